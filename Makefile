@@ -1,0 +1,38 @@
+# Both commands need only Python 3.11+, make and git: they create .venv and install everything first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
+
+.PHONY: test reproduce install format chromium
+
+reproduce: $(INSTALLED)
+	$(BIN)/modgrok reproduce
+
+test: $(INSTALLED) chromium
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "modgrok needs Python 3.11 or newer; name one with make PYTHON=…")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,export,ray]'
+	touch $@
+
+format: $(INSTALLED)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# The browser tests drive the system's Chromium.
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && apt-get install -y -qq chromium; \
+	else \
+	  echo "The browser tests need Chromium on PATH: install it (Debian: sudo apt-get install chromium)."; \
+	  [ -z "$$CI" ]; \
+	fi

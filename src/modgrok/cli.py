@@ -1,0 +1,63 @@
+"""The command line: one module of `modgrok.commands` for each command, imported only when it is called."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from modgrok import __version__
+from modgrok.errors import ModgrokError
+
+COMMANDS = {
+    "classify": "which closed form a modular function admits, found from its table",
+    "solve": "write down the weights that compute a modular function, and score them",
+}
+
+USAGE = """usage: modgrok COMMAND [options]      (modgrok COMMAND --help explains each)
+
+Grokking modular arithmetic (Gromov 2023), runnable: a two-layer network learns a table over Z_p,
+first by heart, then suddenly as Fourier analysis; or its weights are written down at once.
+
+commands:
+{commands}
+
+examples:
+{examples}
+"""
+
+EXAMPLES = (
+    'modgrok classify "n^2 + 2*n*m + m^2" --modulus 97',
+    'modgrok solve "n + m" --modulus 97 --form exact',
+)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Entry point: exit code 0, or 2 with one sentence on stderr for a request that cannot be fulfilled."""
+    name, *rest = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    try:
+        _dispatch(name, rest)
+    except ModgrokError as error:
+        print(f"modgrok: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("modgrok: interrupted.", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+def _dispatch(name: str, rest: list[str]) -> None:
+    if name in ("-h", "--help", "help"):
+        commands = "\n".join(f"  {command:<10} {summary}" for command, summary in COMMANDS.items())
+        print(USAGE.format(commands=commands, examples="\n".join(f"  {example}" for example in EXAMPLES)))
+        return
+    if name in ("-V", "--version"):
+        print(f"modgrok {__version__}")
+        return
+    if name not in COMMANDS:
+        close = get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"the commands are {', '.join(COMMANDS)}."
+        raise ModgrokError(f"There is no command {name!r}; {hint}")
+    importlib.import_module(f"modgrok.commands.{name}").main(rest)

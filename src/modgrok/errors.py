@@ -1,0 +1,5 @@
+"""Errors meant for the user: what was required, what came, what to do. The command line prints them and exits with 2."""
+
+
+class ModgrokError(Exception):
+    """A request that cannot be fulfilled as given; its message is one or two sentences for the person who asked."""

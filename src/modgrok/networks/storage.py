@@ -1,0 +1,48 @@
+"""Networks as safetensors files, readable from PyTorch: tensors `w_in`, `w_out`, settings as JSON in the metadata."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modgrok.errors import ModgrokError
+from modgrok.networks.network import Network, Normalization, as_numpy
+
+
+def save_network(network: Network, path: str | Path, settings: dict[str, Any] | None = None) -> None:
+    """Writes a network; `settings` (any JSON values) go into the metadata beside the network's own.
+
+    Complex weights are stored as `w_in_real`, `w_in_imag` and so on, since the format has no complex numbers everywhere.
+    """
+    from safetensors.numpy import save_file
+
+    network = as_numpy(network)
+    tensors: dict[str, np.ndarray] = {"w_in": network.w_in, "w_out": network.w_out}
+    if network.dtype.kind == "c":
+        tensors = {f"{name}_{part}": getattr(w, part) for name, w in tensors.items() for part in ("real", "imag")}
+    if network.normalization is not None:
+        tensors |= {"mean": network.normalization.mean, "std": network.normalization.std}
+    own = {"activation": network.activation, "parametrization": network.parametrization}
+    metadata = {"modgrok": json.dumps(own, sort_keys=True), "settings": json.dumps(settings or {}, sort_keys=True)}
+    try:
+        save_file({name: np.ascontiguousarray(t) for name, t in tensors.items()}, str(path), metadata=metadata)
+    except OSError as error:
+        raise ModgrokError(f"The network could not be written to {path}: {error}.") from error
+
+
+def load_network(path: str | Path) -> Network:
+    """Reads a network that `save_network` wrote, on NumPy arrays."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        own = json.loads(metadata["modgrok"])
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise ModgrokError(f"{path} is not a network that modgrok saved: {error}.") from error
+    if "w_in" not in tensors:
+        tensors |= {name: tensors[f"{name}_real"] + 1j * tensors[f"{name}_imag"] for name in ("w_in", "w_out")}
+    norm = Normalization(tensors["mean"], tensors["std"]) if "mean" in tensors else None
+    return Network(tensors["w_in"], tensors["w_out"], own["activation"], own["parametrization"], norm)

@@ -1,0 +1,38 @@
+"""Number theory of Z_p: primes, inverses, primitive roots, discrete logarithms."""
+
+import math
+
+import numpy as np
+from jaxtyping import Int
+
+
+def is_prime(p: int) -> bool:
+    """Whether p is prime, by trial division (moduli here are small)."""
+    return p >= 2 and all(p % d for d in range(2, math.isqrt(p) + 1))
+
+
+def prime_factors(x: int) -> list[int]:
+    """The distinct primes that divide x, ascending."""
+    factors, d = [], 2
+    while d * d <= x:
+        if x % d == 0:
+            factors.append(d)
+            while x % d == 0:
+                x //= d
+        d += 1
+    return [*factors, x] if x > 1 else factors
+
+
+def primitive_root(p: int) -> int:
+    """The smallest generator of the multiplicative group modulo a prime p."""
+    return next(g for g in range(1, p) if all(pow(g, (p - 1) // q, p) != 1 for q in prime_factors(p - 1)))
+
+
+def discrete_logarithm(p: int, root: int) -> Int[np.ndarray, "p"]:
+    """log_root(n) modulo a prime p for every n, −1 at n = 0."""
+    logarithm = np.full(p, -1, dtype=np.int64)
+    power = 1
+    for exponent in range(p - 1):
+        logarithm[power] = exponent
+        power = power * root % p
+    return logarithm

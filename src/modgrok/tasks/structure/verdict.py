@@ -1,0 +1,66 @@
+"""What is known about how a table decomposes, and the coordinate in which it is a sum."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Int
+
+Kind = Literal["sum", "function_of_sum", "product", "function_of_product", "none", "unknown"]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    r"""The task as a sum in a cyclic group: $T(n_1, …, n_S) = \mathrm{readout}[\sum_s \mathrm{index}_s(n_s)]$.
+
+    For sums the group is Z_p; for products with a prime p it is Z_{p-1}, reached by the discrete logarithm.
+    """
+
+    length: int
+    """Order L of the group."""
+    index: tuple[Int[np.ndarray, "p"], ...]
+    """For each variable where its values sit in Z_L; −1 where they have no place (the logarithm of zero)."""
+    readout: Int[np.ndarray, "L"]
+    """The answer at every element of the group."""
+    at_zero: int | None = None
+    """The answer where some variable has no place; None where all have one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A verdict, verified on the whole table, with its witnesses."""
+
+    kind: Kind
+    modulus: int
+    reason: str
+    """One sentence: why this verdict."""
+    parts: tuple[Int[np.ndarray, "p"], ...] = ()
+    """f1, f2, … (or g1, g2, …) as tables over Z_p; empty for `none` and `unknown`."""
+    outer: Int[np.ndarray, "p"] | None = None
+    """F as a table over Z_p: the identity for `sum` and `product`; values of F that never occur are 0."""
+
+    @property
+    def known(self) -> bool:
+        return self.kind not in ("none", "unknown")
+
+    @property
+    def is_product(self) -> bool:
+        return self.kind in ("product", "function_of_product")
+
+    @cached_property
+    def coordinate(self) -> Coordinate | None:
+        """The task's own coordinate; None where there is none (no structure, or a product modulo a composite p)."""
+        from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, primitive_root
+
+        if not self.known or self.outer is None:
+            return None
+        p = self.modulus
+        if not self.is_product:
+            return Coordinate(p, self.parts, self.outer)
+        if not is_prime(p):
+            return None
+        root = primitive_root(p)
+        logarithm = discrete_logarithm(p, root)
+        powers = np.argsort(logarithm[1:]) + 1  # exponent -> root^exponent
+        return Coordinate(p - 1, tuple(logarithm[g] for g in self.parts), self.outer[powers], int(self.outer[0]))

@@ -1,0 +1,36 @@
+"""Data flows one way: a module imports from lower layers only (docs/design of the house)."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import modgrok
+
+LAYERS = ("tasks", "networks", "closed_form", "measures", "training", "experiments", "reproduce", "lab", "commands")
+UNAWARE = {"reproduce": {"lab"}, "lab": {"reproduce"}}
+ROOT = Path(modgrok.__file__).parent
+
+
+def imported_layers(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    parts = [name.split(".") for name in names]
+    return {part[1] for part in parts if part[0] == "modgrok" and len(part) > 1 and part[1] in LAYERS}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_point_backwards(layer: str) -> None:
+    allowed = set(LAYERS[: LAYERS.index(layer) + 1]) - UNAWARE.get(layer, set())
+    for path in (ROOT / layer).rglob("*.py"):
+        wrong = imported_layers(path) - allowed
+        assert not wrong, f"{path.relative_to(ROOT)} belongs to {layer} and imports {', '.join(sorted(wrong))}"
+
+
+def test_no_module_lives_outside_the_layers() -> None:
+    outside = {path.name for path in ROOT.iterdir() if path.name not in LAYERS and not path.name.startswith("__pycache__")}
+    assert outside == {"__init__.py", "arrays.py", "cli.py", "errors.py", "py.typed"}
