@@ -1,0 +1,54 @@
+r"""Fourier spectra of the neurons, in the raw index or in the task's own coordinate.
+
+A network that learnt $n^2 + m^2$ or $nm$ holds waves in $n^2$ or in the discrete logarithm of $n$, and looks like noise
+in $n$ itself. The transform therefore runs along a coordinate: the group Z_L and the place of every n in it.
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Inexact, Integer
+
+from modgrok.arrays import namespace
+from modgrok.tasks.structure.verdict import Coordinate
+
+
+def raw_coordinate(arity: int, modulus: int) -> Coordinate:
+    """Every number at its own place in Z_p: the coordinate of $n_1 + … + n_S$."""
+    places = np.arange(modulus)
+    return Coordinate(modulus, (places,) * arity, places)
+
+
+def power_spectrum(w_in: Inexact[Any, "N S p"], coordinate: Coordinate | None = None) -> Float[Any, "N S L"]:
+    r"""$|\tilde w_\nu|^2$ of every block, with $\tilde w_\nu = \sum_n w(n) e^{-2\pi i \nu\, \mathrm{index}(n)/L}$.
+
+    No normalization, all L frequencies: a real wave of amplitude a has $(aL/2)^2$ at ν = k and at ν = L − k. Values
+    without a place do not count, values that share one are added up. Where the places are not all taken equally
+    often (the squares, say) even a pure wave leaves some power at the other frequencies. Without a coordinate: the
+    plain transform over n.
+    """
+    coordinate = coordinate or raw_coordinate(*w_in.shape[1:])
+    blocks = zip(range(w_in.shape[1]), coordinate.index, strict=True)
+    return namespace(w_in).stack([_power(w_in[:, s], index, coordinate.length) for s, index in blocks], axis=1)
+
+
+def readout_spectrum(w_out: Inexact[Any, "p N"], coordinate: Coordinate | None = None) -> Float[Any, "N L"]:
+    r"""$|\tilde w_\nu|^2$ of the readout of every neuron along the group, $r \mapsto W^{(2)}_{\mathrm{readout}(r)}$."""
+    coordinate = coordinate or raw_coordinate(1, w_out.shape[0])
+    return _power(w_out[coordinate.readout].T, np.arange(coordinate.length), coordinate.length)
+
+
+def _power(w: Inexact[Any, "N p"], index: Integer[np.ndarray, "p"], length: int) -> Float[Any, "N L"]:
+    angle = 2 * np.pi / length * (np.outer(index, np.arange(length)) % length)
+    real, imaginary = (_product(w, (index >= 0)[:, None] * wave) for wave in (np.cos(angle), -np.sin(angle)))
+    if namespace(w).iscomplexobj(w):
+        return abs(real + 1j * imaginary) ** 2
+    return real**2 + imaginary**2
+
+
+def _product(w: Any, constant: np.ndarray) -> Any:
+    constant = constant.astype(w.dtype)
+    if isinstance(w, np.ndarray):
+        return w @ constant
+    # Without it a GPU rounds the factors to ten bits.
+    return namespace(w).matmul(w, constant, precision="highest")
