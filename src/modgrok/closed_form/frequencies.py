@@ -1,0 +1,56 @@
+r"""Frequencies of the cyclic group Z_L, and what each contributes to its $\delta$-function.
+
+$$\delta_L(x) = \sum_{k=0}^{\lfloor L/2 \rfloor} c_k \cos(2\pi k x/L), \qquad
+c_0 = c_{L/2} = 1/L, \quad c_k = 2/L \text{ otherwise.}$$
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from modgrok.errors import ModgrokError
+from modgrok.tasks.structure.verdict import Coordinate
+
+
+def independent_frequencies(length: int) -> Int[np.ndarray, "k"]:
+    """1 … ⌊L/2⌋: the waves k and L−k are the same, and k = 0 is constant. The trivial group has only k = 0."""
+    return np.arange(1, length // 2 + 1) if length > 1 else np.zeros(1, dtype=np.int64)
+
+
+def chosen_frequencies(length: int, frequencies: Sequence[int] | None) -> Int[np.ndarray, "k"]:
+    """The frequencies asked for, each once and in the order given; all independent ones if None."""
+    independent = independent_frequencies(length)
+    if frequencies is None:
+        return independent
+    outside = [k for k in frequencies if k not in independent]
+    if outside or not len(frequencies):
+        came = f"{', '.join(map(str, outside))} is not among them" if outside else "none was given"
+        raise ModgrokError(
+            f"The independent frequencies of this task are {independent[0]} to {independent[-1]}, "
+            f"and {came}; name at least one of these."
+        )
+    return np.array(list(dict.fromkeys(int(k) for k in frequencies)), dtype=np.int64)
+
+
+def coefficients(length: int, frequencies: Int[np.ndarray, "k"]) -> Float[np.ndarray, "k"]:
+    r"""$c_k$ of the $\delta$-function of Z_L."""
+    alone = (2 * frequencies) % length == 0
+    return np.where(alone, 1.0, 2.0) / length
+
+
+def input_angles(coordinate: Coordinate, frequencies: Int[np.ndarray, "N"]) -> Float[np.ndarray, "N S p"]:
+    r"""$2\pi k_i\,\mathrm{index}_s(n)/L$ for every neuron, variable and value."""
+    index = np.stack(coordinate.index)
+    # The product is reduced in integers first: cos of a large angle would lose digits.
+    return 2 * np.pi / coordinate.length * (frequencies[:, None, None] * index % coordinate.length)
+
+
+def placed(coordinate: Coordinate) -> Float[np.ndarray, "S p"]:
+    """1 where a value of a variable has a place in the group, 0 where it has none (the logarithm of zero)."""
+    return (np.stack(coordinate.index) >= 0).astype(np.float64)
+
+
+def group_angles(length: int, frequencies: Int[np.ndarray, "N"]) -> Float[np.ndarray, "L N"]:
+    r"""$2\pi k_i r/L$ for every element r of the group and every neuron."""
+    return 2 * np.pi / length * (np.arange(length)[:, None] * frequencies % length)
