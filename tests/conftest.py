@@ -7,7 +7,7 @@ os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 
 from jaxtyping import install_import_hook
 
-install_import_hook("modgrok", "typeguard.typechecked")
+install_import_hook("modgrok", "beartype.beartype")
 
 from hypothesis import settings
 
