@@ -263,7 +263,7 @@ def _whole_number(text: str, operator: _Token, steps: list[Step]) -> int:
                     stack.append(base if step.value % 2 else 1)
                 elif step.value < 0:
                     raise ExpressionError(text, step.column, "an exponent is a whole number, and this power is not.")
-                elif base and step.value > EXPONENT_BITS:
+                elif base and (abs(base).bit_length() - 1) * step.value > EXPONENT_BITS:
                     raise too_large
                 else:
                     stack.append(base**step.value)

@@ -40,4 +40,6 @@ def _parse_csv(text: str, path: Path) -> Shaped[np.ndarray, "row column"]:
             raise ModgrokError(
                 f"Line {number} of {str(path)!r} has {len(cells)} entries, and the first has {len(rows[0])}."
             )
-    return np.array(rows, dtype=np.int64).reshape(len(rows), -1)
+    if not rows:
+        raise ModgrokError(f"{str(path)!r} is empty; a table has p rows of p integers.")
+    return np.array(rows, dtype=np.int64)

@@ -62,17 +62,14 @@ def _random(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "
 
 
 def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "input"]:
-    """Whole diagonals n, n + (1, …, 1), n + (2, …, 2), …, each of which has every value of every variable once, then
-    trades that keep the balance and forget the diagonals."""
+    """Diagonals n, n + (1, …, 1), n + (2, …, 2), … of a relabelled table, each of which has every value of every
+    variable once; then trades, which keep the balance and forget the diagonals."""
     p, arity = task.modulus, task.arity
-    diagonal = np.concatenate([_shuffled(p, bits) for _ in range(arity)]).reshape(arity, p)
-    starts = _shuffled(p ** (arity - 1), bits)[: -(-count // p)]
-    offsets = np.array(np.unravel_index(starts, (p,) * (arity - 1))).reshape(arity - 1, -1, 1)
-    along = np.arange(p)
-    inputs = (along, *((offset + along) % p for offset in offsets))
-    places = np.broadcast_arrays(*(diagonal[s][values] for s, values in enumerate(inputs)), np.empty((len(starts), p)))
+    labels = [_shuffled(p, bits) for _ in range(arity)]
+    starts = _shuffled(p ** (arity - 1), bits)[: -(-count // p), None]  # inputs that begin with 0, as numbers in base p
+    diagonals = [label[(p * starts // p**s + np.arange(p)) % p] for s, label in enumerate(labels)]
     chosen = np.zeros(task.table.shape, dtype=bool)
-    chosen[tuple(place.reshape(-1)[:count] for place in places[:arity])] = True
+    chosen[tuple(values.reshape(-1)[:count] for values in diagonals)] = True
     for _ in range(TRADES):
         for axis in range(arity):
             rows = np.moveaxis(chosen, axis, 0).reshape(p, -1)

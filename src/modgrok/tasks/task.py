@@ -104,10 +104,11 @@ class Task:
     @classmethod
     def from_file(cls, path: str | Path) -> "Task":
         """The table in a `.npy` or `.csv` file."""
+        table = read_table(Path(path))
         try:
-            return cls.from_table(read_table(Path(path)), str(path))
+            return cls.from_table(table, str(path))
         except ModgrokError as error:
-            raise ModgrokError(str(error) if str(path) in str(error) else f"{str(path)!r}: {error}") from error
+            raise ModgrokError(f"{str(path)!r}: {error}") from None
 
 
 def random_task(seed: int, modulus: int, arity: int = 2) -> Task:

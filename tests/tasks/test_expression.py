@@ -1,0 +1,202 @@
+"""The parser against Python's own reading of the same text, and mistakes with their columns."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modgrok.tasks.expression import ExpressionError, parse
+
+
+class Residue:
+    """A number modulo p with Python's operators."""
+
+    def __init__(self, value: int, modulus: int) -> None:
+        self.value, self.modulus = value % modulus, modulus
+
+    def _of(self, value: int) -> "Residue":
+        return Residue(value, self.modulus)
+
+    def __neg__(self) -> "Residue":
+        return self._of(-self.value)
+
+    def __add__(self, other: "Residue") -> "Residue":
+        return self._of(self.value + other.value)
+
+    def __sub__(self, other: "Residue") -> "Residue":
+        return self._of(self.value - other.value)
+
+    def __mul__(self, other: "Residue") -> "Residue":
+        return self._of(self.value * other.value)
+
+    def __truediv__(self, other: "Residue") -> "Residue":
+        return self._of(self.value * pow(other.value, -1, self.modulus))
+
+    def __pow__(self, exponent: int) -> "Residue":
+        return self._of(pow(self.value, exponent, self.modulus))
+
+
+integers = st.integers(0, 10**30)
+exponents = st.one_of(
+    st.integers(-3, 6).map(str),
+    st.integers(0, 10**30).map(str),
+    st.sampled_from(["(1+2)", "2**3", "(5-3)", "-(1)", "(2*3-1)", "--2", "2**2**2", "(-1)**3"]),
+)
+atoms = st.one_of(st.sampled_from(["n", "m"]).map(lambda v: (v, v)), integers.map(lambda i: (str(i), f"R({i})")))
+
+
+def both(template: str):  # the same shape for the project's text and for Python's
+    return lambda *parts: tuple(template.format(*side) for side in zip(*parts, strict=True))
+
+
+def larger(smaller: st.SearchStrategy) -> st.SearchStrategy:
+    exponent = exponents.map(lambda e: (e, e))
+    binary = [st.builds(both(template), smaller, smaller) for template in ("{}+{}", "{} - {}", "{}*{}", "{}/{}")]
+    return st.one_of(
+        *binary,
+        st.builds(both("({})"), smaller),
+        st.builds(both("-{}"), smaller),
+        st.builds(both("({})**{}"), smaller, exponent),
+        st.builds(both("{}**{}"), atoms, exponent),
+    )
+
+
+@given(texts=st.recursive(atoms, larger, max_leaves=8), modulus=st.integers(2, 9), caret=st.booleans())
+def test_agrees_with_python(texts: tuple[str, str], modulus: int, caret: bool) -> None:
+    ours, pythons = texts
+    ours = ours.replace("**", "^") if caret else ours
+    code = compile(pythons, "expression", "eval")
+
+    def answer(n: int, m: int) -> int:
+        names = {"n": Residue(n, modulus), "m": Residue(m, modulus), "R": lambda i: Residue(i, modulus)}
+        return eval(code, names).value
+
+    try:
+        expected = [[answer(n, m) for m in range(modulus)] for n in range(modulus)]
+    except ValueError:  # a divisor without inverse
+        with pytest.raises(ExpressionError, match="no inverse modulo"):
+            parse(ours).table(modulus)
+    else:
+        np.testing.assert_array_equal(parse(ours).table(modulus), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("-2^2", -4),
+        ("2^3^2", 512),
+        ("2^-1", 52),
+        ("8/4/2", 1),
+        ("2^(6/3)", 4),
+        ("1-2-3", -4),
+        ("0^0", 1),
+        ("--3", 3),
+        ("2*-3", -6),
+        ("2^(10^18)", pow(2, 10**18, 103)),
+        ("10^10^10", pow(10, 10**10, 103)),
+        ("9" * 1000, int("9" * 1000)),
+    ],
+)
+def test_constants(text: str, value: int) -> None:
+    table = parse(text).table(103)
+    assert table.shape == (103, 103)
+    assert np.all(table == value % 103)
+
+
+@pytest.mark.parametrize("modulus", [2, 8, 12, 97, 360])
+def test_huge_exponents_are_powers_modulo_p(modulus: int) -> None:
+    expected = [pow(n, 10**100, modulus) for n in range(modulus)]
+    np.testing.assert_array_equal(parse("n1^(10^100)").table(modulus), expected)
+
+
+def test_variables_say_the_arity() -> None:
+    assert parse("n^2").variables == ("n", "m")
+    assert parse("7").variables == ("n", "m")
+    assert parse("n1").variables == ("n1",)
+    assert parse("n3 + 1").variables == ("n1", "n2", "n3")
+    np.testing.assert_array_equal(parse("n3 - n1").table(3)[1, 2], [2, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "says"),
+    [
+        ("", 1, "must stand here, not the end"),
+        ("n +", 4, "not the end"),
+        ("n + + m)", 5, "not '+'"),
+        ("n)", 2, "never opened"),
+        ("2*(n + m", 3, "never closed"),
+        ("()", 2, "not ')'"),
+        ("2n", 2, "write * for a product"),
+        ("n m", 3, "write * for a product"),
+        ("(n)(m)", 4, "write * for a product"),
+        ("(n 2)", 4, "write * for a product"),
+        ("n + nm", 5, "write n*m"),
+        ("n + x", 5, "no variable 'x'"),
+        ("n0", 1, "no variable 'n0'"),
+        ("n1 + n26", 6, "at most 25 variables"),
+        ("n1 + n" + "9" * 5000, 6, "at most 25 variables"),
+        ("n + n2", 5, "not both"),
+        ("1.5", 2, "'.' is not one of"),
+        ("n % 2", 3, "'%' is not one of"),
+        ("n^m", 3, "without variables"),
+        ("n^(1 - m^2)", 8, "without variables"),
+        ("n^(1/2)", 5, "this quotient is not"),
+        ("n^(1/0)", 5, "this quotient is not"),
+        ("n^2^-1", 4, "this power is not"),
+        ("n^10^10^10", 2, "more than 4,096 binary digits"),
+        ("n^(10^2000 * 10^2000)", 2, "more than 4,096 binary digits"),
+        ("n + " + "9" * 1001, 5, "at most 1,000 digits"),
+        ("(" * 4000 + "n" + ")" * 4000, 51, "at most 50 deep"),
+        ("n" + "^1" * 4000, 101, "at most 50 deep"),
+        ("n" + "+n" * 5000, 10_001, "at most 10,000 characters"),
+    ],
+)
+def test_mistakes_point_at_their_column(text: str, column: int, says: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse(text)
+    assert caught.value.column == column
+    sentence, line, caret = str(caught.value).split("\n")
+    assert sentence.startswith(f"Column {column}: ")
+    assert says in sentence
+    assert line[caret.index("^") :][:1] == text[column - 1 :][:1]
+
+
+@pytest.mark.parametrize(
+    ("text", "modulus", "column", "says"),
+    [
+        ("n/m", 97, 2, "at n=0, m=0 the divisor is 0"),
+        ("n / (m + 2)", 5, 3, "at n=0, m=3 the divisor is 0"),
+        ("1/(2*n1 + 1)", 9, 2, "at n1=1 the divisor is 3"),
+        ("3 + n^-2", 7, 6, "at n=0, m=0 the divisor is 0"),
+        ("n/7", 7, 2, "the divisor is 0"),
+    ],
+)
+def test_divisions_without_inverse_name_the_input(text: str, modulus: int, column: int, says: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse(text).table(modulus)
+    assert caught.value.column == column
+    assert says in str(caught.value)
+
+
+def test_long_sums_and_signs_need_no_recursion() -> None:
+    np.testing.assert_array_equal(parse("n1" + "+n1" * 3000).table(7), 3001 * np.arange(7) % 7)
+    np.testing.assert_array_equal(parse("-" * 9001 + "n1").table(7), -np.arange(7) % 7)
+
+
+@given(st.text(alphabet="nm12+-*/^() .x", max_size=30))
+def test_any_text_gives_a_table_or_an_error(text: str) -> None:
+    try:
+        answers = set(np.unique(parse(text).table(2)))
+    except ExpressionError as error:
+        answers, column = set(), error.column
+    else:
+        column = 1
+    assert answers <= {0, 1}
+    assert 1 <= column <= len(text) + 1
+
+
+def test_order_of_the_axes() -> None:
+    table = parse("n + 2*m").table(5)
+    assert all(table[n, m] == (n + 2 * m) % 5 for n, m in product(range(5), repeat=2))
