@@ -1,6 +1,52 @@
-"""What a network's weights look like: spectra, localization."""
+"""What a network learnt and when: spectra, IPR, waves and phases, cleaning, distance to the closed form, times."""
 
+from modgrok.measures.angles import CircularSpread, circular_mean, circular_spread
+from modgrok.measures.cleaning import (
+    CleaningRow,
+    ablate_frequency,
+    ablate_neuron,
+    cleaning_table,
+    keep_frequencies,
+    snap_phases,
+    top_frequencies,
+    waves_only,
+)
+from modgrok.measures.distance import (
+    ClosedFormDistance,
+    distance_to_closed_form,
+    distance_to_table,
+    nearest_closed_form,
+)
 from modgrok.measures.ipr import AverageIPR, average_ipr, ipr
 from modgrok.measures.spectrum import power_spectrum, raw_coordinate, readout_spectrum
+from modgrok.measures.times import first_reached, grokked_at, memorized_at
+from modgrok.measures.waves import NeuronWaves, neuron_waves
 
-__all__ = ["AverageIPR", "average_ipr", "ipr", "power_spectrum", "raw_coordinate", "readout_spectrum"]
+__all__ = [
+    "AverageIPR",
+    "CircularSpread",
+    "CleaningRow",
+    "ClosedFormDistance",
+    "NeuronWaves",
+    "ablate_frequency",
+    "ablate_neuron",
+    "average_ipr",
+    "circular_mean",
+    "circular_spread",
+    "cleaning_table",
+    "distance_to_closed_form",
+    "distance_to_table",
+    "first_reached",
+    "grokked_at",
+    "ipr",
+    "keep_frequencies",
+    "memorized_at",
+    "nearest_closed_form",
+    "neuron_waves",
+    "power_spectrum",
+    "raw_coordinate",
+    "readout_spectrum",
+    "snap_phases",
+    "top_frequencies",
+    "waves_only",
+]

@@ -21,8 +21,8 @@ class AverageIPR(NamedTuple):
 def ipr(power: Float[Any, "N S L"], r: int = 2) -> Float[Any, "N"]:
     r"""$\mathrm{IPR}_r = \sum_\nu |\tilde w_\nu|^{2r}$ of every neuron, with $\sum_\nu |\tilde w_\nu|^2 = 1$.
 
-    All S blocks and all L frequencies of the full transform are normalized together. For r = 2 and S = 2 one real wave in both
-    blocks gives 1/4 (one half with `rfft`), noise about 1/p. A neuron without power has no ratio: NaN.
+    All S blocks and all L frequencies of the full transform are normalized together. For r = 2 and S = 2 one real wave
+    in both blocks gives 1/4 (one half with `rfft`), noise about 1/p. A neuron without power has no ratio: NaN.
     """
     xp = namespace(power)
     # Relative to the largest power first, so that tiny weights do not underflow.

@@ -1,0 +1,83 @@
+r"""The wave triple of every neuron: one frequency, fitted by least squares to its S input blocks and its readout.
+
+A block is fitted by $a\cos(2\pi k\,\mathrm{index}(n)/L + \varphi) = x\,C(n) + y\,S(n)$ with $x = a\cos\varphi$,
+$y = a\sin\varphi$, $C = \cos(2\pi k\,\mathrm{index}/L)$, $S = -\sin(2\pi k\,\mathrm{index}/L)$; both are 0 where a
+value has no place. The readout of answer q sums the wave over all r with readout(r) = q: all branches of $F^{-1}$.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Integer
+
+from modgrok.measures.spectrum import power_spectrum, raw_coordinate
+from modgrok.networks import Network, as_numpy
+from modgrok.tasks.structure.verdict import Coordinate
+
+NEGLIGIBLE = 1e-24
+"""Share of a power below which it is rounding error of float64."""
+
+
+class Triples(NamedTuple):
+    """Fits of all neurons; axis `B` = S + 1 holds the input blocks, then the readout."""
+
+    frequency: Integer[np.ndarray, "N"]
+    """k of the strongest wave in the input weights, 1 … L//2 (k and L − k are one wave); 0 for a neuron without one."""
+    blocks: Float[np.ndarray, "N B p"]
+    """The weights that were fitted."""
+    basis: Float[np.ndarray, "N B 2 p"]
+    """C and S of every neuron's frequency."""
+    gram: Float[np.ndarray, "N B 2 2"]
+    """Inner products of C and S."""
+    coefficients: Float[np.ndarray, "N B 2"]
+    """(x, y) of the best fit, the shortest one where the basis is degenerate; 0 for a neuron without a wave."""
+    placed: Bool[np.ndarray, "B p"]
+    """Where the coordinate reaches: values with a place, answers that the readout gives."""
+
+    @property
+    def power(self) -> Float[np.ndarray, "N B"]:
+        """Power of the fitted wave in every block."""
+        return np.einsum("nbi,nbij,nbj->nb", self.coefficients, self.gram, self.coefficients)
+
+    @property
+    def resolved(self) -> Bool[np.ndarray, "N B"]:
+        """Whether C and S are independent in a block, so that it can tell a phase."""
+        return np.linalg.matrix_rank(self.gram, rtol=1e-9, hermitian=True) == 2
+
+    def waves(self, coefficients: Float[np.ndarray, "N B 2"]) -> Float[np.ndarray, "N B p"]:
+        """The weights that coefficients stand for."""
+        return np.einsum("nbi,nbip->nbp", coefficients, self.basis)
+
+
+def fit_triples(network: Network, coordinate: Coordinate | None = None) -> Triples:
+    """Fits every neuron in float64; of complex weights (the paper's appendix A) the real part, which is `eq_sol1`."""
+    network = as_numpy(network)
+    w_in, w_out = (w.real.astype(np.float64) for w in (network.w_in, network.w_out))
+    coordinate = coordinate or raw_coordinate(network.arity, network.modulus)
+    blocks = np.concatenate([w_in, w_out.T[:, None]], axis=1)
+    frequency = _dominant_frequency(w_in, coordinate)
+    bases = _bases(coordinate, network.modulus)  # (B, frequency, 2, p)
+    grams = bases @ bases.swapaxes(-1, -2)
+    inverses = np.linalg.pinv(grams, rcond=1e-9, hermitian=True)
+    basis, gram, inverse = (x[:, frequency].swapaxes(0, 1) for x in (bases, grams, inverses))
+    coefficients = np.einsum("nbij,nbjp,nbp->nbi", inverse, basis, blocks, optimize=["einsum_path", (1, 2), (0, 1)])
+    coefficients[frequency == 0] = 0
+    return Triples(frequency, blocks, basis, gram, coefficients, bases[:, 0, 0] > 0)
+
+
+def _dominant_frequency(w_in: Float[np.ndarray, "N S p"], coordinate: Coordinate) -> Integer[np.ndarray, "N"]:
+    L = coordinate.length
+    power = power_spectrum(w_in, coordinate).sum(axis=1)
+    folded = power[:, : L // 2 + 1].copy()
+    folded[:, 1 : (L + 1) // 2] *= 2  # ν and L − ν; L/2 stands alone
+    folded[:, 0] = 0
+    folded[folded <= NEGLIGIBLE * L * np.square(w_in).sum(axis=(1, 2))[:, None]] = 0
+    return folded.argmax(axis=1)
+
+
+def _bases(coordinate: Coordinate, modulus: int) -> Float[np.ndarray, "B frequency 2 p"]:
+    L = coordinate.length
+    angle = 2 * np.pi / L * (np.outer(np.arange(L // 2 + 1), np.arange(L)) % L)
+    group = np.stack([np.cos(angle), -np.sin(angle)], axis=1)  # (frequency, 2, L)
+    readout = group @ (coordinate.readout[:, None] == np.arange(modulus))
+    return np.stack([*(group[..., index] * (index >= 0) for index in coordinate.index), readout])

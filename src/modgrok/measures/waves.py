@@ -1,0 +1,51 @@
+"""Frequency, amplitudes and phases of every neuron, and how much of it they explain."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Integer
+
+from modgrok.measures.angles import wrap
+from modgrok.measures.triples import NEGLIGIBLE, fit_triples
+from modgrok.networks import Network
+from modgrok.tasks.structure.verdict import Coordinate
+
+
+class NeuronWaves(NamedTuple):
+    r"""Every neuron as $a_s\cos(2\pi k n_s/L + \varphi_s)$ and $a\cos(-2\pi k q/L - \varphi)$ (`eq_sol1`, `eq_sol2`).
+
+    Axis `B` = S + 1 holds the S input blocks, then the readout, so the paper's φ1, φ2, φ3 are `phases[:, 0]` to
+    `phases[:, 2]`. A neuron without a wave (zero or constant weights) has frequency 0 and NaN elsewhere.
+    """
+
+    frequency: Integer[np.ndarray, "N"]
+    """k from 1 to L//2, the strongest in the power of all input blocks together; 0 where there is none."""
+    amplitudes: Float[np.ndarray, "N B"]
+    phases: Float[np.ndarray, "N B"]
+    """In (−π, π]; 0 or π at k = L/2, where sines vanish. NaN where a block holds no wave, or cannot tell its phase
+    (the readout of an even F, whose branches cancel the sine)."""
+    residual: Float[np.ndarray, "N"]
+    r"""$\varphi_1 + … + \varphi_S - \varphi_{S+1}$ in (−π, π], 0 in the closed form (`eq_phases`)."""
+    explained: Float[np.ndarray, "N"]
+    """Share, in [0, 1], of the power of all the neuron's weights, constants included, that is in the fitted waves;
+    NaN for zero weights."""
+
+
+def neuron_waves(network: Network, coordinate: Coordinate | None = None) -> NeuronWaves:
+    """Least-squares waves of all neurons in a coordinate (default: the raw index)."""
+    triples = fit_triples(network, coordinate)
+    L = network.modulus if coordinate is None else coordinate.length
+    has_wave = (triples.frequency > 0)[:, None]
+    total = np.square(triples.blocks).sum(axis=2)
+    tells = (triples.resolved | (2 * triples.frequency == L)[:, None]) & (triples.power > NEGLIGIBLE * total)
+    x, y = np.moveaxis(triples.coefficients, -1, 0)
+    phases = np.where(has_wave & tells, wrap(np.arctan2(y, x)), np.nan)
+    alive = total.sum(axis=1) > 0
+    explained = np.divide(triples.power.sum(axis=1), total.sum(axis=1), out=np.full(len(total), np.nan), where=alive)
+    return NeuronWaves(
+        triples.frequency,
+        np.where(has_wave, np.hypot(x, y), np.nan),
+        phases,
+        wrap(phases[:, :-1].sum(axis=1) - phases[:, -1]),
+        explained.clip(0, 1),
+    )

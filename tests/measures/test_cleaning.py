@@ -1,0 +1,142 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from modgrok.errors import ModgrokError
+from modgrok.measures import (
+    ablate_frequency,
+    ablate_neuron,
+    cleaning_table,
+    keep_frequencies,
+    neuron_waves,
+    snap_phases,
+    top_frequencies,
+    waves_only,
+)
+from modgrok.networks import Network, Normalization
+from modgrok.tasks.structure.verdict import Coordinate
+
+
+def assert_same(a: Network, b: Network) -> None:
+    np.testing.assert_allclose(a.w_in, b.w_in, atol=1e-9)
+    np.testing.assert_allclose(a.w_out, b.w_out, atol=1e-9)
+
+
+def noisy(network: Network, size: float = 0.2) -> Network:
+    rng = np.random.default_rng(5)
+    add = (size * rng.normal(size=w.shape) for w in (network.w_in, network.w_out))
+    return dataclasses.replace(network, w_in=network.w_in + next(add), w_out=network.w_out + next(add))
+
+
+def test_an_exact_wave_network_is_left_as_it_is(addition) -> None:
+    network, _, coordinate = addition
+    assert_same(waves_only(network, coordinate), network)
+    assert_same(snap_phases(network, coordinate), network)
+    assert_same(keep_frequencies(network, coordinate, range(1, 6)), network)
+
+
+def test_cleaning_removes_noise_and_keeps_settings(addition) -> None:
+    network, _, coordinate = addition
+    trained = dataclasses.replace(
+        noisy(network), activation="relu", normalization=Normalization(np.zeros(200), np.ones(200))
+    )
+    clean = waves_only(trained, coordinate)
+    np.testing.assert_allclose(neuron_waves(clean).explained, 1)
+    assert np.linalg.norm(clean.w_in - network.w_in) < np.linalg.norm(trained.w_in - network.w_in)
+    assert (clean.activation, clean.normalization is not None) == ("relu", True)
+
+
+def test_precision_is_kept(addition) -> None:
+    network, _, _ = addition
+    single = dataclasses.replace(network, w_in=network.w_in.astype(np.float32), w_out=network.w_out.astype(np.float32))
+    assert waves_only(single).w_out.dtype == np.float32
+
+
+def test_snapped_phases_leave_no_residual(addition) -> None:
+    network, _, coordinate = addition
+    snapped = snap_phases(noisy(network), coordinate)
+    before, after = neuron_waves(noisy(network)), neuron_waves(snapped)
+    assert abs(before.residual).max() > 1e-3
+    np.testing.assert_allclose(after.residual, 0, atol=1e-9)
+    np.testing.assert_allclose(after.amplitudes, before.amplitudes)
+
+
+def test_even_readouts_survive_cleaning(wave_network) -> None:
+    p, rng = 13, np.random.default_rng(3)
+    coordinate = Coordinate(p, (np.arange(p),) * 2, np.arange(p) ** 2 % p)
+    phases = rng.uniform(-np.pi, np.pi, (12, 3))
+    network = wave_network(coordinate, p, np.tile(np.arange(1, 7), 2), np.ones((12, 3)), phases)
+    assert_same(waves_only(network, coordinate), network)
+    assert_same(snap_phases(network, coordinate), network)
+
+
+def test_weights_without_a_place_and_constant_neurons_stay() -> None:
+    rng = np.random.default_rng(0)
+    index = np.array([-1, 0, 1, 3, 2])
+    coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
+    w_in, w_out = rng.normal(size=(3, 2, 5)), rng.normal(size=(5, 3))
+    w_in[2, :, 1:] = 0.5
+    network = Network(w_in, w_out)
+    clean = waves_only(network, coordinate)
+    np.testing.assert_array_equal(clean.w_in[:, :, 0], w_in[:, :, 0])
+    np.testing.assert_array_equal(clean.w_out[0], w_out[0])
+    np.testing.assert_array_equal(clean.w_in[2], w_in[2])
+    assert not np.allclose(clean.w_in[:2, :, 1:], w_in[:2, :, 1:])
+    assert_same(keep_frequencies(network, coordinate, [1, 2]), network)
+
+
+def test_frequencies_are_kept_ablated_and_ranked(addition) -> None:
+    network, _, coordinate = addition
+    scale = np.repeat([1.0, 5, 2, 3, 4], 40)
+    scaled = dataclasses.replace(network, w_in=network.w_in * scale[:, None, None])
+    assert top_frequencies(scaled, coordinate, 3) == (2, 5, 4)
+    assert len(top_frequencies(scaled, None, 99)) == 5
+    frequency = neuron_waves(network).frequency
+    kept = keep_frequencies(network, coordinate, (2, 5))
+    assert (abs(kept.w_in).sum(axis=(1, 2)) > 0).tolist() == np.isin(frequency, (2, 5)).tolist()
+    cut = ablate_frequency(network, coordinate, 3)
+    assert (abs(cut.w_out).sum(axis=0) > 0).tolist() == (frequency != 3).tolist()
+
+
+def test_one_neuron_is_ablated(addition) -> None:
+    network, _, _ = addition
+    cut = ablate_neuron(network, 7)
+    assert not cut.w_in[7].any()
+    assert not cut.w_out[:, 7].any()
+    assert_same(
+        Network(np.delete(cut.w_in, 7, 0), np.delete(cut.w_out, 7, 1)),
+        Network(np.delete(network.w_in, 7, 0), np.delete(network.w_out, 7, 1)),
+    )
+    assert network.w_in[7].any()
+
+
+def test_table_of_a_closed_form(addition) -> None:
+    network, table, coordinate = addition
+    rows = {row.name: row for row in cleaning_table(network, table, coordinate)}
+    assert list(rows)[:3] == ["as it is", "waves only", "waves only, phases snapped"]
+    assert rows["as it is"].accuracy == 1
+    assert rows["waves only, phases snapped"].loss == pytest.approx(rows["as it is"].loss)
+    assert {"top frequency only", "top 2 frequencies only", "top 4 frequencies only"} <= set(rows)
+    assert rows["top frequency only"].loss > rows["top 4 frequencies only"].loss > rows["as it is"].loss
+    assert [name.split()[1] for name in rows if name.startswith("without")] == ["frequency", "neuron"]
+    assert len(rows) == 8
+
+
+def test_table_of_a_dead_network() -> None:
+    rows = cleaning_table(Network(np.zeros((4, 2, 5)), np.zeros((5, 4))), np.zeros((5, 5), int))
+    assert [row.name for row in rows] == ["as it is", "waves only", "waves only, phases snapped"]
+
+
+def test_wrong_requests_are_refused(addition) -> None:
+    network, _, coordinate = addition
+    with pytest.raises(ModgrokError, match="from 1 to 5"):
+        ablate_frequency(network, coordinate, 6)
+    with pytest.raises(ModgrokError, match="from 1 to 5"):
+        keep_frequencies(network, coordinate, [0])
+    with pytest.raises(ModgrokError, match="0 to 199"):
+        ablate_neuron(network, 200)
+    with pytest.raises(ModgrokError, match="at least 1"):
+        top_frequencies(network, coordinate, 0)
+    with pytest.raises(ModgrokError, match="complex"):
+        waves_only(Network(network.w_in + 0j, network.w_out + 0j))
