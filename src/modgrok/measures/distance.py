@@ -58,7 +58,7 @@ def _nearest_coefficients(triples: Triples) -> Float[np.ndarray, "N B 2"]:
 
     Levenberg–Marquardt over the phases, with the best amplitudes for each, all neurons at once, from the best of S + 2
     starts: one block gives in to the others, or all share the residual in inverse proportion to their power. A local
-    minimum: where the readout cannot tell its phase (an even F), a neuron far from all closed forms may miss the nearest.
+    minimum: where the readout cannot tell its phase (an even F), a neuron far from all of them may miss the nearest.
     """
     power = triples.power
     scale = np.sqrt(power.sum(axis=1))[:, None, None] + (power.sum(axis=1) == 0)[:, None, None]
