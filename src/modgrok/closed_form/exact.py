@@ -32,7 +32,7 @@ MOST_VARIABLES = 6
 def exact_layers(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"], branches: Branches) -> Layers:
     """The network of width `exact_width` whose output is the one-hot answer, or its truncated Fourier series."""
     length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
-    waves = [_neurons(coordinate, k, branches) for k in frequencies if k > 0]
+    waves = [_neurons(coordinate, k, branches) for k in frequencies.tolist() if k > 0]
     values = answer_at_zero(coordinate, modulus)
     values[0] += onto_answers(coordinate, np.full(length, 1 / length), modulus, branches)
     if arity == 2:
@@ -45,7 +45,7 @@ def exact_layers(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"], bran
 def exact_width(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"]) -> int:
     """2p − 1 for two variables, all frequencies and odd p, 2p − 2 for even p; 5 for a single frequency."""
     arity = len(coordinate.index)
-    per_frequency = [len(cancelling_phases(arity, bool(2 * k == coordinate.length))) for k in frequencies if k > 0]
+    per_frequency = [len(cancelling_phases(arity, 2 * k == coordinate.length)) for k in frequencies.tolist() if k > 0]
     return sum(per_frequency) + neurons_for_zeros(coordinate)
 
 
@@ -62,7 +62,7 @@ def cancelling_phases(arity: int, alternating: bool = False) -> Float[np.ndarray
 
 def _neurons(coordinate: Coordinate, frequency: int, branches: Branches) -> Layers:
     length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
-    alternating = bool(2 * frequency == length)
+    alternating = 2 * frequency == length
     phases = cancelling_phases(arity, alternating)
     k = np.full(len(phases), frequency)
     w_in = np.cos(input_angles(coordinate, k) + phases[:, :, None]) * placed(coordinate)

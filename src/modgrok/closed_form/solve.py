@@ -55,6 +55,8 @@ def solve(
     _check_choice("choice of branches", branches, get_args(Branches))
     natural = natural_activation(task.arity)
     check_activation(natural if activation is None else activation)
+    if seed < 0:
+        raise ModgrokError(f"A seed is 0 or larger, not {seed}.")
     chosen = chosen_frequencies(coordinate.length, frequencies)
     width = _checked_width(task, coordinate, form, width, chosen)
     layers = _layers(coordinate, form, width, branches, chosen, np.random.default_rng(seed))

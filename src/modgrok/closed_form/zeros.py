@@ -23,7 +23,7 @@ def neurons_for_zeros(coordinate: Coordinate) -> int:
     return len(coordinate.index) + 1 if has_zeros(coordinate) else 1
 
 
-def by_zeros(coordinate: Coordinate, values: Float[np.ndarray, "S+1 p"]) -> Layers:
+def by_zeros(coordinate: Coordinate, values: Float[np.ndarray, "zeros p"]) -> Layers:
     """Neurons whose output is `values[z]` for every input with z arguments that have no place."""
     arity, modulus = len(coordinate.index), len(coordinate.index[0])
     if not has_zeros(coordinate):
@@ -34,7 +34,7 @@ def by_zeros(coordinate: Coordinate, values: Float[np.ndarray, "S+1 p"]) -> Laye
     return Layers(w_in, np.linalg.solve(activations, values).T)
 
 
-def answer_at_zero(coordinate: Coordinate, modulus: int) -> Float[np.ndarray, "S+1 p"]:
+def answer_at_zero(coordinate: Coordinate, modulus: int) -> Float[np.ndarray, "zeros p"]:
     """One-hot of the answer at zero wherever some argument has no place, and nothing elsewhere."""
     values = np.zeros((len(coordinate.index) + 1, modulus))
     if coordinate.at_zero is not None:

@@ -1,0 +1,141 @@
+"""`modgrok solve`: the weights that compute a modular function, written down, scored on the whole table, and saved."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import tyro
+from jaxtyping import Float
+from rich.markup import escape
+from rich.table import Table
+
+from modgrok.closed_form import available, solve
+from modgrok.commands.arguments import out, parse, print_json
+from modgrok.measures import average_ipr, power_spectrum
+from modgrok.networks import Network, save_network, score_table
+from modgrok.tasks import Task
+from modgrok.tasks import task as find_task
+
+COLUMNS = 64
+"""Width of the picture of the spectrum."""
+BARS = " ▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True)
+class Solve:
+    """Write down the weights that compute a modular function, and score them on all inputs."""
+
+    expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
+    """The function: an expression such as "n^2 + m^2", a name of the catalogue, or a .npy or .csv table."""
+    modulus: int
+    """p, prime or not."""
+    form: Literal["waves", "exact", "complex"] | None = None
+    """Random phases (waves), the exact form, or complex weights; exact where there is one and no width is given."""
+    width: int | None = None
+    """Number of hidden neurons; 500 for two variables by default, and fixed by the task for the exact form."""
+    branches: Literal["all", "one"] = "all"
+    """Where several sums have the same answer: read out all of them, or one as in the paper."""
+    frequencies: tuple[int, ...] | None = None
+    """The frequencies to use, for example 1 5 12; all of them by default."""
+    activation: str | None = None
+    """quadratic, relu, gelu, abs, tanh, silu or x^d on the same weights; x^S for S variables by default."""
+    parametrization: Literal["mean-field", "standard"] = "mean-field"
+    """Prefactors of the layers: the paper's (mean-field) or none (standard)."""
+    seed: int = 0
+    """Of the random phases."""
+    save: Path | None = None
+    """Write the network to this safetensors file."""
+    json: bool = False
+    """Print one JSON object instead of tables."""
+
+
+def main(argv: list[str]) -> None:
+    """Solve, score, save, print."""
+    arguments = parse(Solve, "solve", argv)
+    task = find_task(arguments.expression, arguments.modulus)
+    exact = "exact" in available(task.structure, task.arity) and arguments.width is None
+    form = arguments.form or ("exact" if exact else "waves")
+    network = solve(
+        task,
+        form=form,
+        width=arguments.width,
+        branches=arguments.branches,
+        frequencies=arguments.frequencies,
+        activation=arguments.activation,
+        parametrization=arguments.parametrization,
+        seed=arguments.seed,
+    )
+    result = _describe(task, network, arguments, form)
+    if arguments.save is not None:
+        save_network(network, arguments.save, result)
+    if arguments.json:
+        print_json(result)
+    else:
+        _show(task, network, result, arguments.save)
+
+
+def _describe(task: Task, network: Network, arguments: Solve, form: str) -> dict[str, Any]:
+    """The settings that reproduce the network, and how well it does."""
+    score = score_table(network, task.table)
+    return {
+        "expression": task.name,
+        "modulus": task.modulus,
+        "structure": task.structure.kind,
+        "form": form,
+        "width": network.width,
+        "branches": arguments.branches,
+        "frequencies": None if arguments.frequencies is None else list(arguments.frequencies),
+        "activation": network.activation,
+        "parametrization": network.parametrization,
+        "seed": arguments.seed,
+        "accuracy": score.accuracy,
+        "loss": _finite(score.loss),
+        "ipr": _finite(average_ipr(network.w_in).mean),
+        "ipr_in_coordinate": _finite(average_ipr(network.w_in, task.structure.coordinate).mean),
+    }
+
+
+def _finite(x: Any) -> float | None:
+    return float(x) if math.isfinite(x) else None
+
+
+def _show(task: Task, network: Network, result: dict[str, Any], saved: Path | None) -> None:
+    table = Table(title=f"{escape(task.name)} mod {task.modulus}", title_justify="left", show_header=False)
+    table.add_row("structure", f"{task.structure.kind.replace('_', ' ')}: {escape(task.structure.reason)}")
+    table.add_row("form", f"{result['form']}, activation {network.activation}, {network.parametrization}")
+    table.add_row("width", str(network.width))
+    table.add_row("accuracy", f"{result['accuracy']:.4%}")
+    table.add_row("loss (MSE)", _number(result["loss"]))
+    table.add_row("IPR", f"{_number(result['ipr'])} ({_number(result['ipr_in_coordinate'])} in the task's coordinate)")
+    out.print(table)
+    power = frequency_power(task, network)
+    out.print(f"power of the input weights at the frequencies 0 to {len(power) - 1} of the task's coordinate")
+    out.print(f"│{sparkline(power)}│", highlight=False)
+    if saved is not None:
+        out.print(f"saved to {escape(str(saved))}", highlight=False, soft_wrap=True)
+
+
+def _number(x: float | None) -> str:
+    return "–" if x is None else f"{x:.3g}"
+
+
+def frequency_power(task: Task, network: Network) -> Float[np.ndarray, "k"]:
+    """Power of the input weights at each frequency 0 … ⌊L/2⌋, over all neurons and variables; k and L − k together."""
+    power = power_spectrum(network.w_in, task.structure.coordinate).sum(axis=(0, 1))
+    half = len(power) // 2 + 1
+    folded = power[:half].copy()
+    folded[1:] += power[1:][::-1][: half - 1]
+    if len(power) % 2 == 0:
+        folded[-1] /= 2
+    return folded
+
+
+def sparkline(values: Float[np.ndarray, "k"]) -> str:
+    """One bar for each value, or for the largest of neighbouring values where there are more than fit a line."""
+    groups = np.array_split(values, min(len(values), COLUMNS))
+    heights = np.array([group.max() for group in groups])
+    top = heights.max()
+    levels = np.zeros(len(heights), dtype=int) if top <= 0 else np.ceil(heights / top * 8 - 1e-6).astype(int)
+    return "".join(BARS[level] for level in levels)
