@@ -1,0 +1,175 @@
+r"""Tables that are a function of a sum in a cyclic group, $T = \mathrm{readout}[\sum_s i_s(n_s) \bmod L]$.
+
+Values of a variable that give equal slices may share their place, so only the different ones are placed: with one
+variable as the rows and all others together as the columns there can be at most L of each.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+
+from modgrok.tasks.structure.parallels import partial_placements
+from modgrok.tasks.structure.separable import Parts, as_sum, outer_sum
+from modgrok.tasks.structure.shifts import Effort, Matrix, Placement, placements
+
+_SHIFT_EFFORT = 20_000_000
+_PARALLEL_EFFORT = 400_000_000
+_ORDERS = 4  # orders of the rows that are tried: which two come first decides the first distance
+
+
+class CyclicSum(NamedTuple):
+    """Places i_s of the values of each variable in Z_L, and the answer at each sum (0 where no sum falls)."""
+
+    index: Parts
+    readout: Int[np.ndarray, "L"]
+
+
+class Search(NamedTuple):
+    """What a search came to: the decomposition, or why there is none, or (both None) nothing certain."""
+
+    found: CyclicSum | None = None
+    excluded: str | None = None
+
+
+class _Distinct(NamedTuple):
+    """The different rows and columns of a table, one variable as the rows, in order of their first appearance."""
+
+    matrix: Matrix
+    row: Int[np.ndarray, "_"]
+    """For each value of the variable its row of `matrix`."""
+    column: Int[np.ndarray, "*rest"]
+    """For the values of all other variables their column of `matrix`."""
+
+
+def _numbered(lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different lines by their first occurrence, and for each line which one it is."""
+    numbers: dict[bytes, int] = {}
+    number = np.array([numbers.setdefault(line.tobytes(), len(numbers)) for line in np.ascontiguousarray(lines)])
+    return np.unique(number, return_index=True)[1], number
+
+
+def _distinct(table: np.ndarray, axis: int) -> _Distinct:
+    moved = np.moveaxis(table, axis, 0)
+    values = np.unique(moved, return_inverse=True)[1].reshape(len(moved), -1)
+    rows, row = _numbered(values)
+    columns, column = _numbered(values[rows].T)
+    return _Distinct(values[np.ix_(rows, columns)], row, column.reshape(moved.shape[1:]))
+
+
+def _as_cyclic_sum(table: np.ndarray, index: Parts, length: int) -> CyclicSum | None:
+    """The places with the readout they imply, if the table is a function of their sum."""
+    sums = outer_sum(index, length)
+    readout = np.zeros(length, dtype=np.int64)
+    readout[sums] = table
+    return CyclicSum(index, readout) if np.array_equal(readout[sums], table) else None
+
+
+def _assembled(table: np.ndarray, axis: int, lines: _Distinct, place: Placement, order: int) -> CyclicSum | None:
+    """A placement modulo `order` as places of every variable, if that of the columns splits into them."""
+    rest = as_sum(place.columns[lines.column], order)
+    if rest is None:
+        return None
+    return _as_cyclic_sum(table, (*rest[:axis], place.rows[lines.row], *rest[axis:]), order)
+
+
+def _full_placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
+    """Placements where the columns fill the group, from several orders of the rows until one search is exhaustive."""
+    generator = np.random.default_rng(0)
+    order = np.arange(len(matrix))
+    for _ in range(_ORDERS):
+        for lone in (False, True):
+            attempt = Effort(effort.left // 2)
+            for place in placements(matrix[order], attempt, lone):
+                yield Placement(place.rows[np.argsort(order)], place.columns, place.unique)
+            exhaustive = attempt.exhaustive and (lone or matrix.shape[0] == matrix.shape[1])
+            if exhaustive:
+                return
+        effort.left = max(attempt.left, 0)
+        order = generator.permutation(len(matrix))
+    effort.exhaustive = False
+
+
+def _filled_search(table: np.ndarray, axis: int, lines: _Distinct, transposed: bool) -> Search:
+    """The search in the group that the different columns (`transposed`: rows) fill, one place each."""
+    matrix = lines.matrix.T if transposed else lines.matrix
+    names = ("row", "column") if not transposed else ("column", "row")
+    filled = f"All {matrix.shape[1]} {names[1]}s differ and so fill the group"
+    if np.any(np.sort(matrix, axis=1) != np.sort(matrix[0])):
+        return Search(excluded=f"{filled}, but the {names[0]}s do not all hold the same answers.")
+    effort = Effort(_SHIFT_EFFORT)
+    certain = True
+    for place in _full_placements(matrix, effort):
+        if transposed:
+            place = Placement(place.columns, place.rows, place.unique)
+        found = _assembled(table, axis, lines, place, matrix.shape[1])
+        if found is not None:
+            return Search(found)
+        certain &= place.unique
+    if certain and effort.exhaustive:
+        return Search(excluded=f"{filled}, but no order of them makes all {names[0]}s shifts of each other.")
+    return Search()
+
+
+def _lifted(found: CyclicSum, length: int) -> CyclicSum:
+    """A sum in Z_d as one in Z_L, d dividing L."""
+    return CyclicSum(found.index, np.tile(found.readout, length // len(found.readout)))
+
+
+def _search_along(table: np.ndarray, axis: int, length: int) -> Search:
+    """The search with one variable as the rows and the others together as the columns."""
+    lines = _distinct(table, axis)
+    counts = lines.matrix.shape
+    if max(counts) > length:
+        name = "rows" if counts[0] > length else "columns"
+        return Search(excluded=f"There are {max(counts)} different {name} for {length} places.")
+    outcome = Search()
+    for transposed in (False, True):
+        filled = counts[0] if transposed else counts[1]
+        if filled == max(counts) and length % filled == 0:
+            outcome = _filled_search(table, axis, lines, transposed)
+            if outcome.found is not None:
+                return Search(_lifted(outcome.found, length))
+            if outcome.excluded and filled == length:
+                return outcome
+    if max(counts) < length:
+        effort = Effort(_PARALLEL_EFFORT)
+        for order in (d for d in range(max(counts) + 1, length + 1) if length % d == 0):
+            for place in partial_placements(lines.matrix, order, effort):
+                found = _assembled(table, axis, lines, place, order)
+                if found is not None:
+                    return Search(_lifted(found, length))
+    return Search()
+
+
+def cyclic_sum(table: Int[np.ndarray, "*inputs"], length: int) -> Search:
+    """The table as a function of a sum in Z_L, L = `length`; its axes may have any sizes.
+
+    Exhaustive where the different rows or columns are L or more, whatever the variable that makes the rows.
+    """
+    relevant = [s for s in range(table.ndim) if np.any(table != table.take([0], axis=s))]
+    core = table[tuple(slice(None) if s in relevant else 0 for s in range(table.ndim))]
+    if len(relevant) > 1:
+        for axis in range(len(relevant) if len(relevant) > 2 else 1):
+            outcome = _search_along(core, axis, length)
+            if outcome.found is not None or outcome.excluded is not None:
+                break
+    else:
+        outcome = _single(core, length)
+    if outcome.found is None:
+        return outcome
+    index = [np.zeros(size, dtype=np.int64) for size in table.shape]
+    for s, places in zip(relevant, outcome.found.index, strict=True):
+        index[s] = places
+    return Search(CyclicSum(tuple(index), outcome.found.readout))
+
+
+def _single(table: np.ndarray, length: int) -> Search:
+    """A table of one variable or none: every answer gets a place of its own."""
+    answers, place = np.unique(table, return_inverse=True)
+    if len(answers) > length:
+        return Search(excluded=f"There are {len(answers)} different answers for {length} places.")
+    readout = np.zeros(length, dtype=np.int64)
+    readout[: len(answers)] = answers
+    return Search(CyclicSum((place.reshape(-1),) * table.ndim, readout))

@@ -1,0 +1,114 @@
+"""Tables that are a sum or a product of functions of one variable each: decided exactly, for every modulus."""
+
+import math
+
+import numpy as np
+from jaxtyping import Int
+
+from modgrok.tasks.arithmetic import prime_factors
+
+Parts = tuple[Int[np.ndarray, "_"], ...]
+
+
+def _lines(table: Int[np.ndarray, "*inputs"], at: tuple[int, ...]) -> list[np.ndarray]:
+    """The table along each axis through the entry `at`."""
+    return [table[(*at[:s], slice(None), *at[s + 1 :])] for s in range(table.ndim)]
+
+
+def _spread(part: np.ndarray, axis: int, ndim: int) -> np.ndarray:
+    return part.reshape([-1 if s == axis else 1 for s in range(ndim)])
+
+
+def outer_sum(parts: Parts, modulus: int) -> Int[np.ndarray, "*inputs"]:
+    r"""$\sum_s f_s(n_s)$ modulo `modulus` as a table."""
+    total = np.zeros([1] * len(parts), dtype=np.int64)
+    for s, part in enumerate(parts):
+        total = (total + _spread(part, s, len(parts))) % modulus
+    return total
+
+
+def outer_product(parts: Parts, modulus: int) -> Int[np.ndarray, "*inputs"]:
+    r"""$\prod_s g_s(n_s)$ modulo `modulus` as a table."""
+    total = np.ones([1] * len(parts), dtype=np.int64)
+    for s, part in enumerate(parts):
+        total = total * _spread(part, s, len(parts)) % modulus
+    return total
+
+
+def as_sum(table: Int[np.ndarray, "*inputs"], modulus: int) -> Parts | None:
+    r"""f_s with $T = \sum_s f_s$, or None if there are none.
+
+    The lines through the origin are the only choice up to constants, so one comparison decides. f_1 carries T(0, …, 0).
+    """
+    first, *rest = _lines(table, (0,) * table.ndim)
+    origin = table[(0,) * table.ndim]
+    parts = (first % modulus, *((line - origin) % modulus for line in rest))
+    return parts if np.array_equal(outer_sum(parts, modulus), table % modulus) else None
+
+
+def _product_through_unit(table: np.ndarray, modulus: int) -> Parts | None:
+    """g_s scaled by the first invertible entry of the table; None if this is no decomposition or there is no such entry."""
+    units = np.argwhere(np.gcd(table, modulus) == 1)
+    if not len(units):
+        return None
+    at = tuple(int(i) for i in units[0])
+    inverse = pow(int(table[at]), -1, modulus) if modulus > 1 else 0
+    first, *rest = _lines(table, at)
+    parts = (first % modulus, *(line * inverse % modulus for line in rest))
+    return parts if np.array_equal(outer_product(parts, modulus), table % modulus) else None
+
+
+def _product_modulo_power(table: np.ndarray, power: int) -> Parts | None:
+    """g_s modulo a prime power: what divides the whole table goes to g_1, the rest has an invertible entry."""
+    common = math.gcd(power, int(np.gcd.reduce(table.ravel())))
+    if common == power:
+        return tuple(np.zeros(size, dtype=np.int64) for size in table.shape)
+    parts = _product_through_unit(table // common % (power // common), power // common)
+    return None if parts is None else (parts[0] * common % power, *parts[1:])
+
+
+def as_product(table: Int[np.ndarray, "*inputs"], modulus: int) -> Parts | None:
+    r"""g_s with $T = \prod_s g_s$, or None if there are none, for every modulus.
+
+    With an invertible entry the lines through it are the only choice up to units. Without one the question is
+    decided modulo each prime power of the modulus and put together by the Chinese remainder theorem.
+    """
+    if np.any(np.gcd(table, modulus) == 1):
+        return _product_through_unit(table, modulus)
+    parts = [np.zeros(size, dtype=np.int64) for size in table.shape]
+    for prime in prime_factors(modulus):
+        power = prime
+        while modulus % (power * prime) == 0:
+            power *= prime
+        local = _product_modulo_power(table % power, power)
+        if local is None:
+            return None
+        rest = modulus // power
+        idempotent = rest * pow(rest, -1, power) % modulus  # 1 modulo this prime power, 0 modulo the others
+        parts = [(part + idempotent * piece) % modulus for part, piece in zip(parts, local, strict=True)]
+    return tuple(parts)
+
+
+def as_shifted_product(table: Int[np.ndarray, "*inputs"], modulus: int) -> tuple[Parts, int] | None:
+    r"""g_s and c with $T = c + \prod_s g_s$, or None if there are none.
+
+    In every 2×2 minor with the corner $T_{00}$ the quadratic terms in c cancel:
+    $T_{00} T_{nm} - T_{n0} T_{0m} = c\,(T_{00} + T_{nm} - T_{n0} - T_{0m})$.
+    """
+    flat = table.reshape(table.shape[0], -1)
+    corner, row, column = flat[0, 0], flat[:1], flat[:, :1]
+    left = (corner * flat - row * column) % modulus
+    right = (corner + flat - row - column) % modulus
+    left, right = np.divmod(np.unique(left * modulus + right), modulus)
+    shifts = np.arange(modulus)
+    for start in range(0, len(left), 256):
+        block = slice(start, start + 256)
+        holds = (left[block, None] - shifts * right[block, None]) % modulus == 0
+        shifts = shifts[holds.all(axis=0)]
+        if not len(shifts):
+            return None
+    for shift in shifts:
+        parts = as_product((table - shift) % modulus, modulus)
+        if parts is not None:
+            return parts, int(shift)
+    return None

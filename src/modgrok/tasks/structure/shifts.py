@@ -1,0 +1,202 @@
+r"""The search where f_2 is a bijection: every row $m \mapsto F(f_1(n) + f_2(m))$ is a shift of every other.
+
+In the hidden coordinate b = f_2(m) the shift by δ = f_1(n') − f_1(n) is one permutation π of the columns, and
+T(n', m) = T(n, π(m)). The same π belongs to every pair of rows at the distance δ. So a set of such pairs (n_i, n_i')
+must give the columns equal multisets of tuples (T(n_i, m))_i and (T(n_i', m))_i, which prunes almost every wrong pair,
+and once the tuples are all different, π is forced.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+Matrix = Int[np.ndarray, "rows columns"]
+Permutation = Int[np.ndarray, "columns"]
+
+
+@dataclass
+class Effort:
+    """How much a search may still do, and whether it has been exhaustive so far."""
+
+    left: int
+    """Table entries that may still be looked at."""
+    exhaustive: bool = True
+
+    def spend(self, entries: int) -> bool:
+        """Whether there is effort for this many more entries."""
+        self.left -= entries
+        self.exhaustive &= self.left >= 0
+        return self.left >= 0
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Pairs of rows (n, n') taken to lie at one distance, as the tuples that they give the columns."""
+
+    before: Permutation
+    """Number of the tuple (T(n_i, m))_i of each column m."""
+    after: Permutation
+    """Number of the tuple (T(n_i', m))_i, in the same numbering."""
+    free_before: Bool[np.ndarray, "rows"]
+    """Rows that may still be an n."""
+    free_after: Bool[np.ndarray, "rows"]
+    """Rows that may still be an n'."""
+
+    def with_pair(self, matrix: Matrix, n: int, other: int) -> "_Pairs":
+        values = int(matrix.max()) + 1
+        tuples = np.concatenate([self.before * values + matrix[n], self.after * values + matrix[other]])
+        numbers = np.unique(tuples, return_inverse=True)[1]
+        return _Pairs(*np.split(numbers, 2), *self._without(n, other))
+
+    def without_partner(self, n: int) -> "_Pairs":
+        return _Pairs(self.before, self.after, *self._without(n, None))
+
+    def _without(self, n: int, other: int | None) -> tuple[np.ndarray, np.ndarray]:
+        free_before, free_after = self.free_before.copy(), self.free_after.copy()
+        free_before[n] = False
+        if other is not None:
+            free_after[other] = False
+        return free_before, free_after
+
+    def permutation(self) -> Permutation | None:
+        """The shift of the columns, if the tuples force it."""
+        place = np.full(int(self.before.max()) + 1, -1)
+        place[self.before] = np.arange(len(self.before))
+        if np.count_nonzero(place >= 0) < len(self.before):
+            return None
+        return place[self.after]
+
+    def partners(self, matrix: Matrix, generator: np.random.Generator) -> Bool[np.ndarray, "rows rows"]:
+        """Which pairs (n, n') keep the multisets of tuples equal; multisets are compared by a 64-bit hash."""
+        weights = generator.integers(0, 2**64, (int(self.before.max()) + 1, int(matrix.max()) + 1), dtype=np.uint64)
+        before = weights[self.before, matrix].sum(axis=1)
+        after = weights[self.after, matrix].sum(axis=1)
+        return (before[:, None] == after) & self.free_before[:, None] & self.free_after
+
+
+def shift_permutations(matrix: Matrix, n: int, other: int, effort: Effort, lone: bool) -> Iterator[Permutation]:
+    """Permutations of the columns that may take row n to row `other`; all of them, if `effort` stays exhaustive.
+
+    Depth first, the row with the fewest possible partners next. Where f_1 is not a bijection a row may have no
+    partner; this is considered only if `lone` is set.
+    """
+    rows, columns = matrix.shape
+    generator = np.random.default_rng(0)
+    free = np.ones(rows, dtype=bool)
+    blank = np.zeros(columns, dtype=np.int64)
+    stack = [_Pairs(blank, blank, free, free).with_pair(matrix, n, other)]
+    while stack:
+        pairs = stack.pop()
+        if not np.array_equal(np.sort(pairs.before), np.sort(pairs.after)):
+            continue
+        forced = pairs.permutation()
+        if forced is not None:
+            yield forced
+            continue
+        if not effort.spend(2 * matrix.size):
+            return
+        partners = pairs.partners(matrix, generator)
+        count = partners.sum(axis=1)
+        if rows == columns and np.any(count[pairs.free_before] == 0):
+            continue  # f_1 is a bijection too, so every row has a partner
+        if not count.any():
+            effort.exhaustive = False
+            continue
+        chosen = int(np.argmin(np.where(count, count, rows + 1)))
+        if rows < columns and lone:
+            stack.append(pairs.without_partner(chosen))
+        stack.extend(pairs.with_pair(matrix, chosen, int(o)) for o in np.flatnonzero(partners[chosen])[::-1])
+
+
+@dataclass(frozen=True)
+class _Orbits:
+    """A permutation whose cycles all have one length."""
+
+    shift: Permutation
+    length: int
+    cycle: Permutation
+    """Which cycle each column is on."""
+    position: Permutation
+    """Where on its cycle each column is."""
+
+
+def _orbits(shift: Permutation) -> _Orbits | None:
+    cycle, position = np.full_like(shift, -1), np.zeros_like(shift)
+    lengths = []
+    for start in range(len(shift)):
+        if cycle[start] >= 0:
+            continue
+        column, steps = start, 0
+        while cycle[column] < 0:
+            cycle[column], position[column] = len(lengths), steps
+            column, steps = int(shift[column]), steps + 1
+        lengths.append(steps)
+    if len(set(lengths)) > 1:
+        return None
+    return _Orbits(shift, lengths[0], cycle, position)
+
+
+def _join(first: _Orbits, second: _Orbits) -> _Orbits | None:
+    """A generator of the cyclic group that two commuting shifts generate, if they are shifts of one coordinate."""
+    if not np.array_equal(first.shift[second.shift], second.shift[first.shift]):
+        return None
+    together = first.shift
+    for _ in range(second.length):
+        joined = _orbits(together)
+        if joined is not None and joined.length == math.lcm(first.length, second.length):
+            return joined
+        together = second.shift[together]
+    return None
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where rows and columns sit in Z_L: T(n, m) depends only on `rows[n] + columns[m]` modulo L."""
+
+    rows: Int[np.ndarray, "rows"]
+    columns: Int[np.ndarray, "columns"]
+    unique: bool
+    """Whether the coordinate of the columns is the only one for these shifts, up to affine maps."""
+
+
+def _powers(row: np.ndarray, orbits: _Orbits) -> dict[bytes, int]:
+    """Every shift of the row, to the number of steps; the smallest where the row repeats."""
+    found: dict[bytes, int] = {}
+    columns = np.arange(len(row))
+    for steps in range(orbits.length):
+        found.setdefault(row[columns].tobytes(), steps)
+        columns = orbits.shift[columns]
+    return found
+
+
+def placements(matrix: Matrix, effort: Effort, lone: bool) -> Iterator[Placement]:
+    """Placements in Z_L with L the number of columns, which are all different; all of them up to symmetry, if
+    `effort` stays exhaustive.
+
+    One shift is enough when L is prime. Otherwise shifts from row 0 are joined until they explain all rows; where they
+    generate only the multiples of e > 1, the e cycles of columns are independent and interleaved in any order.
+    """
+    stack: list[Iterator[_Orbits | None]] = [iter([_orbits(np.arange(matrix.shape[1]))])]
+    while stack:
+        orbits = next(stack[-1], None)
+        if orbits is None:
+            stack.pop()
+            continue
+        powers = _powers(matrix[0], orbits)
+        steps = [powers.get(row.tobytes(), -1) for row in matrix]
+        if -1 not in steps:
+            stride = matrix.shape[1] // orbits.length
+            yield Placement(np.array(steps) * stride, orbits.position * stride + orbits.cycle, stride == 1)
+        elif orbits.length < matrix.shape[1]:
+            stack.append(_extensions(matrix, orbits, steps.index(-1), effort, lone))
+
+
+def _extensions(matrix: Matrix, orbits: _Orbits, row: int, effort: Effort, lone: bool) -> Iterator[_Orbits]:
+    for shift in shift_permutations(matrix, 0, row, effort, lone):
+        further = _orbits(shift)
+        joined = None if further is None else _join(orbits, further)
+        if joined is not None:
+            yield joined
