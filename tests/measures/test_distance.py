@@ -38,6 +38,12 @@ def test_all_branches_of_an_even_readout_are_a_closed_form(wave_network) -> None
     np.testing.assert_allclose(distance_to_closed_form(network, coordinate), 0, atol=1e-7)
 
 
+def test_half_the_length_admits_all_signs(wave_network) -> None:
+    signs = np.array(np.meshgrid(*[[1.0, -1.0]] * 3)).reshape(3, 8).T
+    network = wave_network(raw_coordinate(2, 6), 6, np.full(8, 3), signs, np.zeros((8, 3)))
+    np.testing.assert_allclose(distance_to_closed_form(network), 0, atol=1e-7)
+
+
 @pytest.mark.parametrize("squares", [False, True])
 def test_nearest_beats_every_triple_on_a_grid(squares: bool) -> None:
     p, rng = 11, np.random.default_rng(4)

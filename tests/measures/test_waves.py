@@ -63,13 +63,12 @@ def test_even_readout_hides_its_phase(wave_network) -> None:
     np.testing.assert_allclose(waves.explained, 1)
 
 
-def test_half_the_length_has_phase_zero_or_pi(wave_network) -> None:
-    coordinate = raw_coordinate(2, 6)
-    phases = np.array([[0, np.pi, np.pi], [0, 0, np.pi]])
-    waves = neuron_waves(wave_network(coordinate, 6, np.array([3, 3]), np.full((2, 3), 1.5), phases))
-    assert waves.frequency.tolist() == [3, 3]
+def test_half_the_length_has_an_amplitude_but_no_phase(wave_network) -> None:
+    waves = neuron_waves(wave_network(raw_coordinate(2, 6), 6, np.array([3]), np.full((1, 3), 1.5), np.zeros((1, 3))))
+    assert waves.frequency.tolist() == [3]
     np.testing.assert_allclose(waves.amplitudes, 1.5)
-    np.testing.assert_allclose(abs(waves.residual), [0, np.pi], atol=1e-9)
+    assert np.isnan([*waves.phases[0], *waves.residual]).all()
+    assert waves.explained == pytest.approx(1)
 
 
 def test_values_without_a_place_are_not_explained() -> None:
@@ -90,6 +89,12 @@ def test_neurons_without_a_wave() -> None:
     np.testing.assert_equal(waves.explained, [np.nan, 0, 0])
     for values in (waves.amplitudes, waves.phases, waves.residual):
         assert np.isnan(values).all()
+
+
+def test_constant_is_no_wave_where_places_are_shared() -> None:
+    squares = np.arange(11) ** 2 % 11
+    network = Network(np.full((1, 2, 11), 0.3), np.ones((11, 1)))
+    assert neuron_waves(network, Coordinate(11, (squares, squares), np.arange(11))).frequency.tolist() == [0]
 
 
 def test_group_of_one_element_has_no_waves() -> None:

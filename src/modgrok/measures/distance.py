@@ -56,9 +56,10 @@ def nearest_closed_form(network: Network, coordinate: Coordinate | None = None) 
 def _nearest_coefficients(triples: Triples) -> Float[np.ndarray, "N B 2"]:
     r"""Coefficients z with $\arg z_{S+1} = \sum_s \arg z_s$ that minimize $\sum_b (z_b-\hat z_b)^T G_b (z_b-\hat z_b)$.
 
-    Levenberg–Marquardt over the phases, with the best amplitudes for each, all neurons at once, from the best of S + 2
-    starts: one block gives in to the others, or all share the residual in inverse proportion to their power. A local
-    minimum: where the readout cannot tell its phase (an even F), a neuron far from all of them may miss the nearest.
+    Levenberg–Marquardt over the phases, with the best amplitudes for each, all neurons at once, from the best of S + 4
+    starts: one block gives in to the others, all share the residual in inverse proportion to their power, or all phases
+    turn by ±π/(S + ½), which gives any signs to waves of k = L/2. The result is a local minimum: where the readout
+    cannot tell its phase (an even F), a neuron far from all closed forms may miss the nearest.
     """
     power = triples.power
     scale = np.sqrt(power.sum(axis=1))[:, None, None] + (power.sum(axis=1) == 0)[:, None, None]
@@ -71,7 +72,9 @@ def _nearest_coefficients(triples: Triples) -> Float[np.ndarray, "N B 2"]:
     residual = wrap(angle[:, :-1].sum(axis=1) - angle[:, -1])[:, None]
     weakness = 1 / (power + 1e-12 * power.sum(axis=1, keepdims=True) + (power.sum(axis=1) == 0)[:, None])
     shares = [*np.eye(power.shape[1])[:, None], weakness / weakness.sum(axis=1, keepdims=True)]
+    turn = np.pi / (power.shape[1] - 0.5)
     starts = [angle[:, :-1] - share[..., :-1] * residual for share in shares]
+    starts += [angle[:, :-1] + turn, angle[:, :-1] - turn]
     guesses = [_best_amplitudes(phases, root, aim) for phases in starts]
     losses = np.stack([_loss(phases, a, root, aim) for phases, a in zip(starts, guesses, strict=True)])
     best = losses.argmin(axis=0), np.arange(len(power))

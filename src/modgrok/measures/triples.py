@@ -22,7 +22,7 @@ class Triples(NamedTuple):
     """Fits of all neurons; axis `B` = S + 1 holds the input blocks, then the readout."""
 
     frequency: Integer[np.ndarray, "N"]
-    """k of the strongest wave in the input weights, 1 … L//2 (k and L − k are one wave); 0 for a neuron without one."""
+    """k of the strongest wave in the input weights less their means, 1 … L//2 (L − k is the same wave); 0 where none."""
     blocks: Float[np.ndarray, "N B p"]
     """The weights that were fitted."""
     basis: Float[np.ndarray, "N B 2 p"]
@@ -67,7 +67,10 @@ def fit_triples(network: Network, coordinate: Coordinate | None = None) -> Tripl
 
 def _dominant_frequency(w_in: Float[np.ndarray, "N S p"], coordinate: Coordinate) -> Integer[np.ndarray, "N"]:
     L = coordinate.length
-    power = power_spectrum(w_in, coordinate).sum(axis=1)
+    # Constants first: where places are shared they would leave power at every frequency.
+    placed = np.stack([index >= 0 for index in coordinate.index])
+    mean = (w_in * placed).sum(axis=2, keepdims=True) / placed.sum(axis=1).clip(1)[:, None]
+    power = power_spectrum(w_in - mean, coordinate).sum(axis=1)
     folded = power[:, : L // 2 + 1].copy()
     folded[:, 1 : (L + 1) // 2] *= 2  # ν and L − ν; L/2 stands alone
     folded[:, 0] = 0

@@ -19,11 +19,11 @@ class NeuronWaves(NamedTuple):
     """
 
     frequency: Integer[np.ndarray, "N"]
-    """k from 1 to L//2, the strongest in the power of all input blocks together; 0 where there is none."""
+    """k from 1 to L//2, the strongest in the power of all input blocks together, less their means; 0 where none."""
     amplitudes: Float[np.ndarray, "N B"]
     phases: Float[np.ndarray, "N B"]
-    """In (−π, π]; 0 or π at k = L/2, where sines vanish. NaN where a block holds no wave, or cannot tell its phase
-    (the readout of an even F, whose branches cancel the sine)."""
+    """In (−π, π]. NaN where a block holds no wave, or cannot tell its phase: at k = L/2, where sines vanish, and in the
+    readout of an even F, whose branches cancel them."""
     residual: Float[np.ndarray, "N"]
     r"""$\varphi_1 + … + \varphi_S - \varphi_{S+1}$ in (−π, π], 0 in the closed form (`eq_phases`)."""
     explained: Float[np.ndarray, "N"]
@@ -34,10 +34,9 @@ class NeuronWaves(NamedTuple):
 def neuron_waves(network: Network, coordinate: Coordinate | None = None) -> NeuronWaves:
     """Least-squares waves of all neurons in a coordinate (default: the raw index)."""
     triples = fit_triples(network, coordinate)
-    L = network.modulus if coordinate is None else coordinate.length
     has_wave = (triples.frequency > 0)[:, None]
     total = np.square(triples.blocks).sum(axis=2)
-    tells = (triples.resolved | (2 * triples.frequency == L)[:, None]) & (triples.power > NEGLIGIBLE * total)
+    tells = triples.resolved & (triples.power > NEGLIGIBLE * total)
     x, y = np.moveaxis(triples.coefficients, -1, 0)
     phases = np.where(has_wave & tells, wrap(np.arctan2(y, x)), np.nan)
     alive = total.sum(axis=1) > 0
