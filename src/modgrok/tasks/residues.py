@@ -30,7 +30,7 @@ def power(x: Int[np.ndarray, "*shape"], exponent: int, modulus: int) -> Int[np.n
 
 def invertible(x: Int[np.ndarray, "*shape"], modulus: int) -> Bool[np.ndarray, "*shape"]:
     """Where x has an inverse modulo p: gcd(x, p) = 1."""
-    return np.gcd(x, modulus) == 1
+    return (np.gcd(np.arange(modulus), modulus) == 1)[x]
 
 
 def inverse(x: Int[np.ndarray, "*shape"], modulus: int) -> Int[np.ndarray, "*shape"]:

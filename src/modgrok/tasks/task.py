@@ -66,7 +66,7 @@ class Task:
     @classmethod
     def from_expression(cls, text: str, modulus: int) -> "Task":
         """The function that a text spells, such as `n^2 + m^2`; the grammar is in `modgrok.tasks.expression`."""
-        return cls(modulus, expression.parse(text).table(modulus), text)
+        return cls(modulus, expression.parse(text).table(modulus), text.strip())
 
     @classmethod
     def from_function(
@@ -97,8 +97,6 @@ class Task:
             raise ModgrokError(f"A table over Z_p has shape (p, …, p), one axis for each variable, not {table.shape}.")
         if not np.issubdtype(table.dtype, np.integer):
             raise ModgrokError(f"A table has integer entries, and this one has the type {table.dtype}.")
-        if table.dtype == np.uint64:
-            table = np.minimum(table, np.iinfo(np.int64).max)
         return cls(table.shape[0], table.astype(np.int64), name)
 
     @classmethod
