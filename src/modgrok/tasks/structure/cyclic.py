@@ -10,19 +10,22 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Int
 
+from modgrok.tasks.structure.backtracking import all_placements
 from modgrok.tasks.structure.parallels import partial_placements
 from modgrok.tasks.structure.separable import Parts, as_sum, outer_sum
 from modgrok.tasks.structure.shifts import Effort, Matrix, Placement, placements
 
-_SHIFT_EFFORT = 20_000_000
+_SHIFT_EFFORT = 20_000_000  # for each order of the rows
 _PARALLEL_EFFORT = 400_000_000
+_SMALL = 13  # groups up to this order are searched by backtracking
+_SMALL_EFFORT = 10_000  # places tried there
 _ORDERS = 4  # orders of the rows that are tried: which two come first decides the first distance
 
 
 class CyclicSum(NamedTuple):
     """Places i_s of the values of each variable in Z_L, and the answer at each sum (0 where no sum falls)."""
 
-    index: Parts
+    places: Parts
     readout: Int[np.ndarray, "L"]
 
 
@@ -58,12 +61,12 @@ def _distinct(table: np.ndarray, axis: int) -> _Distinct:
     return _Distinct(values[np.ix_(rows, columns)], row, column.reshape(moved.shape[1:]))
 
 
-def _as_cyclic_sum(table: np.ndarray, index: Parts, length: int) -> CyclicSum | None:
+def _as_cyclic_sum(table: np.ndarray, places: Parts, length: int) -> CyclicSum | None:
     """The places with the readout they imply, if the table is a function of their sum."""
-    sums = outer_sum(index, length)
+    sums = outer_sum(places, length)
     readout = np.zeros(length, dtype=np.int64)
     readout[sums] = table
-    return CyclicSum(index, readout) if np.array_equal(readout[sums], table) else None
+    return CyclicSum(places, readout) if np.array_equal(readout[sums], table) else None
 
 
 def _assembled(table: np.ndarray, axis: int, lines: _Distinct, place: Placement, order: int) -> CyclicSum | None:
@@ -79,16 +82,12 @@ def _full_placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
     generator = np.random.default_rng(0)
     order = np.arange(len(matrix))
     for _ in range(_ORDERS):
-        for lone in (False, True):
-            attempt = Effort(effort.left // 2)
-            for place in placements(matrix[order], attempt, lone):
-                yield Placement(place.rows[np.argsort(order)], place.columns, place.unique)
-            exhaustive = attempt.exhaustive and (lone or matrix.shape[0] == matrix.shape[1])
-            if exhaustive:
-                return
-        effort.left = max(attempt.left, 0)
+        effort.left, effort.exhaustive = _SHIFT_EFFORT, True
+        for place in placements(matrix[order], effort):
+            yield Placement(place.rows[np.argsort(order)], place.columns, place.unique)
+        if effort.exhaustive:
+            return
         order = generator.permutation(len(matrix))
-    effort.exhaustive = False
 
 
 def _filled_search(table: np.ndarray, axis: int, lines: _Distinct, transposed: bool) -> Search:
@@ -114,7 +113,26 @@ def _filled_search(table: np.ndarray, axis: int, lines: _Distinct, transposed: b
 
 def _lifted(found: CyclicSum, length: int) -> CyclicSum:
     """A sum in Z_d as one in Z_L, d dividing L."""
-    return CyclicSum(found.index, np.tile(found.readout, length // len(found.readout)))
+    return CyclicSum(found.places, np.tile(found.readout, length // len(found.readout)))
+
+
+def _gapped_search(table: np.ndarray, axis: int, lines: _Distinct, length: int) -> Search:
+    """The search where rows and columns leave gaps in the group: all placements if it is small, else parallels."""
+    if length <= _SMALL:
+        effort = Effort(_SMALL_EFFORT)
+        for place in all_placements(lines.matrix, length, effort):
+            found = _assembled(table, axis, lines, place, length)
+            if found is not None:
+                return Search(found)
+        if effort.exhaustive:
+            return Search(excluded=f"No places of the rows and columns in a group of order {length} fit.")
+    effort = Effort(_PARALLEL_EFFORT)
+    for order in (d for d in range(max(lines.matrix.shape), length + 1) if length % d == 0):
+        for place in partial_placements(lines.matrix, order, effort):
+            found = _assembled(table, axis, lines, place, order)
+            if found is not None:
+                return Search(_lifted(found, length))
+    return Search()
 
 
 def _search_along(table: np.ndarray, axis: int, length: int) -> Search:
@@ -123,7 +141,9 @@ def _search_along(table: np.ndarray, axis: int, length: int) -> Search:
     counts = lines.matrix.shape
     if max(counts) > length:
         name = "rows" if counts[0] > length else "columns"
-        return Search(excluded=f"There are {max(counts)} different {name} for {length} places.")
+        return Search(
+            excluded=f"The {max(counts)} different {name} would need as many places in a group of order {length}."
+        )
     outcome = Search()
     for transposed in (False, True):
         filled = counts[0] if transposed else counts[1]
@@ -133,14 +153,7 @@ def _search_along(table: np.ndarray, axis: int, length: int) -> Search:
                 return Search(_lifted(outcome.found, length))
             if outcome.excluded and filled == length:
                 return outcome
-    if max(counts) < length:
-        effort = Effort(_PARALLEL_EFFORT)
-        for order in (d for d in range(max(counts) + 1, length + 1) if length % d == 0):
-            for place in partial_placements(lines.matrix, order, effort):
-                found = _assembled(table, axis, lines, place, order)
-                if found is not None:
-                    return Search(_lifted(found, length))
-    return Search()
+    return _gapped_search(table, axis, lines, length)
 
 
 def cyclic_sum(table: Int[np.ndarray, "*inputs"], length: int) -> Search:
@@ -159,17 +172,19 @@ def cyclic_sum(table: Int[np.ndarray, "*inputs"], length: int) -> Search:
         outcome = _single(core, length)
     if outcome.found is None:
         return outcome
-    index = [np.zeros(size, dtype=np.int64) for size in table.shape]
-    for s, places in zip(relevant, outcome.found.index, strict=True):
-        index[s] = places
-    return Search(CyclicSum(tuple(index), outcome.found.readout))
+    places = [np.zeros(size, dtype=np.int64) for size in table.shape]
+    for s, part in zip(relevant, outcome.found.places, strict=True):
+        places[s] = part
+    return Search(CyclicSum(tuple(places), outcome.found.readout))
 
 
 def _single(table: np.ndarray, length: int) -> Search:
     """A table of one variable or none: every answer gets a place of its own."""
     answers, place = np.unique(table, return_inverse=True)
     if len(answers) > length:
-        return Search(excluded=f"There are {len(answers)} different answers for {length} places.")
+        return Search(
+            excluded=f"The {len(answers)} different answers would need as many places in a group of order {length}."
+        )
     readout = np.zeros(length, dtype=np.int64)
     readout[: len(answers)] = answers
     return Search(CyclicSum((place.reshape(-1),) * table.ndim, readout))

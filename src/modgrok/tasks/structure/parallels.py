@@ -1,7 +1,7 @@
 r"""The search where neither f_1 nor f_2 is a bijection: not exhaustive, yet it finds most of what is there.
 
 Pairs of rows (n, n') and of columns (m, m') at one distance, f_1(n') − f_1(n) = f_2(m') − f_2(m), satisfy
-T(n', m) = T(n, m'). Two rows whose distance is taken as known have many columns pairs that satisfy this by accident,
+T(n', m) = T(n, m'). Two rows whose distance is taken as known have many column pairs that satisfy this by accident,
 but those that a second pair of rows satisfies as well are, almost all, truly parallel. Parallel pairs place further
 rows and columns, whose distances give further parallels.
 """
@@ -14,15 +14,17 @@ from jaxtyping import Int
 from modgrok.tasks.structure.shifts import Effort, Matrix, Placement
 
 Pairs = Int[np.ndarray, "pairs 2"]
+Places = tuple[np.ndarray, np.ndarray]
 
 _SAMPLE = 512  # column pairs that are compared at most, drawn at random from all that agree with the first rows
+_STARTS = 32  # rows n among which the second pair (n, n') is sought
 _TRIES = 4  # second pairs of rows that are tried
 
 
-def _agreement(matrix: Matrix, columns: Pairs, effort: Effort) -> Int[np.ndarray, "rows rows"]:
-    """For all pairs of rows (n, n') the number of column pairs with T(n', m) = T(n, m')."""
-    effort.spend(matrix.shape[0] ** 2 * len(columns))
-    near, far = matrix[:, columns[:, 0]], matrix[:, columns[:, 1]]
+def _agreement(matrix: Matrix, rows: np.ndarray, columns: Pairs, effort: Effort) -> Int[np.ndarray, "some rows"]:
+    """For each n of `rows` and every row n' the number of column pairs with T(n', m) = T(n, m')."""
+    effort.spend(len(rows) * len(matrix) * len(columns))
+    near, far = matrix[:, columns[:, 0]], matrix[rows[:, None], columns[:, 1]]
     return np.array([np.count_nonzero(near == row, axis=1) for row in far], dtype=np.int64)
 
 
@@ -30,11 +32,15 @@ def _parallels(matrix: Matrix, n: int, other: int, effort: Effort) -> tuple[Pair
     """Pairs of rows parallel to (n, other), and the pairs of columns parallel to them."""
     columns = np.argwhere(matrix[other][:, None] == matrix[n])
     columns = columns[columns[:, 0] != columns[:, 1]]
+    generator = np.random.default_rng(0)
     if len(columns) > _SAMPLE:
-        columns = np.random.default_rng(0).choice(columns, _SAMPLE, replace=False)
-    agreement = _agreement(matrix, columns, effort)
+        columns = generator.choice(columns, _SAMPLE, replace=False)
+    starts = np.setdiff1d(generator.permutation(len(matrix))[:_STARTS], [n, other])
+    if not len(starts):
+        return None
+    agreement = np.zeros((len(matrix),) * 2, dtype=np.int64)
+    agreement[starts] = _agreement(matrix, starts, columns, effort)
     np.fill_diagonal(agreement, 0)
-    agreement[n, other] = agreement[other, n] = 0
     for _ in range(_TRIES):
         best = np.unravel_index(np.argmax(agreement), agreement.shape)
         if agreement[best] < 2 or effort.left < 0:
@@ -52,7 +58,7 @@ def _closed(matrix: Matrix, columns: Pairs, n: int, other: int, effort: Effort) 
     """Column pairs that agree with (n, other), thinned until the best further pairs of rows agree with all of them."""
     while True:
         columns = columns[matrix[other, columns[:, 0]] == matrix[n, columns[:, 1]]]
-        agreement = _agreement(matrix, columns, effort)
+        agreement = _agreement(matrix, np.arange(len(matrix)), columns, effort)
         full = agreement == len(columns)
         best = np.unravel_index(np.argmax(np.where(full, 0, agreement)), agreement.shape)
         if full.sum() > 2 or 2 * agreement[best] <= len(columns) or effort.left < 0:
@@ -84,7 +90,7 @@ def _new_distance(rows: np.ndarray, length: int, seen: set[int]) -> tuple[int, i
     return None if fresh[i, j] == length else (int(placed[i]), int(placed[j]), int(fresh[i, j]))
 
 
-def _grow(matrix: Matrix, length: int, n: int, other: int, distance: int, effort: Effort) -> tuple | None:
+def _grow(matrix: Matrix, length: int, n: int, other: int, distance: int, effort: Effort) -> Places | None:
     """Places of rows and columns reached from two rows at a distance, once they are most of all."""
     rows, columns = (np.full(size, -1) for size in matrix.shape)
     rows[n], rows[other] = 0, distance
@@ -99,9 +105,10 @@ def _grow(matrix: Matrix, length: int, n: int, other: int, distance: int, effort
             continue
         if np.all(columns < 0):
             columns[found[1][0, 0]] = 0
-        further = _spread(rows, found[0], step[2], length), _spread(columns, found[1], step[2], length)
-        if further[0] is not None and further[1] is not None:
-            rows, columns = further
+        more_rows = _spread(rows, found[0], step[2], length)
+        more_columns = _spread(columns, found[1], step[2], length)
+        if more_rows is not None and more_columns is not None:
+            rows, columns = more_rows, more_columns
         if 2 * np.count_nonzero(rows >= 0) > len(rows) and 2 * np.count_nonzero(columns >= 0) > len(columns):
             return rows, columns
     return None
@@ -116,7 +123,7 @@ def _read(matrix: Matrix, rows: np.ndarray, columns: np.ndarray, length: int) ->
     return outer if np.array_equal(outer[sums], known) else None
 
 
-def _complete(matrix: Matrix, rows: np.ndarray, columns: np.ndarray, length: int) -> tuple | None:
+def _complete(matrix: Matrix, rows: np.ndarray, columns: np.ndarray, length: int) -> Places | None:
     """The remaining rows (then columns) put where they agree with most of what is known of F."""
     outer = _read(matrix, rows, columns, length)
     for row in np.flatnonzero(rows < 0):
@@ -132,7 +139,10 @@ def _complete(matrix: Matrix, rows: np.ndarray, columns: np.ndarray, length: int
 
 
 def partial_placements(matrix: Matrix, length: int, effort: Effort) -> Iterator[Placement]:
-    """Placements in Z_L of rows and columns that fill it neither. The first distance is a divisor of L, 1 if L is prime."""
+    """Placements in Z_L of rows and columns that both leave gaps.
+
+    The distance of two rows may be taken as a divisor of L, by an invertible factor of the coordinate.
+    """
     small = matrix.astype(np.int32)
     distances = [distance for distance in range(1, length) if length % distance == 0]
     seeds = [(n, other) for other in range(1, min(len(matrix), 4)) for n in range(other)]
@@ -141,7 +151,7 @@ def partial_placements(matrix: Matrix, length: int, effort: Effort) -> Iterator[
             reached = _grow(small, length, n, other, distance, effort)
             if reached is None:
                 continue
-            rows_done = _complete(small, *reached, length)
-            done = rows_done and _complete(small.T, rows_done[1], rows_done[0], length)
+            with_rows = _complete(small, *reached, length)
+            done = with_rows and _complete(small.T, *with_rows[::-1], length)
             if done:
                 yield Placement(done[1], done[0], False)

@@ -12,7 +12,7 @@ Parts = tuple[Int[np.ndarray, "_"], ...]
 
 def _lines(table: Int[np.ndarray, "*inputs"], at: tuple[int, ...]) -> list[np.ndarray]:
     """The table along each axis through the entry `at`."""
-    return [table[(*at[:s], slice(None), *at[s + 1 :])] for s in range(table.ndim)]
+    return [np.moveaxis(table, s, -1)[(*at[:s], *at[s + 1 :])] for s in range(table.ndim)]
 
 
 def _spread(part: np.ndarray, axis: int, ndim: int) -> np.ndarray:
@@ -47,7 +47,7 @@ def as_sum(table: Int[np.ndarray, "*inputs"], modulus: int) -> Parts | None:
 
 
 def _product_through_unit(table: np.ndarray, modulus: int) -> Parts | None:
-    """g_s scaled by the first invertible entry of the table; None if this is no decomposition or there is no such entry."""
+    """The only g_s there can be, from the lines through the first invertible entry, or None."""
     units = np.argwhere(np.gcd(table, modulus) == 1)
     if not len(units):
         return None

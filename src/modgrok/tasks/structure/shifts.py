@@ -49,17 +49,14 @@ class _Pairs:
         values = int(matrix.max()) + 1
         tuples = np.concatenate([self.before * values + matrix[n], self.after * values + matrix[other]])
         numbers = np.unique(tuples, return_inverse=True)[1]
-        return _Pairs(*np.split(numbers, 2), *self._without(n, other))
+        free_before, free_after = self.free_before.copy(), self.free_after.copy()
+        free_before[n] = free_after[other] = False
+        return _Pairs(numbers[: len(self.before)], numbers[len(self.before) :], free_before, free_after)
 
     def without_partner(self, n: int) -> "_Pairs":
-        return _Pairs(self.before, self.after, *self._without(n, None))
-
-    def _without(self, n: int, other: int | None) -> tuple[np.ndarray, np.ndarray]:
-        free_before, free_after = self.free_before.copy(), self.free_after.copy()
+        free_before = self.free_before.copy()
         free_before[n] = False
-        if other is not None:
-            free_after[other] = False
-        return free_before, free_after
+        return _Pairs(self.before, self.after, free_before, self.free_after)
 
     def permutation(self) -> Permutation | None:
         """The shift of the columns, if the tuples force it."""
@@ -77,38 +74,43 @@ class _Pairs:
         return (before[:, None] == after) & self.free_before[:, None] & self.free_after
 
 
-def shift_permutations(matrix: Matrix, n: int, other: int, effort: Effort, lone: bool) -> Iterator[Permutation]:
+def _forced(
+    matrix: Matrix, pairs: _Pairs, lone: int, effort: Effort, draw: np.random.Generator
+) -> Iterator[Permutation]:
+    """The shifts that `pairs` force, or that further pairs do; at most `lone` further rows n have no partner n'."""
+    forced = pairs.permutation()
+    if forced is not None:
+        yield forced
+        return
+    if not effort.spend(2 * matrix.size):
+        return
+    partners = pairs.partners(matrix, draw)
+    count = partners.sum(axis=1)
+    known_lone = np.count_nonzero(pairs.free_before & (count == 0))
+    for n in np.argsort(count, kind="stable")[np.count_nonzero(count == 0) :]:
+        if known_lone > lone:
+            return
+        for other in np.flatnonzero(partners[n] & pairs.free_after):
+            if not effort.spend(4 * matrix.shape[1]):
+                return
+            yield from _forced(matrix, pairs.with_pair(matrix, int(n), int(other)), lone, effort, draw)
+        pairs = pairs.without_partner(int(n))
+        lone -= 1
+    if known_lone <= lone:
+        effort.exhaustive = False
+
+
+def shift_permutations(matrix: Matrix, n: int, other: int, effort: Effort) -> Iterator[Permutation]:
     """Permutations of the columns that may take row n to row `other`; all of them, if `effort` stays exhaustive.
 
-    Depth first, the row with the fewest possible partners next. Where f_1 is not a bijection a row may have no
-    partner; this is considered only if `lone` is set.
+    Depth first, the row with the fewest possible partners next. A row has no partner if its place plus δ is not taken:
+    at most L − R of R rows.
     """
     rows, columns = matrix.shape
-    generator = np.random.default_rng(0)
     free = np.ones(rows, dtype=bool)
     blank = np.zeros(columns, dtype=np.int64)
-    stack = [_Pairs(blank, blank, free, free).with_pair(matrix, n, other)]
-    while stack:
-        pairs = stack.pop()
-        if not np.array_equal(np.sort(pairs.before), np.sort(pairs.after)):
-            continue
-        forced = pairs.permutation()
-        if forced is not None:
-            yield forced
-            continue
-        if not effort.spend(2 * matrix.size):
-            return
-        partners = pairs.partners(matrix, generator)
-        count = partners.sum(axis=1)
-        if rows == columns and np.any(count[pairs.free_before] == 0):
-            continue  # f_1 is a bijection too, so every row has a partner
-        if not count.any():
-            effort.exhaustive = False
-            continue
-        chosen = int(np.argmin(np.where(count, count, rows + 1)))
-        if rows < columns and lone:
-            stack.append(pairs.without_partner(chosen))
-        stack.extend(pairs.with_pair(matrix, chosen, int(o)) for o in np.flatnonzero(partners[chosen])[::-1])
+    pairs = _Pairs(blank, blank, free, free).with_pair(matrix, n, other)
+    return _forced(matrix, pairs, columns - rows, effort, np.random.default_rng(0))
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class _Orbits:
 
 def _orbits(shift: Permutation) -> _Orbits | None:
     cycle, position = np.full_like(shift, -1), np.zeros_like(shift)
-    lengths = []
+    lengths: list[int] = []
     for start in range(len(shift)):
         if cycle[start] >= 0:
             continue
@@ -172,7 +174,7 @@ def _powers(row: np.ndarray, orbits: _Orbits) -> dict[bytes, int]:
     return found
 
 
-def placements(matrix: Matrix, effort: Effort, lone: bool) -> Iterator[Placement]:
+def placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
     """Placements in Z_L with L the number of columns, which are all different; all of them up to symmetry, if
     `effort` stays exhaustive.
 
@@ -191,11 +193,11 @@ def placements(matrix: Matrix, effort: Effort, lone: bool) -> Iterator[Placement
             stride = matrix.shape[1] // orbits.length
             yield Placement(np.array(steps) * stride, orbits.position * stride + orbits.cycle, stride == 1)
         elif orbits.length < matrix.shape[1]:
-            stack.append(_extensions(matrix, orbits, steps.index(-1), effort, lone))
+            stack.append(_extensions(matrix, orbits, steps.index(-1), effort))
 
 
-def _extensions(matrix: Matrix, orbits: _Orbits, row: int, effort: Effort, lone: bool) -> Iterator[_Orbits]:
-    for shift in shift_permutations(matrix, 0, row, effort, lone):
+def _extensions(matrix: Matrix, orbits: _Orbits, row: int, effort: Effort) -> Iterator[_Orbits]:
+    for shift in shift_permutations(matrix, 0, row, effort):
         further = _orbits(shift)
         joined = None if further is None else _join(orbits, further)
         if joined is not None:
