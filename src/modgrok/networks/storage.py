@@ -15,6 +15,7 @@ def save_network(network: Network, path: str | Path, settings: dict[str, Any] | 
 
     Complex weights are stored as `w_in_real`, `w_in_imag` and so on, since the format has no complex numbers everywhere.
     """
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     network = as_numpy(network)
@@ -27,7 +28,7 @@ def save_network(network: Network, path: str | Path, settings: dict[str, Any] | 
     metadata = {"modgrok": json.dumps(own, sort_keys=True), "settings": json.dumps(settings or {}, sort_keys=True)}
     try:
         save_file({name: np.ascontiguousarray(t) for name, t in tensors.items()}, str(path), metadata=metadata)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         raise ModgrokError(f"The network could not be written to {path}: {error}.") from error
 
 
