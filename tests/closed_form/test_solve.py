@@ -41,7 +41,7 @@ def test_available(make_task: Any) -> None:
     [
         ({"width": 0}, "at least 1"),
         ({"width": -5, "form": "complex"}, "at least 1"),
-        ({"width": 10**9}, "GiB"),
+        ({"width": 10**9}, "more than the 512 MiB"),
         ({"width": 30, "form": "exact"}, "width 25, not 30"),
         ({"frequencies": [0]}, "1 to 6, and 0"),
         ({"frequencies": [1, 7], "form": "exact"}, "1 to 6, and 7"),

@@ -20,10 +20,9 @@ def reached(coordinate: Coordinate) -> Bool[np.ndarray, "L"]:
     reach = np.zeros(coordinate.length, dtype=bool)
     reach[0] = True
     for index in coordinate.index:
-        steps = np.unique(index[index >= 0])
-        places = (np.flatnonzero(reach)[:, None] + steps) % coordinate.length
-        reach = np.zeros_like(reach)
-        reach[places] = True
+        before, reach = reach, np.zeros_like(reach)
+        for step in np.unique(index[index >= 0]):
+            reach |= np.roll(before, step)
     return reach
 
 

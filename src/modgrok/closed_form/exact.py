@@ -20,7 +20,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from modgrok.closed_form.branches import Branches, onto_answers
-from modgrok.closed_form.frequencies import coefficients, group_angles, input_angles, placed
+from modgrok.closed_form.frequencies import (
+    coefficients,
+    group_angles,
+    independent_frequencies,
+    input_angles,
+    placed,
+)
 from modgrok.closed_form.layers import Layers, join
 from modgrok.closed_form.zeros import answer_at_zero, by_zeros, neurons_for_zeros
 from modgrok.tasks.structure.verdict import Coordinate
@@ -32,21 +38,20 @@ MOST_VARIABLES = 6
 def exact_layers(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"], branches: Branches) -> Layers:
     """The network of width `exact_width` whose output is the one-hot answer, or its truncated Fourier series."""
     length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
-    waves = [_neurons(coordinate, k, branches) for k in frequencies.tolist() if k > 0]
     values = answer_at_zero(coordinate, modulus)
     values[0] += onto_answers(coordinate, np.full(length, 1 / length), modulus, branches)
     if arity == 2:
         remainder = onto_answers(coordinate, _remainder(length, frequencies), modulus, branches)
         values[0] -= remainder
         values[1] -= remainder / 2
-    return join(*waves, by_zeros(coordinate, values))
+    return join(_wave_layers(coordinate, frequencies, branches), by_zeros(coordinate, values))
 
 
-def exact_width(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"]) -> int:
+def exact_width(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"] | None = None) -> int:
     """2p − 1 for two variables, all frequencies and odd p, 2p − 2 for even p; 5 for a single frequency."""
-    arity = len(coordinate.index)
-    per_frequency = [len(cancelling_phases(arity, 2 * k == coordinate.length)) for k in frequencies.tolist() if k > 0]
-    return sum(per_frequency) + neurons_for_zeros(coordinate)
+    chosen = independent_frequencies(coordinate.length) if frequencies is None else frequencies
+    waves = sum(len(phases) for phases in _phases(coordinate, chosen))
+    return waves + neurons_for_zeros(coordinate)
 
 
 def cancelling_phases(arity: int, alternating: bool = False) -> Float[np.ndarray, "M S"]:
@@ -60,15 +65,22 @@ def cancelling_phases(arity: int, alternating: bool = False) -> Float[np.ndarray
     return 2 * np.pi / neurons * (np.outer(np.arange(neurons), 3 ** np.arange(arity)) % neurons)
 
 
-def _neurons(coordinate: Coordinate, frequency: int, branches: Branches) -> Layers:
+def _phases(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"]) -> list[Float[np.ndarray, "M S"]]:
+    """For each frequency but 0 the phases of its neurons."""
+    arity = len(coordinate.index)
+    return [cancelling_phases(arity, alternating=2 * k == coordinate.length) for k in frequencies.tolist() if k > 0]
+
+
+def _wave_layers(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"], branches: Branches) -> Layers:
     length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
-    alternating = 2 * frequency == length
-    phases = cancelling_phases(arity, alternating)
-    k = np.full(len(phases), frequency)
+    by_frequency = _phases(coordinate, frequencies)
+    neurons = np.array([len(phases) for phases in by_frequency], dtype=np.int64)
+    k = np.repeat(frequencies[frequencies > 0], neurons)
+    phases = np.concatenate([np.zeros((0, arity)), *by_frequency])
     w_in = np.cos(input_angles(coordinate, k) + phases[:, :, None]) * placed(coordinate)
-    # M neurons give M S! 2^(−S) cos(…); a lone neuron of ±1 gives S! (…), with no half-sum of two waves.
-    gain = math.factorial(arity) * (1 if alternating and arity <= 2 else len(phases) * 2.0**-arity)
-    weight = coefficients(length, k) / gain
+    # M neurons add up to M S! 2^(−S) cos(…); a lone one, whose waves are ±1, to S! cos(…).
+    gain = math.factorial(arity) * np.where(neurons == 1, 1, neurons * 2.0**-arity)
+    weight = coefficients(length, k) / np.repeat(gain, neurons)
     group_readout = weight * np.cos(group_angles(length, k) + phases.sum(axis=1))
     return Layers(w_in, onto_answers(coordinate, group_readout, modulus, branches))
 

@@ -22,7 +22,7 @@ from modgrok.tasks.task import Task
 
 Form = Literal["waves", "exact", "complex"]
 
-LARGEST_BYTES = 1 << 31
+LARGEST_BYTES = 1 << 29
 """Weights beyond this size are refused."""
 
 
@@ -141,8 +141,8 @@ def _checked_width(
     size = 8 * (2 if form == "complex" else 1) * width * task.modulus * (task.arity + 1)
     if size > LARGEST_BYTES:
         raise ModgrokError(
-            f"Weights of width {width} at p = {task.modulus} would take {size / 2**30:.1f} GiB, more than the "
-            f"{LARGEST_BYTES >> 30} GiB allowed; choose a smaller width or fewer frequencies."
+            f"Weights of width {width} at p = {task.modulus} would take {size >> 20} MiB, more than the "
+            f"{LARGEST_BYTES >> 20} MiB allowed; choose a smaller width or fewer frequencies."
         )
     return width
 
