@@ -13,7 +13,7 @@ from modgrok.networks.network import Network, Normalization, as_numpy
 def save_network(network: Network, path: str | Path, settings: dict[str, Any] | None = None) -> None:
     """Writes a network; `settings` (any JSON values) go into the metadata beside the network's own.
 
-    Complex weights are stored as `w_in_real`, `w_in_imag` and so on, since the format has no complex numbers everywhere.
+    Complex weights are stored as `w_in_real`, `w_in_imag` and so on, since not every reader knows complex tensors.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
