@@ -32,6 +32,23 @@ def power_spectrum(w_in: Inexact[Any, "N S p"], coordinate: Coordinate | None = 
     return namespace(w_in).stack([_power(w_in[:, s], index, coordinate.length) for s, index in blocks], axis=1)
 
 
+def power_along(
+    w_in: Inexact[Any, "N S p"], index: Integer[Any, "S p"], length: Integer[Any, ""]
+) -> Float[Any, "N S p"]:
+    """`power_spectrum` for a coordinate that is data, so that runs of different tasks trace as one program.
+
+    There is room for p frequencies; those from L on have no power. L = 0 stands for no coordinate: no power at all.
+    """
+    xp = namespace(w_in)
+    frequency = xp.arange(w_in.shape[2], dtype=index.dtype)
+    turns = (index[:, :, None] * frequency[None, None, :]) % xp.maximum(length, 1)
+    angle = turns.astype(w_in.dtype) * (2 * np.pi) / xp.maximum(length, 1).astype(w_in.dtype)
+    counts = ((index[:, :, None] >= 0) & (frequency < length)[None, None, :]).astype(w_in.dtype)
+    by_block = w_in.transpose(1, 0, 2)  # (N, S, p) -> (S, N, p)
+    real, imaginary = (_product(by_block, counts * wave) for wave in (xp.cos(angle), xp.sin(angle)))
+    return (real**2 + imaginary**2).transpose(1, 0, 2)
+
+
 def readout_spectrum(w_out: Inexact[Any, "p N"], coordinate: Coordinate | None = None) -> Float[Any, "N L"]:
     r"""$|\tilde w_\nu|^2$ of the readout of every neuron along the group, $r \mapsto W^{(2)}_{\mathrm{readout}(r)}$."""
     coordinate = coordinate or raw_coordinate(1, w_out.shape[0])
@@ -46,9 +63,9 @@ def _power(w: Inexact[Any, "N p"], index: Integer[np.ndarray, "p"], length: int)
     return real**2 + imaginary**2
 
 
-def _product(w: Any, constant: np.ndarray) -> Any:
-    constant = constant.astype(w.dtype)
+def _product(w: Any, waves: Any) -> Any:
+    waves = waves.astype(w.dtype)
     if isinstance(w, np.ndarray):
-        return w @ constant
+        return w @ waves
     # Without it a GPU rounds the factors to ten bits.
-    return namespace(w).matmul(w, constant, precision="highest")
+    return namespace(w).matmul(w, waves, precision="highest")

@@ -1,0 +1,60 @@
+"""Which devices train, and how many runs each holds at once."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from modgrok.training.program import Program
+
+BATCH_FLOATS = 1 << 20
+"""Activations of all the runs of one batch on one CPU device: beyond a few megabytes they fall out of the cache."""
+GPU_RUNS = 512
+"""The most runs of one batch on a GPU: by then it is busy, and smaller batches lose less when one is interrupted."""
+MEMORY_SHARE = 0.6
+"""Part of a device's memory that a batch may plan with."""
+
+
+def use_all_cores() -> None:
+    """One CPU device for each core, so that the runs of a batch train side by side; call before JAX is first used."""
+    with contextlib.suppress(RuntimeError):
+        if "xla_force_host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
+            jax.config.update("jax_num_cpu_devices", os.cpu_count() or 1)
+
+
+@contextlib.contextmanager
+def precision(name: str) -> Iterator[None]:
+    """Inside, arrays of that precision can be made."""
+    with jax.enable_x64(name == "float64"):
+        yield
+
+
+def run_bytes(program: Program, rows: int, slots: int) -> int:
+    """Memory that one run of a batch needs while it trains: weights, optimizer, activations and their derivatives."""
+    weights = (program.arity + 1) * program.modulus * program.width
+    blocks, block = program.blocks(rows)
+    activations = (5 if blocks == 1 else 4) * block * (program.width + program.modulus)
+    gathered = program.arity * program.modulus * slots * program.width if program.gathers else 0
+    table = 4 * program.modulus**program.arity
+    return np.dtype(program.precision).itemsize * (8 * weights + activations + gathered + table)
+
+
+def runs_per_device(program: Program, rows: int, slots: int, device: Any) -> int:
+    """How many runs one device trains at once: what its cache likes on a CPU, what its memory holds elsewhere."""
+    fits = max(1, int(MEMORY_SHARE * device_memory(device) / run_bytes(program, rows, slots)))
+    if device.platform != "cpu":
+        return min(fits, GPU_RUNS)
+    _, block = program.blocks(rows)
+    return min(fits, max(1, BATCH_FLOATS // (block * program.width)))
+
+
+def device_memory(device: Any) -> int:
+    """Bytes that one device may use: its own memory, or for CPU devices their share of what the machine has free."""
+    if device.platform == "cpu":
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return free // max(1, len(jax.local_devices(backend="cpu")))
+    statistics = device.memory_stats() or {}
+    return int(statistics.get("bytes_limit", 8 << 30))

@@ -1,0 +1,104 @@
+"""What is recorded of a network while it trains: losses, accuracies, norms, and how localized its spectrum is."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from modgrok.measures import ipr
+from modgrok.measures.spectrum import power_along
+from modgrok.networks import Normalization, grid
+from modgrok.networks.activation import activation
+from modgrok.networks.parametrization import scales
+from modgrok.training.examples import Examples, RunData
+from modgrok.training.gradient import batch_statistics, look_up, loss_and_gradient
+from modgrok.training.loss import loss_function
+from modgrok.training.program import CACHE_FLOATS, Program
+from modgrok.training.weights import Weights
+
+
+class Measurement(NamedTuple):
+    """One point of every curve of a run."""
+
+    train_loss: Any
+    test_loss: Any
+    train_accuracy: Any
+    test_accuracy: Any
+    norm_in: Any
+    r"""Frobenius norm of $W^{(1)}$."""
+    norm_out: Any
+    r"""Frobenius norm of $W^{(2)}$."""
+    gradient_in: Any
+    r"""Norm of the loss gradient with respect to $W^{(1)}$."""
+    gradient_out: Any
+    r"""Norm of the loss gradient with respect to $W^{(2)}$."""
+    ipr: Any
+    """Average inverse participation ratio in the raw index."""
+    task_ipr: Any
+    """The same in the task's own coordinate; NaN where it has none."""
+
+
+def measure(program: Program, weights: Weights, data: RunData) -> Measurement:
+    """All curves at these weights. Dropout is off, and batch statistics are those of the whole training set."""
+    _, gradient = loss_and_gradient(program, weights, data.examples, None)
+    train_loss, test_loss, train_accuracy, test_accuracy = _scores(program, weights, data)
+    w_in = weights.columns.transpose(2, 0, 1)
+    raw = jnp.broadcast_to(jnp.arange(program.modulus, dtype=jnp.int32), data.index.shape)
+    return Measurement(
+        train_loss,
+        test_loss,
+        train_accuracy,
+        test_accuracy,
+        *(jnp.sqrt((part**2).sum()) for part in (*weights, *gradient)),
+        jnp.nanmean(ipr(power_along(w_in, raw, jnp.int32(program.modulus)))),
+        jnp.nanmean(ipr(power_along(w_in, data.index, data.length))),
+    )
+
+
+def training_statistics(program: Program, weights: Weights, examples: Examples) -> Normalization | None:
+    """Mean and deviation of the preactivations over the training set, where the program normalizes by them."""
+    if not program.batch_norm:
+        return None
+    factors = scales(program.parametrization, program.arity * program.modulus, program.width)
+    h = look_up(weights.columns * factors.hidden, examples.inputs.reshape(-1, program.arity))
+    return Normalization(*batch_statistics(h, examples.weight.reshape(-1)))
+
+
+def _scores(program: Program, weights: Weights, data: RunData) -> tuple[Array, Array, Array, Array]:
+    factors = scales(program.parametrization, program.arity * program.modulus, program.width)
+    columns, readout = weights.columns * factors.hidden, weights.readout * factors.output
+    statistics = training_statistics(program, weights, data.examples)
+    objective = loss_function(program.loss)
+    dtype = columns.dtype
+    total = program.modulus**program.arity
+    rows = min(total, max(256, CACHE_FLOATS // program.width))
+    blocks = -(-total // rows)
+    padding = (0, blocks * rows - total)
+    inputs = jnp.asarray(grid(program.modulus, program.arity), jnp.int32)
+    share = [
+        jnp.where(chosen, 1 / chosen.sum().astype(dtype), jnp.zeros((), dtype))
+        for chosen in (data.trained, ~data.trained)
+    ]
+
+    def add_block(sums: Any, block: Any) -> tuple[Any, None]:
+        inputs, answers, train_weight, test_weight = block
+        h = look_up(columns, inputs)
+        if statistics is not None:
+            h = (h - statistics.mean[None, :]) / statistics.std[None, :]
+        out = activation(program.activation)(h) @ readout.T
+        right = (out.argmax(axis=1) == answers).astype(dtype)
+        now = (
+            objective(out, answers, train_weight),
+            objective(out, answers, test_weight),
+            (right * train_weight).sum(),
+            (right * test_weight).sum(),
+        )
+        return tuple(a + b for a, b in zip(sums, now, strict=True)), None
+
+    stacked = (
+        jnp.pad(inputs, (padding, (0, 0))).reshape(blocks, rows, program.arity),
+        *(jnp.pad(x, padding).reshape(blocks, rows) for x in (data.table, *share)),
+    )
+    sums, _ = jax.lax.scan(add_block, (jnp.zeros((), dtype),) * 4, stacked)
+    return sums

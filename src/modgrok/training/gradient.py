@@ -1,0 +1,115 @@
+r"""Loss and gradient over the training set, written so that the three matrix products are nearly all of the work.
+
+Prefactors are folded into the weights before the first example and into the gradients after the last. The first layer
+is a look-up and its gradient a sum over the examples that share a value, so no one-hot matrix is multiplied. On a CPU
+the examples pass in blocks whose activations stay in the cache. On a GPU the sum is a look-up too, through the list
+of examples of each value: an ordinary scatter adds in an order that differs from run to run.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int32
+
+from modgrok.networks.activation import activation
+from modgrok.networks.parametrization import scales
+from modgrok.training.examples import Examples
+from modgrok.training.loss import loss_function
+from modgrok.training.program import Program
+from modgrok.training.weights import Weights
+
+VARIANCE_FLOOR = 1e-10
+"""Added to the variance of a preactivation before it is divided by: far below the 1/p of random weights."""
+
+
+class Noise(NamedTuple):
+    """What dropout needs: a key for this step and the share of hidden units it silences."""
+
+    key: Any
+    rate: Float[Array, ""]
+
+
+def loss_and_gradient(
+    program: Program, weights: Weights, examples: Examples, noise: Noise | None
+) -> tuple[Float[Array, ""], Weights]:
+    """The weighted loss over the examples and its derivative with respect to both weight matrices."""
+    factors = scales(program.parametrization, program.arity * program.modulus, program.width)
+    columns = weights.columns * factors.hidden
+    readout = jnp.pad(weights.readout * factors.output, ((0, program.padded_answers - program.modulus), (0, 0)))
+    objective = loss_function(program.loss)
+
+    def add_block(total: Any, block: tuple[Examples, Array]) -> tuple[Any, None]:
+        loss_before, of_columns, of_readout = total
+        (inputs, answers, weight, places), rows = block
+        h = look_up(columns, inputs)
+        z, pull_back = jax.vjp(lambda h: _activate(program, h, weight, rows, noise), h)
+        out = z @ readout.T
+        loss, pull_out = jax.vjp(lambda out: objective(out[:, : program.modulus], answers, weight), out)
+        (d_out,) = pull_out(jnp.ones_like(loss))
+        (d_h,) = pull_back(d_out @ readout)
+        of_columns = _add_to_columns(program, of_columns, d_h, inputs, places)
+        return (loss_before + loss, of_columns, of_readout + d_out.T @ z), None
+
+    block_count, row_count = examples.answers.shape
+    rows = jnp.arange(block_count * row_count, dtype=jnp.int32).reshape(block_count, row_count)
+    zero = jnp.zeros_like(columns[0])
+    total = (jnp.zeros((), columns.dtype), (zero,) * program.arity, jnp.zeros_like(readout))
+    if block_count == 1:
+        first = Examples(examples.inputs[0], examples.answers[0], examples.weight[0], examples.places)
+        (loss, of_columns, of_readout), _ = add_block(total, (first, rows[0]))
+    else:
+        (loss, of_columns, of_readout), _ = jax.lax.scan(add_block, total, (examples, rows))
+    return loss, Weights(jnp.stack(of_columns) * factors.hidden, of_readout[: program.modulus] * factors.output)
+
+
+def look_up(columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"]) -> Float[Array, "row N"]:
+    r"""$W^{(1)} x$ for inputs given as integers: the sum of one looked-up row for each variable."""
+    h = columns[0].at[inputs[:, 0]].get(mode="promise_in_bounds")
+    for s in range(1, columns.shape[0]):
+        h = h + columns[s].at[inputs[:, s]].get(mode="promise_in_bounds")
+    return h
+
+
+def batch_statistics(h: Float[Array, "row N"], weight: Float[Array, "row"]) -> tuple[Array, Array]:
+    """Weighted mean and standard deviation of every preactivation."""
+    mean = (weight[:, None] * h).sum(axis=0)
+    variance = (weight[:, None] * (h - mean[None, :]) ** 2).sum(axis=0)
+    return mean, jnp.sqrt(variance + VARIANCE_FLOOR)
+
+
+def _activate(
+    program: Program, h: Float[Array, "row N"], weight: Float[Array, "row"], rows: Int32[Array, "row"], noise: Any
+) -> Float[Array, "row N"]:
+    if program.batch_norm:
+        mean, deviation = batch_statistics(h, weight)
+        h = (h - mean[None, :]) / deviation[None, :]
+    z = activation(program.activation)(h)
+    return z if noise is None else z * _dropout_mask(noise, rows, program.width, z.dtype)
+
+
+def _dropout_mask(noise: Noise, rows: Int32[Array, "row"], width: int, dtype: Any) -> Float[Array, "row N"]:
+    """Zero with probability `rate`, otherwise 1/(1 − rate); a row's mask depends on its number, not on its block."""
+    keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(noise.key, rows)
+    bits = jax.vmap(lambda key: jax.random.bits(key, (width,), jnp.uint16))(keys)
+    kept = bits.astype(dtype) >= noise.rate * 65536
+    return kept.astype(dtype) / (1 - noise.rate)
+
+
+def _add_to_columns(
+    program: Program,
+    gradient: tuple[Array, ...],
+    d_h: Float[Array, "row N"],
+    inputs: Int32[Array, "row S"],
+    places: Any,
+) -> tuple[Array, ...]:
+    """Adds to every value of every variable the derivatives of the examples that have it."""
+    if places is not None:
+        sums = [d_h.at[place].get(mode="promise_in_bounds").sum(axis=1) for place in places]  # (p, slot, N) -> (p, N)
+    elif program.platform == "cpu":
+        added = zip(gradient, inputs.T, strict=True)
+        return tuple(part.at[values].add(d_h, mode="promise_in_bounds") for part, values in added)
+    else:
+        numbers = jnp.arange(program.modulus, dtype=inputs.dtype)[:, None]
+        sums = [jnp.matmul((numbers == v[None, :]).astype(d_h.dtype), d_h, precision="highest") for v in inputs.T]
+    return tuple(part + more for part, more in zip(gradient, sums, strict=True))

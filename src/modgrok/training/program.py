@@ -1,0 +1,49 @@
+"""What a compilation depends on: two runs with equal programs and equal array shapes train in one batch."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Family = Literal["sgd", "adam"]
+Loss = Literal["mse", "cross_entropy"]
+
+CACHE_FLOATS = 1 << 18
+"""Activations that one block of the CPU path holds: a megabyte, so that they stay in the second-level cache."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The static part of training one network; learning rates and the like are data."""
+
+    modulus: int
+    arity: int
+    width: int
+    activation: str
+    parametrization: str
+    loss: Loss
+    family: Family
+    """Whether gradients are scaled by Adam; momentum and both weight decays are numbers, zero where absent."""
+    nesterov: bool
+    batch_size: int | None
+    """None: every step sees the whole training set."""
+    dropout: bool
+    batch_norm: bool
+    precision: Literal["float32", "float64"]
+    platform: str
+    """`cpu` works in cache-sized blocks and scatters gradients; others take the whole batch at once and gather them."""
+
+    @property
+    def gathers(self) -> bool:
+        """Whether gradients are summed by look-up: fast and deterministic on a GPU, where scattering is neither."""
+        return self.platform != "cpu" and self.batch_size is None
+
+    @property
+    def padded_answers(self) -> int:
+        """Width of the output products: a multiple of 8 lets a GPU use its matrix units."""
+        return self.modulus if self.platform == "cpu" else -(-self.modulus // 8) * 8
+
+    def blocks(self, examples: int) -> tuple[int, int]:
+        """How many blocks of how many rows hold that many examples."""
+        if self.platform != "cpu" or self.batch_norm or self.batch_size is not None:
+            return 1, examples
+        count = -(-examples // max(64, CACHE_FLOATS // self.width))
+        return count, -(-examples // count)
