@@ -108,8 +108,8 @@ def _composite_exclusion(table: Table, p: int) -> str | None:
     """
     divisors = sum(p % d == 0 for d in range(1, p + 1))
     for axis in range(table.ndim):
-        lines = np.moveaxis(table, axis, 0).reshape(p, -1)
-        columns = len(np.unique(lines, axis=1).T)
+        lines = np.unique(np.moveaxis(table, axis, 0).reshape(p, -1), axis=1)
+        columns = lines.shape[1]
         if columns > p:
             return f"There are {columns} different columns for {p} values of a product."
         kinds = len(np.unique(np.sort(lines, axis=1), axis=0))

@@ -18,7 +18,7 @@ from modgrok.tasks.structure.shifts import Effort, Matrix, Placement, placements
 _SHIFT_EFFORT = 20_000_000  # for each order of the rows
 _PARALLEL_EFFORT = 400_000_000
 _SMALL = 13  # groups up to this order are searched by backtracking
-_SMALL_EFFORT = 10_000  # places tried there
+_SMALL_EFFORT = 300_000_000
 _ORDERS = 4  # orders of the rows that are tried: which two come first decides the first distance
 
 
@@ -106,6 +106,7 @@ def _filled_search(table: np.ndarray, axis: int, lines: _Distinct, transposed: b
         if found is not None:
             return Search(found)
         certain &= place.unique
+        effort.spend(8 * table.size)
     if certain and effort.exhaustive:
         return Search(excluded=f"{filled}, but no order of them makes all {names[0]}s shifts of each other.")
     return Search()
@@ -124,7 +125,8 @@ def _gapped_search(table: np.ndarray, axis: int, lines: _Distinct, length: int) 
             found = _assembled(table, axis, lines, place, length)
             if found is not None:
                 return Search(found)
-        if effort.exhaustive:
+            effort.spend(table.size)
+        if effort.exhaustive and table.ndim == 2:  # with more variables equal columns may need different places
             return Search(excluded=f"No places of the rows and columns in a group of order {length} fit.")
     effort = Effort(_PARALLEL_EFFORT)
     for order in (d for d in range(max(lines.matrix.shape), length + 1) if length % d == 0):

@@ -17,17 +17,20 @@ Matrix = Int[np.ndarray, "rows columns"]
 Permutation = Int[np.ndarray, "columns"]
 
 
+_STEP = 20_000
+
+
 @dataclass
 class Effort:
     """How much a search may still do, and whether it has been exhaustive so far."""
 
     left: int
-    """Table entries that may still be looked at."""
+    """Table entries that may still be looked at; a step counts as `_STEP` of them besides."""
     exhaustive: bool = True
 
     def spend(self, entries: int) -> bool:
-        """Whether there is effort for this many more entries."""
-        self.left -= entries
+        """Whether there is effort for a step that looks at this many entries."""
+        self.left -= entries + _STEP
         self.exhaustive &= self.left >= 0
         return self.left >= 0
 
@@ -187,6 +190,8 @@ def placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
         if orbits is None:
             stack.pop()
             continue
+        if not effort.spend(8 * matrix.size):
+            return
         powers = _powers(matrix[0], orbits)
         steps = [powers.get(row.tobytes(), -1) for row in matrix]
         if -1 not in steps:
