@@ -13,7 +13,7 @@ from jaxtyping import Int
 
 from modgrok.tasks.structure.shifts import Effort, Matrix, Placement
 
-Pairs = Int[np.ndarray, "pairs 2"]
+Pairs = Int[np.ndarray, "_ 2"]
 Places = tuple[np.ndarray, np.ndarray]
 
 _SAMPLE = 512  # column pairs that are compared at most, drawn at random from all that agree with the first rows

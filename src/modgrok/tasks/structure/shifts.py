@@ -80,7 +80,11 @@ class _Pairs:
 def _forced(
     matrix: Matrix, pairs: _Pairs, lone: int, effort: Effort, draw: np.random.Generator
 ) -> Iterator[Permutation]:
-    """The shifts that `pairs` force, or that further pairs do; at most `lone` further rows n have no partner n'."""
+    """The shifts that `pairs` force, or that further pairs do; at most `lone` further rows n have no partner n'.
+
+    Next is the row with the fewest possible partners, the end of a chain n → n' → … if there are several, and its
+    partners that lengthen a chain come before those that close it, as reflections would.
+    """
     forced = pairs.permutation()
     if forced is not None:
         yield forced
@@ -90,10 +94,12 @@ def _forced(
     partners = pairs.partners(matrix, draw)
     count = partners.sum(axis=1)
     known_lone = np.count_nonzero(pairs.free_before & (count == 0))
-    for n in np.argsort(count, kind="stable")[np.count_nonzero(count == 0) :]:
+    ends = pairs.free_before & ~pairs.free_after
+    for n in np.lexsort((~ends, count))[np.count_nonzero(count == 0) :]:
         if known_lone > lone:
             return
-        for other in np.flatnonzero(partners[n] & pairs.free_after):
+        others = np.flatnonzero(partners[n])
+        for other in others[np.argsort(~pairs.free_before[others], kind="stable")]:
             if not effort.spend(4 * matrix.shape[1]):
                 return
             yield from _forced(matrix, pairs.with_pair(matrix, int(n), int(other)), lone, effort, draw)
@@ -106,8 +112,7 @@ def _forced(
 def shift_permutations(matrix: Matrix, n: int, other: int, effort: Effort) -> Iterator[Permutation]:
     """Permutations of the columns that may take row n to row `other`; all of them, if `effort` stays exhaustive.
 
-    Depth first, the row with the fewest possible partners next. A row has no partner if its place plus δ is not taken:
-    at most L − R of R rows.
+    A row has no partner if its place plus δ is not taken: at most L − R of R rows.
     """
     rows, columns = matrix.shape
     free = np.ones(rows, dtype=bool)
