@@ -1,4 +1,4 @@
-"""Errors meant for the user: what was required, what came, what to do. The command line prints them and exits with 2."""
+"""Errors for the user: what was required, what came, what to do. The command line prints them and exits with 2."""
 
 
 class ModgrokError(Exception):

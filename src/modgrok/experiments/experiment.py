@@ -5,6 +5,8 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
@@ -12,9 +14,12 @@ from modgrok.experiments.optimizers import OPTIMIZERS, natural_learning_rate
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
 from modgrok.networks import activation, parametrization
 from modgrok.tasks import Split, Task, task
+from modgrok.tasks.files import SUFFIXES
 
 FORMAT = 1
 """Part of every hash: raised when the same settings come to mean something else."""
+TABLE = "table:"
+"""How the name of a task begins whose table came from a file; the table's own hash follows."""
 
 
 @dataclass(frozen=True)
@@ -86,15 +91,15 @@ class Experiment:
     def resolve(self) -> "Experiment":
         """The same experiment with every default that depends on other settings written out as a number."""
         chosen = OPTIMIZERS[self.optimizer]
-        found = self.load_task()
         lr = self.lr
         if lr == "auto":
+            arity = self.load_task().arity
             lr = natural_learning_rate(
-                self.optimizer, self.modulus, found.arity, self.width, self.parametrization, self.batch_norm
+                self.optimizer, self.modulus, arity, self.width, self.parametrization, self.batch_norm
             )
         return dataclasses.replace(
             self,
-            task="".join(self.task.split()) if self.task == found.name else found.name,
+            task=table_name(self.load_task()) if is_table_file(self.task) else "".join(self.task.split()),
             lr=float(lr),
             decoupled=self.decoupled or chosen.decay == "decoupled",
             momentum=chosen.momentum if self.momentum is None else float(self.momentum),
@@ -103,9 +108,13 @@ class Experiment:
             split_seed=self.seed if self.split_seed is None else self.split_seed,
         )
 
-    def load_task(self) -> Task:
-        """The task behind the text."""
-        return task(self.task, self.modulus)
+    def load_task(self, tables: Path | None = None) -> Task:
+        """The task behind the text; tables that came from files are kept in the folder `tables` under their hash."""
+        if self.task.startswith(TABLE):
+            if tables is None:
+                raise ModgrokError(f"The task {self.task} is a table that only its store knows.")
+            return _cached_task(str(tables / f"{self.task.removeprefix(TABLE)}.npy"), self.modulus)
+        return _cached_task(self.task, self.modulus)
 
     @property
     def split(self) -> Split:
@@ -163,11 +172,8 @@ def _check(e: Experiment) -> None:
         ("dropout", 0, 1),
     ):
         value = getattr(e, name)
-        require(
-            value is None or low <= value < high,
-            f"{name.replace('_', ' ').capitalize()} lies in [{low}, {'∞' if high == math.inf else high}), and {value} does not.",
-        )
-    require(0 < e.epsilon, f"Epsilon is positive, not {e.epsilon}.")
+        require(value is None or low <= value < high, f"{_words(name)} lies in [{low}, {high}), and {value} does not.")
+    require(e.epsilon > 0, f"Epsilon is positive, not {e.epsilon}.")
     require(0 < e.init_scale < math.inf, f"The initial scale is a positive number, not {e.init_scale}.")
     require(0 < e.threshold <= 1, f"The threshold is an accuracy in (0, 1], not {e.threshold}.")
     for name, least in (
@@ -179,11 +185,28 @@ def _check(e: Experiment) -> None:
         ("seed", 0),
     ):
         value = getattr(e, name)
-        require(
-            value is None or value >= least,
-            f"{name.replace('_', ' ').capitalize()} is at least {least}, not {value}.",
-        )
+        require(value is None or value >= least, f"{_words(name)} is at least {least}, not {value}.")
     require(
-        e.optimizer != "adamw" or e.momentum is None or e.momentum == 0,
+        not e.momentum or OPTIMIZERS[e.optimizer].family == "sgd",
         "Momentum is for gd, momentum, nesterov and sgd; adam and adamw have beta1.",
     )
+
+
+def is_table_file(text: str) -> bool:
+    """Whether a task's text is the path of a table rather than an expression or a name."""
+    return text.strip().lower().endswith(SUFFIXES)
+
+
+def table_name(found: Task) -> str:
+    """The name of a table by its content."""
+    return TABLE + hashlib.sha256(found.table.tobytes()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=256)
+def _cached_task(text: str, modulus: int) -> Task:
+    """Runs of one task share its table and its structure."""
+    return task(text, modulus)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize()

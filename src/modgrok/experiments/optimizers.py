@@ -40,8 +40,8 @@ def natural_learning_rate(
 ) -> float:
     """The learning rate behind `auto`.
 
-    Other parametrizations hold weights that are smaller by $c = (a^2 b)^{1/3}$, a and b the paper's prefactors; the same
-    path then needs a rate smaller by c² for gradient descent and by c for Adam.
+    Other parametrizations hold weights that are smaller by $c = (a^2 b)^{1/3}$, a and b the paper's prefactors; the
+    same path then needs a rate smaller by c² for gradient descent and by c for Adam.
     """
     chosen = OPTIMIZERS[optimizer]
     sgd = chosen.family == "sgd"

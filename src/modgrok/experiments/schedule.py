@@ -1,4 +1,4 @@
-"""At which steps a run is evaluated and kept: dense early, when everything happens on short times, then ever sparser."""
+"""At which steps a run is evaluated and kept: dense early, when everything happens fast, then ever sparser."""
 
 import numpy as np
 from jaxtyping import Int

@@ -42,7 +42,7 @@ def _gelu(x: Any) -> Any:
     if namespace(x).__name__ == "numpy":
         from scipy.special import erf
     else:
-        from jax.scipy.special import erf  # type: ignore[assignment]
+        from jax.scipy.special import erf
     return 0.5 * x * (1 + erf(x * 0.5**0.5))
 
 

@@ -114,9 +114,7 @@ def reparametrize(network: Network, parametrization: str) -> Network:
         raise ModgrokError("Weights of a network with batch normalization do not convert between parametrizations.")
     old, new = network.scales, scales(parametrization, network.arity * network.modulus, network.width)
     c = ((old.hidden / new.hidden) ** d * old.output / new.output) ** (1 / (d + 1))
-    return dataclasses.replace(
-        network, w_in=network.w_in * c, w_out=network.w_out * c, parametrization=parametrization
-    )
+    return dataclasses.replace(network, w_in=network.w_in * c, w_out=network.w_out * c, parametrization=parametrization)
 
 
 def grid(modulus: int, arity: int, start: int = 0, stop: int | None = None) -> Integer[np.ndarray, "input S"]:

@@ -18,7 +18,7 @@ class Examples(NamedTuple):
     weight: Float[Any, "block row"]
     """1/|train| for every example, 0 for padding: weighted sums are means over the training set."""
     places: Int32[Any, "S p slot"] | None
-    """For every variable and value the rows that have it, padded with a row of weight 0; None where gradients scatter."""
+    """For every variable and value the rows that have it, padded with a row of weight 0; None where not needed."""
 
 
 class RunData(NamedTuple):

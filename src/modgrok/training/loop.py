@@ -54,16 +54,21 @@ def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates, e
 
 
 def advance(
-    program: Program, state: State, data: RunData, rates: Rates, seed: Any, step: Any, count: Any
+    program: Program, state: State, data: RunData, rates: Rates, seed: Any, step: Any, count: Any, measured: Any
 ) -> tuple[State, Measurement]:
-    """Takes `count` steps from step number `step` on, then measures."""
+    """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN."""
     key = jax.random.fold_in(jax.random.key(seed), 1)
 
     def body(i: Any, state: State) -> State:
         return _step(program, state, data.examples, rates, key, step + i)
 
     state = jax.lax.fori_loop(jnp.zeros_like(count), count, body, state)
-    return state, measure(program, state.weights, data)
+    missing = jnp.full((), jnp.nan, program.precision)
+    return state, jax.lax.cond(
+        measured,
+        lambda: measure(program, state.weights, data),
+        lambda: Measurement(*(missing for _ in Measurement._fields)),
+    )
 
 
 def _step(program: Program, state: State, examples: Examples, rates: Rates, key: Any, step: Any) -> State:

@@ -1,4 +1,4 @@
-"""Losses as weighted sums over examples, from outputs and right answers."""
+"""Losses of single examples, from outputs and right answers; their mean over the training set is what is minimized."""
 
 from collections.abc import Callable
 
@@ -9,20 +9,26 @@ from jaxtyping import Array, Float, Int32
 from modgrok.training.program import Loss
 
 Outputs = Float[Array, "row p"]
+Answers = Int32[Array, "row"]
+Losses = Float[Array, "row"]
 
 
-def mse(out: Outputs, answers: Int32[Array, "row"], weight: Float[Array, "row"]) -> Float[Array, ""]:
-    r"""$\sum_i w_i \frac1p \sum_q (f_q(x_i) - \delta_{q, y_i})^2$: averaged over samples and outputs."""
+def mse(out: Outputs, answers: Answers) -> Losses:
+    r"""$\frac1p \sum_q (f_q(x) - \delta_{q, y})^2$: averaged over outputs."""
     one_hot = (jnp.arange(out.shape[1], dtype=answers.dtype)[None, :] == answers[:, None]).astype(out.dtype)
-    return (weight * ((out - one_hot) ** 2).sum(axis=1)).sum() / out.shape[1]
+    return ((out - one_hot) ** 2).mean(axis=1)
 
 
-def cross_entropy(out: Outputs, answers: Int32[Array, "row"], weight: Float[Array, "row"]) -> Float[Array, ""]:
-    r"""$-\sum_i w_i \log \mathrm{softmax}(f(x_i))_{y_i}$: the outputs are logits."""
-    right = jnp.take_along_axis(out, answers[:, None], axis=1)[:, 0]
-    return (weight * (jax.nn.logsumexp(out, axis=1) - right)).sum()
+def cross_entropy(out: Outputs, answers: Answers) -> Losses:
+    r"""$-\log \mathrm{softmax}(f(x))_y$: the outputs are logits."""
+    return jax.nn.logsumexp(out, axis=1) - of_answers(out, answers)
 
 
-def loss_function(name: Loss) -> Callable[[Outputs, Array, Array], Array]:
+def of_answers(out: Outputs, answers: Answers) -> Losses:
+    """The output of the right answer."""
+    return jnp.take_along_axis(out, answers[:, None], axis=1)[:, 0]
+
+
+def loss_function(name: Loss) -> Callable[[Outputs, Answers], Losses]:
     """The loss of that name."""
     return {"mse": mse, "cross_entropy": cross_entropy}[name]

@@ -1,0 +1,32 @@
+"""What may be told while runs train: progress bars, the lab's page and tests listen here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from modgrok.networks import Network
+
+
+class Observer:
+    """Hears everything and does nothing; listeners override what they need. Called on the training thread."""
+
+    def planned(self, batches: Sequence[Any]) -> None:
+        """Batches about to be trained."""
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        """A batch has reached a step, `run_steps` run-steps further than before."""
+
+    def measured(self, run: Any, row: dict[str, Any]) -> None:
+        """A run has one more point on its curves."""
+
+    def kept(self, run: Any, step: int, network: Network) -> None:
+        """A run has one more snapshot."""
+
+    def ended(self, run: Any, result: dict[str, Any]) -> None:
+        """A run has its result."""
+
+    def remark(self, sentence: str) -> None:
+        """Something a person should know."""
+
+    def stop_requested(self) -> bool:
+        """Whether training should store what it has and stop."""
+        return False

@@ -1,0 +1,66 @@
+"""What becomes of a run: its curves so far, whether it may stop, and its result."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments.experiment import Experiment
+from modgrok.measures import grokked_at, memorized_at
+
+COLLAPSE = 1e-6
+"""Weights smaller than this share of their initial norm are dead: the network's gradient is cubic in them."""
+
+
+class Progress:
+    """The curves of one run while it trains."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.rows: list[dict[str, Any]] = []
+        self.written = 0
+        self.diverged_at: int | None = None
+        self._grokked_at: int | None = None
+
+    def add(self, row: dict[str, Any]) -> None:
+        self.rows.append(row)
+        if self._grokked_at is None and (row["test_accuracy"] or 0) >= self.experiment.threshold:
+            self._grokked_at = row["step"]
+
+    def unwritten(self) -> list[dict[str, Any]]:
+        """Rows since the last call."""
+        fresh, self.written = self.rows[self.written :], len(self.rows)
+        return fresh
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether a weight matrix has died."""
+        first, last = self.rows[0], self.rows[-1]
+        return any((last[name] or 0) < COLLAPSE * (first[name] or 0) for name in ("norm_in", "norm_out"))
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether the run has grokked, and trained on for as long as it was told to."""
+        until = self.experiment.until
+        return until is not None and self._grokked_at is not None and self.rows[-1]["step"] >= self._grokked_at + until
+
+    def time(self, which: Any, curve: str) -> int | None:
+        steps = np.array([row["step"] for row in self.rows])
+        accuracy = np.array([np.nan if row[curve] is None else row[curve] for row in self.rows], dtype=float)
+        return which(steps, accuracy, self.experiment.threshold)
+
+
+def result_of(run: str, status: str, progress: Progress, seconds: float) -> dict[str, Any]:
+    """The outcome of a run as JSON values."""
+    last = progress.rows[-1]
+    curves = ("train_accuracy", "test_accuracy", "train_loss", "test_loss", "ipr", "task_ipr")
+    return {
+        "run": run,
+        "status": status,
+        "steps": last["step"],
+        "learning_rate": progress.experiment.lr,
+        **{name: last[name] for name in curves},
+        "memorized_at": progress.time(memorized_at, "train_accuracy"),
+        "grokked_at": progress.time(grokked_at, "test_accuracy"),
+        "diverged_at": progress.diverged_at,
+        "seconds": round(seconds, 3),
+    }
