@@ -67,7 +67,7 @@ def _nothing(p: int, no_sum: str | None, no_product: str | None) -> Structure:
         return Structure("none", p, f"No function of a sum: {no_sum} No function of a product: {no_product}")
     open_kinds = [kind for kind, reason in (("sum", no_sum), ("product", no_product)) if reason is None]
     reason = (
-        "Neither a sum nor a product, and no function of one was found; "
-        f"functions of a {' or of a '.join(open_kinds)} are not excluded."
+        "Neither a sum nor a product; a search that is not exhaustive for this table found no function of a "
+        f"{' and none of a '.join(open_kinds)}."
     )
     return Structure("unknown", p, reason)

@@ -150,13 +150,14 @@ def _orbits(shift: Permutation) -> _Orbits | None:
 
 
 def _join(first: _Orbits, second: _Orbits) -> _Orbits | None:
-    """A generator of the cyclic group that two commuting shifts generate, if they are shifts of one coordinate."""
-    if not np.array_equal(first.shift[second.shift], second.shift[first.shift]):
+    """A generator of the group of two shifts, the second not a power of the first; None if they share no coordinate."""
+    order = math.lcm(first.length, second.length)
+    if order == first.length or not np.array_equal(first.shift[second.shift], second.shift[first.shift]):
         return None
     together = first.shift
     for _ in range(second.length):
         joined = _orbits(together)
-        if joined is not None and joined.length == math.lcm(first.length, second.length):
+        if joined is not None and joined.length == order:
             return joined
         together = second.shift[together]
     return None
