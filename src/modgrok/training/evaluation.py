@@ -65,8 +65,9 @@ def training_statistics(program: Program, weights: Weights, examples: Examples) 
     if not program.batch_norm:
         return None
     factors = scales(program.parametrization, program.arity * program.modulus, program.width)
-    h = look_up(weights.columns * factors.hidden, examples.inputs.reshape(-1, program.arity))
-    return Normalization(*batch_statistics(h, examples.weight.reshape(-1)))
+    columns = jnp.asarray(weights.columns) * factors.hidden
+    h = look_up(columns, jnp.asarray(examples.inputs).reshape(-1, program.arity))
+    return Normalization(*batch_statistics(h, jnp.asarray(examples.weight).reshape(-1)))
 
 
 def _scores(program: Program, weights: Weights, data: RunData) -> tuple[Array, Array, Array, Array]:
