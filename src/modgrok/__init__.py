@@ -1,3 +1,106 @@
-"""modgrok: a laboratory for grokking modular arithmetic."""
+"""modgrok: a laboratory for grokking modular arithmetic.
+
+    import modgrok as mg
+
+    run = mg.train("n + m", modulus=97, lr=0.3, steps=300)
+    run.result["grokked_at"], run.history["test_accuracy"]
+    mg.neuron_waves(run.network).residual
+
+Names are imported when they are first used, and JAX when something is first trained.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from modgrok.closed_form import solve
+    from modgrok.errors import ModgrokError
+    from modgrok.experiments import Experiment, Observer, Run, Store
+    from modgrok.experiments.analysis import Analysis, analyse
+    from modgrok.experiments.train import train, train_all
+    from modgrok.measures import (
+        average_ipr,
+        cleaning_table,
+        distance_to_closed_form,
+        grokked_at,
+        memorized_at,
+        neuron_waves,
+        power_spectrum,
+    )
+    from modgrok.networks import Network, Score, load_network, outputs, predictions, save_network, score, score_table
+    from modgrok.tasks import Split, Structure, Task, task
+
+_HOMES = {
+    "modgrok.closed_form": ("solve",),
+    "modgrok.errors": ("ModgrokError",),
+    "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
+    "modgrok.experiments.analysis": ("Analysis", "analyse"),
+    "modgrok.experiments.train": ("train", "train_all"),
+    "modgrok.measures": (
+        "average_ipr",
+        "cleaning_table",
+        "distance_to_closed_form",
+        "grokked_at",
+        "memorized_at",
+        "neuron_waves",
+        "power_spectrum",
+    ),
+    "modgrok.networks": (
+        "Network",
+        "Score",
+        "load_network",
+        "outputs",
+        "predictions",
+        "save_network",
+        "score",
+        "score_table",
+    ),
+    "modgrok.tasks": ("Split", "Structure", "Task", "task"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Analysis",
+    "Experiment",
+    "ModgrokError",
+    "Network",
+    "Observer",
+    "Run",
+    "Score",
+    "Split",
+    "Store",
+    "Structure",
+    "Task",
+    "analyse",
+    "average_ipr",
+    "cleaning_table",
+    "distance_to_closed_form",
+    "grokked_at",
+    "load_network",
+    "memorized_at",
+    "neuron_waves",
+    "outputs",
+    "power_spectrum",
+    "predictions",
+    "save_network",
+    "score",
+    "score_table",
+    "solve",
+    "task",
+    "train",
+    "train_all",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'modgrok' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

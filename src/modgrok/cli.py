@@ -12,6 +12,7 @@ from modgrok.errors import ModgrokError
 COMMANDS = {
     "classify": "which closed form a modular function admits, found from its table",
     "solve": "write down the weights that compute a modular function, and score them",
+    "train": "train a network on a modular function until it groks, and store the run",
 }
 
 USAGE = """usage: modgrok COMMAND [options]      (modgrok COMMAND --help explains each)
@@ -29,6 +30,7 @@ examples:
 EXAMPLES = (
     'modgrok classify "n^2 + 2*n*m + m^2" --modulus 97',
     'modgrok solve "n + m" --modulus 97 --form exact',
+    'modgrok train "n + m" --modulus 97 --lr 0.3 --steps 300',
 )
 
 

@@ -1,6 +1,8 @@
 """From a frozen dataclass to flags, help and checks, and from a result to text or JSON: what all commands share."""
 
+import dataclasses
 import json
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -17,7 +19,8 @@ out = Console()
 
 def parse(settings: type[Arguments], command: str, argv: Sequence[str]) -> Arguments:
     """The command's settings from its flags; `--help` and bad flags end the program with 0 and 2."""
-    return tyro.cli(settings, prog=f"modgrok {command}", args=list(argv), config=_CONFIG)
+    guarded = [_GUARD + text if _NEGATIVE.fullmatch(text) else text for text in argv]
+    return _unguard(tyro.cli(settings, prog=f"modgrok {command}", args=guarded, config=_CONFIG))
 
 
 def print_json(result: dict[str, Any]) -> None:
@@ -26,4 +29,21 @@ def print_json(result: dict[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
+def _unguard(value: Any) -> Any:
+    """The value with all its texts as they were typed."""
+    if isinstance(value, str):
+        return value.removeprefix(_GUARD)
+    if isinstance(value, tuple):
+        return tuple(_unguard(part) for part in value)
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    parts = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    changed = {name: new for name, part in parts.items() if (new := _unguard(part)) != part}
+    return dataclasses.replace(value, **changed) if changed else value
+
+
 _CONFIG = (tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes)
+_NEGATIVE = re.compile(r"-[nm0-9(][nm0-9+\-*/^(). e]*")
+"""An expression or a number that begins with a minus, and would be taken for a flag."""
+_GUARD = " "
+"""Put before it: numbers are read past it, and texts lose it again."""

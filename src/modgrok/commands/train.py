@@ -1,0 +1,121 @@
+"""`modgrok train`: one network from its settings to its run in the store, watched."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from modgrok.commands.arguments import err, out, parse, print_json
+from modgrok.commands.chart import accuracy_chart
+from modgrok.commands.settings import Settings
+from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments.progress import LiveProgress, duration
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a two-layer network on a modular function, and store the run. The same command again resumes a run that was
+    stopped, and returns one that has ended."""
+
+    settings: Settings
+    store: Path | None = None
+    """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
+    json: bool = False
+    """Print one JSON object instead of a chart and a table."""
+
+
+def main(argv: list[str]) -> None:
+    """Train, print the outcome."""
+    arguments = parse(Train, "train", argv)
+    experiment, store = arguments.settings.experiment, Store(arguments.store)
+    run = store.add(experiment)
+    known = run.result is not None
+    if not known:
+        run = _train(experiment, store)
+    result = run.result
+    assert result is not None
+    if known:
+        err.print(f"Run {run.id} is in the store already.", highlight=False)
+    if arguments.json:
+        print_json(result)
+    else:
+        show_run(run)
+        out.print(_next(run, arguments.store), highlight=False, soft_wrap=True)
+    if sentence := explanation(run.experiment, result):
+        err.print(Text(sentence), style="yellow", soft_wrap=True)
+
+
+def _train(experiment: Experiment, store: Store) -> Run:
+    """The trained run, or the end of the program where it was stopped: 130 for Ctrl-C, 143 for SIGTERM."""
+    from modgrok.experiments.train import train_all
+    from modgrok.experiments.trainer import Interrupted
+
+    with LiveProgress(err) as progress:
+        try:
+            return train_all([experiment], store, progress)[0]
+        except Interrupted as stop:
+            sentence = str(stop)
+        except KeyboardInterrupt:
+            sentence = "Stopped before the first step; the same command starts again."
+    err.print(Text(f"modgrok: {sentence}"), soft_wrap=True)
+    raise SystemExit(progress.interruption.exit_code)
+
+
+def explanation(experiment: Experiment, result: dict[str, Any]) -> str | None:
+    """Why a run ended badly and what to do, or why it may not have grokked."""
+    if result["status"] == "collapsed":
+        return (
+            f"The weights shrank to zero by step {result['steps']:,}: the weight decay {experiment.weight_decay:g} is "
+            f"too strong for the learning rate {experiment.lr:g}. Try a tenth of it."
+        )
+    if result["status"] == "diverged":
+        return (
+            f"The loss was no longer finite at step {result['diverged_at']:,}: the learning rate {experiment.lr:g} is "
+            "too large. Try --lr auto."
+        )
+    return None
+
+
+def show_run(run: Run) -> None:
+    """Chart and table of a run that has ended."""
+    experiment, result, history = run.experiment, run.result, run.history
+    assert result is not None
+    curves = history["step"], history["train_accuracy"], history["test_accuracy"]
+    out.print(accuracy_chart(*curves, width=min(out.width, 100)), highlight=False)
+    out.print()
+    title = (
+        f"{escape(experiment.task)} mod {experiment.modulus}, {experiment.width} neurons, α = {experiment.fraction:g}"
+    )
+    table = Table(title=title, title_justify="left", show_header=False)
+    table.add_row("run", f"[bold]{run.id}[/bold]")
+    table.add_row("status", f"{result['status']} after {result['steps']:,} steps in {duration(result['seconds'])}")
+    table.add_row("optimizer", f"{experiment.optimizer}, learning rate {experiment.lr:g}")
+    table.add_row("accuracy", f"train {_share(result['train_accuracy'])}, test {_share(result['test_accuracy'])}")
+    table.add_row(
+        f"loss ({experiment.loss})", f"train {_number(result['train_loss'])}, test {_number(result['test_loss'])}"
+    )
+    table.add_row("memorized at", _step(result["memorized_at"]))
+    table.add_row("grokked at", _step(result["grokked_at"]))
+    table.add_row("IPR", f"{_number(result['ipr'])} ({_number(result['task_ipr'])} in the task's coordinate)")
+    out.print(table, highlight=False)
+
+
+def _next(run: Run, store: Path | None) -> str:
+    where = "" if store is None else f" --store {shlex.quote(str(store))}"
+    return f"Next: modgrok inspect {run.id}{where}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2%}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _step(value: int | None) -> str:
+    return "–" if value is None else f"step {value:,}"

@@ -1,0 +1,153 @@
+"""What a trained network has become: its waves, its phases, what is left of it when cleaned, how far from theory."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Integer
+
+from modgrok.errors import ModgrokError
+from modgrok.measures import (
+    AverageIPR,
+    CircularSpread,
+    CleaningRow,
+    ClosedFormDistance,
+    NeuronWaves,
+    average_ipr,
+    circular_mean,
+    circular_spread,
+    cleaning_table,
+    distance_to_closed_form,
+    distance_to_table,
+    keep_frequencies,
+    neuron_waves,
+    top_frequencies,
+)
+from modgrok.networks import Network, Score, as_numpy, score_table
+from modgrok.tasks import Coordinate, Task
+
+STRONGEST = 8
+"""How many of the strongest frequencies are named and kept unless another number is asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """All measures of one network on one task, in the task's own coordinate (the raw index where it has none)."""
+
+    task: Task
+    network: Network
+    waves: NeuronWaves
+    top: tuple[int, ...]
+    """The strongest frequencies, strongest first."""
+    score: Score
+    """On the whole table."""
+    ipr: AverageIPR
+    """In the raw index."""
+    task_ipr: AverageIPR | None
+    """In the task's own coordinate, where it has one."""
+    residual_mean: float
+    """Circular mean of φ1 + φ2 − φ3 over the neurons, 0 in the closed form; NaN where no neuron has one."""
+    residual_spread: CircularSpread
+    cleaning: tuple[CleaningRow, ...]
+    distance: ClosedFormDistance
+    table_distance: float
+    """Distance of the outputs from the one-hot table, relative to the table's norm."""
+
+    @property
+    def coordinate(self) -> Coordinate | None:
+        return self.task.structure.coordinate
+
+    @property
+    def frequency_count(self) -> int:
+        """⌊L/2⌋, the number of frequencies that a neuron may have."""
+        return (self.task.modulus if self.coordinate is None else self.coordinate.length) // 2
+
+    @property
+    def neurons_per_frequency(self) -> Integer[np.ndarray, "k"]:
+        """Number of neurons at each frequency 0 … ⌊L/2⌋; those without a wave are at 0."""
+        return np.bincount(self.waves.frequency, minlength=self.frequency_count + 1)
+
+    @property
+    def power_per_frequency(self) -> Float[np.ndarray, "k"]:
+        """Share of all weights' power in the waves of the neurons at each frequency 0 … ⌊L/2⌋."""
+        w_in, w_out = (np.square(np.abs(w.astype(np.float64))) for w in (self.network.w_in, self.network.w_out))
+        power = w_in.sum(axis=(1, 2)) + w_out.sum(axis=0)
+        total = power.sum()
+        explained = np.nan_to_num(self.waves.explained) * power / (total if total > 0 else 1.0)
+        return np.bincount(self.waves.frequency, weights=explained, minlength=self.frequency_count + 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers as JSON values; null where one does not exist."""
+        counts, power = self.neurons_per_frequency, self.power_per_frequency
+        return {
+            "task": self.task.name,
+            "modulus": self.task.modulus,
+            "structure": self.task.structure.kind,
+            "width": self.network.width,
+            "accuracy": self.score.accuracy,
+            "loss": _finite(self.score.loss),
+            "ipr": _finite(self.ipr.mean),
+            "task_ipr": None if self.task_ipr is None else _finite(self.task_ipr.mean),
+            "dead_neurons": int(self.ipr.dead),
+            "explained": _finite(power.sum()),
+            "frequencies": [
+                {"frequency": k, "neurons": int(counts[k]), "power": float(power[k])}
+                for k in np.flatnonzero(counts).tolist()
+                if k > 0
+            ],
+            "top_frequencies": list(self.top),
+            "neurons_without_wave": int(counts[0]),
+            "residual": {
+                "mean": _finite(self.residual_mean),
+                "deviation": _finite(self.residual_spread.deviation),
+                "resultant": _finite(self.residual_spread.resultant),
+            },
+            "cleaning": [{"name": r.name, "loss": _finite(r.loss), "accuracy": r.accuracy} for r in self.cleaning],
+            "distance_to_closed_form": {name: _finite(x) for name, x in self.distance._asdict().items()},
+            "distance_to_table": _finite(self.table_distance),
+        }
+
+
+def analyse(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
+    """All measures of a network on its task; `top` frequencies are named, and kept in a row of the cleaning table."""
+    network = as_numpy(network)
+    if (network.modulus, network.arity) != (task.modulus, task.arity):
+        raise ModgrokError(
+            f"The network has {network.arity} variables modulo {network.modulus}, and the task {task.name!r} has "
+            f"{task.arity} modulo {task.modulus}; name the task that it was trained on."
+        )
+    coordinate = task.structure.coordinate
+    waves = neuron_waves(network, coordinate)
+    strongest = top_frequencies(network, coordinate, top)
+    return Analysis(
+        task=task,
+        network=network,
+        waves=waves,
+        top=strongest,
+        score=score_table(network, task.table),
+        ipr=average_ipr(network.w_in),
+        task_ipr=None if coordinate is None else average_ipr(network.w_in, coordinate),
+        residual_mean=circular_mean(waves.residual),
+        residual_spread=circular_spread(waves.residual),
+        cleaning=_cleaning(network, task, coordinate, strongest),
+        distance=distance_to_closed_form(network, coordinate),
+        table_distance=distance_to_table(network, task.table),
+    )
+
+
+def _cleaning(
+    network: Network, task: Task, coordinate: Coordinate | None, strongest: tuple[int, ...]
+) -> tuple[CleaningRow, ...]:
+    """The table of the measures, with a row for the strongest frequencies where it has none of that number."""
+    rows = cleaning_table(network, task.table, coordinate)
+    name = f"top {len(strongest)} frequencies only"
+    if len(strongest) > 1 and all(row.name != name for row in rows):
+        kept = score_table(keep_frequencies(network, coordinate, strongest), task.table)
+        place = next((i for i, row in enumerate(rows) if row.name.startswith("without")), len(rows))
+        rows.insert(place, CleaningRow(name, kept.loss, kept.accuracy))
+    return tuple(rows)
+
+
+def _finite(x: Any) -> float | None:
+    return float(x) if math.isfinite(x) else None

@@ -1,0 +1,115 @@
+"""Training as it is seen on a terminal: step, speed, accuracies, time left; a plain line now and then elsewhere."""
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from modgrok.experiments.interruption import Interruption
+from modgrok.experiments.observer import Observer
+
+LINE_SECONDS = 10.0
+"""Time between two lines where there is no terminal."""
+WINDOW_SECONDS = 10.0
+"""The speed shown is that of about this long."""
+
+
+class LiveProgress(Observer):
+    """Shows the progress of one run or of many, and stops training when the program is asked to end."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.interruption = Interruption()
+        self.runs, self.ended_runs = 0, 0
+        self.done, self.total = 0, 0
+        """Run-steps taken and to be taken; a run that ends early gives the rest of its steps back."""
+        self.step, self.steps = 0, 0
+        self.latest: dict[str, Any] = {}
+        self._speeds: list[tuple[float, int]] = []
+        self._last_line = time.monotonic()
+        columns = (BarColumn(bar_width=24), TextColumn("{task.description}"))
+        self._bar = Progress(*columns, console=console, transient=True) if console.is_terminal else None
+        self._task = self._bar.add_task("compiling", total=None) if self._bar else None
+
+    def __enter__(self) -> "LiveProgress":
+        self.interruption.__enter__()
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+        self.interruption.__exit__(kind, error, trace)
+
+    def planned(self, batches: Sequence[Any]) -> None:
+        members = [member for batch in batches for member in batch.members]
+        self.runs = self.ended_runs + len(members)
+        self.total = self.done + sum(member.experiment.steps - member.step for member in members)
+        self._speeds = [(time.monotonic(), self.done)]
+        if any(member.step for member in members):
+            self.remark(f"Going on from step {max(member.step for member in members)}.")
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        self.interruption.training = True
+        self.step, self.steps = step, members[0].experiment.steps
+        self.done += run_steps
+        now = time.monotonic()
+        self._speeds.append((now, self.done))
+        while now - self._speeds[1][0] > WINDOW_SECONDS:
+            self._speeds.pop(0)
+        self._show()
+
+    def measured(self, run: Any, row: dict[str, Any]) -> None:
+        self.latest = row
+
+    def ended(self, run: Any, result: dict[str, Any]) -> None:
+        self.ended_runs += 1
+        self.total -= run.experiment.steps - result["steps"]
+        self._show()
+
+    def remark(self, sentence: str) -> None:
+        self.console.print(sentence, style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+    def stop_requested(self) -> bool:
+        return self.interruption.requested
+
+    @property
+    def speed(self) -> float:
+        """Run-steps per second, lately."""
+        (then, before), (now, after) = self._speeds[0], self._speeds[-1]
+        return (after - before) / (now - then) if now > then else 0.0
+
+    def describe(self) -> str:
+        """Where training stands, in one line."""
+        parts = [f"step {self.step:,} of {self.steps:,}"]
+        if self.runs > 1:
+            parts.insert(0, f"{self.ended_runs} of {self.runs} runs")
+        if self.speed:
+            parts.append(f"{self.speed:,.0f} {'run-steps/s' if self.runs > 1 else 'steps/s'}")
+        if self.runs == 1:
+            known = [(name, self.latest.get(f"{name}_accuracy")) for name in ("train", "test")]
+            parts += [f"{name} {value:.1%}" for name, value in known if value is not None]
+        if self.speed:
+            parts.append(f"{duration((self.total - self.done) / self.speed)} left")
+        return " · ".join(parts)
+
+    def _show(self) -> None:
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self.done, total=self.total, description=self.describe())
+        elif time.monotonic() - self._last_line > LINE_SECONDS:
+            self._last_line = time.monotonic()
+            self.console.print(self.describe(), highlight=False, markup=False, soft_wrap=True)
+
+
+def duration(seconds: float) -> str:
+    """Such as 45 s, 12 min, 3 h 20 min."""
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,77 @@
+"""Training in one call, for the library: an experiment from its settings, trained into a store."""
+
+import contextlib
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import Experiment, table_name
+from modgrok.experiments.files import explained
+from modgrok.experiments.interruption import Interruption
+from modgrok.experiments.observer import Observer
+from modgrok.experiments.run import Run
+from modgrok.experiments.store import Store
+from modgrok.tasks import Task
+from modgrok.tasks import task as find_task
+
+
+def train(task: Any, modulus: int | None = None, *, store: Store | str | Path | None = None, **settings: Any) -> Run:
+    """Trains one network and returns its run; a run that the store already has returns at once.
+
+    `task` is anything that `modgrok.task` takes, `settings` are those of `Experiment`, and the store is `runs/` or
+    `$MODGROK_STORE` unless given. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from there.
+    """
+    place = _store(store)
+    experiment = Experiment.from_dict(_described(task, modulus, place) | settings)
+    return train_all([experiment], place)[0]
+
+
+def train_all(
+    experiments: Sequence[Experiment], store: Store | str | Path | None = None, observer: Observer | None = None
+) -> list[Run]:
+    """Trains many networks, those of equal shape at once, and returns their runs in order."""
+    from modgrok.experiments import trainer
+    from modgrok.training.devices import use_all_cores
+
+    use_all_cores()
+    if observer is not None or threading.current_thread() is not threading.main_thread():
+        return trainer.train_all(experiments, _store(store), observer)
+    with Interruption() as interruption:
+        return trainer.train_all(experiments, _store(store), _Stopping(interruption))
+
+
+class _Stopping(Observer):
+    def __init__(self, interruption: Interruption) -> None:
+        self.interruption = interruption
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        self.interruption.training = True
+
+    def stop_requested(self) -> bool:
+        return self.interruption.requested
+
+
+def _store(store: Store | str | Path | None) -> Store:
+    return store if isinstance(store, Store) else Store(store)
+
+
+def _described(source: Any, modulus: int | None, store: Store) -> dict[str, Any]:
+    """The settings `task` and `modulus` of anything that describes a task; tables without a name go to the store."""
+    if isinstance(source, str | Path):
+        return {"task": str(source)} | ({} if modulus is None else {"modulus": modulus})
+    if modulus is None and callable(source):
+        raise ModgrokError("A function is trained modulo some number; give modulus=97, for example.")
+    found = source if modulus is None and isinstance(source, Task) else None
+    found = found or (Task.from_table(source) if modulus is None else find_task(source, modulus))
+    with contextlib.suppress(ModgrokError):
+        if np.array_equal(find_task(found.name, found.modulus).table, found.table):
+            return {"task": found.name, "modulus": found.modulus}
+    path = store.tables / f"{table_name(found).partition(':')[2]}.npy"
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, found.table)
+    return {"task": str(path), "modulus": found.modulus}
