@@ -33,9 +33,10 @@ class Progress:
 
     @property
     def collapsed(self) -> bool:
-        """Whether a weight matrix has died."""
+        """Whether a weight matrix has died; norms that are not finite belong to a run that diverges."""
         first, last = self.rows[0], self.rows[-1]
-        return any((last[name] or 0) < COLLAPSE * (first[name] or 0) for name in ("norm_in", "norm_out"))
+        norms = [(first[name], last[name]) for name in ("norm_in", "norm_out")]
+        return any(now < COLLAPSE * before for before, now in norms if before is not None and now is not None)
 
     @property
     def may_stop(self) -> bool:
