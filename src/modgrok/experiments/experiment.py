@@ -40,8 +40,9 @@ class Experiment:
     """gd, momentum, nesterov, sgd (minibatches), adam or adamw."""
     lr: float | Literal["auto"] = "auto"
     """Learning rate; auto is the natural unit for this optimizer, p and N."""
-    weight_decay: float = 0.0
-    """Shrinks the weights: beside the update for adamw (decoupled), through the gradient for all others (coupled)."""
+    weight_decay: float | None = None
+    """Shrinks the weights: beside the update for adamw (decoupled), through the gradient for all others (coupled); by
+    default 0.05 for adamw and 0 for all others."""
     decoupled: bool = False
     """Apply weight decay beside the update for the other optimizers too."""
     momentum: float | None = None
@@ -101,6 +102,7 @@ class Experiment:
             self,
             task=table_name(self.load_task()) if is_table_file(self.task) else "".join(self.task.split()),
             lr=float(lr),
+            weight_decay=chosen.weight_decay if self.weight_decay is None else float(self.weight_decay),
             decoupled=self.decoupled or chosen.decay == "decoupled",
             momentum=chosen.momentum if self.momentum is None else float(self.momentum),
             batch_size=self.batch_size or chosen.batch_size,

@@ -19,6 +19,7 @@ class Optimizer:
     learning_rate: float
     """At p = 97, N = 500, in mean-field parametrization."""
     steps: int
+    weight_decay: float = 0.0
     momentum: float = 0.0
     nesterov: bool = False
     batch_size: int | None = None
@@ -26,12 +27,12 @@ class Optimizer:
 
 
 OPTIMIZERS = {
-    "gd": Optimizer("sgd", 4e5, 10_000),
-    "momentum": Optimizer("sgd", 1e5, 5_000, momentum=0.9),
-    "nesterov": Optimizer("sgd", 1e5, 5_000, momentum=0.9, nesterov=True),
-    "sgd": Optimizer("sgd", 4e5, 10_000, batch_size=1024),
-    "adam": Optimizer("adam", 0.03, 2_000),
-    "adamw": Optimizer("adam", 0.03, 2_000, decay="decoupled"),
+    "gd": Optimizer("sgd", 1e6, 5_000),
+    "momentum": Optimizer("sgd", 1e5, 3_000, momentum=0.9),
+    "nesterov": Optimizer("sgd", 1e5, 3_000, momentum=0.9, nesterov=True),
+    "sgd": Optimizer("sgd", 1e6, 5_000, batch_size=1024),
+    "adam": Optimizer("adam", 0.1, 1_000),
+    "adamw": Optimizer("adam", 0.1, 1_000, weight_decay=0.05, decay="decoupled"),
 }
 
 

@@ -62,6 +62,8 @@ def advance(
     def body(i: Any, state: State) -> State:
         return _step(program, state, data.examples, rates, key, step + i)
 
+    if program.platform == "cpu":
+        count = jnp.where(state.frozen, jnp.zeros_like(count), count)
     state = jax.lax.fori_loop(jnp.zeros_like(count), count, body, state)
     missing = jnp.full((), jnp.nan, program.precision)
     return state, jax.lax.cond(
@@ -78,10 +80,10 @@ def _step(program: Program, state: State, examples: Examples, rates: Rates, key:
         order, chosen = _minibatch(program.batch_size, state.order, examples, key, step)
     loss, gradient = loss_and_gradient(program, state.weights, chosen, noise)
     updates, optimizer = transformation(program, rates).update(gradient, state.optimizer, state.weights)
-    total = sum(part.sum() for part in jax.tree.leaves(updates))
+    moved = jax.tree.map(jnp.add, state.weights, updates)
+    total = sum(part.sum() for part in jax.tree.leaves(moved))
     finite = jnp.isfinite(loss) & jnp.isfinite(total)
     moving = finite & ~state.frozen
-    moved = jax.tree.map(jnp.add, state.weights, updates)
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
     diverged = ~finite & ~state.frozen
     return State(
