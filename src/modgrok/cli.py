@@ -13,6 +13,8 @@ COMMANDS = {
     "classify": "which closed form a modular function admits, found from its table",
     "solve": "write down the weights that compute a modular function, and score them",
     "train": "train a network on a modular function until it groks, and store the run",
+    "inspect": "take a trained network apart: frequencies, phases, cleaning, distance to the closed form",
+    "lab": "open a local page on which you watch networks train, and take them apart",
 }
 
 USAGE = """usage: modgrok COMMAND [options]      (modgrok COMMAND --help explains each)
@@ -31,6 +33,7 @@ EXAMPLES = (
     'modgrok classify "n^2 + 2*n*m + m^2" --modulus 97',
     'modgrok solve "n + m" --modulus 97 --form exact',
     'modgrok train "n + m" --modulus 97 --lr 0.3 --steps 300',
+    "modgrok inspect last --figure network.png",
 )
 
 
