@@ -96,7 +96,8 @@ def plan(members: Sequence[Planned], devices: Sequence[Any]) -> list[Batch]:
         e = member.experiment
         # Minibatches are drawn from the whole training set, so its length is part of their program.
         length = len(member.train) if program.batch_size is not None else None
-        groups.setdefault((program, e.steps, e.evaluations, e.snapshots, member.step, length), []).append(member)
+        key = (program, e.steps, e.evaluations, e.snapshots, member.step, length, bool(e.parent))
+        groups.setdefault(key, []).append(member)
     return [batch for key, group in groups.items() for batch in _cut(key[0], group, devices)]
 
 

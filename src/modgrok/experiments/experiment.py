@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.optimizers import OPTIMIZERS, natural_learning_rate
+from modgrok.experiments.plain import plain, words
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
 from modgrok.networks import activation, parametrization
 from modgrok.tasks import Split, Task, task
@@ -20,6 +22,7 @@ FORMAT = 1
 """Part of every hash: raised when the same settings come to mean something else."""
 TABLE = "table:"
 """How the name of a task begins whose table came from a file; the table's own hash follows."""
+PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -87,12 +90,16 @@ class Experiment:
     """RUN@STEP: start from the weights another run had at that step instead of random ones."""
 
     def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, plain(field, getattr(self, field.name)))
         _check(self)
 
     def resolve(self) -> "Experiment":
         """The same experiment with every default that depends on other settings written out as a number."""
         chosen = OPTIMIZERS[self.optimizer]
-        lr = self.lr
+        task, lr = self.task, self.lr
+        if not task.startswith(TABLE):
+            task = table_name(self.load_task()) if is_table_file(task) else _without_spaces(self.load_task().name)
         if lr == "auto":
             arity = self.load_task().arity
             lr = natural_learning_rate(
@@ -100,11 +107,11 @@ class Experiment:
             )
         return dataclasses.replace(
             self,
-            task=table_name(self.load_task()) if is_table_file(self.task) else "".join(self.task.split()),
-            lr=float(lr),
+            task=task,
+            lr=lr,
             weight_decay=chosen.weight_decay if self.weight_decay is None else float(self.weight_decay),
             decoupled=self.decoupled or chosen.decay == "decoupled",
-            momentum=chosen.momentum if self.momentum is None else float(self.momentum),
+            momentum=chosen.momentum if self.momentum is None else self.momentum,
             batch_size=self.batch_size or chosen.batch_size,
             steps=self.steps or chosen.steps,
             split_seed=self.seed if self.split_seed is None else self.split_seed,
@@ -115,8 +122,14 @@ class Experiment:
         if self.task.startswith(TABLE):
             if tables is None:
                 raise ModgrokError(f"The task {self.task} is a table that only its store knows.")
-            return _cached_task(str(tables / f"{self.task.removeprefix(TABLE)}.npy"), self.modulus)
-        return _cached_task(self.task, self.modulus)
+            path = tables / f"{self.task.removeprefix(TABLE)}.npy"
+            found = _cached_task(str(path), self.modulus, _written(path))
+            if table_name(found) != self.task:
+                raise ModgrokError(
+                    f"{path} does not hold the table that its name says; train from the table's own file."
+                )
+            return found
+        return _cached_task(self.task, self.modulus, _written(Path(self.task)) if is_table_file(self.task) else None)
 
     @property
     def split(self) -> Split:
@@ -174,8 +187,8 @@ def _check(e: Experiment) -> None:
         ("dropout", 0, 1),
     ):
         value = getattr(e, name)
-        require(value is None or low <= value < high, f"{_words(name)} lies in [{low}, {high}), and {value} does not.")
-    require(e.epsilon > 0, f"Epsilon is positive, not {e.epsilon}.")
+        require(value is None or low <= value < high, f"{words(name)} lies in [{low}, {high}), and {value} does not.")
+    require(0 < e.epsilon < math.inf, f"Epsilon is a positive number, not {e.epsilon}.")
     require(0 < e.init_scale < math.inf, f"The initial scale is a positive number, not {e.init_scale}.")
     require(0 < e.threshold <= 1, f"The threshold is an accuracy in (0, 1], not {e.threshold}.")
     for name, least in (
@@ -187,7 +200,12 @@ def _check(e: Experiment) -> None:
         ("seed", 0),
     ):
         value = getattr(e, name)
-        require(value is None or value >= least, f"{_words(name)} is at least {least}, not {value}.")
+        require(value is None or value >= least, f"{words(name)} is at least {least}, not {value}.")
+    require(e.seed < 2**32, f"The seed is less than 2^32, and {e.seed} is not.")
+    require(
+        not e.parent or PARENT.fullmatch(e.parent) is not None,
+        f"The parent is RUN@STEP, the id of a run and a step whose weights it has kept, not {e.parent!r}.",
+    )
     require(
         not e.momentum or OPTIMIZERS[e.optimizer].family == "sgd",
         "Momentum is for gd, momentum, nesterov and sgd; adam and adamw have beta1.",
@@ -201,14 +219,19 @@ def is_table_file(text: str) -> bool:
 
 def table_name(found: Task) -> str:
     """The name of a table by its content."""
-    return TABLE + hashlib.sha256(found.table.tobytes()).hexdigest()[:16]
+    shape = f"{found.modulus}^{found.arity}:".encode()
+    return TABLE + hashlib.sha256(shape + found.table.tobytes()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=256)
-def _cached_task(text: str, modulus: int) -> Task:
-    """Runs of one task share its table and its structure."""
+def _cached_task(text: str, modulus: int, written: int | None) -> Task:
+    """Runs of one task share its table and its structure; a file that was written anew is another task."""
     return task(text, modulus)
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+def _written(path: Path) -> int | None:
+    return path.stat().st_mtime_ns if path.exists() else None
+
+
+def _without_spaces(text: str) -> str:
+    return "".join(text.split())

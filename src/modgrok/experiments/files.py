@@ -43,6 +43,12 @@ def write_bytes(path: Path, content: bytes) -> None:
             raise
 
 
+def remove_unfinished(folder: Path) -> None:
+    """Deletes what writers left beside its place when they were killed; for the holder of the folder's lock."""
+    for path in folder.rglob(".*.*"):
+        path.unlink(missing_ok=True)
+
+
 def write_json(path: Path, value: Any) -> None:
     write_bytes(path, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
 
@@ -73,15 +79,25 @@ class Lock:
     def acquire(self, wait: bool = True) -> bool:
         """Whether the lock was got; with `wait` it always is, in the end."""
         with explained(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = open(self.path, "a")  # noqa: SIM115
+            while True:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                file = open(self.path, "a")  # noqa: SIM115
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                except BlockingIOError:
+                    file.close()
+                    return False
+                if self._is_in_place(file):
+                    self._file = file
+                    return True
+                file.close()
+
+    def _is_in_place(self, file: Any) -> bool:
+        """Whether the folder was neither moved nor removed between opening its lock and getting it."""
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            self._file.close()
-            self._file = None
+            return os.path.samestat(os.fstat(file.fileno()), os.stat(self.path))
+        except FileNotFoundError:
             return False
-        return True
 
     def release(self) -> None:
         if self._file is not None:

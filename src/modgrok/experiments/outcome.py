@@ -19,12 +19,14 @@ class Progress:
         self.rows: list[dict[str, Any]] = []
         self.written = 0
         self.diverged_at: int | None = None
-        self._grokked_at: int | None = None
 
     def add(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
-        if self._grokked_at is None and (row["test_accuracy"] or 0) >= self.experiment.threshold:
-            self._grokked_at = row["step"]
+
+    def restore(self, rows: list[dict[str, Any]]) -> None:
+        """Goes on from curves that are on disk already."""
+        self.rows = rows
+        self.written = len(rows)
 
     def unwritten(self) -> list[dict[str, Any]]:
         """Rows since the last call."""
@@ -42,7 +44,10 @@ class Progress:
     def may_stop(self) -> bool:
         """Whether the run has grokked, and trained on for as long as it was told to."""
         until = self.experiment.until
-        return until is not None and self._grokked_at is not None and self.rows[-1]["step"] >= self._grokked_at + until
+        if until is None:
+            return False
+        grokked = self.time(grokked_at, "test_accuracy")
+        return grokked is not None and self.rows[-1]["step"] >= grokked + until
 
     def time(self, which: Any, curve: str) -> int | None:
         steps = np.array([row["step"] for row in self.rows])

@@ -17,8 +17,9 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.files import explained, read_tensors, write_json, write_tensors
-from modgrok.networks import Network, load_network, save_network
+from modgrok.experiments.files import explained, read_tensors, remove_unfinished, write_bytes, write_json, write_tensors
+from modgrok.networks import Network, load_network
+from modgrok.networks.storage import network_bytes
 from modgrok.tasks import Task
 
 
@@ -36,7 +37,7 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.id}, {self.experiment.task!r} mod {self.experiment.modulus}, {self.status})"
 
-    @cached_property
+    @property
     def settings(self) -> dict[str, Any]:
         """What `experiment.json` holds: `experiment` and `environment`."""
         return _read_json(self.folder / "experiment.json")
@@ -81,11 +82,14 @@ class Run:
         path = self.folder / "curves.jsonl"
         if not path.exists():
             return []
-        lines = path.read_text().splitlines(keepends=True)
         try:
-            return [json.loads(line) for line in lines if line.endswith("\n")]
-        except json.JSONDecodeError as error:
-            raise Damaged(f"{path} has a line that is not JSON: {error}.") from error
+            lines = path.read_text().splitlines(keepends=True)
+            rows = [json.loads(line) for line in lines if line.endswith("\n")]
+        except (OSError, ValueError) as error:
+            raise Damaged(f"{path} cannot be read: {error}.") from error
+        if not all(isinstance(row, dict) and isinstance(row.get("step"), int) for row in rows):
+            raise Damaged(f"{path} has a line that is not a point of the curves.")
+        return rows
 
     @property
     def network(self) -> Network:
@@ -117,7 +121,9 @@ class Run:
     # What a trainer writes, holding the folder's lock.
 
     def begin(self, experiment: Experiment, environment: dict[str, Any]) -> None:
-        """Writes the settings of a fresh run."""
+        """Writes the settings of a fresh run; the curves of one that was killed before its first checkpoint go."""
+        remove_unfinished(self.folder)
+        write_bytes(self.folder / "curves.jsonl", b"")
         write_json(self.folder / "experiment.json", {"experiment": experiment.as_dict(), "environment": environment})
 
     def append(self, rows: list[dict[str, Any]]) -> None:
@@ -127,16 +133,12 @@ class Run:
 
     def truncate(self, step: int) -> None:
         """Drops all curve points after a step: they are about to be made again."""
+        remove_unfinished(self.folder)
         kept = [row for row in self.rows() if row["step"] <= step]
-        from modgrok.experiments.files import write_bytes
-
         write_bytes(self.folder / "curves.jsonl", "".join(json.dumps(row) + "\n" for row in kept).encode())
 
     def keep(self, step: int, network: Network) -> None:
-        path = self.snapshot_path(step)
-        with explained(path):
-            path.parent.mkdir(exist_ok=True)
-            save_network(network, path)
+        write_bytes(self.snapshot_path(step), network_bytes(network))
 
     def checkpoint(self, step: int, leaves: list[np.ndarray]) -> None:
         tensors = {str(number): leaf for number, leaf in enumerate(leaves)}
@@ -152,12 +154,14 @@ class Run:
         try:
             tensors, metadata = read_tensors(path)
             return int(metadata["step"]), [tensors[str(number)] for number in range(len(tensors))]
-        except (SafetensorError, KeyError, ValueError) as error:
+        except FileNotFoundError:
+            return None  # The run has ended since.
+        except (OSError, SafetensorError, KeyError, ValueError) as error:
             raise Damaged(f"{path} is not a checkpoint: {error}.") from error
 
     def finish(self, result: dict[str, Any], network: Network) -> None:
         """Writes the end of a run, the result last, since it is what says that the rest is there."""
-        save_network(network, self.folder / "network.safetensors", self.experiment.as_dict())
+        write_bytes(self.folder / "network.safetensors", network_bytes(network, self.experiment.as_dict()))
         write_json(self.folder / "result.json", result)
         (self.folder / "checkpoint.safetensors").unlink(missing_ok=True)
 

@@ -1,5 +1,7 @@
 """The folder in which runs are kept, one folder for each, named by the hash of its settings."""
 
+import dataclasses
+import io
 import os
 import re
 import shutil
@@ -10,9 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment, is_table_file, table_name
-from modgrok.experiments.files import Lock, explained
+from modgrok.experiments.experiment import TABLE, Experiment, is_table_file, table_name
+from modgrok.experiments.files import Lock, explained, write_bytes
 from modgrok.experiments.run import Damaged, Run
+from modgrok.networks import load_network
+from modgrok.tasks import Task
 
 RUN_NAME = re.compile("[0-9a-f]{12}")
 
@@ -31,14 +35,25 @@ class Store:
 
     def add(self, experiment: Experiment) -> Run:
         """The place of an experiment, whose task's table is kept where it came from a file."""
-        resolved = experiment.resolve()
         if is_table_file(experiment.task):
-            found = experiment.load_task()
-            path = self.tables / f"{table_name(found).split(':')[1]}.npy"
-            with explained(path):
-                self.tables.mkdir(parents=True, exist_ok=True)
-                np.save(path, found.table)
-        return Run(self.folder / resolved.id)
+            self.add_table(experiment.load_task())
+        return Run(self.folder / self.resolve(experiment).id)
+
+    def add_table(self, task: Task) -> Path:
+        """Keeps a task's table under its hash and says where."""
+        content = io.BytesIO()
+        np.save(content, task.table)
+        path = self.tables / f"{table_name(task).removeprefix(TABLE)}.npy"
+        write_bytes(path, content.getvalue())
+        return path
+
+    def resolve(self, experiment: Experiment) -> Experiment:
+        """The experiment with every default written out, and its parent by its whole id, not by `last` or a prefix."""
+        resolved = experiment.resolve()
+        name, _, step = resolved.parent.partition("@")
+        if not name or RUN_NAME.fullmatch(name):
+            return resolved
+        return dataclasses.replace(resolved, parent=f"{self.find(name).id}@{step}")
 
     def __iter__(self) -> Iterator[Run]:
         """All runs, the latest first."""
@@ -84,16 +99,21 @@ class Store:
 def check_intact(run: Run) -> None:
     """Raises `Damaged` where a folder that should hold a run does not."""
     if not (run.folder / "experiment.json").exists():
-        leftovers = [path.name for path in run.folder.iterdir() if path.name != "lock"] if run.folder.exists() else []
-        if leftovers:
-            raise Damaged(f"{run.folder} has no experiment.json beside {', '.join(sorted(leftovers)[:3])}.")
+        # A run is born with a lock, empty curves and a hidden file that becomes experiment.json.
+        born = {"lock", "curves.jsonl"}
+        names = sorted(path.name for path in run.folder.glob("[!.]*") if path.name not in born)
+        if names:
+            raise Damaged(f"{run.folder} has no experiment.json beside {', '.join(names[:3])}.")
         return
-    _ = run.experiment
-    run.rows()
-    result = run.result
-    if result is None:
-        run.read_checkpoint()
-        return
-    if not {"status", "steps", "test_accuracy"} <= result.keys():
-        raise Damaged(f"{run.folder / 'result.json'} does not hold a result.")
-    _ = run.network
+    evaluated, _ = run.experiment.schedule
+    result, checkpoint = run.result, run.read_checkpoint()
+    if result is not None:
+        if not {"status", "steps", "test_accuracy"} <= result.keys():
+            raise Damaged(f"{run.folder / 'result.json'} does not hold a result.")
+        try:
+            _ = load_network(run.folder / "network.safetensors")
+        except ModgrokError as error:
+            raise Damaged(str(error)) from error
+    reached = result["steps"] if result else checkpoint[0] if checkpoint else -1
+    if [row["step"] for row in run.rows() if row["step"] <= reached] != evaluated[evaluated <= reached].tolist():
+        raise Damaged(f"{run.folder / 'curves.jsonl'} does not have all points up to step {reached}.")

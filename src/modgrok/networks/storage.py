@@ -11,12 +11,19 @@ from modgrok.networks.network import Network, Normalization, as_numpy
 
 
 def save_network(network: Network, path: str | Path, settings: dict[str, Any] | None = None) -> None:
-    """Writes a network; `settings` (any JSON values) go into the metadata beside the network's own.
+    """Writes a network; `settings` (any JSON values) go into the metadata beside the network's own."""
+    try:
+        Path(path).write_bytes(network_bytes(network, settings))
+    except OSError as error:
+        raise ModgrokError(f"The network could not be written to {path}: {error}.") from error
+
+
+def network_bytes(network: Network, settings: dict[str, Any] | None = None) -> bytes:
+    """The content of a network's file.
 
     Complex weights are stored as `w_in_real`, `w_in_imag` and so on, since not every reader knows complex tensors.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     network = as_numpy(network)
     tensors: dict[str, np.ndarray] = {"w_in": network.w_in, "w_out": network.w_out}
@@ -26,10 +33,7 @@ def save_network(network: Network, path: str | Path, settings: dict[str, Any] | 
         tensors |= {"mean": network.normalization.mean, "std": network.normalization.std}
     own = {"activation": network.activation, "parametrization": network.parametrization}
     metadata = {"modgrok": json.dumps(own, sort_keys=True), "settings": json.dumps(settings or {}, sort_keys=True)}
-    try:
-        save_file({name: np.ascontiguousarray(t) for name, t in tensors.items()}, str(path), metadata=metadata)
-    except (OSError, SafetensorError) as error:
-        raise ModgrokError(f"The network could not be written to {path}: {error}.") from error
+    return save({name: np.ascontiguousarray(t) for name, t in tensors.items()}, metadata=metadata)
 
 
 def load_network(path: str | Path) -> Network:
@@ -41,9 +45,9 @@ def load_network(path: str | Path) -> Network:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         own = json.loads(metadata["modgrok"])
+        if "w_in" not in tensors:
+            tensors |= {name: tensors[f"{name}_real"] + 1j * tensors[f"{name}_imag"] for name in ("w_in", "w_out")}
+        norm = Normalization(tensors["mean"], tensors["std"]) if "mean" in tensors else None
+        return Network(tensors["w_in"], tensors["w_out"], own["activation"], own["parametrization"], norm)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModgrokError(f"{path} is not a network that modgrok saved: {error}.") from error
-    if "w_in" not in tensors:
-        tensors |= {name: tensors[f"{name}_real"] + 1j * tensors[f"{name}_imag"] for name in ("w_in", "w_out")}
-    norm = Normalization(tensors["mean"], tensors["std"]) if "mean" in tensors else None
-    return Network(tensors["w_in"], tensors["w_out"], own["activation"], own["parametrization"], norm)

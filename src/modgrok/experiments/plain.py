@@ -1,0 +1,56 @@
+"""Settings in the type they are declared with: 1, 1.0 and a NumPy number are one setting, with one hash."""
+
+import dataclasses
+import operator
+from collections.abc import Callable
+from typing import Any, Literal, get_args, get_origin
+
+from modgrok.errors import ModgrokError
+
+
+def plain(field: dataclasses.Field[Any], value: Any) -> Any:
+    """The value as the plain Python type of its field; an error that names the field where it has none.
+
+    Texts for a field that allows certain words are left as they are, right or wrong.
+    """
+    kinds = get_args(field.type) if get_origin(field.type) is not Literal else (field.type,)
+    kinds = kinds or (field.type,)
+    words_allowed = any(get_origin(kind) is Literal for kind in kinds)
+    if (value is None and type(None) in kinds) or (isinstance(value, str) and words_allowed):
+        return value
+    for kind, name, convert in _KINDS:
+        if kind in kinds:
+            try:
+                return convert(value)
+            except (TypeError, ValueError):
+                raise ModgrokError(f"{words(field.name)} is {name}, not {value!r}.") from None
+    raise ModgrokError(f"{words(field.name)} is one of {', '.join(get_args(field.type))}, not {value!r}.")
+
+
+def words(name: str) -> str:
+    """A field's name at the beginning of a sentence."""
+    return name.replace("_", " ").capitalize()
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _switch(value: Any) -> bool:
+    if value not in (False, True):
+        raise ValueError
+    return bool(value)
+
+
+def _whole(value: Any) -> int:
+    return int(operator.index(value))
+
+
+_KINDS: tuple[tuple[type, str, Callable[[Any], Any]], ...] = (
+    (str, "a text", _text),
+    (bool, "true or false", _switch),
+    (int, "a whole number", _whole),
+    (float, "a number", float),
+)
