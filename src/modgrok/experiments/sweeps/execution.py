@@ -1,0 +1,100 @@
+"""Many experiments from a plan to their results, on any engine: what the store has is not trained again."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modgrok.experiments.observer import Observer
+from modgrok.experiments.store import Store
+from modgrok.experiments.sweeps.engines import Engine, engine_called
+from modgrok.experiments.sweeps.record import Record
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.sweep import Sweep
+from modgrok.experiments.sweeps.table import Table, sweep_table
+from modgrok.experiments.sweeps.units import Failure, Unit
+from modgrok.networks import Network
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is about to happen."""
+
+    runs: int
+    """All runs asked for."""
+    stored: int
+    """Those the store has."""
+    units: tuple[Unit, ...]
+    """Batches of the others."""
+
+
+def plan(results: Results, store: Store, engine: Engine) -> Plan:
+    """Groups what is missing into batches."""
+    pending = results.pending
+    units = tuple(engine.plan(pending, store)) if pending else ()
+    return Plan(results.runs, results.runs - len(pending), units)
+
+
+def execute(
+    planned: Plan,
+    results: Results,
+    store: Store,
+    engine: Engine,
+    observer: Observer | None = None,
+    record: Record | None = None,
+) -> list[Failure]:
+    """Trains what is planned. Results are complete afterwards but for the failures returned; the record's table is
+    kept up to date all the time, also when training is stopped."""
+    if record is not None:
+        record.begin()
+    try:
+        return engine.train(planned.units, store, _Recorder(observer or Observer(), results, record))
+    finally:
+        results.refresh()
+        if record is not None:
+            record.write(results)
+
+
+def run_sweep(sweep: Sweep, store: Store | str | Path | None = None, engine: Engine | None = None) -> Table:
+    """Trains a sweep and returns its table; the same sweep again returns at once."""
+    from modgrok.training.devices import use_all_cores
+
+    use_all_cores()
+    place = store if isinstance(store, Store) else Store(store)
+    chosen = engine or engine_called("local")
+    results = Results(sweep.experiments, place)
+    for failure in execute(plan(results, place, chosen), results, place, chosen, record=Record(sweep, place)):
+        warnings.warn(str(failure), stacklevel=2)
+    return sweep_table(sweep, results)
+
+
+class _Recorder(Observer):
+    """Tells everything on, and keeps the results."""
+
+    def __init__(self, observer: Observer, results: Results, record: Record | None) -> None:
+        self.observer, self.results, self.record = observer, results, record
+
+    def ended(self, run: Any, result: dict[str, Any]) -> None:
+        self.results.outcomes[run.id] = result
+        self.observer.ended(run, result)
+        if self.record is not None:
+            self.record.update(self.results)
+
+    def planned(self, batches: Sequence[Any]) -> None:
+        self.observer.planned(batches)
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        self.observer.advanced(members, step, run_steps)
+
+    def measured(self, run: Any, row: dict[str, Any]) -> None:
+        self.observer.measured(run, row)
+
+    def kept(self, run: Any, step: int, network: Network) -> None:
+        self.observer.kept(run, step, network)
+
+    def remark(self, sentence: str) -> None:
+        self.observer.remark(sentence)
+
+    def stop_requested(self) -> bool:
+        return self.observer.stop_requested()

@@ -1,0 +1,41 @@
+"""What is known of many experiments: outcomes that the store has, and those that come while they train."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.store import Store
+
+
+class Results:
+    """Outcomes by run, for a list of experiments that may name the same run twice."""
+
+    def __init__(self, experiments: Sequence[Experiment], store: Store) -> None:
+        self.experiments = tuple(experiments)
+        runs = [store.add(experiment) for experiment in self.experiments]
+        self.ids = [run.id for run in runs]
+        self._runs = {run.id: run for run in runs}
+        self.outcomes: dict[str, dict[str, Any]] = {}
+        self.refresh()
+
+    @property
+    def runs(self) -> int:
+        """How many different runs there are."""
+        return len(self._runs)
+
+    def refresh(self) -> None:
+        """Looks into the store for outcomes that other processes made."""
+        for name, run in self._runs.items():
+            if name not in self.outcomes and (result := run.result) is not None:
+                self.outcomes[name] = result
+
+    @property
+    def pending(self) -> list[Experiment]:
+        """Experiments without an outcome, each once."""
+        missing = {i: e for i, e in zip(self.ids, self.experiments, strict=True) if i not in self.outcomes}
+        return list(missing.values())
+
+    @property
+    def in_order(self) -> list[dict[str, Any] | None]:
+        """The outcome of every experiment, None where there is none."""
+        return [self.outcomes.get(name) for name in self.ids]

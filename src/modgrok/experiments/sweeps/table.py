@@ -1,0 +1,120 @@
+"""The result of a sweep: one row for each run, its settings and its outcome."""
+
+import csv
+import dataclasses
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.files import write_bytes
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.sweep import Sweep
+
+OUTCOMES = {
+    "status": "status",
+    "steps_taken": "steps",
+    "learning_rate": "learning_rate",
+    "train_accuracy": "train_accuracy",
+    "test_accuracy": "test_accuracy",
+    "train_loss": "train_loss",
+    "test_loss": "test_loss",
+    "ipr": "ipr",
+    "task_ipr": "task_ipr",
+    "memorized_at": "memorized_at",
+    "grokked_at": "grokked_at",
+    "diverged_at": "diverged_at",
+    "seconds": "seconds",
+}
+"""Columns of a table and the parts of a run's result they show. `steps` alone is the setting."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Mapping[str, list[Any]]):
+    """Columns by name, all of one length: `pandas.DataFrame(table)` works, and so does `table["grokked_at"]`.
+
+    The first columns are the settings: task, modulus, those that vary, and those that differ from the default. Then
+    come the run and its outcome, None where there is none (yet).
+    """
+
+    columns: dict[str, list[Any]]
+    settings: tuple[str, ...]
+    """The names of the columns that are settings."""
+
+    def __getitem__(self, name: str) -> list[Any]:
+        if name not in self.columns:
+            raise ModgrokError(f"The table has no column {name!r}; it has {', '.join(self.columns)}.")
+        return self.columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run has ended."""
+        return "unfinished" not in self["status"]
+
+    def to_pandas(self) -> Any:
+        """The table as a data frame."""
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise ModgrokError("A data frame needs pandas: pip install pandas.") from error
+        return pandas.DataFrame(self.columns)
+
+    def to_csv(self) -> str:
+        """Comma-separated text with a header; empty where there is no value."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(zip(*self.columns.values(), strict=True))
+        return text.getvalue()
+
+    def write(self, path: Path) -> None:
+        """To a `.csv` or `.parquet` file."""
+        if path.suffix == ".csv":
+            write_bytes(path, self.to_csv().encode())
+        elif path.suffix == ".parquet":
+            write_bytes(path, self._to_parquet())
+        else:
+            raise ModgrokError(f"A table is written to a .csv or a .parquet file, not to {path.name}.")
+
+    def _to_parquet(self) -> bytes:
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ModuleNotFoundError as error:
+            raise ModgrokError("Parquet needs an extra: pip install 'modgrok[export]'.") from error
+        buffer = io.BytesIO()
+        pyarrow.parquet.write_table(pyarrow.table(self._uniform()), buffer)
+        return buffer.getvalue()
+
+    def _uniform(self) -> dict[str, list[Any]]:
+        """Columns of one type each: a column that mixes texts and numbers, such as auto and 0.1, as texts."""
+        mixed = {name: {type(x) for x in column if x is not None} for name, column in self.columns.items()}
+        return {
+            name: [None if x is None else str(x) for x in column] if str in mixed[name] else column
+            for name, column in self.columns.items()
+        }
+
+
+def sweep_table(sweep: Sweep, results: Results) -> Table:
+    """The table of a sweep from what is known of its runs."""
+    defaults = {field.name: field.default for field in dataclasses.fields(Experiment)}
+    base = sweep.experiment.as_dict()
+    other = [name for name in base if base[name] != defaults[name]]
+    names = dict.fromkeys(("task", "modulus", *sweep.names, *other))
+    settings = {name: [getattr(e, name) for e in sweep.experiments] for name in names}
+    outcomes = [results.outcomes.get(i, {"status": "unfinished"}) for i in results.ids]
+    columns = {name: [outcome.get(key) for outcome in outcomes] for name, key in OUTCOMES.items()}
+    return Table(settings | {"run": results.ids} | columns, tuple(settings))

@@ -1,0 +1,144 @@
+"""Values of one setting: single ones, lists, ranges and log ranges, as text or as TOML and Python have them."""
+
+import math
+import typing
+from collections import Counter
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import lru_cache
+from types import NoneType
+from typing import Any, Literal
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import Experiment
+
+LIMIT = 200_000
+"""The most runs of one sweep; counted before any of them is written down."""
+
+
+def values(name: str, given: Any) -> tuple[Any, ...]:
+    """All values of a setting.
+
+    A text lists values, ranges and log ranges with commas between them:
+
+    - `0:5` counts whole numbers like Python's range: 0, 1, 2, 3, 4;
+    - `0.2:0.8:0.05` goes from the first to the second in steps, both ends included where a step meets them;
+    - `log:1e-4:1e-1:7` has that many values at equal ratios, both ends included.
+
+    Anything else that can be iterated over is a list of values; a single value is a list of one.
+    """
+    if isinstance(given, str):
+        parts = [part.strip() for part in given.split(",")]
+        found = [value for part in parts for value in _part(name, part)]
+    elif isinstance(given, Iterable):
+        found = [value(name, item) for item in given]
+    else:
+        found = [value(name, given)]
+    if not found:
+        raise ModgrokError(f"{name} has no values; write at least one.")
+    if twice := next((one for one, count in Counter(found).items() if count > 1), None):
+        raise ModgrokError(f"{name} has the value {twice} twice; every run of a sweep is a different one.")
+    return tuple(found)
+
+
+def value(name: str, given: Any) -> Any:
+    """One value of a setting, of the type that the experiment wants."""
+    kinds = setting_kinds(name)
+    if hasattr(given, "item"):
+        given = given.item()
+    if isinstance(given, str):
+        if given in kinds or (str in kinds and given):
+            return given
+        if NoneType in kinds and given.lower() == "none":
+            return None
+        if bool in kinds and given.lower() in ("true", "false"):
+            return given.lower() == "true"
+        number = _number(given) if int in kinds or float in kinds else None
+    elif isinstance(given, bool) or given is None:
+        if type(given) in kinds:
+            return given
+        number = None
+    else:
+        number = given if isinstance(given, int | float) and math.isfinite(given) else None
+    if number is not None and int in kinds and float(number).is_integer():
+        return int(number)
+    if number is not None and float in kinds:
+        return float(number)
+    raise ModgrokError(f"{name} is {_describe(kinds)}, not {given!r}.")
+
+
+@lru_cache
+def setting_kinds(name: str) -> tuple[Any, ...]:
+    """The types that a setting of an experiment may have, and the texts it may be."""
+    hints = typing.get_type_hints(Experiment)
+    if name not in hints:
+        close = get_close_matches(name, hints, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(hints)}."
+        raise ModgrokError(f"An experiment has no setting {name!r}; {hint}")
+
+    def flat(hint: Any) -> tuple[Any, ...]:
+        if typing.get_origin(hint) is Literal:
+            return typing.get_args(hint)
+        parts = typing.get_args(hint)
+        return tuple(kind for part in parts for kind in flat(part)) if parts else (hint,)
+
+    return flat(hints[name])
+
+
+def _part(name: str, text: str) -> list[Any]:
+    kinds = setting_kinds(name)
+    if ":" not in text or not {int, float} & set(kinds):
+        return [value(name, text)]
+    whole = float not in kinds
+    log, *rest = text.split(":") if text.startswith("log:") else ("", *text.split(":"))
+    numbers = [_number(part) for part in rest]
+    if any(number is None for number in numbers) or len(numbers) not in ((3,) if log else (2, 3)):
+        raise ModgrokError(
+            f"A range of {name} is START:STOP (whole numbers), START:STOP:STEP or log:START:STOP:COUNT, not {text!r}."
+        )
+    start, stop, *last = (typing.cast(float, number) for number in numbers)
+    if log:
+        return [value(name, x) for x in _log_range(name, text, start, stop, last[0])]
+    if not last and not whole:
+        raise ModgrokError(f"A range of {name} needs a step: {text}:STEP.")
+    if last and not last[0] > 0:
+        raise ModgrokError(f"The step of a range is positive, and that of {name}={text} is not.")
+    step = last[0] if last else 1.0
+    count = math.ceil(stop - start) if not last else math.floor((stop - start) / step + 1e-9) + 1
+    if count < 1:
+        raise ModgrokError(f"The range {name}={text} is empty: it starts where it should have stopped.")
+    _bound(name, text, count)
+    return [value(name, _rounded(start + i * step)) for i in range(count)]
+
+
+def _log_range(name: str, text: str, start: float, stop: float, count: float) -> list[float]:
+    if start <= 0 or stop <= start:
+        raise ModgrokError(f"A log range goes from one positive number up to a larger one, and {name}={text} does not.")
+    if count < 2 or not count.is_integer():
+        raise ModgrokError(f"A log range has at least two values, and {name}={text} asks for {count:g}.")
+    _bound(name, text, int(count))
+    ratio = (stop / start) ** (1 / (count - 1))
+    return [_rounded(start * ratio**i) for i in range(int(count))]
+
+
+def _bound(name: str, text: str, count: int) -> None:
+    if count > LIMIT:
+        raise ModgrokError(f"The range {name}={text} has {count:,} values; a sweep has at most {LIMIT:,} runs.")
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _rounded(number: float) -> float:
+    """0.35 rather than 0.35000000000000003: steps accumulate no noise."""
+    return float(f"{number:.12g}")
+
+
+def _describe(kinds: tuple[Any, ...]) -> str:
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", NoneType: "none"}
+    return " or ".join(dict.fromkeys(names.get(kind, kind) for kind in kinds))
