@@ -14,6 +14,7 @@ COMMANDS = {
     "solve": "write down the weights that compute a modular function, and score them",
     "train": "train a network on a modular function until it groks, and store the run",
     "inspect": "take a trained network apart: frequencies, phases, cleaning, distance to the closed form",
+    "runs": "list, show, export and remove stored runs",
     "lab": "open a local page on which you watch networks train, and take them apart",
 }
 

@@ -5,6 +5,8 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import tyro
@@ -15,6 +17,16 @@ Arguments = TypeVar("Arguments")
 err = Console(stderr=True)
 """Progress and remarks go here, so that stdout can be piped."""
 out = Console()
+
+
+@dataclass(frozen=True, kw_only=True)
+class InStore:
+    """What every command on stored runs is told."""
+
+    store: Path | None = None
+    """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
+    json: bool = False
+    """Print one JSON object instead of text."""
 
 
 def parse(settings: type[Arguments], command: str, argv: Sequence[str]) -> Arguments:

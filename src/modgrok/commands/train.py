@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from modgrok.commands.arguments import err, out, parse, print_json
+from modgrok.commands.arguments import InStore, err, out, parse, print_json
 from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import Settings
 from modgrok.experiments import Experiment, Run, Store
@@ -17,15 +17,11 @@ from modgrok.experiments.progress import LiveProgress, duration
 
 
 @dataclass(frozen=True)
-class Train:
+class Train(InStore):
     """Train a two-layer network on a modular function, and store the run. The same command again resumes a run that was
     stopped, and returns one that has ended."""
 
     settings: Settings
-    store: Path | None = None
-    """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
-    json: bool = False
-    """Print one JSON object instead of a chart and a table."""
 
 
 def main(argv: list[str]) -> None:
@@ -66,16 +62,17 @@ def _train(experiment: Experiment, store: Store) -> Run:
 
 
 def explanation(experiment: Experiment, result: dict[str, Any]) -> str | None:
-    """Why a run ended badly and what to do, or why it may not have grokked."""
+    """Why a run ended badly, and what to do; None for one that did not."""
+    decay, rate = f"{experiment.weight_decay:g}", f"{experiment.lr:g}"
     if result["status"] == "collapsed":
         return (
-            f"The weights shrank to zero by step {result['steps']:,}: the weight decay {experiment.weight_decay:g} is "
-            f"too strong for the learning rate {experiment.lr:g}. Try a tenth of it."
+            f"The weights shrank to zero by step {result['steps']:,}: the weight decay {decay} is too strong for the "
+            f"learning rate {rate}. Try a tenth of it."
         )
     if result["status"] == "diverged":
         return (
-            f"The loss was no longer finite at step {result['diverged_at']:,}: the learning rate {experiment.lr:g} is "
-            "too large. Try --lr auto."
+            f"The loss was no longer finite at step {result['diverged_at']:,}: the learning rate {rate} is too large. "
+            "Try a tenth of it, or --lr auto."
         )
     return None
 

@@ -111,7 +111,7 @@ class Analysis:
 
 def analyse(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
     """All measures of a network on its task; `top` frequencies are named, and kept in a row of the cleaning table."""
-    network = as_numpy(network)
+    network = as_numpy(network, np.complex128 if network.dtype.kind == "c" else np.float64)
     if (network.modulus, network.arity) != (task.modulus, task.arity):
         raise ModgrokError(
             f"The network has {network.arity} variables modulo {network.modulus}, and the task {task.name!r} has "
@@ -141,11 +141,12 @@ def _cleaning(
 ) -> tuple[CleaningRow, ...]:
     """The table of the measures, with a row for the strongest frequencies where it has none of that number."""
     rows = cleaning_table(network, task.table, coordinate)
-    name = f"top {len(strongest)} frequencies only"
-    if len(strongest) > 1 and all(row.name != name for row in rows):
+    names, count = [row.name for row in rows], len(strongest)
+    name = f"top {count} frequencies only"
+    if count > 1 and name not in names:
         kept = score_table(keep_frequencies(network, coordinate, strongest), task.table)
-        place = next((i for i, row in enumerate(rows) if row.name.startswith("without")), len(rows))
-        rows.insert(place, CleaningRow(name, kept.loss, kept.accuracy))
+        smaller = (count - 1).bit_length()  # the rows of 1, 2, 4, … frequencies below it
+        rows.insert(names.index("top frequency only") + smaller, CleaningRow(name, kept.loss, kept.accuracy))
     return tuple(rows)
 
 

@@ -1,0 +1,163 @@
+"""`modgrok inspect`: what a trained network has become: frequencies, phases, cleaning, distance to the closed form."""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import tyro
+from rich.markup import escape
+from rich.table import Table
+
+from modgrok.commands.arguments import InStore, out, parse, print_json
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Run, Store
+from modgrok.experiments.analysis import STRONGEST, Analysis, analyse
+from modgrok.experiments.files import read_tensors
+from modgrok.networks import Network, load_network
+from modgrok.tasks import Task
+from modgrok.tasks import task as find_task
+
+BAR = 30
+"""Length of the longest bar of the table of frequencies."""
+
+
+@dataclass(frozen=True)
+class Inspect(InStore):
+    """Take a trained network apart: the frequency and the phases of its neurons, what is left of it when it is cleaned,
+    and how far it is from the closed form."""
+
+    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
+    """A run's id or the beginning of it, last for the latest, or a .safetensors file."""
+    step: int | None = None
+    """Inspect the weights kept at this step; by default those at the end."""
+    top: int = STRONGEST
+    """How many of the strongest frequencies to show, and to keep alone in the cleaning table."""
+    task: str | None = None
+    """The function that a .safetensors file computes, where the file does not say."""
+    figure: Path | None = None
+    """Write a picture to this .png, .svg or .pdf file."""
+
+
+class Subject(NamedTuple):
+    """What is inspected."""
+
+    name: str
+    network: Network
+    task: Task
+    step: int | None
+    run: Run | None
+
+
+def main(argv: list[str]) -> None:
+    """Load, analyse, draw, print."""
+    arguments = parse(Inspect, "inspect", argv)
+    subject = _from_file(arguments) if arguments.run.endswith(".safetensors") else _from_store(arguments)
+    analysis = analyse(subject.network, subject.task, arguments.top)
+    if arguments.figure is not None:
+        _draw(subject, analysis, arguments.figure)
+    if arguments.json:
+        source = {"run": subject.run.id if subject.run else None, "source": subject.name, "step": subject.step}
+        print_json(source | analysis.as_dict())
+    else:
+        _show(subject, analysis)
+        if arguments.figure is not None:
+            out.print(f"Figure: {escape(str(arguments.figure))}", highlight=False, soft_wrap=True)
+
+
+def _from_store(arguments: Inspect) -> Subject:
+    if arguments.task is not None:
+        raise ModgrokError("A run knows its task; --task is for .safetensors files.")
+    run = Store(arguments.store).find(arguments.run)
+    if arguments.step is not None:
+        return Subject(run.id, run.snapshot(arguments.step), run.task, arguments.step, run)
+    network = run.network
+    step = run.result["steps"] if run.result else run.snapshots[-1]
+    return Subject(run.id, network, run.task, step, run)
+
+
+def _from_file(arguments: Inspect) -> Subject:
+    path = Path(arguments.run)
+    if arguments.step is not None:
+        raise ModgrokError("A .safetensors file holds the weights of one step; leave out --step.")
+    network = load_network(path)
+    settings = json.loads(read_tensors(path)[1].get("settings", "{}"))
+    text = arguments.task or settings.get("expression") or settings.get("task")
+    if text is None:
+        raise ModgrokError(f"{path} does not say which function it computes; name it with --task.")
+    return Subject(str(path), network, find_task(text, network.modulus), None, None)
+
+
+def _draw(subject: Subject, analysis: Analysis, path: Path) -> None:
+    from modgrok.experiments import portrait
+
+    where = "" if subject.step is None else f", step {subject.step:,}"
+    title = f"{subject.task.name} mod {subject.task.modulus}: {subject.name}{where}"
+    history = subject.run.history if subject.run else None
+    portrait.save(portrait.draw(analysis, history, title), path)
+
+
+def _show(subject: Subject, analysis: Analysis) -> None:
+    network, task = subject.network, subject.task
+    where = "" if subject.step is None else f", step {subject.step:,}"
+    title = f"{escape(task.name)} mod {task.modulus}, {network.width} neurons ({escape(subject.name)}{where})"
+    power = float(analysis.power_per_frequency.sum())
+    ipr = f"{_number(analysis.ipr.mean)} raw"
+    if analysis.task_ipr is not None:
+        ipr += f", {_number(analysis.task_ipr.mean)} in the task's coordinate"
+    dead = int(analysis.ipr.dead)
+    spread = analysis.residual_spread
+    table = Table(title=title, title_justify="left", show_header=False)
+    table.add_row("structure", f"{task.structure.kind.replace('_', ' ')}")
+    table.add_row("all inputs", f"accuracy {analysis.score.accuracy:.2%}, loss (MSE) {_number(analysis.score.loss)}")
+    table.add_row("IPR", ipr + (f"; {_neurons(dead)} dead" if dead else ""))
+    table.add_row("power in waves", f"{power:.1%} of all weights' power is in one wave for each neuron")
+    table.add_row(
+        "phases",
+        f"{_phases(task.arity)}: mean {_number(analysis.residual_mean)}, deviation {_number(spread.deviation)} rad",
+    )
+    distance = analysis.distance
+    table.add_row(
+        "closed form",
+        f"distance {_number(distance.both)} of the weights' norm (W1 {_number(distance.w_in)}, W2 "
+        f"{_number(distance.w_out)}); outputs {_number(analysis.table_distance)} from one-hot",
+    )
+    for part in (table, _frequencies(analysis), _cleaning(analysis)):
+        out.print(part, highlight=False)
+        out.print()
+
+
+def _frequencies(analysis: Analysis) -> Table:
+    counts, power = analysis.neurons_per_frequency, analysis.power_per_frequency
+    present = int((counts[1:] > 0).sum())
+    title = f"The strongest of {present} frequencies"
+    if counts[0]:
+        title += f"; {_neurons(counts[0])} without a wave"
+    table = Table("frequency", "neurons", "power", "", title=title, title_justify="left")
+    for column in table.columns[:3]:
+        column.justify = "right"
+    largest = max((counts[k] for k in analysis.top), default=1)
+    for k in analysis.top:
+        table.add_row(str(k), str(counts[k]), f"{power[k]:.1%}", "█" * max(1, round(BAR * counts[k] / largest)))
+    return table
+
+
+def _cleaning(analysis: Analysis) -> Table:
+    table = Table("cleaned", "accuracy", "loss", title="What is left when the network is cleaned", title_justify="left")
+    for row in analysis.cleaning:
+        table.add_row(row.name, f"{row.accuracy:.2%}", _number(row.loss))
+    return table
+
+
+def _phases(arity: int) -> str:
+    return " + ".join(f"φ{s + 1}" for s in range(arity)) + f" − φ{arity + 1}"
+
+
+def _neurons(count: int | np.integer) -> str:
+    return f"{count} neuron" if count == 1 else f"{count} neurons"
+
+
+def _number(x: float | np.floating) -> str:
+    return f"{float(x):.3g}" if math.isfinite(x) else "–"

@@ -1,0 +1,207 @@
+"""`modgrok runs`: list, show, export and remove the runs of a store."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+from rich.table import Table
+from rich.text import Text
+
+from modgrok.commands.arguments import InStore, out, parse, print_json
+from modgrok.commands.train import explanation, show_run
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Run, Store
+from modgrok.experiments.store import RUN_NAME, check_intact
+
+Names = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[RUN ...]")]
+
+
+@dataclass(frozen=True)
+class List(InStore):
+    """All runs of the store, the latest first."""
+
+
+@dataclass(frozen=True)
+class Show(InStore):
+    """One run: its settings, where it was made, its outcome."""
+
+    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")] = "last"
+    """A run's id or the beginning of it, or last for the latest."""
+
+
+@dataclass(frozen=True)
+class Export(InStore):
+    """The curves of runs for other programs, one row for each evaluation."""
+
+    runs: Names = ()
+    """Ids or beginnings of them; all runs by default."""
+    format: Literal["csv", "parquet", "tensorboard"] = "csv"
+    """csv always works; parquet and tensorboard need the extra `export`."""
+    out: Path | None = None
+    """File to write, or folder for tensorboard; csv goes to stdout by default."""
+
+
+@dataclass(frozen=True)
+class Remove(InStore):
+    """Delete runs, without asking; a run that is being trained is refused."""
+
+    runs: Names
+    """Ids or beginnings of them."""
+
+
+def main(argv: list[str]) -> None:
+    """What the subcommand says; without one, the list."""
+    named = bool(argv) and (not argv[0].startswith("-") or argv[0] in ("-h", "--help"))
+    arguments = parse(_SUBCOMMANDS, "runs", argv if named else ["list", *argv])
+    store = Store(arguments.store)
+    _ACTIONS[type(arguments)](arguments, store)
+
+
+def _list(arguments: List, store: Store) -> None:
+    rows = [_row(run) for run in _all(store)]
+    if arguments.json:
+        print_json({"store": str(store.folder), "runs": rows})
+        return
+    if not rows:
+        out.print(Text(f"There are no runs in {store.folder} yet; modgrok train makes one."))
+        return
+    columns = ("run", "task", "p", "N", "α", "optimizer", "status", "steps", "test", "grokked at")
+    table = Table(*columns, box=None, pad_edge=False)
+    for name in ("p", "N", "α", "steps", "test", "grokked at"):
+        table.columns[columns.index(name)].justify = "right"
+    for row in rows:
+        table.add_row(*_cells(row))
+    out.print(table, highlight=False)
+    for row in rows:
+        if row["status"] == "damaged":
+            out.print(Text(f"{row['run']} is damaged: {row['reason']}"), style="yellow", soft_wrap=True)
+
+
+def _all(store: Store) -> Iterator[Run]:
+    """The runs of the store, and folders that should hold one but do not."""
+    yield from store
+    if store.folder.exists():
+        bare = [path for path in sorted(store.folder.iterdir()) if RUN_NAME.fullmatch(path.name)]
+        yield from (Run(path) for path in bare if path.is_dir() and _is_bare(path))
+
+
+def _is_bare(folder: Path) -> bool:
+    """Whether there is something in a folder, and no settings; one with nothing but a lock is about to begin."""
+    names = {path.name for path in folder.iterdir()}
+    return "experiment.json" not in names and bool(names - {"lock"})
+
+
+def _row(run: Run) -> dict[str, Any]:
+    try:
+        check_intact(run)
+        result = run.result or {}
+        rows = run.rows()
+        last = rows[-1] if rows else {}
+        return {
+            "run": run.id,
+            "status": run.status,
+            "steps": result.get("steps", last.get("step", 0)),
+            "train_accuracy": last.get("train_accuracy"),
+            "test_accuracy": last.get("test_accuracy"),
+            "memorized_at": result.get("memorized_at"),
+            "grokked_at": result.get("grokked_at"),
+            "experiment": run.experiment.as_dict(),
+        }
+    except ModgrokError as damage:
+        return {"run": run.id, "status": "damaged", "reason": str(damage)}
+
+
+def _cells(row: dict[str, Any]) -> list[str | Text]:
+    if row["status"] == "damaged":
+        return [row["run"], "–", "", "", "", "", Text("damaged", style="yellow")]
+    e, test, grokked = row["experiment"], row["test_accuracy"], row["grokked_at"]
+    return [
+        row["run"],
+        Text(e["task"]),
+        str(e["modulus"]),
+        str(e["width"]),
+        f"{e['fraction']:g}",
+        e["optimizer"],
+        row["status"],
+        f"{row['steps']:,}",
+        "–" if test is None else f"{test:.1%}",
+        "–" if grokked is None else f"{grokked:,}",
+    ]
+
+
+def _show(arguments: Show, store: Store) -> None:
+    run = store.find(arguments.run)
+    check_intact(run)
+    if arguments.json:
+        facts = {"run": run.id, "status": run.status, "folder": str(run.folder), **run.settings}
+        print_json(facts | {"result": run.result, "snapshots": run.snapshots})
+        return
+    settings = Table(title=f"Run {run.id}", title_justify="left", show_header=False, box=None)
+    for name, value in run.experiment.as_dict().items():
+        settings.add_row(name.replace("_", " "), Text("–" if value in (None, "") else str(value)))
+    where = run.settings["environment"]
+    settings.add_row("made with", ", ".join(f"{name} {value}" for name, value in where.items() if value))
+    settings.add_row("snapshots", f"{len(run.snapshots)} in {run.folder / 'snapshots'}")
+    out.print(settings, highlight=False)
+    out.print()
+    if (result := run.result) is None:
+        rows = run.rows()
+        out.print(
+            f"unfinished at step {rows[-1]['step'] if rows else 0:,}; its command goes on from its last checkpoint"
+        )
+        return
+    show_run(run)
+    if sentence := explanation(run.experiment, result):
+        out.print(Text(sentence), soft_wrap=True)
+
+
+def _export(arguments: Export, store: Store) -> None:
+    from modgrok.experiments.export import WRITERS, to_csv
+
+    runs = [store.find(name) for name in arguments.runs] or list(store)
+    if not runs:
+        raise ModgrokError(f"There are no runs in {store.folder} to export.")
+    if arguments.out is None:
+        if arguments.format != "csv" or arguments.json:
+            raise ModgrokError("Name the file or folder to write with --out.")
+        sys.stdout.write(to_csv(runs))
+        return
+    WRITERS[arguments.format](runs, arguments.out)
+    if arguments.json:
+        print_json({"format": arguments.format, "out": str(arguments.out), "runs": [run.id for run in runs]})
+    else:
+        out.print(Text(f"Wrote the curves of {_runs(len(runs))} to {arguments.out}."), soft_wrap=True)
+
+
+def _remove(arguments: Remove, store: Store) -> None:
+    if not arguments.runs:
+        raise ModgrokError("Name the runs to remove by their ids; `modgrok runs list` shows them.")
+    runs = [_find(name, store) for name in arguments.runs]
+    for run in runs:
+        store.remove(run)
+    if arguments.json:
+        print_json({"removed": [run.id for run in runs]})
+    else:
+        out.print(Text(f"Removed {', '.join(run.id for run in runs)}."), soft_wrap=True)
+
+
+def _find(name: str, store: Store) -> Run:
+    """A run by its name, a damaged one by its whole id."""
+    bare = store.folder / name
+    return Run(bare) if RUN_NAME.fullmatch(name) and bare.is_dir() else store.find(name)
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
+
+
+_SUBCOMMANDS: Any = (
+    Annotated[List, tyro.conf.subcommand("list")]
+    | Annotated[Show, tyro.conf.subcommand("show")]
+    | Annotated[Export, tyro.conf.subcommand("export")]
+    | Annotated[Remove, tyro.conf.subcommand("remove")]
+)
+_ACTIONS: dict[type, Any] = {List: _list, Show: _show, Export: _export, Remove: _remove}
