@@ -65,9 +65,9 @@ def hidden_map(network: Network, neuron: int) -> Inexact[np.ndarray, "*inputs"]:
 
 def output_map(network: Network, answer: int) -> Inexact[np.ndarray, "*inputs"]:
     r"""$h^{(2)}_q$ of one answer over all inputs (first row of the paper's figure of preactivations)."""
-    one = dataclasses.replace(network, w_out=network.w_out[answer : answer + 1])
+    one = slice(answer, answer + 1)
     blocks = (grid(network.modulus, network.arity, part.start, part.stop) for part in _table_blocks(network))
-    return _as_table(network, [read_out(one, hidden(network, inputs))[:, 0] for inputs in blocks])
+    return _as_table(network, [read_out(network, hidden(network, inputs), one)[:, 0] for inputs in blocks])
 
 
 def _score(network: Network, blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> Score:

@@ -70,9 +70,11 @@ def hidden(network: Network, inputs: Integer[Any, "input S"]) -> Inexact[Any, "i
     return h
 
 
-def read_out(network: Network, h: Inexact[Any, "input N"]) -> Inexact[Any, "input p"]:
+def read_out(
+    network: Network, h: Inexact[Any, "input N"], answers: slice = slice(None)
+) -> Inexact[Any, "input answer"]:
     r"""Second preactivations $h^{(2)}_q$ (`eq_h2`) from the first; the real part where the weights are complex."""
-    out = activation(network.activation)(h) @ network.w_out.T * network.scales.output
+    out = activation(network.activation)(h) @ network.w_out[answers].T * network.scales.output
     return out.real if network.dtype.kind == "c" else out
 
 

@@ -1,0 +1,95 @@
+"""Scores and maps over many inputs, in blocks."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from modgrok.errors import ModgrokError
+from modgrok.networks import (
+    Network,
+    Normalization,
+    evaluation,
+    grid,
+    hidden,
+    hidden_map,
+    output_blocks,
+    output_map,
+    outputs,
+    predictions,
+    score,
+    score_table,
+)
+
+P, WIDTH = 7, 5
+
+
+@pytest.fixture(params=[1, 2, 3], ids=lambda arity: f"S={arity}")
+def network(request):
+    rng = np.random.default_rng(request.param)
+    norm = Normalization(rng.normal(size=WIDTH), rng.uniform(0.5, 2, WIDTH))
+    return Network(rng.normal(size=(WIDTH, request.param, P)), rng.normal(size=(P, WIDTH)), normalization=norm)
+
+
+def table_of(network):
+    return np.random.default_rng(9).integers(0, P, (P,) * network.arity)
+
+
+def test_scores_follow_their_definition(network):
+    table = table_of(network)
+    out = outputs(network, grid(P, network.arity))
+    found = score_table(network, table)
+    assert found.loss == pytest.approx(np.mean((out - np.eye(P)[table.ravel()]) ** 2))
+    assert found.accuracy == np.mean(out.argmax(axis=1) == table.ravel())
+
+
+@pytest.mark.parametrize("rows", [1, 4, 10**6])
+def test_blocks_change_nothing(network, rows, monkeypatch):
+    table, inputs = table_of(network), grid(P, network.arity)
+    whole, answers = score_table(network, table), predictions(network)
+    monkeypatch.setattr(evaluation, "BLOCK_BYTES", rows * 8 * (2 * WIDTH + P))
+    lengths = [len(block) for block in output_blocks(network)]
+    assert max(lengths) == min(rows, len(inputs))
+    assert sum(lengths) == len(inputs)
+    for found in (score_table(network, table), score(network, inputs, table.ravel())):
+        assert found.loss == pytest.approx(whole.loss, rel=1e-12)
+        assert found.accuracy == whole.accuracy
+    np.testing.assert_array_equal(predictions(network), answers)
+
+
+def test_scores_of_a_part_are_over_that_part(network):
+    inputs, answers = grid(P, network.arity)[:4], table_of(network).ravel()[:4]
+    out = outputs(network, inputs)
+    assert score(network, inputs, answers).loss == pytest.approx(np.mean((out - np.eye(P)[answers]) ** 2))
+
+
+def test_a_score_of_nothing_is_refused(network):
+    with pytest.raises(ModgrokError, match="at least one input"):
+        score(network, grid(P, network.arity)[:0], np.zeros(0, int))
+
+
+def test_maps_are_slices_of_the_preactivations(network):
+    inputs, shape = grid(P, network.arity), (P,) * network.arity
+    np.testing.assert_allclose(hidden_map(network, 3), hidden(network, inputs)[:, 3].reshape(shape))
+    np.testing.assert_allclose(output_map(network, 2), outputs(network, inputs)[:, 2].reshape(shape))
+
+
+MEASURE_PEAK = """
+import resource
+import numpy as np
+from modgrok.networks import Network, output_blocks
+rng = np.random.default_rng(0)
+network = Network(rng.normal(size=(2000, 2, 499)), rng.normal(size=(499, 2000)))
+blocks = output_blocks(network)
+rows = len(next(blocks)) + len(next(blocks))
+print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_a_large_table_needs_little_memory():
+    """p = 499, N = 2000 in float64: what two blocks need, all of them need."""
+    measured = subprocess.run([sys.executable, "-c", MEASURE_PEAK], capture_output=True, text=True, check=True)
+    rows, kilobytes = map(int, measured.stdout.split())
+    assert 1000 < rows < 499**2 / 10
+    assert kilobytes < 1e6
