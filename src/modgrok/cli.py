@@ -15,7 +15,9 @@ COMMANDS = {
     "train": "train a network on a modular function until it groks, and store the run",
     "inspect": "take a trained network apart: frequencies, phases, cleaning, distance to the closed form",
     "runs": "list, show, export and remove stored runs",
+    "sweep": "train all combinations of settings into one table, here or on a Ray cluster, and draw it",
     "lab": "open a local page on which you watch networks train, and take them apart",
+    "bench": "time the training on this machine, against its matrix products and PyTorch",
 }
 
 USAGE = """usage: modgrok COMMAND [options]      (modgrok COMMAND --help explains each)
@@ -35,6 +37,7 @@ EXAMPLES = (
     'modgrok solve "n + m" --modulus 97 --form exact',
     'modgrok train "n + m" --modulus 97 --lr 0.3 --steps 300',
     "modgrok inspect last --figure network.png",
+    'modgrok sweep "n + m" --modulus 31 --width 128 --vary fraction=0.4:0.9:0.1 --vary seed=0:5',
 )
 
 

@@ -1,0 +1,205 @@
+"""`modgrok sweep`: many runs from one command or one file, and their table and pictures."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from rich.markup import escape
+from rich.table import Table as Grid
+from rich.text import Text
+
+from modgrok.commands.arguments import err, out, parse, print_json
+from modgrok.commands.settings import Settings
+from modgrok.commands.sweeping import Place, Work, report
+from modgrok.experiments import Experiment, Store
+from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.summary import Cell, Summary, summarize
+from modgrok.experiments.sweeps.sweep import DEFAULTS, Sweep
+from modgrok.experiments.sweeps.table import sweep_table
+
+Vary = Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUES")]
+
+
+@dataclass(frozen=True)
+class SweepSettings(Settings):
+    __doc__ = Experiment.__doc__
+
+    until: int | None = DEFAULTS["until"]
+    snapshots: int = DEFAULTS["snapshots"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be done with a sweep."""
+
+    plan: bool = False
+    """Only say what the sweep would cost."""
+    out: Path | None = None
+    """Write the table to this .csv or .parquet file too."""
+    json: bool = False
+    """Print one JSON object instead of a table."""
+
+
+@dataclass(frozen=True)
+class NewSweep:
+    """Train all combinations of settings, and make one table of them. What the store has is not trained again, so the
+    same command finishes a sweep that was stopped. Instead of EXPR give a .toml file to read the sweep from it, or
+    show or list: modgrok sweep show --help."""
+
+    settings: SweepSettings
+    place: Place
+    wanted: Wanted
+    vary: Vary = ()
+    """An axis: seed=0:5 counts 0 to 4, fraction=0.2:0.8:0.05 goes in steps and includes both ends, lr=log:1e-3:1e-1:5
+    has equal ratios, optimizer=gd,adamw is a list. Several settings in one --vary, as in "optimizer=gd,adamw;
+    lr=4e5,0.03", change together. Repeat it for more axes."""
+
+
+@dataclass(frozen=True)
+class FileSweep:
+    """Train the sweep that a TOML file describes: [experiment] has the settings, every [[vary]] is an axis, for example
+    fraction = "0.2:0.8:0.05" or optimizer = ["gd", "adamw"]; settings in one [[vary]] change together."""
+
+    file: tyro.conf.Positional[Path]
+    """The .toml file."""
+    place: Place
+    wanted: Wanted
+
+
+@dataclass(frozen=True)
+class Show:
+    """Print an outcome of a sweep against one or two of its axes, and draw it: a curve with its spread over the other
+    axes, or a heat map of means."""
+
+    sweep: tyro.conf.Positional[str]
+    """Its id or the beginning of it, or last."""
+    outcome: str = "grokked_at"
+    """Any column of the table, such as grokked_at, test_accuracy, ipr; grokked is the share of runs that grokked."""
+    x: str | None = None
+    """A setting that varies; by default the first of more than one number."""
+    y: str | None = None
+    """A second one: curves of several colours, or the heat map's other axis."""
+    kind: Literal["auto", "curves", "map"] = "auto"
+    """curves, map, or auto: a map where both settings are numbers."""
+    figure: Path | None = None
+    """Draw to this file: .png, .svg or .pdf."""
+    out: Path | None = None
+    """Write the whole table to this .csv or .parquet file."""
+    store: Path | None = None
+    """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
+    json: bool = False
+    """Print one JSON object instead of a table."""
+
+
+@dataclass(frozen=True)
+class List:
+    """List the sweeps of a store, the latest first."""
+
+    store: Path | None = None
+    """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
+    json: bool = False
+    """Print one JSON object instead of a table."""
+
+
+def main(argv: list[str]) -> None:
+    """Run, show or list."""
+    first = argv[0] if argv else ""
+    if first == "show":
+        _show(parse(Show, "sweep show", argv[1:]))
+    elif first == "list":
+        _list(parse(List, "sweep list", argv[1:]))
+    elif first.endswith(".toml"):
+        asked = parse(FileSweep, "sweep", argv)
+        _run(Sweep.from_file(asked.file), asked.place, asked.wanted)
+    else:
+        new = parse(NewSweep, "sweep", argv)
+        _run(Sweep(new.settings.experiment, new.vary), new.place, new.wanted)
+
+
+def _run(sweep: Sweep, place: Place, wanted: Wanted) -> None:
+    experiments = sweep.experiments
+    work = Work(place)
+    results, record = Results(experiments, work.store), Record(sweep, work.store)
+    cost = work.forecast(results)
+    failures = [] if wanted.plan else work.train(results, record)
+    table = sweep_table(sweep, results)
+    if wanted.out is not None and not wanted.plan:
+        table.write(wanted.out)
+    if wanted.json:
+        print_json(
+            {
+                "sweep": sweep.id,
+                "runs": results.runs,
+                "done": len(results.outcomes),
+                "plan": None if cost is None else cost.as_dict(),
+                "rows": [] if wanted.plan else table.rows,
+            }
+        )
+    elif not wanted.plan:
+        out.print(_grid(summarize(sweep, table, "grokked_at")), highlight=False)
+        where = "" if place.store is None else f" --store {shlex.quote(str(place.store))}"
+        out.print(Text(f"Sweep {sweep.id}, table: {record.folder / 'table.csv'}"), soft_wrap=True)
+        out.print(Text(f"Next: modgrok sweep show {sweep.id} --figure sweep.png{where}"), soft_wrap=True)
+    report(failures)
+
+
+def _show(asked: Show) -> None:
+    store = Store(asked.store)
+    sweep = find_sweep(store, asked.sweep)
+    results = Results(sweep.experiments, store)
+    table = sweep_table(sweep, results)
+    summary = summarize(sweep, table, asked.outcome, asked.x, asked.y)
+    if asked.out is not None:
+        table.write(asked.out)
+    if asked.figure is not None:
+        from modgrok.experiments.sweeps.figures import draw, save_figure
+
+        save_figure(draw(summary, asked.kind), asked.figure)
+    if asked.json:
+        counts = {"sweep": sweep.id, "runs": results.runs, "done": len(results.outcomes)}
+        print_json(counts | summary.as_dict())
+        return
+    out.print(_grid(summary), highlight=False)
+    missing = results.runs - len(results.outcomes)
+    if missing:
+        err.print(f"{missing} of {results.runs} runs have not ended.", highlight=False)
+    if asked.figure is not None:
+        out.print(Text(f"drawn to {asked.figure}"), soft_wrap=True)
+
+
+def _list(asked: List) -> None:
+    found = list(stored_sweeps(Store(asked.store)))
+    if asked.json:
+        print_json({"sweeps": found})
+        return
+    grid = Grid("sweep", "task", "modulus", "runs", "varies", "created")
+    for one in found:
+        varies = "; ".join(", ".join(axis) for axis in one["vary"])
+        base = one["experiment"]
+        grid.add_row(one["id"], escape(base["task"]), str(base["modulus"]), str(one["runs"]), varies, one["created"])
+    out.print(grid, highlight=False)
+
+
+def _grid(summary: Summary) -> Grid:
+    """Medians with their range, a column for each value of y."""
+    title = f"{escape(summary.title)}: {summary.outcome.replace('_', ' ')}"
+    heads = [escape(str(value)) if summary.y else summary.outcome for value in summary.y_values]
+    grid = Grid(summary.x or "run", *heads, title=title, title_justify="left")
+    if summary.y:
+        grid.caption = (
+            f"columns: {summary.y}; median (lowest to highest) of the runs that have a value, and their share"
+        )
+    for i, value in enumerate(summary.x_values):
+        grid.add_row("" if value is None else escape(str(value)), *(_spelt(row[i]) for row in summary.cells))
+    return grid
+
+
+def _spelt(cell: Cell) -> str:
+    if not cell.values:
+        return "–" if cell.ended else ""
+    spread = f" ({cell.low:.4g} to {cell.high:.4g})" if cell.low != cell.high else ""
+    share = f", {len(cell.values)} of {cell.ended}" if len(cell.values) < cell.ended else ""
+    return f"{cell.median:.4g}{spread}{share}"

@@ -1,0 +1,119 @@
+"""What the commands that train many networks share: where they train, what it will cost, and how it is watched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.text import Text
+
+from modgrok.commands.arguments import err
+from modgrok.experiments import Experiment, Store
+from modgrok.experiments.progress import LiveProgress, duration
+from modgrok.experiments.sweeps.engines import Engine
+from modgrok.experiments.sweeps.estimate import Estimate
+from modgrok.experiments.sweeps.record import Record
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.units import Failure
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where networks train and where their runs are kept."""
+
+    store: Path | None = None
+    """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
+    engine: Literal["local", "ray"] = "local"
+    """Train on this machine's devices (local), or on a Ray cluster."""
+    address: str | None = None
+    """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
+
+
+class ManyRuns(LiveProgress):
+    """The progress of a known number of runs, whatever batches they train in."""
+
+    def __init__(self, experiments: Sequence[Experiment], store: Store, stored: int) -> None:
+        super().__init__(err)
+        self.ended_runs, self.runs = stored, stored + len(experiments)
+        self.total = sum(store.resolve(e).steps or 0 for e in experiments)
+
+    def planned(self, batches: Sequence[Any]) -> None:
+        members = [member for batch in batches for member in batch.members]
+        self.total -= sum(member.step for member in members)
+
+
+class Work:
+    """Trains what commands ask for, in one or several rounds, and ends the program properly when it is stopped."""
+
+    def __init__(self, place: Place) -> None:
+        from modgrok.experiments.sweeps.engines import engine_called
+        from modgrok.training.devices import use_all_cores
+
+        use_all_cores()
+        self.store = Store(place.store)
+        self.engine: Engine = engine_called(place.engine, place.address)
+
+    def forecast(self, results: Results) -> Estimate | None:
+        """Says on stderr what the missing runs will cost; None where nothing is missing."""
+        from modgrok.experiments.sweeps.estimate import estimate
+        from modgrok.experiments.sweeps.execution import plan
+
+        planned = plan(results, self.store, self.engine)
+        err.print(_counts(planned.runs, planned.stored, len(planned.units)), highlight=False, soft_wrap=True)
+        if not planned.units:
+            return None
+        speed = self.engine.measure(planned.units[0], self.store)
+        cost = estimate(planned.units, speed, self.store, self.engine.workers)
+        err.print(_costs(cost), highlight=False, soft_wrap=True)
+        return cost
+
+    def train(self, results: Results, record: Record | None = None) -> list[Failure]:
+        """Trains what is missing, watched; Ctrl-C and SIGTERM store what is done and end the program."""
+        from modgrok.experiments.sweeps.execution import execute, plan
+        from modgrok.experiments.trainer import Interrupted
+
+        planned = plan(results, self.store, self.engine)
+        with ManyRuns(results.pending, self.store, planned.stored) as progress:
+            try:
+                return execute(planned, results, self.store, self.engine, progress, record)
+            except (Interrupted, KeyboardInterrupt):
+                pass
+        where = "" if record is None else f", and the table of what is done is {record.folder / 'table.csv'}"
+        done = f"{len(results.outcomes)} of {results.runs} runs are done"
+        err.print(Text(f"modgrok: Stopped: {done}{where}. The same command finishes the rest."), soft_wrap=True)
+        raise SystemExit(progress.interruption.exit_code)
+
+
+def report(failures: Sequence[Failure]) -> None:
+    """Ends the program with 1 where something could not be trained; each failure was told when it happened."""
+    if failures:
+        count = sum(len(failure.unit.experiments) for failure in failures)
+        err.print(Text(f"modgrok: {count} runs failed; the same command tries them again."), soft_wrap=True)
+        raise SystemExit(1)
+
+
+def _counts(runs: int, stored: int, batches: int) -> str:
+    known = f", {stored:,} of them in the store already" if stored else ""
+    return f"{_count(runs, 'run')}{known}; {_count(batches, 'batch') if batches else 'nothing'} to train."
+
+
+def _costs(cost: Estimate) -> str:
+    side = f"{cost.workers} workers with " if cost.workers > 1 else ""
+    return (
+        f"At most {duration(cost.seconds)} on {side}{cost.speed.devices}: {cost.run_steps:,} run-steps at "
+        f"{cost.workers * cost.speed.run_steps_per_second:,.0f}/s, measured. Runs that grok stop earlier.\n"
+        f"{_bytes(cost.speed.memory)} of memory on each device, {_bytes(cost.disk)} on disk."
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    plural = "" if number == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{number:,} {noun}{plural}"
+
+
+def _bytes(number: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.3g} TB"
