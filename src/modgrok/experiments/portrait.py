@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.analysis import Analysis
+from modgrok.experiments.files import explained
 from modgrok.measures import raw_coordinate
 from modgrok.tasks.shape import variable_names
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 TRAIN, TEST = "#e69f00", "#0072b2"
 BINS = 48
+FORMATS = (".png", ".svg", ".pdf")
 
 
 def ordered_weights(analysis: Analysis) -> Float[np.ndarray, "N input"]:
@@ -57,13 +59,11 @@ def draw(analysis: Analysis, history: Mapping[str, np.ndarray] | None, title: st
 
 def save(figure: "Figure", path: Path) -> None:
     """Writes a figure in the format of the file's suffix."""
-    try:
+    if path.suffix.lower() not in FORMATS:
+        raise ModgrokError(f"A figure is a {', '.join(FORMATS[:-1])} or {FORMATS[-1]} file, and {path} is none.")
+    with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise ModgrokError(
-            f"The figure could not be written to {path}: {error}. Its name ends in .png, .svg or .pdf."
-        ) from error
 
 
 def _draw_curves(axes: "Axes", history: Mapping[str, np.ndarray]) -> None:

@@ -1,0 +1,64 @@
+"""`modgrok bench`: how fast this machine trains, against its own matrix products and against PyTorch."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from modgrok.commands.arguments import err, out, parse, print_json
+from modgrok.experiments.bench import Workload, compare
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Time the training of one network and of a batch, in turns with the matrix products of a step alone and, where
+    PyTorch is installed, with plain PyTorch loops of the same network."""
+
+    workload: Workload
+    json: bool = False
+    """Print one JSON object instead of tables."""
+
+
+def main(argv: list[str]) -> None:
+    """Measure, print."""
+    arguments = parse(Bench, "bench", argv)
+    from modgrok.training.devices import use_all_cores
+
+    use_all_cores()
+    with err.status("Starting.") as status:
+        result = compare(arguments.workload, lambda sentence: status.update(sentence))
+    if arguments.json:
+        print_json(result)
+    else:
+        _show(result)
+
+
+def _show(result: dict[str, Any]) -> None:
+    title = f"p = {result['modulus']}, N = {result['width']}, α = {result['fraction']:g}, full batch"
+    where = f"{result['devices']} × {result['environment']['device']}, {result['cores']} cores"
+    table = Table(
+        "", "one run", f"batch of {result['batch']['runs']}", title=f"{title} ({where})", title_justify="left"
+    )
+    speeds = result["one"], result["batch"]
+    table.add_row("step", *(_time(speed["seconds_per_step"]) for speed in speeds))
+    table.add_row("steps/s of all runs", *(f"{speed['run_steps_per_second']:,.0f}" for speed in speeds))
+    table.add_row("flops", *(_flops(speed["flops_per_second"]) for speed in speeds))
+    table.add_row("matrix products alone", *(_flops(speed["products_flops_per_second"]) for speed in speeds))
+    table.add_row("share of their rate", *(f"{speed['fraction_of_products']:.0%}" for speed in speeds))
+    out.print(table, highlight=False)
+    if (pytorch := result["pytorch"]) is None:
+        out.print(Text("PyTorch is not installed here (or not for this device), so there is no comparison with it."))
+        return
+    table = Table(f"PyTorch {pytorch['version']}", "step", "ours is faster by")
+    for name, loop in (("one-hot inputs", pytorch["one_hot"]), ("embedding look-ups", pytorch["embedding"])):
+        table.add_row(name, _time(loop["seconds_per_step"]), f"{loop['ratio']:.2f}×")
+    out.print(table, highlight=False)
+
+
+def _time(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.3g} µs"
+
+
+def _flops(rate: float) -> str:
+    return f"{rate / 1e12:.3g} TFLOP/s" if rate >= 1e12 else f"{rate / 1e9:.3g} GFLOP/s"

@@ -1,0 +1,6 @@
+"""How fast this machine trains, against its own matrix products and against PyTorch, all measured side by side."""
+
+from modgrok.experiments.bench.comparison import compare
+from modgrok.experiments.bench.workload import Workload
+
+__all__ = ["Workload", "compare"]

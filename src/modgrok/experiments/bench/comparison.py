@@ -1,0 +1,125 @@
+"""Contestants take turns, so that whatever else the machine does hits all alike; ratios are taken turn by turn."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Float
+
+from modgrok.experiments.bench import pytorch
+from modgrok.experiments.bench.workload import Workload
+
+ROUNDS = 5
+PAUSE_SECONDS = 0.2
+"""Before every turn: the threads of the last contestant stop spinning."""
+
+Seconds = Float[np.ndarray, "round"]
+"""Time of one step, in each round."""
+
+
+class Contestant(Protocol):
+    """Something that takes steps."""
+
+    def take(self, steps: int) -> None:
+        """Returns when they are done."""
+
+
+def compare(workload: Workload, tell: Callable[[str], None] = lambda sentence: None) -> dict[str, Any]:
+    """Steps per second, flops and fractions as JSON values; `tell` hears what is being done."""
+    import jax
+
+    from modgrok.experiments.bench.contestants import JaxProducts, NumpyProducts, Training, preferred_runs
+    from modgrok.experiments.environment import environment
+
+    devices = jax.local_devices()
+    on_cpu = devices[0].platform == "cpu"
+    runs = workload.runs or preferred_runs(workload, devices)
+    runs = -(-runs // min(runs, len(devices))) * min(runs, len(devices))  # as many on each device
+    tell(f"Compiling for one run and for {runs} at once, on {len(devices)} × {devices[0].device_kind}.")
+    contestants: dict[str, Contestant] = {
+        "one run": Training(workload, 1, devices),
+        "batch": Training(workload, runs, devices),
+        "products in JAX": JaxProducts(workload),
+    }
+    if on_cpu:
+        contestants["products in NumPy"] = NumpyProducts(workload)
+    else:
+        contestants["products of the batch"] = JaxProducts(workload, runs)
+    torch_device = pytorch.device(on_cpu)
+    if torch_device is not None:
+        contestants["PyTorch, one-hot"] = pytorch.PytorchTraining(workload, True, torch_device)
+        contestants["PyTorch, embedding"] = pytorch.PytorchTraining(workload, False, torch_device)
+    seconds = time_in_turns(contestants, workload.seconds, tell)
+
+    alone = [seconds[name] for name in ("products in JAX", "products in NumPy") if name in seconds]
+    products = min(alone, key=np.median)
+    one = seconds["one run"]
+    against = None
+    if torch_device is not None:
+        one_hot, embedding = (_against(one, seconds[f"PyTorch, {name}"]) for name in ("one-hot", "embedding"))
+        against = {"version": pytorch.version(), "device": torch_device, "one_hot": one_hot, "embedding": embedding}
+    return {
+        "modulus": workload.modulus,
+        "width": workload.width,
+        "fraction": workload.fraction,
+        "examples": workload.examples,
+        "flops_per_step": workload.flops,
+        "one": _speed(workload, 1, one, products),
+        "batch": _speed(workload, runs, seconds["batch"], seconds.get("products of the batch", runs * products)),
+        "pytorch": against,
+        "devices": len(devices),
+        "cores": os.cpu_count(),
+        "environment": environment(devices[0]),
+    }
+
+
+def time_in_turns(
+    contestants: Mapping[str, Contestant], seconds: float, tell: Callable[[str], None]
+) -> dict[str, Seconds]:
+    """Time of one step of each contestant, round by round."""
+    steps = {}
+    for name, contestant in contestants.items():
+        contestant.take(1)  # compiles
+        steps[name] = _steps_for(contestant, seconds / ROUNDS)
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(ROUNDS):
+        for name, contestant in contestants.items():
+            tell(f"Round {number + 1} of {ROUNDS}: {name}.")
+            time.sleep(PAUSE_SECONDS)
+            times[name].append(_time(contestant, steps[name]) / steps[name])
+    return {name: np.array(values) for name, values in times.items()}
+
+
+def _steps_for(contestant: Contestant, seconds: float) -> int:
+    """How many steps take about that long."""
+    steps = 1
+    while (taken := _time(contestant, steps)) < seconds / 4:
+        steps *= 2
+    return max(1, round(steps * seconds / taken))
+
+
+def _time(contestant: Contestant, steps: int) -> float:
+    began = time.perf_counter()
+    contestant.take(steps)
+    return time.perf_counter() - began
+
+
+def _speed(workload: Workload, runs: int, seconds: Seconds, products: Seconds) -> dict[str, Any]:
+    """Medians over the rounds. All products are counted, nothing else is."""
+    step = float(np.median(seconds))
+    return {
+        "runs": runs,
+        "seconds_per_step": step,
+        "steps_per_second": 1 / step,
+        "run_steps_per_second": runs / step,
+        "flops_per_second": runs * workload.flops / step,
+        "products_seconds_per_step": float(np.median(products)),
+        "products_flops_per_second": runs * workload.flops / float(np.median(products)),
+        "fraction_of_products": float(np.median(products / seconds)),
+    }
+
+
+def _against(ours: Seconds, theirs: Seconds) -> dict[str, float]:
+    return {"seconds_per_step": float(np.median(theirs)), "ratio": float(np.median(theirs / ours))}

@@ -1,0 +1,66 @@
+"""The same training written plainly in PyTorch: with one-hot inputs, and with embedding look-ups."""
+
+import importlib.metadata
+import importlib.util
+from typing import Any
+
+from modgrok.experiments.bench.workload import Workload
+
+
+def device(on_cpu: bool) -> str | None:
+    """Where PyTorch trains for a fair comparison; None where it is not installed, or cannot use the GPU that we use."""
+    if importlib.util.find_spec("torch") is None:
+        return None
+    import torch
+
+    if on_cpu:
+        return "cpu"
+    return "cuda" if torch.cuda.is_available() else None
+
+
+def version() -> str:
+    return importlib.metadata.version("torch")
+
+
+class PytorchTraining:
+    r"""$f(x) = \frac{1}{DN} W^{(2)} (W^{(1)} x)^2$, mean squared error, full-batch AdamW, as anyone would write it."""
+
+    def __init__(self, workload: Workload, one_hot: bool, device: str) -> None:
+        import torch
+        from torch.nn import functional
+
+        experiment = workload.experiment(0)
+        task = experiment.load_task()
+        p, width = workload.modulus, workload.width
+        torch.manual_seed(0)
+        train = torch.from_numpy(experiment.split.divide(task)[0])
+        n, m = train // p, train % p
+        answers = torch.from_numpy(task.table.reshape(-1).copy())[train]
+        self._target = functional.one_hot(answers, p).float().to(device)
+        self._w_in = torch.randn(2 * p, width, device=device, requires_grad=True)
+        self._w_out = torch.randn(p, width, device=device, requires_grad=True)
+        self._scale = 1 / (2 * p * width)
+        pair = torch.stack([n, m + p], dim=1)
+        inputs = functional.one_hot(pair, 2 * p).sum(dim=1).float() if one_hot else pair
+        self._inputs = inputs.to(device)
+        self._one_hot, self._device = one_hot, device
+        rates: dict[str, Any] = {"lr": experiment.lr, "betas": (experiment.beta1, experiment.beta2)}
+        parameters = [self._w_in, self._w_out]
+        self._optimizer = torch.optim.AdamW(parameters, **rates, weight_decay=experiment.weight_decay)
+
+    def take(self, steps: int) -> None:
+        import torch
+        from torch.nn import functional
+
+        for _ in range(steps):
+            if self._one_hot:
+                h = self._inputs @ self._w_in
+            else:
+                h = functional.embedding(self._inputs, self._w_in).sum(dim=1)
+            out = self._scale * (h**2 @ self._w_out.T)
+            self.loss = functional.mse_loss(out, self._target)
+            self._optimizer.zero_grad()
+            self.loss.backward()
+            self._optimizer.step()
+        if self._device != "cpu":
+            torch.cuda.synchronize()
