@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int32
+from jaxtyping import Bool, Float, Int, Int32
 
 from modgrok.networks import grid
 from modgrok.tasks import Task
@@ -40,14 +40,14 @@ def capacity(train: int) -> int:
     return -(-(train + 1) // 32) * 32
 
 
-def slots(task: Task, train: Int32[Any, "train"]) -> int:
+def slots(task: Task, train: Int[np.ndarray, "train"]) -> int:
     """The most training examples that share a value of a variable, in multiples of 2."""
     inputs = np.stack(np.unravel_index(train, task.table.shape))
     most = max(int(np.bincount(values).max()) for values in inputs)
     return -(-most // 2) * 2
 
 
-def run_data(program: Program, task: Task, train: Any, rows: int, slot_count: int) -> RunData:
+def run_data(program: Program, task: Task, train: Int[np.ndarray, "train"], rows: int, slot_count: int) -> RunData:
     """Arrays for one run, with room for `rows` examples and `slot_count` examples of each value."""
     count, length = program.blocks(rows)
     total = count * length

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import jax
 import optax
 
 from modgrok.training.program import Program
@@ -28,9 +29,16 @@ def transformation(program: Program, rates: Rates) -> optax.GradientTransformati
         scaling = optax.scale_by_adam(b1=rates.beta1, b2=rates.beta2, eps=rates.epsilon)
     else:
         scaling = optax.trace(decay=rates.momentum, nesterov=program.nesterov)
-    return optax.chain(
+    chain = optax.chain(
         optax.add_decayed_weights(rates.coupled_decay),
         scaling,
         optax.add_decayed_weights(rates.decoupled_decay),
         optax.scale_by_learning_rate(rates.learning_rate),
     )
+
+    def update(gradient: Any, state: Any, weights: Any) -> Any:
+        # Adam's bias correction is a rate to the power of a whole number, which strict promotion forbids.
+        with jax.numpy_dtype_promotion("standard"):
+            return chain.update(gradient, state, weights)
+
+    return optax.GradientTransformation(chain.init, update)
