@@ -1,0 +1,182 @@
+"""The loop over steps: minibatches, divergence, and what one run shares with a batch."""
+
+from functools import partial
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from modgrok.networks import Network, as_numpy, grid, score
+from modgrok.training import loop
+from modgrok.training.batch import compiled, stack, unstack
+from modgrok.training.evaluation import Measurement, measure, training_statistics
+from modgrok.training.examples import capacity, run_data, slots
+from modgrok.training.optimizer import Rates
+from modgrok.training.weights import as_network, from_network
+
+MOVE = Rates(0.1, 0.0, 0.0, 0.0, 0.9, 0.98, 1e-8, 0.0)
+
+
+def rates(precision="float64", **changes):
+    return Rates(*(np.asarray(value, precision) for value in MOVE._replace(**changes)))
+
+
+def test_every_epoch_sees_every_example_once_in_a_new_order(plain):
+    program = plain.program_with(batch_size=4)
+    _, train, data = plain.random_data(program)  # 15 examples: batches of 4, 4, 4 and 3
+    key = jax.random.key(0)
+    order, epochs = jnp.arange(len(train), dtype=jnp.int32), []
+    draw = jax.jit(partial(loop._minibatch, 4))
+    for epoch in range(3):
+        seen = []
+        for number in range(4):
+            order, chosen = draw(order, data.examples, key, 4 * epoch + number)
+            present = np.asarray(chosen.weight[0]) > 0
+            assert chosen.weight.sum() == pytest.approx(1)
+            assert present.sum() == (3 if number == 3 else 4)
+            seen += [tuple(pair) for pair in np.asarray(chosen.inputs[0])[present].tolist()]
+        epochs.append(seen)
+    whole = {tuple(pair) for pair in grid(5, 2)[train].tolist()}
+    assert all(len(seen) == len(train) and set(seen) == whole for seen in epochs)
+    assert epochs[0] != epochs[1] != epochs[2]
+
+
+def test_a_batch_larger_than_the_training_set_is_the_training_set(plain):
+    program, full = plain.program_with(batch_size=100), plain.program_with()
+    weights = plain.random_weights(program)
+    one, other = (run_steps(p, plain.random_data(p)[2], rates(), weights, 3).weights for p in (program, full))
+    np.testing.assert_allclose(one.columns, other.columns, rtol=1e-10)
+
+
+def run_steps(program, data, its_rates, weights, count):
+    state = jax.jit(partial(loop.start, program))(weights, its_rates, data.examples)
+    advance = jax.jit(partial(loop.advance, program))
+    return advance(state, data, its_rates, np.uint32(0), np.int32(0), np.int32(count), np.bool_(False))[0]
+
+
+def test_steps_are_the_same_however_they_are_cut(plain):
+    program = plain.program_with(batch_size=4, dropout=True, family="adam")
+    _, _, data = plain.random_data(program)
+    its_rates = rates(dropout=0.3)
+    state = jax.jit(partial(loop.start, program))(plain.random_weights(program), its_rates, data.examples)
+    advance = jax.jit(partial(loop.advance, program))
+
+    def to(state, cuts):
+        for begin, end in pairwise(cuts):
+            state, _ = advance(
+                state, data, its_rates, np.uint32(5), np.int32(begin), np.int32(end - begin), np.bool_(False)
+            )
+        return state
+
+    for one, other in zip(
+        jax.tree.leaves(to(state, [0, 11])), jax.tree.leaves(to(state, [0, 1, 6, 6, 11])), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("platform", ["cpu", "gpu"])
+def test_a_diverging_run_keeps_its_last_finite_weights(plain, platform):
+    program = plain.program_with(platform=platform, parametrization="standard", precision="float32")
+    _, _, data = plain.random_data(program)
+    state = run_steps(program, data, rates("float32", learning_rate=1e6), plain.random_weights(program), 50)
+    assert 0 < state.diverged_at < 10
+    assert state.frozen
+    assert all(np.isfinite(w).all() for w in state.weights)
+    again = run_steps(
+        program, data, rates("float32", learning_rate=1e6), plain.random_weights(program), state.diverged_at
+    )
+    np.testing.assert_array_equal(state.weights.columns, again.weights.columns)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"platform": "gpu"},
+        {"batch_norm": True},
+        {"arity": 3, "modulus": 4},
+        {"dropout": True, "batch_size": 4},
+    ],
+    ids=str,
+)
+def test_measurements_are_those_of_the_network(plain, changes):
+    """Losses, accuracies and norms are the NumPy network's; dropout is off, batch statistics are of all of train."""
+    program = plain.program_with(**changes)
+    task, train, data = plain.random_data(program)
+    weights = plain.random_weights(program)
+    measured = jax.jit(partial(measure, program))(weights, data)
+    statistics = training_statistics(program, weights, data.examples)
+    network = as_numpy(as_network(weights, program.activation, program.parametrization, statistics))
+    inputs, answers = grid(program.modulus, program.arity), task.table.ravel()
+    test = np.setdiff1d(np.arange(len(answers)), train)
+    for name, part in (("train", train), ("test", test)):
+        expected = score(network, inputs[part], answers[part])
+        assert getattr(measured, f"{name}_loss") == pytest.approx(expected.loss, rel=1e-10)
+        assert getattr(measured, f"{name}_accuracy") == pytest.approx(expected.accuracy, rel=1e-12)
+    assert measured.norm_in == pytest.approx(np.linalg.norm(network.w_in))
+    assert measured.norm_out == pytest.approx(np.linalg.norm(network.w_out))
+    gradient = jax.jit(jax.grad(lambda w: plain.plain_loss(program, w, inputs[train], answers[train])))(weights)
+    assert measured.gradient_in == pytest.approx(np.linalg.norm(gradient.columns))
+    assert measured.gradient_out == pytest.approx(np.linalg.norm(gradient.readout))
+
+
+def test_a_dead_network_is_measured_without_nan_in_its_losses(plain):
+    program = plain.program_with()
+    _, _, data = plain.random_data(program)
+    zero = jax.tree.map(jnp.zeros_like, plain.random_weights(program))
+    measured = jax.jit(partial(measure, program))(zero, data)
+    assert np.isnan(measured.ipr)
+    assert all(np.isfinite(value) for value in measured[:8])
+
+
+def test_weights_and_networks_convert_both_ways(plain):
+    weights = plain.random_weights(plain.program_with())
+    network = as_network(weights, "quadratic", "mean-field")
+    assert isinstance(network, Network)
+    for mine, theirs in zip(weights, from_network(network, "float64"), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+VMAP_TOLERANCE = 1e-5
+"""Largest relative difference in float32 between a run alone and the same run mapped over a batch, measured over 20
+steps of Adam: matrix products of different shapes add in a different order."""
+
+
+@pytest.mark.parametrize("platform", ["cpu", "gpu"])
+def test_a_batch_is_its_runs(plain, platform):
+    """Four runs with their own splits, rates and seeds: exactly those runs on a CPU, within rounding where mapped."""
+    program = plain.program_with(modulus=7, width=16, family="adam", precision="float32", platform=platform)
+    with jax.enable_x64(False):
+        task = plain.random_task(program)
+        trains = [np.sort(np.random.default_rng(seed).permutation(49)[:30]) for seed in range(4)]
+        rows = capacity(30) if program.gathers else 30
+        room = max(slots(task, train) for train in trains) if program.gathers else 0
+        data = [run_data(program, task, train, rows, room) for train in trains]
+        its_rates = [rates("float32", learning_rate=0.01 * (1 + i), decoupled_decay=0.1 * i) for i in range(4)]
+        devices = (jax.devices()[0],)
+        randomly, _, advance = compiled(program, devices)
+
+        def train(runs):
+            seeds = stack([np.uint32(i) for i in runs], devices)
+            scales = stack([np.float32(1 + i) for i in runs], devices)
+            rates_, data_ = (stack([values[i] for i in runs], devices) for values in (its_rates, data))
+            state = randomly(seeds, scales, rates_, data_.examples)
+            for step in (0, 10):
+                state, measured = advance(
+                    state, data_, rates_, seeds, np.int32(step), np.int32(10), np.bool_(step == 10)
+                )
+            return unstack((state.weights, measured), len(runs))
+
+        together = train(range(4))
+        assert advance._cache_size() == 1
+        for i, in_batch in enumerate(together):
+            (alone,) = train([i])
+            for one, other in zip(jax.tree.leaves(alone), jax.tree.leaves(in_batch), strict=True):
+                if platform == "cpu":
+                    np.testing.assert_array_equal(one, other)
+                else:
+                    np.testing.assert_allclose(one, other, rtol=VMAP_TOLERANCE, atol=VMAP_TOLERANCE * np.abs(one).max())
+        assert advance._cache_size() == 2  # one program for four runs, one for one
+        assert isinstance(together[0][1], Measurement)
