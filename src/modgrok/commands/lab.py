@@ -1,0 +1,36 @@
+"""`modgrok lab`: the local page on which runs are trained, watched and compared."""
+
+import contextlib
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+
+from modgrok.commands.arguments import err, parse
+from modgrok.experiments import Store
+from modgrok.lab.server import Lab, serve
+
+
+@dataclass(frozen=True)
+class LabPage:
+    """Open a page on which you watch a network discover Fourier analysis. Ctrl-C closes it and keeps what trains."""
+
+    port: int = 8642
+    """Port on this machine; 0 is any that is free."""
+    store: Path | None = None
+    """The folder of runs; by default $MODGROK_STORE, or runs."""
+    no_browser: bool = False
+    """Only print the address."""
+
+
+def main(argv: list[str]) -> None:
+    """Serve until interrupted."""
+    arguments = parse(LabPage, "lab", argv)
+
+    def ready(lab: Lab) -> None:
+        err.print(f"The lab is open at {lab.address}", soft_wrap=True, highlight=False)
+        err.print(f"Runs are kept in {lab.library.store.folder}. Ctrl-C closes it.", soft_wrap=True, highlight=False)
+        if not arguments.no_browser:
+            webbrowser.open(lab.address)
+
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(Store(arguments.store), arguments.port, ready)

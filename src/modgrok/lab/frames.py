@@ -1,0 +1,178 @@
+"""Everything the panels draw of one network, packed into one compact binary message.
+
+Layout: a little-endian uint32 with the length of the JSON header, the header (padded to a multiple of 8), then arrays
+at the offsets that the header gives. Weights are 8-bit integers with one scale for every block of every neuron.
+"""
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from modgrok.lab import limits
+from modgrok.measures import circular_mean, circular_spread, ipr, neuron_waves, power_spectrum, readout_spectrum
+from modgrok.networks import Network, as_numpy
+from modgrok.networks.evaluation import output_blocks
+from modgrok.tasks import Task
+from modgrok.tasks.structure.verdict import Coordinate
+
+
+def frame(
+    network: Network,
+    task: Task,
+    train: Int[np.ndarray, "train"] | None,
+    coordinate: Coordinate | None,
+    header: dict[str, Any],
+) -> bytes:
+    """The message for one network; `train` are the flat indices trained on, for the scores, and `header` is part of it."""
+    network = as_numpy(network)
+    N, S, p = network.w_in.shape
+    shown = _shown_neurons(network)
+    waves = neuron_waves(network, coordinate)
+    power = power_spectrum(network.w_in, coordinate)
+    raw = power if coordinate is None else power_spectrum(network.w_in)
+    readout = readout_spectrum(network.w_out, coordinate)
+    scales, blocks = _eight_bits(np.concatenate([network.w_in, network.w_out.T[:, None]], axis=1)[shown])
+    arrays: dict[str, np.ndarray] = {
+        "neurons": shown.astype(np.uint32),
+        "scales": scales,
+        "blocks": blocks,
+        "input_spectrum": _shares(power.sum(axis=1))[shown],
+        "output_spectrum": _shares(readout)[shown],
+        "frequency": waves.frequency[shown].astype(np.uint32),
+        "amplitudes": waves.amplitudes[shown].astype(np.float32),
+        "phases": waves.phases[shown].astype(np.float32),
+        "residual": waves.residual[shown].astype(np.float32),
+        "explained": waves.explained[shown].astype(np.float32),
+        "ipr": ipr(raw)[shown].astype(np.float32),
+        "task_ipr": ipr(power)[shown].astype(np.float32),
+    }
+    if network.normalization is not None:
+        arrays["mean"] = network.normalization.mean[shown].astype(np.float32)
+        arrays["std"] = network.normalization.std[shown].astype(np.float32)
+    header = header | {
+        "width": N,
+        "arity": S,
+        "modulus": p,
+        "length": p if coordinate is None else coordinate.length,
+        "activation": network.activation,
+        "hidden_scale": network.scales.hidden,
+        "output_scale": network.scales.output,
+        "phase_mean": _number(circular_mean(waves.residual)),
+        "phase_spread": _number(circular_spread(waves.residual).deviation),
+        "phase_resultant": _number(circular_spread(waves.residual).resultant),
+        "ranking": _ranking(waves.frequency, waves.amplitudes),
+    }
+    if p**S * N * p <= limits.TABLE_PRODUCTS:
+        scores, tables = _table(network, task, train)
+        header |= scores
+        arrays |= tables
+    return pack(header, arrays)
+
+
+def pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
+    """Header and arrays as one message."""
+    places, parts, offset = {}, [], 0
+    for name, array in arrays.items():
+        content = np.ascontiguousarray(array).tobytes()
+        places[name] = {"type": array.dtype.name, "shape": list(array.shape), "offset": offset}
+        padding = -len(content) % 8
+        parts += [content, b"\0" * padding]
+        offset += len(content) + padding
+    text = json.dumps(header | {"arrays": places}, allow_nan=False).encode()
+    text += b" " * (-(len(text) + 4) % 8)
+    return struct.pack("<I", len(text)) + text + b"".join(parts)
+
+
+def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What `pack` packed."""
+    (length,) = struct.unpack_from("<I", message)
+    header = json.loads(message[4 : 4 + length])
+    arrays = {}
+    for name, place in header.pop("arrays").items():
+        count = int(np.prod(place["shape"]))
+        flat = np.frombuffer(message, place["type"], count, 4 + length + place["offset"])
+        arrays[name] = flat.reshape(place["shape"])
+    return header, arrays
+
+
+def _shown_neurons(network: Network) -> Int[np.ndarray, "shown"]:
+    size = network.w_in.size + network.w_out.size
+    return np.arange(network.width)[:: -(-size // limits.FRAME_WEIGHTS)]
+
+
+def _eight_bits(blocks: Float[np.ndarray, "N B p"]) -> tuple[np.ndarray, np.ndarray]:
+    blocks = np.nan_to_num(blocks, nan=0, posinf=0, neginf=0)
+    scales = np.abs(blocks).max(axis=2) / 127
+    safe = np.where(scales > 0, scales, 1)
+    return scales.astype(np.float32), np.round(blocks / safe[..., None]).astype(np.int8)
+
+
+def _shares(power: Float[np.ndarray, "N L"]) -> np.ndarray:
+    """Square root of each frequency's share of a neuron's power, 0 … 255, k and L − k together."""
+    L = power.shape[1]
+    folded = power[:, : L // 2 + 1].copy()
+    folded[:, 1 : (L + 1) // 2] *= 2
+    total = folded.sum(axis=1, keepdims=True)
+    return np.round(255 * np.sqrt(np.divide(folded, total, out=np.zeros_like(folded), where=total > 0))).astype(
+        np.uint8
+    )
+
+
+def _ranking(frequency: Int[np.ndarray, "N"], amplitudes: Float[np.ndarray, "N B"]) -> list[list[float]]:
+    """Frequencies that occur, with their number of neurons and share of all wave power, strongest first."""
+    power = np.nan_to_num(np.square(amplitudes)).sum(axis=1)
+    total = power.sum() or 1.0
+    found = [
+        (int(k), int((frequency == k).sum()), float(power[frequency == k].sum() / total)) for k in np.unique(frequency)
+    ]
+    return sorted(([k, count, share] for k, count, share in found if k > 0), key=lambda row: -row[2])
+
+
+def _table(
+    network: Network, task: Task, train: Int[np.ndarray, "train"] | None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Scores on the trained inputs and on the others, and for two variables the answers and their margins."""
+    answers = task.table.reshape(-1)
+    guesses, margins, squares = [], [], []
+    start = 0
+    for out in output_blocks(network):
+        right = answers[start : start + len(out)]
+        rows = np.arange(len(out))
+        value = out[rows, right].copy()
+        guesses.append(out.argmax(axis=1))
+        out[rows, right] = -np.inf
+        margins.append(value - out.max(axis=1))
+        out[rows, right] = value - 1
+        squares.append(np.square(out, dtype=np.float64).mean(axis=1))
+        start += len(out)
+    guess, margin, loss = (np.concatenate(parts) for parts in (guesses, margins, squares))
+    trained = np.zeros(len(answers), dtype=bool)
+    if train is not None:
+        trained[train] = True
+    correct = guess == answers
+    scores = {
+        "accuracy": float(correct.mean()),
+        "loss": _number(loss.mean()),
+        "train_accuracy": _mean(correct, trained),
+        "test_accuracy": _mean(correct, ~trained),
+        "train_loss": _mean(loss, trained),
+        "test_loss": _mean(loss, ~trained),
+    }
+    if task.arity != 2:
+        return scores, {}
+    shape = task.table.shape
+    return scores, {
+        "predictions": guess.astype(np.uint16).reshape(shape),
+        "margins": np.nan_to_num(margin).astype(np.float32).reshape(shape),
+    }
+
+
+def _mean(values: np.ndarray, where: Bool[np.ndarray, "input"]) -> float | None:
+    return _number(values[where].mean()) if where.any() else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,196 @@
+"""The runs of a store as the page sees them: lists, curves, frames, theory, distances. Nothing here imports JAX."""
+
+import base64
+import dataclasses
+import math
+import shlex
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from modgrok.closed_form import available
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments.run import Damaged
+from modgrok.experiments.store import RUN_NAME
+from modgrok.lab.form import describe
+from modgrok.lab.frames import frame
+from modgrok.lab.limits import RUNS_LISTED
+from modgrok.lab.what_if import change, closed_form
+from modgrok.measures import average_ipr, distance_to_closed_form, distance_to_table
+from modgrok.networks import Network
+from modgrok.tasks.structure.verdict import Coordinate
+
+CACHE_BYTES = 200 << 20
+SUMMARY = ("task", "modulus", "width", "fraction", "optimizer", "activation", "seed", "parent")
+
+
+class Library:
+    """Reads a store, and remembers what was costly to compute."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._frames: OrderedDict[Any, bytes] = OrderedDict()
+        self._size = 0
+        self._distances: dict[Any, dict[str, float | None]] = {}
+        self._lock = Lock()
+
+    def find(self, name: str) -> Run:
+        """The run of that full name; a name that is no run's reaches no file."""
+        run = Run(self.store.folder / name)
+        if not RUN_NAME.fullmatch(name) or not (run.folder / "experiment.json").exists():
+            raise ModgrokError(f"There is no run {name[:40]!r} in this store.")
+        return run
+
+    def runs(self) -> dict[str, Any]:
+        """The latest runs, and how many there are in all."""
+        found = list(self.store)
+        return {"total": len(found), "runs": [self._summary(run) for run in found[:RUNS_LISTED]]}
+
+    def _summary(self, run: Run) -> dict[str, Any]:
+        try:
+            settings = run.settings["experiment"]
+            result = run.result or {}
+            chosen = {name: settings[name] for name in SUMMARY}
+        except (Damaged, KeyError, TypeError) as error:
+            return {"run": run.id, "status": "damaged", "reason": str(error)}
+        outcome = {name: result.get(name) for name in ("steps", "grokked_at", "test_accuracy")}
+        return {"run": run.id, "status": result.get("status", "unfinished"), **chosen, **outcome}
+
+    def details(self, run: Run) -> dict[str, Any]:
+        """Settings, curves, stored steps and the task's table of one run."""
+        task, experiment = run.task, run.experiment
+        train, _ = experiment.split.divide(task)
+        trained = np.zeros(task.table.size, dtype=np.uint8)
+        trained[train] = 1
+        coordinate = task.structure.coordinate
+        return {
+            "run": run.id,
+            "status": run.status,
+            "settings": experiment.as_dict(),
+            "result": run.result,
+            "rows": run.rows(),
+            "snapshots": frame_steps(run),
+            "command": command(experiment),
+            "task": {
+                "name": task.name,
+                **describe(task),
+                "closed_form_ipr": self._closed_form_ipr(run),
+                "length": None if coordinate is None else coordinate.length,
+                "index": None if coordinate is None else [index.tolist() for index in coordinate.index],
+                "readout": None if coordinate is None else coordinate.readout.tolist(),
+                "table": _base64(task.table.astype("<u2")) if task.arity == 2 else None,
+                "trained": _base64(trained) if task.arity == 2 else None,
+            },
+        }
+
+    def frame(self, run: Run, step: int, coordinate: str, changes: list[str]) -> bytes:
+        """The frame of a stored step, after what-if changes if there are any."""
+
+        def make() -> bytes:
+            task, chosen = run.task, _chosen(run, coordinate)
+            train, _ = run.experiment.split.divide(task)
+            network = change(network_at(run, step), task, chosen, changes)
+            return frame(network, task, train, chosen, {"step": step, "changes": changes, "coordinate": coordinate})
+
+        return self._remember((run.id, step, coordinate, *changes), make)
+
+    def theory(self, run: Run, form: str, coordinate: str) -> bytes:
+        """The frame of the closed form beside a run."""
+
+        def make() -> bytes:
+            task, chosen = run.task, _chosen(run, coordinate)
+            train, _ = run.experiment.split.divide(task)
+            network = closed_form(task, form, network_at(run, frame_steps(run)[-1]))
+            return frame(
+                network, task, train, chosen, {"step": None, "changes": [], "coordinate": coordinate, "form": form}
+            )
+
+        if form not in available(run.task.structure, run.task.arity):
+            raise ModgrokError(f"{run.task.name} mod {run.task.modulus} has no closed form {form[:20]!r}.")
+        return self._remember((run.id, "theory", form, coordinate), make)
+
+    def distance(self, run: Run, step: int) -> dict[str, float | None]:
+        """How far a stored step is from its nearest closed form, in weights, and from the table, in outputs."""
+        key = run.id, step
+        if key not in self._distances:
+            network, task = network_at(run, step), run.task
+            weights = distance_to_closed_form(network, task.structure.coordinate)
+            numbers = {"w_in": weights.w_in, "w_out": weights.w_out, "both": weights.both}
+            numbers["outputs"] = distance_to_table(network, task.table)
+            self._distances[key] = {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+        return self._distances[key]
+
+    def _closed_form_ipr(self, run: Run) -> dict[str, float | None] | None:
+        task = run.task
+        if "waves" not in available(task.structure, task.arity):
+            return None
+        like = Network(np.zeros((run.experiment.width, 1, 1)), np.zeros((1, run.experiment.width)))
+        w_in = closed_form(task, "waves", like).w_in
+        ratios = {"ipr": average_ipr(w_in).mean, "task_ipr": average_ipr(w_in, task.structure.coordinate).mean}
+        return {name: float(x) if math.isfinite(x) else None for name, x in ratios.items()}
+
+    def _remember(self, key: Any, make: Callable[[], bytes]) -> bytes:
+        with self._lock:
+            if key in self._frames:
+                self._frames.move_to_end(key)
+                return self._frames[key]
+        made = make()
+        with self._lock:
+            if key not in self._frames:
+                self._frames[key] = made
+                self._size += len(made)
+            while self._size > CACHE_BYTES and len(self._frames) > 1:
+                self._size -= len(self._frames.popitem(last=False)[1])
+        return made
+
+
+def frame_steps(run: Run) -> list[int]:
+    """The steps whose weights can be shown: the snapshots, or the end alone where none were kept."""
+    steps = run.snapshots
+    result = run.result
+    if result is not None and result["steps"] not in steps and (run.folder / "network.safetensors").exists():
+        steps.append(result["steps"])
+    return steps
+
+
+def network_at(run: Run, step: int) -> Network:
+    """The weights of a step that can be shown."""
+    result = run.result
+    if result is not None and step == result["steps"] and step not in run.snapshots:
+        return run.network
+    return run.snapshot(step)
+
+
+def command(experiment: Experiment) -> str:
+    """The command line that trains exactly this."""
+    words = ["modgrok", "train", experiment.task, "--modulus", str(experiment.modulus)]
+    plain = Experiment(
+        experiment.task,
+        optimizer=experiment.optimizer,
+        modulus=experiment.modulus,
+        width=experiment.width,
+        parametrization=experiment.parametrization,
+        seed=experiment.seed,
+        batch_norm=experiment.batch_norm,
+    )
+    usual = plain.resolve() if not experiment.task.startswith("table:") else plain
+    for field in dataclasses.fields(Experiment):
+        value, default = getattr(experiment, field.name), getattr(usual, field.name)
+        named = field.name in ("optimizer", "width", "seed", "parametrization") and value != field.default
+        if field.name in ("task", "modulus") or (value == default and not named):
+            continue
+        flag = f"--{field.name.replace('_', '-')}"
+        words += [flag] if value is True else [flag, str(value)]
+    return shlex.join(words)
+
+
+def _chosen(run: Run, coordinate: str) -> Coordinate | None:
+    return run.task.structure.coordinate if coordinate == "task" else None
+
+
+def _base64(array: np.ndarray) -> str:
+    return base64.b64encode(array.tobytes()).decode()

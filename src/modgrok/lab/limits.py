@@ -1,0 +1,47 @@
+"""What one page may ask for, each bound with the sentence that states it."""
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Experiment
+from modgrok.experiments.experiment import TABLE, is_table_file
+
+MODULUS = 400
+WIDTH = 8192
+STEPS = 1_000_000
+KEPT = 400
+"""Snapshots of one run."""
+WEIGHTS = 4_000_000
+REQUEST_BYTES = 1 << 16
+RUNS_LISTED = 500
+FRAME_WEIGHTS = 1_500_000
+"""Beyond this many weights a frame shows every second, third, … neuron."""
+TABLE_PRODUCTS = 2e10
+"""Multiplications that the table of one frame may take."""
+REPLAY_FRAMES = 40
+CHANGES = 32
+"""What-if changes applied to one network."""
+
+
+def check_size(experiment: Experiment) -> None:
+    """Refuses what would freeze the page, and files as tasks: the page reaches nothing outside its store."""
+    e = experiment
+    if is_table_file(e.task):
+        raise ModgrokError(
+            "The page takes expressions, names of the catalogue and random:SEED; `modgrok train` takes table files."
+        )
+    if e.task.startswith(TABLE) and not e.parent:
+        raise ModgrokError("A table is trained with `modgrok train FILE`; here its runs can be opened and forked.")
+    for name, value, most in (
+        ("modulus", e.modulus, MODULUS),
+        ("width", e.width, WIDTH),
+        ("number of steps", e.steps or 1, STEPS),
+    ):
+        if value > most:
+            raise ModgrokError(
+                f"On this page the {name} is at most {most}, not {value}; `modgrok train` has no such bound."
+            )
+    if e.snapshots > KEPT or e.evaluations > 10 * KEPT:
+        raise ModgrokError(f"On this page a run has at most {KEPT} snapshots and {10 * KEPT} evaluations.")
+    if 3 * e.modulus * e.width > WEIGHTS:
+        raise ModgrokError(
+            f"On this page a network has at most {WEIGHTS} weights, and 3pN = {3 * e.modulus * e.width} are more."
+        )

@@ -1,0 +1,59 @@
+"""One run as one HTML file that replays it offline, without Python: page, modules, plotly.js, curves and frames."""
+
+import base64
+import gzip
+import html
+import json
+
+import numpy as np
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Run
+from modgrok.lab import assets
+from modgrok.lab.library import Library
+from modgrok.lab.limits import REPLAY_FRAMES
+
+
+def replay(library: Library, run: Run) -> str:
+    """The file's text. Of longer runs some snapshots are left out, evenly."""
+    details = library.details(run)
+    steps = details["snapshots"]
+    if not steps:
+        raise ModgrokError(f"Run {run.id} has kept no weights, so there is nothing to replay.")
+    chosen = np.unique(np.round(np.linspace(0, len(steps) - 1, REPLAY_FRAMES)).astype(int))
+    steps = details["snapshots"] = [steps[i] for i in chosen]
+    details["distances"] = {step: library.distance(run, step) for step in steps}
+    coordinate = "task" if run.task.structure.coordinate is not None else "raw"
+    frames = {f"{step}": library.frame(run, step, coordinate, []) for step in steps}
+    frames |= {form: library.theory(run, form, coordinate) for form in details["task"]["forms"] if form != "complex"}
+    details["coordinate"] = coordinate
+    names = {f"{assets.MODULES}{name}": _data_url(assets.text(name)) for name in assets.modules()}
+    parts = [
+        f"<style>{assets.text('lab.css')}</style>",
+        f'<script type="importmap">{json.dumps({"imports": names})}</script>',
+        f'<script type="application/json" id="replay-run">{_json(details)}</script>',
+        *(
+            f'<script type="text/plain" data-frame="{name}">{_packed(content)}</script>'
+            for name, content in frames.items()
+        ),
+        f'<script type="text/plain" id="replay-plotly">{_packed(assets.plotly_path().read_bytes())}</script>',
+        '<script type="module">import "lab/main.js";</script>',
+    ]
+    title = f"{run.task.name} mod {run.task.modulus}, run {run.id}"
+    return (
+        assets.text("index.html")
+        .replace("<!-- head -->", "\n".join(parts))
+        .replace("<title>modgrok lab", f"<title>{html.escape(title)}")
+    )
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, 6)).decode()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
+
+
+def _data_url(source: str) -> str:
+    return "data:text/javascript;base64," + base64.b64encode(source.encode()).decode()

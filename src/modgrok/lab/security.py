@@ -1,0 +1,101 @@
+"""Who may talk to the server: pages it served itself, on this machine, that know the token of this launch."""
+
+import hmac
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from modgrok.lab.limits import REQUEST_BYTES
+
+HEADER = "x-modgrok-token"
+"""Where a script may put the token; browsers send it as a cookie."""
+UNKNOWN_PAGE = (
+    "This page belongs to a lab that was started anew, or was opened without its token. "
+    "Open the address that `modgrok lab` printed in the terminal."
+)
+
+
+class Guard:
+    """Checks Host, Origin, path, size and token before anything else sees a request."""
+
+    def __init__(self, app: ASGIApp, token: str, hosts: tuple[str, ...], port: int) -> None:
+        self.app = app
+        self.token = token
+        self.hosts = {f"{host}:{port}" for host in hosts}
+        self.cookie = f"modgrok-lab-{port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        answer = self._refusal(scope, headers)
+        if answer is None and scope["path"] == "/" and (given := _query_token(scope)) is not None:
+            answer = self._admit(given)
+        if answer is None and not self._knows_token(headers):
+            answer = PlainTextResponse(UNKNOWN_PAGE, 401)
+        if answer is not None:
+            await answer(scope, receive, send)
+            return
+        await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        nonce = scope["nonce"] = secrets.token_urlsafe(16)
+        policy = (
+            f"default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
+            "img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Content-Security-Policy"] = policy
+                headers["X-Content-Type-Options"] = "nosniff"
+                headers["Referrer-Policy"] = "no-referrer"
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self.app(scope, receive, send_guarded)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        if headers.get("host") not in self.hosts:
+            return PlainTextResponse("This server answers to its own address on this machine only.", 403)
+        origin = headers.get("origin")
+        if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
+            return PlainTextResponse("Requests from other sites are refused.", 403)
+        if ".." in scope["path"] or "\\" in scope["path"]:
+            return PlainTextResponse("A path here has no '..' in it.", 400)
+        if scope["method"] not in ("GET", "HEAD", "POST"):
+            return PlainTextResponse("The methods here are GET and POST.", 405)
+        length = headers.get("content-length", "0")
+        chunked = scope["method"] == "POST" and "content-length" not in headers
+        if chunked or not length.isdigit() or int(length) > REQUEST_BYTES:
+            return PlainTextResponse(f"A request has a stated length of at most {REQUEST_BYTES} bytes.", 413)
+        return None
+
+    def _admit(self, given: str) -> Response:
+        if not self._is_token(given):
+            return PlainTextResponse(UNKNOWN_PAGE, 401)
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
+        return answer
+
+    def _knows_token(self, headers: Headers) -> bool:
+        try:
+            cookies = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            cookies = SimpleCookie()
+        cookie = cookies.get(self.cookie)
+        return self._is_token(headers.get(HEADER, "")) or (cookie is not None and self._is_token(cookie.value))
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self.token.encode())
+
+
+def _query_token(scope: Scope) -> str | None:
+    values = parse_qs(scope["query_string"].decode("latin-1")).get("token")
+    return values[0] if values else None

@@ -1,0 +1,237 @@
+"""The lab's server: routes, events, and the life of its training process."""
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+import modgrok
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Experiment, Store
+from modgrok.lab import assets, form, limits, sweeps
+from modgrok.lab.library import Library
+from modgrok.lab.replay import replay
+from modgrok.lab.security import Guard
+from modgrok.lab.training import Listener, Training
+
+LOOPBACK = ("127.0.0.1", "localhost")
+BATCH_SECONDS = 0.1
+"""Events are sent in batches this far apart: as often as a screen can show them."""
+HEARTBEAT_SECONDS = 5.0
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Lab:
+    """The page's server for one store."""
+
+    def __init__(self, store: Store, port: int, token: str | None = None) -> None:
+        self.library = Library(store)
+        self.training = Training(store.folder)
+        self.token = token or secrets.token_urlsafe(24)
+        self.port = port
+        self.launch = secrets.token_hex(4)
+        self.rate: float | None = None
+        """Measured operations a second of training, once something has trained."""
+        self.app = Starlette(
+            routes=[
+                Route("/", self.page),
+                Route("/static/{name:path}", self.static),
+                Route("/api/state", _answer(self.state)),
+                Route("/api/check", _answer(self.check), methods=["POST"]),
+                Route("/api/train", _answer(self.train), methods=["POST"]),
+                Route("/api/stop", _answer(self.stop), methods=["POST"]),
+                Route("/api/runs", _answer(self.runs)),
+                Route("/api/runs/{run}", _answer(self.details)),
+                Route("/api/runs/{run}/frames/{step:int}", _answer(self.frame)),
+                Route("/api/runs/{run}/theory/{form}", _answer(self.theory)),
+                Route("/api/runs/{run}/distances/{step:int}", _answer(self.distance)),
+                Route("/api/runs/{run}/replay", _answer(self.replay)),
+                Route("/api/sweeps", _answer(self.sweeps)),
+                Route("/api/sweeps/{sweep}", _answer(self.sweep)),
+                Route("/api/events", self.events),
+            ],
+            middleware=[Middleware(Guard, token=self.token, hosts=LOOPBACK, port=port)],
+            lifespan=self._lifespan,
+        )
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(self.training.warm_up())
+        yield
+        await warming
+        await self.training.close()
+
+    async def page(self, request: Request) -> Response:
+        return HTMLResponse(assets.page(request.scope["nonce"]))
+
+    async def static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name == "plotly.min.js":
+            return FileResponse(assets.plotly_path(), headers={"Cache-Control": "max-age=86400"})
+        if name not in assets.names():
+            return PlainTextResponse("There is no such file.", 404)
+        kind = assets.TYPES[os.path.splitext(name)[1]]
+        return Response(assets.text(name), media_type=kind, headers={"Cache-Control": "no-cache"})
+
+    async def state(self, request: Request) -> Any:
+        return {
+            "version": modgrok.__version__,
+            "launch": self.launch,
+            "store": str(self.library.store.folder.absolute()),
+            "training": self.training.state(),
+            "fields": form.fields(),
+            "bounds": {"modulus": limits.MODULUS, "width": limits.WIDTH, "steps": limits.STEPS},
+        }
+
+    async def check(self, request: Request) -> Any:
+        settings = await _body(request)
+        return await run_in_threadpool(form.check, settings, self.rate)
+
+    async def train(self, request: Request) -> Any:
+        settings = await _body(request)
+        experiment = await run_in_threadpool(_checked, settings)
+        return {"run": await self.training.train(experiment)}
+
+    async def stop(self, request: Request) -> Any:
+        await self.training.stop()
+        return self.training.state()
+
+    async def runs(self, request: Request) -> Any:
+        return await run_in_threadpool(self.library.runs)
+
+    async def details(self, request: Request) -> Any:
+        run = self.library.find(request.path_params["run"])
+        found = await run_in_threadpool(self.library.details, run)
+        if self.training.rate and self.training.run == run.id:
+            self.rate = form.step_rate(run.experiment, self.training.rate)
+        return found | {"training": self.training.run == run.id}
+
+    async def frame(self, request: Request) -> Any:
+        run = self.library.find(request.path_params["run"])
+        changes = [text for text in request.query_params.get("changes", "").split(",") if text]
+        coordinate = request.query_params.get("coordinate", "task")
+        return await run_in_threadpool(self.library.frame, run, request.path_params["step"], coordinate, changes)
+
+    async def theory(self, request: Request) -> Any:
+        run = self.library.find(request.path_params["run"])
+        coordinate = request.query_params.get("coordinate", "task")
+        return await run_in_threadpool(self.library.theory, run, request.path_params["form"], coordinate)
+
+    async def distance(self, request: Request) -> Any:
+        run = self.library.find(request.path_params["run"])
+        return await run_in_threadpool(self.library.distance, run, request.path_params["step"])
+
+    async def replay(self, request: Request) -> Any:
+        run = self.library.find(request.path_params["run"])
+        text = await run_in_threadpool(replay, self.library, run)
+        return HTMLResponse(text, headers={"Content-Disposition": f'attachment; filename="modgrok-{run.id}.html"'})
+
+    async def sweeps(self, request: Request) -> Any:
+        return {"sweeps": await run_in_threadpool(sweeps.sweeps, self.library.store)}
+
+    async def sweep(self, request: Request) -> Any:
+        return await run_in_threadpool(sweeps.sweep, self.library.store, request.path_params["sweep"])
+
+    async def events(self, request: Request) -> Response:
+        async def stream() -> AsyncIterator[str]:
+            listener = Listener()
+            self.training.listeners.add(listener)
+            try:
+                hello = {"event": "hello", "launch": self.launch, "training": self.training.state()}
+                yield f"data: {json.dumps([hello])}\n\n"
+                while not await request.is_disconnected():
+                    events = await listener.take(HEARTBEAT_SECONDS)
+                    yield f"data: {json.dumps(events)}\n\n" if events else ": still here\n\n"
+                    if any(event["event"] == "closing" for event in events):
+                        return
+                    await asyncio.sleep(BATCH_SECONDS)
+            finally:
+                self.training.listeners.discard(listener)
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+class _Server(uvicorn.Server):
+    """Lets open event streams end before it waits for them."""
+
+    def __init__(self, config: uvicorn.Config, lab: Lab) -> None:
+        super().__init__(config)
+        self.lab = lab
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for listener in self.lab.training.listeners:
+            listener.put({"event": "closing"})
+        await super().shutdown(sockets)
+
+
+def serve(store: Store, port: int, ready: Callable[[Lab], None]) -> None:
+    """Serves until Ctrl-C; `ready` is called with the lab once its port is open."""
+    listening = open_port(port)
+    lab = Lab(store, listening.getsockname()[1])
+    config = uvicorn.Config(lab.app, log_level="warning", timeout_graceful_shutdown=2, server_header=False)
+    ready(lab)
+    _Server(config, lab).run(sockets=[listening])
+
+
+def open_port(port: int) -> socket.socket:
+    """A listening socket on this machine's own address; 0 is any free port."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if sys.platform != "win32":
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(("127.0.0.1", port))
+        listening.listen(128)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise ModgrokError(
+            f"Port {port} cannot be used ({getattr(error, 'strerror', None) or error}), perhaps because another lab is "
+            f"open; choose another with --port, or --port 0 for any that is free."
+        ) from error
+    return listening
+
+
+def _checked(settings: Any) -> Experiment:
+    experiment = form.experiment_from(settings)
+    return experiment.resolve()
+
+
+async def _body(request: Request) -> Any:
+    try:
+        return await request.json()
+    except ValueError as error:
+        raise ModgrokError("The request is not JSON.") from error
+
+
+def _answer(handler: Callable[[Request], Awaitable[Any]]) -> Handler:
+    """JSON or binary from what a handler returns, and status 422 with the sentence where it cannot be done."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            found = await handler(request)
+        except ModgrokError as error:
+            return JSONResponse({"error": str(error)}, 422)
+        if isinstance(found, Response):
+            return found
+        if isinstance(found, bytes):
+            return Response(found, media_type="application/octet-stream")
+        return JSONResponse(found)
+
+    return endpoint

@@ -1,0 +1,68 @@
+"""What if: a network with neurons, frequencies or phases changed, each change a short text such as `frequency:12`.
+
+| text | change |
+|---|---|
+| `neuron:K` | without neuron K |
+| `frequency:K` | without the neurons of frequency K |
+| `top:K` | only the neurons of the K strongest frequencies |
+| `waves` | every neuron replaced by its best-fitting waves |
+| `snap` | readout phases turned to φ3 = φ1 + φ2 |
+| `nearest` | every neuron replaced by the nearest closed-form neuron |
+| `closed:waves`, `closed:exact` | the whole network replaced by a closed form |
+"""
+
+from collections.abc import Callable
+
+from modgrok.closed_form import solve
+from modgrok.errors import ModgrokError
+from modgrok.lab.limits import CHANGES
+from modgrok.measures import (
+    ablate_frequency,
+    ablate_neuron,
+    keep_frequencies,
+    nearest_closed_form,
+    snap_phases,
+    top_frequencies,
+    waves_only,
+)
+from modgrok.networks import Network
+from modgrok.tasks import Task
+from modgrok.tasks.structure.verdict import Coordinate
+
+PLAIN: dict[str, Callable[[Network, Coordinate | None], Network]] = {
+    "waves": waves_only,
+    "snap": snap_phases,
+    "nearest": nearest_closed_form,
+}
+FORMS = ("waves", "exact")
+
+
+def change(network: Network, task: Task, coordinate: Coordinate | None, changes: list[str]) -> Network:
+    """The network after all changes, in their order."""
+    if len(changes) > CHANGES:
+        raise ModgrokError(f"At most {CHANGES} changes are made to one network, and these are {len(changes)}.")
+    for text in changes:
+        name, _, argument = text.partition(":")
+        if name in PLAIN and not argument:
+            network = PLAIN[name](network, coordinate)
+        elif name == "closed" and argument in FORMS:
+            network = closed_form(task, argument, network)
+        elif name in ("neuron", "frequency", "top") and argument.isascii() and argument.isdigit() and len(argument) < 9:
+            network = _counted(network, coordinate, name, int(argument))
+        else:
+            raise ModgrokError(f"There is no change {text[:40]!r}; see the list of the what-if panel.")
+    return network
+
+
+def closed_form(task: Task, form: str, like: Network) -> Network:
+    """The closed form of a task with the trained network's activation, and its width where it can be chosen."""
+    width = like.width if form == "waves" else None
+    return solve(task, form, width=width, activation=like.activation, parametrization=like.parametrization)  # type: ignore[arg-type]
+
+
+def _counted(network: Network, coordinate: Coordinate | None, name: str, number: int) -> Network:
+    if name == "neuron":
+        return ablate_neuron(network, number)
+    if name == "frequency":
+        return ablate_frequency(network, coordinate, number)
+    return keep_frequencies(network, coordinate, top_frequencies(network, coordinate, number))
