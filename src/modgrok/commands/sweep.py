@@ -186,12 +186,8 @@ def _list(asked: List) -> None:
 def _grid(summary: Summary) -> Grid:
     """Medians with their range, a column for each value of y."""
     title = f"{escape(summary.title)}: {summary.outcome.replace('_', ' ')}"
-    heads = [escape(str(value)) if summary.y else summary.outcome for value in summary.y_values]
+    heads = [f"{summary.y} {escape(str(value))}" if summary.y else "median (range)" for value in summary.y_values]
     grid = Grid(summary.x or "run", *heads, title=title, title_justify="left")
-    if summary.y:
-        grid.caption = (
-            f"columns: {summary.y}; median (lowest to highest) of the runs that have a value, and their share"
-        )
     for i, value in enumerate(summary.x_values):
         grid.add_row("" if value is None else escape(str(value)), *(_spelt(row[i]) for row in summary.cells))
     return grid

@@ -1,5 +1,6 @@
 """What the commands that train many networks share: where they train, what it will cost, and how it is watched."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ class ManyRuns(LiveProgress):
         super().__init__(err)
         self.ended_runs, self.runs = stored, stored + len(experiments)
         self.total = sum(store.resolve(e).steps or 0 for e in experiments)
+        self._speeds = [(time.monotonic(), 0)]
 
     def planned(self, batches: Sequence[Any]) -> None:
         members = [member for batch in batches for member in batch.members]

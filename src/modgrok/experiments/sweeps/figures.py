@@ -33,6 +33,9 @@ WORDS = {
 }
 """Names on axes; others are the names of the settings."""
 
+SHARES = ("train_accuracy", "test_accuracy", GROKKED)
+"""Outcomes between 0 and 1."""
+
 
 def draw(summary: Summary, kind: Kind = "auto") -> Any:
     """A matplotlib figure of a summary: a heat map where both settings are numbers, curves otherwise."""
@@ -41,28 +44,32 @@ def draw(summary: Summary, kind: Kind = "auto") -> Any:
         kind = "map" if several and _numeric(summary.x_values) else "curves"
     if kind == "map" and summary.y is None:
         raise ModgrokError("A map needs two settings that vary; give --x and --y.")
-    return _map(summary) if kind == "map" else _curves(summary)
+    with style():
+        return _map(summary) if kind == "map" else _curves(summary)
 
 
 def save_figure(figure: Any, path: Path) -> None:
     """To a .png, .svg or .pdf file."""
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise ModgrokError(f"A figure is written to a .png, .svg or .pdf file, not to {path.name}.")
-    import matplotlib
-
-    with matplotlib.rc_context(STYLE):
+    with style():
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=160)
 
 
-def new_figure(width: float = 5.2, height: float = 3.4, **arguments: Any) -> tuple[Any, Any]:
-    """An empty figure in the house style, and its axes."""
+def style() -> Any:
+    """The context in which figures are made."""
     import matplotlib
+
+    return matplotlib.rc_context(STYLE)
+
+
+def new_figure(width: float = 5.2, height: float = 3.4, **arguments: Any) -> tuple[Any, Any]:
+    """An empty figure and its axes."""
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        return figure, figure.subplots(**arguments)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(**arguments)
 
 
 def _curves(summary: Summary) -> Any:
@@ -83,7 +90,9 @@ def _curves(summary: Summary) -> Any:
     else:
         axes.set_xticks(positions, [str(value) for value in summary.x_values])
     finite = [cell.low for row in summary.cells for cell in row if cell.low is not None]
-    if finite and min(finite) > 0 and max(finite) > 20 * min(finite):
+    if summary.outcome in SHARES:
+        axes.set_ylim(-0.02, 1.02)
+    elif finite and min(finite) > 0 and max(finite) > 20 * min(finite):
         axes.set_yscale("log")
     axes.set(xlabel=_words(summary.x), ylabel=_words(summary.outcome))
     axes.set_title(summary.title, loc="left", fontsize=10)

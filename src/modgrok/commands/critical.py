@@ -1,0 +1,127 @@
+"""`modgrok critical`: how much of the table must be shown for the rest to be found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from modgrok.commands.arguments import out, parse, print_json
+from modgrok.commands.sweeping import Place, Work
+from modgrok.experiments import Experiment
+from modgrok.experiments.files import write_json
+from modgrok.experiments.sweeps.critical import Critical, Effort, critical_fractions
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.sweep import DEFAULTS
+from modgrok.experiments.sweeps.trends import gains, power_law, sentences
+
+EVALUATIONS = 60
+"""How often a run is measured; success is only looked for then."""
+
+
+@dataclass(frozen=True)
+class CriticalFraction:
+    """Estimate the critical fraction α_c, at which half of the runs grok within a budget of steps, with its 95 %
+    interval: fractions are tried on a coarse grid, then ever closer to the transition, and the probability of success
+    is fitted. All runs are stored, so that a second call costs nothing and a finer one only what is new."""
+
+    expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
+    """The function to learn: an expression such as "n + m", a name of the catalogue, random:SEED, or a table file."""
+    effort: Effort
+    place: Place
+    modulus: tuple[int, ...] = (97,)
+    """p; several are compared."""
+    sampling: tuple[Literal["random", "balanced", "answers"], ...] = ("random",)
+    """How training inputs are chosen; several are compared."""
+    width: int = 500
+    """N, the number of hidden neurons."""
+    optimizer: str = "adamw"
+    """gd, momentum, nesterov, sgd, adam or adamw."""
+    lr: float | Literal["auto"] = "auto"
+    """Learning rate; auto is the natural unit for this optimizer, p and N."""
+    weight_decay: float | None = None
+    """Shrinks the weights; by default 0.05 for adamw and 0 for all others."""
+    loss: Literal["mse", "cross_entropy"] = "mse"
+    """Mean squared error or cross-entropy."""
+    activation: str = "quadratic"
+    """quadratic, relu, gelu, abs, tanh, silu, or x^d."""
+    steps: int | None = None
+    """The budget: a run that has not grokked by then has failed. By default the optimizer's number of steps."""
+    threshold: float = 0.99
+    """Test accuracy that counts as grokked."""
+    figure: Path | None = None
+    """Draw the curves to this file: .png, .svg or .pdf."""
+    out: Path | None = None
+    """Write the numbers to this .json file."""
+    json: bool = False
+    """Print one JSON object instead of a table."""
+
+
+def main(argv: list[str]) -> None:
+    """Search, fit, print."""
+    asked = parse(CriticalFraction, "critical", argv)
+    experiments = [_experiment(asked, p, sampling) for p in asked.modulus for sampling in asked.sampling]
+    work = Work(asked.place)
+    found = critical_fractions(experiments, lambda asked: _train(work, asked), asked.effort)
+    described = describe(found)
+    if asked.out is not None:
+        write_json(asked.out, described)
+    if asked.figure is not None:
+        from modgrok.experiments.sweeps.critical_figure import draw_critical
+        from modgrok.experiments.sweeps.figures import save_figure
+
+        save_figure(draw_critical(found), asked.figure)
+    if asked.json:
+        print_json(described)
+    else:
+        _show(found)
+
+
+def describe(found: Sequence[Critical]) -> dict[str, Any]:
+    """Everything measured, and what it says, as JSON values."""
+    law = power_law([one for one in found if one.experiment.sampling == found[0].experiment.sampling])
+    return {
+        "confidence": 0.95,
+        "critical": [one.as_dict() for one in found],
+        "power_law": None if law is None else vars(law),
+        "gains": [vars(gain) for gain in gains(found)],
+        "sentences": sentences(found),
+    }
+
+
+def _experiment(asked: CriticalFraction, modulus: int, sampling: str) -> Experiment:
+    names = ("width", "optimizer", "lr", "weight_decay", "loss", "activation", "steps", "threshold")
+    settings = DEFAULTS | {"evaluations": EVALUATIONS} | {name: getattr(asked, name) for name in names}
+    return Experiment(asked.expression, modulus, sampling=sampling, **settings)
+
+
+def _train(work: Work, experiments: Sequence[Experiment]) -> list[dict[str, Any] | None]:
+    results = Results(experiments, work.store)
+    if results.pending:
+        work.forecast(results)
+        work.train(results)
+    return results.in_order
+
+
+def _show(found: Sequence[Critical]) -> None:
+    e = found[0].experiment
+    title = f"{escape(e.task)}, {e.width} neurons, {e.optimizer}, learning rate {e.lr:g}"
+    table = Table("p", "sampling", "α_c", "95 % interval", "steps", "runs", title=title, title_justify="left")
+    for one in found:
+        t = one.transition
+        interval = "–" if t.critical is None else f"{t.low:.3f} to {t.high:.3f}"
+        centre = str(one) if t.critical is None else f"{t.critical:.3f}"
+        e = one.experiment
+        table.add_row(str(e.modulus), e.sampling, centre, interval, f"{one.budget:,}", str(one.runs))
+    out.print(table, highlight=False)
+    if len(found) == 1:
+        curve = Table("α", "grokked")
+        for fraction, (successes, trials) in found[0].counts.items():
+            curve.add_row(f"{fraction:g}", f"{successes} of {trials}")
+        out.print(curve, highlight=False)
+    for sentence in sentences(found):
+        out.print(Text(sentence), soft_wrap=True)

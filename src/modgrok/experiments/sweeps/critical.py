@@ -1,0 +1,180 @@
+"""The critical fraction α_c: how much of the table must be shown for the rest to be found (paper, section 4.2).
+
+α_c depends on the function, the modulus, the network, the optimizer, on how the training set is sampled, and on how
+long one waits: near it, grokking takes ever longer. An estimate therefore always names its budget of steps.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.sweeps.logistic import Transition, fit_transition
+
+PIECES = 6
+"""Into how many pieces a bracket is cut in one round."""
+Train = Callable[[Sequence[Experiment]], list[dict[str, Any] | None]]
+"""Trains experiments and returns their results in order, None for those that could not be trained."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How carefully α_c is looked for."""
+
+    seeds: int = 8
+    """Runs at each fraction near the transition, with different training sets and initial weights."""
+    low: float = 0.1
+    """The smallest fraction tried."""
+    high: float = 0.9
+    """The largest fraction tried."""
+    points: int = 9
+    """Fractions of the first round, from low to high; each is tried with a third of the seeds."""
+    resolution: float = 0.01
+    """Fractions are brought this close together around the transition."""
+    rounds: int = 4
+    """The most rounds of refinement."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low < self.high < 1:
+            raise ModgrokError(
+                f"Fractions are tried from low to high, 0 < low < high < 1, not {self.low}, {self.high}."
+            )
+        if self.seeds < 1 or self.points < 2 or self.rounds < 0:
+            raise ModgrokError("At least one seed and two points are needed, and no negative number of rounds.")
+        if not 0.001 <= self.resolution < 1:
+            raise ModgrokError(f"The resolution of fractions is at least 0.001, not {self.resolution}.")
+
+
+@dataclass
+class Search:
+    """One α_c while it is looked for."""
+
+    experiment: Experiment
+    """Everything but fraction and seed."""
+    effort: Effort = Effort()
+    successes: dict[float, list[bool]] = field(default_factory=dict)
+    """For each fraction whether the runs with seeds 0, 1, 2, … grokked."""
+    round: int = 0
+
+    def next_experiments(self) -> list[Experiment]:
+        """What to train next; nothing when the search is over."""
+        fractions, seeds = self._next_fractions()
+        return [
+            dataclasses.replace(self.experiment, fraction=fraction, seed=seed, split_seed=None)
+            for fraction in fractions
+            for seed in range(len(self.successes.get(fraction, ())), seeds)
+        ]
+
+    def add(self, experiment: Experiment, result: dict[str, Any] | None) -> None:
+        """Takes note of a run that has ended; one that could not be trained does not count."""
+        if result is not None:
+            self.successes.setdefault(experiment.fraction, []).append(result["grokked_at"] is not None)
+
+    def _next_fractions(self) -> tuple[list[float], int]:
+        effort = self.effort
+        if not self.successes:
+            coarse = np.linspace(effort.low, effort.high, effort.points)
+            return [round(float(x), 4) for x in coarse], -(-effort.seeds // 3)
+        low, high = self.bracket
+        if self.round > effort.rounds or low is None or high is None:
+            return [], 0
+        step = max((high - low) / PIECES, effort.resolution)
+        count = max(1, round((high - low) / step))
+        grid = [round(low + (high - low) * i / count, 4) for i in range(count + 1)]
+        known = [x for x in self.successes if low <= x <= high]
+        fresh = [x for x in grid if all(abs(x - y) > 0.6 * step for y in known)]
+        short = [x for x in known if len(self.successes[x]) < effort.seeds]
+        return sorted({*fresh, *short}), effort.seeds
+
+    @property
+    def bracket(self) -> tuple[float | None, float | None]:
+        """The largest fraction up to which no run succeeded, and the smallest from which all did; the ends of what was
+        tried where there is none but the transition is inside, None where it is not."""
+        fractions = sorted(self.successes)
+        none = [x for x in fractions if not any(any(self.successes[y]) for y in fractions if y <= x)]
+        every = [x for x in fractions if all(all(self.successes[y]) for y in fractions if y >= x)]
+        if len(none) == len(fractions):
+            return none[-1], None
+        if len(every) == len(fractions):
+            return None, every[0]
+        return none[-1] if none else fractions[0], every[0] if every else fractions[-1]
+
+    @property
+    def counts(self) -> dict[float, tuple[int, int]]:
+        """Successes and trials at each fraction."""
+        return {x: (sum(found), len(found)) for x, found in sorted(self.successes.items())}
+
+
+@dataclass(frozen=True)
+class Critical:
+    """A measured α_c."""
+
+    experiment: Experiment
+    """Resolved; its fraction and seed mean nothing."""
+    counts: dict[float, tuple[int, int]]
+    """Successes and trials at each fraction."""
+    transition: Transition
+
+    @property
+    def budget(self) -> int:
+        """The number of steps within which a run had to grok."""
+        assert self.experiment.steps is not None
+        return self.experiment.steps
+
+    @property
+    def runs(self) -> int:
+        return sum(trials for _, trials in self.counts.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        e = self.experiment
+        return {
+            "task": e.task,
+            "modulus": e.modulus,
+            "sampling": e.sampling,
+            "width": e.width,
+            "optimizer": e.optimizer,
+            "learning_rate": e.lr,
+            "weight_decay": e.weight_decay,
+            "budget": self.budget,
+            "threshold": e.threshold,
+            "critical": self.transition.critical,
+            "low": self.transition.low,
+            "high": self.transition.high,
+            "transition_width": self.transition.width,
+            "runs": self.runs,
+            "curve": [
+                {"fraction": x, "grokked": successes, "runs": trials} for x, (successes, trials) in self.counts.items()
+            ],
+        }
+
+    def __str__(self) -> str:
+        t = self.transition
+        if t.critical is not None:
+            return f"{t.critical:.3f} [{t.low:.3f}, {t.high:.3f}]"
+        return f"above {t.low:g}" if t.high is None else f"below {t.high:g}"
+
+
+def critical_fractions(experiments: Sequence[Experiment], train: Train, effort: Effort | None = None) -> list[Critical]:
+    """α_c for each experiment, whose fraction and seed are ignored. All searches advance together, round by round, so that
+    their runs share batches."""
+    searches = [Search(experiment, effort or Effort()) for experiment in experiments]
+    while asked := [(search, e) for search in searches for e in search.next_experiments()]:
+        results = train([experiment for _, experiment in asked])
+        for (search, experiment), result in zip(asked, results, strict=True):
+            search.add(experiment, result)
+        for search in {id(search): search for search, _ in asked}.values():
+            search.round += 1
+            if not search.successes:
+                e = search.experiment
+                raise ModgrokError(f"No run of {e.task} modulo {e.modulus} could be trained; see the remarks above.")
+    return [_conclude(search) for search in searches]
+
+
+def _conclude(search: Search) -> Critical:
+    counts = search.counts
+    return Critical(search.experiment.resolve(), counts, fit_transition(counts, search.effort.resolution))

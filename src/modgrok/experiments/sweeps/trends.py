@@ -1,0 +1,102 @@
+"""What several critical fractions say together: how α_c falls with p, and what guided sampling gains."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from modgrok.experiments.sweeps.critical import Critical
+
+Z95 = 1.96
+"""Half-width of a 95 % interval in standard deviations."""
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    r"""$\alpha_c = c\,p^{-k}$, fitted to logarithms with the inverse squares of their standard errors as weights."""
+
+    factor: float
+    exponent: float
+    """k, positive where α_c falls."""
+    error: float
+    """Half the 95 % interval of the exponent."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """α_c under one sampling minus α_c under random sampling, all else equal."""
+
+    sampling: str
+    modulus: int
+    difference: float
+    low: float
+    high: float
+
+
+def power_law(found: Iterable[Critical]) -> PowerLaw | None:
+    """The law through estimates at three or more moduli; None for fewer."""
+    known = [one for one in found if one.transition.critical is not None]
+    if len({one.experiment.modulus for one in known}) < 3:
+        return None
+    p = np.array([one.experiment.modulus for one in known], float)
+    alpha = np.array([one.transition.critical for one in known], float)
+    errors = np.array([_half_width(one) for one in known]) / alpha / Z95
+    design = np.stack([np.ones_like(p), -np.log(p)], axis=1)
+    weights = 1 / errors**2
+    information = design.T @ (design * weights[:, None])
+    covariance = np.linalg.inv(information)
+    log_factor, exponent = covariance @ design.T @ (weights * np.log(alpha))
+    residuals = (np.log(alpha) - design @ [log_factor, exponent]) / errors
+    scatter = max(1.0, float((residuals**2).sum() / max(1, len(p) - 2)))  # points off the line widen the interval
+    return PowerLaw(math.exp(log_factor), float(exponent), Z95 * math.sqrt(scatter * covariance[1, 1]))
+
+
+def gains(found: Sequence[Critical]) -> list[Gain]:
+    """For every guided sampling that was measured beside random sampling at the same modulus."""
+    random = {one.experiment.modulus: one for one in found if one.experiment.sampling == "random"}
+    pairs = [(one, random.get(one.experiment.modulus)) for one in found if one.experiment.sampling != "random"]
+    compared = []
+    for guided, reference in pairs:
+        if reference is None or guided.transition.critical is None or reference.transition.critical is None:
+            continue
+        difference = guided.transition.critical - reference.transition.critical
+        half = math.hypot(_half_width(guided), _half_width(reference))
+        e = guided.experiment
+        compared.append(Gain(e.sampling, e.modulus, difference, difference - half, difference + half))
+    return compared
+
+
+def sentences(found: Sequence[Critical]) -> list[str]:
+    """The trends in words, with their intervals."""
+    said = []
+    plain = sorted(
+        (one for one in found if one.experiment.sampling == found[0].experiment.sampling),
+        key=lambda one: one.experiment.modulus,
+    )
+    law = power_law(plain)
+    if law is not None:
+        known = [one for one in plain if one.transition.critical is not None]
+        first, last = known[0], known[-1]
+        verb = (
+            "falls" if law.exponent > law.error else "rises" if -law.exponent > law.error else "does not clearly change"
+        )
+        said.append(
+            f"α_c {verb} with p: {first} at p = {first.experiment.modulus}, {last} at p = {last.experiment.modulus}; "
+            f"about p^({-law.exponent:.2f} ± {law.error:.2f})."
+        )
+    for gain in gains(found):
+        verdict = (
+            "needs less data" if gain.high < 0 else "needs more data" if gain.low > 0 else "makes no clear difference"
+        )
+        said.append(
+            f"At p = {gain.modulus} {gain.sampling} sampling {verdict}: α_c changes by {gain.difference:+.3f} "
+            f"[{gain.low:+.3f}, {gain.high:+.3f}] against random sampling."
+        )
+    return said
+
+
+def _half_width(one: Critical) -> float:
+    assert one.transition.low is not None
+    assert one.transition.high is not None
+    return max((one.transition.high - one.transition.low) / 2, 1e-4)
