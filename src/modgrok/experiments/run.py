@@ -140,7 +140,7 @@ class Run:
     def keep(self, step: int, network: Network) -> None:
         write_bytes(self.snapshot_path(step), network_bytes(network))
 
-    def checkpoint(self, step: int, leaves: list[np.ndarray]) -> None:
+    def checkpoint(self, step: int, leaves: list[Any]) -> None:
         tensors = {str(number): leaf for number, leaf in enumerate(leaves)}
         write_tensors(self.folder / "checkpoint.safetensors", tensors, {"step": str(step)})
 
