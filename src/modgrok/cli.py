@@ -17,6 +17,7 @@ COMMANDS = {
     "runs": "list, show, export and remove stored runs",
     "sweep": "train all combinations of settings into one table, here or on a Ray cluster, and draw it",
     "critical": "how much of the table must be shown for the rest to be found, with an interval",
+    "landscape": "which functions generalize: their structure beside what training makes of them",
     "lab": "open a local page on which you watch networks train, and take them apart",
     "bench": "time the training on this machine, against its matrix products and PyTorch",
 }

@@ -160,8 +160,8 @@ class Critical:
 
 
 def critical_fractions(experiments: Sequence[Experiment], train: Train, effort: Effort | None = None) -> list[Critical]:
-    """α_c for each experiment, whose fraction and seed are ignored. All searches advance together, round by round, so that
-    their runs share batches."""
+    """α_c for each experiment, whose fraction and seed are ignored. All searches advance together, round by round, so
+    that their runs share batches."""
     searches = [Search(experiment, effort or Effort()) for experiment in experiments]
     while asked := [(search, e) for search in searches for e in search.next_experiments()]:
         results = train([experiment for _, experiment in asked])

@@ -45,7 +45,7 @@ def _transitions(axes: Any, found: Sequence[Critical], samplings: list[str], by_
     within = f"{budgets[0]:,}" if len(budgets) == 1 else f"{budgets[0]:,} to {budgets[-1]:,}"
     axes.set(xlabel="training fraction α", ylabel=f"share of runs that grok within {within} steps")
     axes.set_title(_title(found, by_sampling), loc="left", fontsize=10)
-    axes.legend(fontsize=7.5, loc="lower right", handletextpad=0.2)
+    axes.legend(fontsize=7.5, loc="upper left", handletextpad=0.2)
 
 
 def _against_modulus(axes: Any, found: Sequence[Critical], samplings: list[str]) -> None:

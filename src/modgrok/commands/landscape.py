@@ -1,0 +1,102 @@
+"""`modgrok landscape`: which functions generalize, their structure beside what training makes of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from modgrok.commands.arguments import out, parse, print_json
+from modgrok.commands.sweeping import Place, Work, report
+from modgrok.experiments import Experiment
+from modgrok.experiments.sweeps.landscape import Row, landscape, landscape_sweep, sentences
+from modgrok.experiments.sweeps.record import Record
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.sweep import DEFAULTS
+from modgrok.experiments.sweeps.table import sweep_table
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Train many functions at several fractions, and put what comes out beside the structure of their tables: which
+    are learnt easily (most runs grok at a fraction up to 0.75), which with much data (at least half of the test at the
+    largest fraction), and which not at all."""
+
+    functions: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="EXPR")]
+    """The functions; by default a catalogue of 36 polynomials of every kind."""
+    modulus: int
+    """p."""
+    place: Place
+    fraction: tuple[float, ...] = (0.3, 0.5, 0.7, 0.9)
+    """Shares of all inputs that are trained on."""
+    seeds: int = 3
+    """Runs at each fraction."""
+    width: int = 500
+    """N, the number of hidden neurons."""
+    optimizer: str = "adamw"
+    """gd, momentum, nesterov, sgd, adam or adamw."""
+    lr: float | Literal["auto"] = "auto"
+    """Learning rate; auto is the natural unit for this optimizer, p and N."""
+    weight_decay: float | None = None
+    """Shrinks the weights; by default 0.05 for adamw and 0 for all others."""
+    steps: int | None = None
+    """Steps to train; by default the optimizer's number of steps."""
+    figure: Path | None = None
+    """Draw the landscape to this file: .png, .svg or .pdf."""
+    out: Path | None = None
+    """Write the table of all runs to this .csv or .parquet file."""
+    json: bool = False
+    """Print one JSON object instead of a table."""
+
+
+def main(argv: list[str]) -> None:
+    """Train, classify, print."""
+    asked = parse(Landscape, "landscape", argv)
+    names = ("modulus", "width", "optimizer", "lr", "weight_decay", "steps")
+    settings = DEFAULTS | {name: getattr(asked, name) for name in names}
+    sweep = landscape_sweep(Experiment("n + m", **settings), asked.functions, asked.fraction, asked.seeds)
+    experiments = sweep.experiments
+    work = Work(asked.place)
+    results = Results(experiments, work.store)
+    work.forecast(results)
+    failures = work.train(results, Record(sweep, work.store))
+    rows = landscape(sweep, results)
+    if asked.out is not None:
+        sweep_table(sweep, results).write(asked.out)
+    if asked.figure is not None:
+        from modgrok.experiments.sweeps.figures import save_figure
+        from modgrok.experiments.sweeps.landscape_figure import draw_landscape
+
+        save_figure(draw_landscape(rows, _title(sweep.experiment)), asked.figure)
+    if asked.json:
+        functions = [row.as_dict() for row in rows]
+        print_json({"sweep": sweep.id, "modulus": asked.modulus, "functions": functions, "sentences": sentences(rows)})
+    else:
+        _show(rows, sweep.experiment)
+    report(failures)
+
+
+def _show(rows: Sequence[Row], experiment: Experiment) -> None:
+    fractions = [place.fraction for place in rows[0].places]
+    heads = [f"α = {fraction:g}" for fraction in fractions]
+    table = Table("function", "structure", *heads, "learnt", title=escape(_title(experiment)), title_justify="left")
+    before = rows[0].complexity
+    for row in rows:
+        if row.complexity != before:
+            table.add_section()
+        before = row.complexity
+        accuracies = ["–" if place.accuracy is None else f"{place.accuracy:.1%}" for place in row.places]
+        kind = row.structure.kind.replace("_", " ")
+        table.add_row(escape(row.function), kind, *accuracies, row.complexity or "–")
+    out.print(table, highlight=False)
+    for sentence in sentences(rows):
+        out.print(Text(sentence), soft_wrap=True)
+
+
+def _title(experiment: Experiment) -> str:
+    resolved = experiment.resolve()
+    return f"mod {resolved.modulus}, N = {resolved.width}, {resolved.optimizer}, at most {resolved.steps:,} steps"

@@ -1,0 +1,126 @@
+"""Which functions generalize: the structure of their tables beside what training makes of them.
+
+The paper sees three classes (section 3.2 and the discussion): functions that are learnt easily, those that need a lot
+of data, and those that are not learnt at all. Here a class is what the test accuracies say, by fixed thresholds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.sweeps.functions import FUNCTIONS
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.sweep import Sweep
+from modgrok.tasks import Structure
+
+EASY_FRACTION = 0.75
+"""A function is learnt easily where most runs grok at a fraction up to this."""
+LEARNT = 0.5
+"""It is learnt with much data where, at the largest fraction, the median test accuracy is at least this."""
+
+Complexity = Literal["easily", "with much data", "not at all"]
+CLASSES: tuple[Complexity, ...] = ("easily", "with much data", "not at all")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One function at one fraction."""
+
+    fraction: float
+    accuracies: tuple[float, ...]
+    """Test accuracies at the end, one for each run that has ended."""
+    grokked: int
+    """How many of the runs grokked."""
+
+    @property
+    def accuracy(self) -> float | None:
+        """The median test accuracy."""
+        return float(np.median(self.accuracies)) if self.accuracies else None
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One function: its structure, and what training did."""
+
+    function: str
+    structure: Structure
+    places: tuple[Place, ...]
+    """By fraction, ascending."""
+
+    @property
+    def complexity(self) -> Complexity | None:
+        """The class; None while runs are missing."""
+        if not all(place.accuracies for place in self.places):
+            return None
+        easy = [place for place in self.places if place.fraction <= EASY_FRACTION]
+        if any(2 * place.grokked > len(place.accuracies) for place in easy):
+            return "easily"
+        last = self.places[-1].accuracy
+        return "with much data" if last is not None and last >= LEARNT else "not at all"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row as JSON values."""
+        return {
+            "function": self.function,
+            "structure": self.structure.kind,
+            "learnt": self.complexity,
+            "fractions": [place.fraction for place in self.places],
+            "test_accuracy": [place.accuracy for place in self.places],
+            "lowest": [min(place.accuracies, default=None) for place in self.places],
+            "highest": [max(place.accuracies, default=None) for place in self.places],
+            "grokked": [place.grokked for place in self.places],
+            "runs": [len(place.accuracies) for place in self.places],
+        }
+
+
+def landscape_sweep(experiment: Experiment, functions: Sequence[str], fractions: Sequence[float], seeds: int) -> Sweep:
+    """All functions at all fractions; `experiment` has the other settings."""
+    if seeds < 1:
+        raise ModgrokError(f"At least one seed is needed, not {seeds}.")
+    names = tuple(functions) or FUNCTIONS
+    return Sweep(experiment, [{"task": names}, {"fraction": sorted(fractions)}, {"seed": range(seeds)}])
+
+
+def landscape(sweep: Sweep, results: Results) -> list[Row]:
+    """The rows of a landscape, class by class, the well-learnt first."""
+    found: dict[str, dict[float, list[dict[str, Any]]]] = {}
+    for experiment, result in zip(sweep.experiments, results.in_order, strict=True):
+        runs = found.setdefault(experiment.task, {}).setdefault(experiment.fraction, [])
+        if result is not None:
+            runs.append(result)
+    modulus = sweep.experiment.modulus
+    rows = [
+        Row(
+            function,
+            Experiment(function, modulus).load_task().structure,
+            tuple(_place(fraction, runs) for fraction, runs in at.items()),
+        )
+        for function, at in found.items()
+    ]
+    return sorted(rows, key=_rank)
+
+
+def sentences(rows: Sequence[Row]) -> list[str]:
+    """Which functions generalize, in words."""
+    said = []
+    for known, what in ((True, "with a known structure"), (False, "without a known structure")):
+        group = [row.complexity for row in rows if row.structure.known == known and row.complexity is not None]
+        if group:
+            counts = ", ".join(f"{group.count(name)} {name}" for name in CLASSES if name in group)
+            said.append(f"{len(group)} functions {what}, learnt: {counts}.")
+    return said
+
+
+def _place(fraction: float, runs: list[dict[str, Any]]) -> Place:
+    accuracies = tuple(run["test_accuracy"] or 0.0 for run in runs)
+    return Place(fraction, accuracies, sum(run["grokked_at"] is not None for run in runs))
+
+
+def _rank(row: Row) -> tuple[Any, ...]:
+    complexity = row.complexity
+    order = len(CLASSES) if complexity is None else CLASSES.index(complexity)
+    return order, not row.structure.known, -sum(place.accuracy or 0.0 for place in row.places)
