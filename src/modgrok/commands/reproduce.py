@@ -1,0 +1,106 @@
+"""`modgrok reproduce`: the paper's figures and claims, from networks trained here, with a verdict for each."""
+
+import sys
+
+from rich.markup import escape
+from rich.table import Table
+
+from modgrok.commands.arguments import err, out, parse
+from modgrok.experiments.interruption import Interruption
+from modgrok.reproduce.catalogue import CLAIMS, chosen_studies
+from modgrok.reproduce.pipeline import Outcome, check_out, reproduce
+from modgrok.reproduce.plan import cost
+from modgrok.reproduce.profile import profile_named
+from modgrok.reproduce.progress import BarProgress, LineProgress
+from modgrok.reproduce.request import Request
+
+COLOURS = {
+    "holds": "green",
+    "holds with a remark": "yellow",
+    "does not hold here": "red",
+    "not run in this profile": "bright_black",
+}
+
+
+def main(argv: list[str]) -> None:
+    """Plan, train, measure, draw, judge, print."""
+    request = parse(Request, "reproduce", argv)
+    check_out(request.out)
+    if request.plan:
+        _show_plan(request)
+        return
+    with Interruption() as interruption:
+        observer = _observer(interruption)
+        try:
+            outcome = _run(request, observer)
+        except KeyboardInterrupt:
+            _stopped(interruption, "interrupted; the same command goes on from what is stored.")
+        except Exception as error:
+            from modgrok.experiments.trainer import Interrupted
+
+            if not isinstance(error, Interrupted):
+                raise
+            _stopped(interruption, str(error))
+    _show(outcome)
+
+
+def _stopped(interruption: Interruption, sentence: str) -> None:
+    err.print(f"modgrok: {sentence}", highlight=False, markup=False)
+    sys.exit(interruption.exit_code)
+
+
+def _run(request: Request, observer: LineProgress | BarProgress) -> Outcome:
+    if isinstance(observer, BarProgress):
+        with observer:
+            return reproduce(request, observer, lambda text: err.print(text, highlight=False))
+    return reproduce(request, observer, lambda text: err.print(text, highlight=False))
+
+
+def _observer(interruption: Interruption) -> LineProgress | BarProgress:
+    kind = BarProgress if err.is_terminal else LineProgress
+
+    class Watching(kind):  # type: ignore[valid-type, misc]
+        def advanced(self, *told: object) -> None:
+            interruption.training = True
+            super().advanced(*told)
+
+        def stop_requested(self) -> bool:
+            return interruption.requested
+
+    return Watching(err) if err.is_terminal else Watching()
+
+
+def _show_plan(request: Request) -> None:
+    profile = profile_named(request.profile)
+    table = Table(title=f"profile {profile.name}", title_justify="left")
+    for name in ("study", "runs", "run-steps at most", "in steps of p 97, N 500", "2 CPU cores", "H200"):
+        table.add_column(name, justify="left" if name == "study" else "right")
+    for row in cost(chosen_studies(request.only, profile), profile):
+        table.add_row(
+            row.study,
+            str(row.runs),
+            f"{row.run_steps:,}".replace(",", " "),
+            f"{row.reference_steps:,.0f}".replace(",", " "),
+            f"{row.cpu_minutes:.1f} min",
+            f"{row.gpu_minutes:.1f} min",
+        )
+    out.print(table)
+
+
+def _show(outcome: Outcome) -> None:
+    table = Table(title="verdicts", title_justify="left")
+    table.add_column("claim")
+    table.add_column("verdict")
+    table.add_column("what was found")
+    for name, verdict in outcome.verdicts.items():
+        colour = COLOURS[verdict.outcome]
+        table.add_row(name, f"[{colour}]{verdict.outcome}[/]", escape(verdict.sentence))
+    out.print(table)
+    outcomes = [verdict.outcome for verdict in outcome.verdicts.values()]
+    out.print(
+        ", ".join(f"{outcomes.count(name)} {name}" for name in COLOURS if name in outcomes)
+        + f", of {len(CLAIMS)} claims",
+        highlight=False,
+    )
+    if outcome.report is not None:
+        out.print(f"report: {escape(str(outcome.report))}", highlight=False, soft_wrap=True)

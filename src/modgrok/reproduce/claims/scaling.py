@@ -1,0 +1,211 @@
+"""Claims about data, optimizers and the modulus (sections 2, 4.2, 5.2; Fig. 3a)."""
+
+from modgrok.reproduce.claims.claim import Claim, Verdict, decide
+from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.values import mean, percent, short, spread
+
+REGULARIZED = ("GD + weight decay", "GD + dropout", "GD + batch norm")
+MATCHING = "How the rates are matched decides such comparisons: these are the largest comfortable rates of each optimizer in natural units."
+
+
+def _critical(n: Numbers) -> dict[str, str]:
+    return {
+        f"smallest α with grokking, {name}": "–" if value is None else short(value)
+        for name, value in n["critical_fraction"].items()
+    }
+
+
+def _critical_fraction(n: Numbers) -> Verdict:
+    smallest = n["fractions"][0]
+    found = {name: n["critical_fraction"][name] for name in ("GD", "Adam", "AdamW")}
+    holds = all(value is not None and value > smallest for name, value in found.items() if name != "AdamW")
+    holds &= found["AdamW"] is not None
+    slower = [
+        times[i] > times[-1]
+        for times in (n["median_times"][name] for name in ("GD", "Adam"))
+        for i in [next((i for i, t in enumerate(times) if t is not None), -1)]
+        if times[i] is not None and times[-1] is not None
+    ]
+    return decide(
+        holds and bool(slower) and all(slower),
+        "Below some fraction no optimizer groks within its steps, and just above it grokking takes longest."
+        if holds
+        else "No critical fraction shows between the smallest and the largest α.",
+        _critical(n) | {"p": str(n["modulus"])},
+    )
+
+
+def _regularization_time(n: Numbers) -> Verdict:
+    return _compare_times(n, ("Adam", "AdamW", "momentum"), "Adaptive optimizers and momentum", "GD")
+
+
+def _compare_times(n: Numbers, names: tuple[str, ...], who: str, against: str) -> Verdict:
+    fraction = n["fractions"][-2]
+    times = {name: n["times"][name][-2] for name in (against, *names)}
+    medians = {name: n["median_times"][name][-2] for name in times}
+    base = medians[against]
+    faster = [name for name in names if base is not None and medians[name] is not None and medians[name] < base]
+    slower = [name for name in names if name not in faster]
+    return decide(
+        bool(faster) and not slower,
+        f"{who} grok in fewer steps than plain GD."
+        if not slower
+        else f"Not faster than plain GD: {', '.join(slower)}.",
+        {f"steps at α = {fraction}, {name}": spread(cell) for name, cell in times.items()},
+        MATCHING,
+    )
+
+
+def _lower_critical(n: Numbers) -> Verdict:
+    critical = n["critical_fraction"]
+    base = critical["GD"]
+    others = {name: value for name, value in critical.items() if name != "GD"}
+    lower = [name for name, value in others.items() if value is not None and (base is None or value < base)]
+    rest = [name for name in others if name not in lower]
+    regularized = [
+        name for name in ("GD + weight decay", "AdamW", "GD + dropout", "momentum + weight decay") if name in lower
+    ]
+    return decide(
+        len(regularized) >= 2,
+        f"Less data is enough with {', '.join(lower)}."
+        if lower
+        else "No optimizer groks with less data than plain GD.",
+        _critical(n),
+        f"Not with {', '.join(rest)}. {MATCHING}" if rest else MATCHING,
+    )
+
+
+def _regularization_speed(n: Numbers) -> Verdict:
+    """Whether weight decay, dropout and batch norm shorten the time of plain GD, where plain GD groks."""
+    ratios = {}
+    for name in REGULARIZED:
+        pairs = zip(n["median_times"][name], n["median_times"]["GD"], strict=True)
+        known = [a / b for a, b in pairs if a is not None and b is not None]
+        ratios[name] = known
+    faster = [name for name, known in ratios.items() if known and min(known) < 1]
+    always = [name for name, known in ratios.items() if known and max(known) < 1]
+    return decide(
+        bool(faster),
+        f"Fewer steps than plain GD at some α: {', '.join(faster)}."
+        if faster
+        else "Weight decay, dropout and batch norm do not shorten the time to grokking.",
+        {f"steps relative to GD, {name}": spread(known) if known else "–" for name, known in ratios.items()},
+        (
+            ""
+            if len(always) == len(REGULARIZED)
+            else "Not at every α, and not each of them: near the critical fraction regularization helps most. "
+        )
+        + MATCHING,
+    )
+
+
+def _momentum(n: Numbers) -> Verdict:
+    pairs = list(zip(n["median_times"]["momentum"], n["median_times"]["GD"], strict=True))
+    ratios = [a / b for a, b in pairs if a is not None and b is not None]
+    critical = n["critical_fraction"]
+    same = critical["momentum"] is not None and critical["GD"] is not None and critical["momentum"] >= critical["GD"]
+    return decide(
+        bool(ratios) and max(ratios) < 1,
+        "Momentum shortens the time to grokking at every α."
+        if ratios and max(ratios) < 1
+        else "Momentum does not shorten the time.",
+        {"steps relative to GD": spread(ratios)}
+        | _critical({"critical_fraction": {k: critical[k] for k in ("GD", "momentum")}}),
+        ("It does not lower the critical fraction on this grid. " if same else "") + MATCHING,
+    )
+
+
+def _modulus(n: Numbers) -> Verdict:
+    found = n["critical_fraction"]
+    known = [value for value in found if value is not None]
+    falls = all(b <= a for a, b in zip(known, known[1:], strict=False))
+    holds = len(known) >= 2 and falls and known[-1] < known[0] and found[-1] is not None
+    return decide(
+        holds,
+        "The larger the modulus, the smaller the share of the table that is needed."
+        if holds
+        else "The critical fraction does not fall with the modulus.",
+        {
+            f"critical α, p = {p}": ("above the grid" if value is None else short(value)) + f"; seeds {spread(seeds)}"
+            for p, value, seeds in zip(n["moduli"], found, n["of_seeds"], strict=True)
+        },
+    )
+
+
+def _sampling(n: Numbers) -> Verdict:
+    accuracy = {name: [value for cell in cells for value in cell] for name, cells in n["test_accuracy"].items()}
+    grokked = {name: sum(t is not None for cell in cells for t in cell) for name, cells in n["times"].items()}
+    better = grokked["balanced"] > grokked["random"] or (
+        grokked["balanced"] == grokked["random"] and mean(accuracy["balanced"]) > mean(accuracy["random"])
+    )
+    total = len(accuracy["random"])
+    clear = grokked["balanced"] - grokked["random"] >= max(2, 0.1 * total)
+    return decide(
+        better,
+        "Near the critical fraction a balanced choice of training pairs does better than a random one."
+        if better
+        else "A balanced choice of training pairs does no better than a random one.",
+        {f"grokked, {name}": f"{count} of {total}" for name, count in grokked.items()}
+        | {f"mean test accuracy, {name}": percent(mean(values)) for name, values in accuracy.items()},
+        "" if clear else "The difference is small.",
+    )
+
+
+CLAIMS = (
+    Claim(
+        "critical_fraction",
+        "1, 2, 4.2 (Fig. 3a)",
+        "Grokking needs a minimal share of data, and takes longest just above it.",
+        ("fig3",),
+        "GD and Adam grok at some α and not at the smallest; the first time on the curve is longer than the last",
+        _critical_fraction,
+    ),
+    Claim(
+        "adaptive_time",
+        "2, 4.2 (Fig. 3a)",
+        "Adaptive optimizers grok in fewer steps.",
+        ("fig3",),
+        "median steps of Adam, AdamW and momentum below GD's at the second largest α",
+        _regularization_time,
+    ),
+    Claim(
+        "regularization_time",
+        "1, 2 (Fig. 3a)",
+        "Regularization makes grokking happen after fewer steps.",
+        ("fig3",),
+        "weight decay, dropout or batch norm takes fewer median steps than plain GD at some α where both grok",
+        _regularization_speed,
+    ),
+    Claim(
+        "momentum",
+        "4.1 (Fig. 3a)",
+        "Momentum plays a major role in shortening the time to grokking.",
+        ("fig3",),
+        "fewer median steps than GD at every α where both grok",
+        _momentum,
+    ),
+    Claim(
+        "lower_fraction",
+        "2, 4.2 (Fig. 3a)",
+        "Regularization and adaptive optimizers let grokking happen with less data.",
+        ("fig3",),
+        "a smaller critical α than plain GD's with at least two kinds of regularization",
+        _lower_critical,
+    ),
+    Claim(
+        "modulus",
+        "5.2",
+        "The critical fraction falls as the modulus grows.",
+        ("moduli",),
+        "never rises from one p to the next larger, and is smaller at the largest p than at the smallest that groks",
+        _modulus,
+    ),
+    Claim(
+        "sampling",
+        "4.2, 5.2",
+        "A guided choice of training pairs lowers the critical fraction.",
+        ("sampling",),
+        "more runs grok with balanced than with random pairs near the critical fraction (accuracy decides a tie)",
+        _sampling,
+    ),
+)

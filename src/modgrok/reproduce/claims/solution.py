@@ -1,0 +1,253 @@
+"""Claims about the weights written down (section 3, appendices A and B)."""
+
+from modgrok.reproduce.claims.claim import Claim, Verdict, decide
+from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.values import mean, percent, short, spread
+
+
+def _solves_addition(n: Numbers) -> Verdict:
+    accuracy = n["addition"]["accuracy"]
+    return decide(
+        min(accuracy) == 1 and 0.9 < mean(n["peak"]) < 1.1,
+        f"The closed form with random phases, N = {n['width']}, answers {percent(min(accuracy))} of all pairs at least; the right output "
+        f"averages {mean(n['peak']):.3f} in units of the predicted 1/(2D).",
+        {
+            "accuracy": spread(accuracy, percent),
+            "loss": spread(n["addition"]["loss"]),
+            "exact form": f"{percent(n['exact']['accuracy'])} at N = {n['exact']['width']}, loss {short(n['exact']['loss'])}",
+        },
+    )
+
+
+def _improves_with_width(n: Numbers) -> Verdict:
+    series = n["by_width"]["random phases"]
+    accuracy, loss, widths = series["mean_accuracy"], series["mean_loss"], series["widths"]
+    falling = all(b <= a for a, b in zip(loss, loss[1:], strict=False))
+    rising = all(b >= a - 0.02 for a, b in zip(accuracy, accuracy[1:], strict=False))
+    return decide(
+        falling and rising and accuracy[-1] >= 0.999,
+        f"Accuracy rises from {percent(accuracy[0])} at N = {widths[0]} to {percent(accuracy[-1])} at N = {widths[-1]}; the loss falls "
+        f"from {short(loss[0])} to {short(loss[-1])}.",
+        {f"N = {width}": spread(cell, percent) for width, cell in zip(widths, series["accuracy"], strict=True)},
+    )
+
+
+def _width_of(series: dict, level: float) -> float | None:
+    reached = [w for w, a in zip(series["widths"], series["mean_accuracy"], strict=True) if a >= level]
+    return reached[0] if reached else None
+
+
+def _trained_is_faster(n: Numbers) -> Verdict:
+    level = 0.99
+    widths = {name: _width_of(series, level) for name, series in n["by_width"].items()}
+    phases = widths["random phases"]
+    better = {
+        name: widths[name] is not None and phases is not None and widths[name] < phases for name in ("GD", "AdamW")
+    }
+    remark = (
+        ""
+        if all(better.values())
+        else f"Here only {'GD' if better['GD'] else 'AdamW'} does, within the profile's steps."
+    )
+    return decide(
+        any(better.values()),
+        "Trained networks need fewer neurons than random phases for 99 %."
+        if any(better.values())
+        else "Trained networks do not reach 99 % at a smaller width than random phases.",
+        {f"width for 99 %: {name}": short(width) for name, width in widths.items()},
+        f"{remark} Chosen phases do better than both: {widths['exact form']} neurons.".strip(),
+    )
+
+
+def _trained_improves(n: Numbers) -> Verdict:
+    measured = {}
+    holds = True
+    for name in ("GD", "AdamW"):
+        series = n["by_width"][name]
+        holds &= series["mean_accuracy"][-1] >= 0.99 and series["mean_accuracy"][0] < series["mean_accuracy"][-1]
+        for width, cell in zip(series["widths"], series["accuracy"], strict=True):
+            measured[f"{name}, N = {width}"] = spread(cell, percent)
+    return decide(
+        holds,
+        "The widest trained networks are right, the narrowest are not."
+        if holds
+        else "Test accuracy of trained networks does not grow to 99 % with the width.",
+        measured,
+    )
+
+
+def _other_activations(n: Numbers) -> Verdict:
+    found = {name: series["perfect_at"] for name, series in n["activations"].items()}
+    square = found["quadratic"]
+    work = [name for name, width in found.items() if width is not None and name != "quadratic"]
+    larger = square is not None and all(found[name] >= square for name in work)
+    gelu = n["activations"]["gelu"]
+    rising = gelu["mean"][-1] > gelu["mean"][0]
+    remarks = []
+    if found["gelu"] is None:
+        remarks.append(f"GELU is at {percent(gelu['mean'][-1])} at the limit of N = {gelu['widths'][-1]}.")
+    if odd := [name for name in ("tanh", "x^3") if found.get(name, 0) is None]:
+        remarks.append(f"Odd activations ({', '.join(odd)}) stay at chance: they make no wave in n + m.")
+    return decide(
+        square is not None and found["relu"] is not None and larger and rising,
+        "The same weights work for other activations at larger widths."
+        if larger and work
+        else "The weights do not carry over to other activations at larger widths.",
+        {
+            name: "100 % at N = " + short(width)
+            if width is not None
+            else f"{percent(n['activations'][name]['mean'][-1])} at N = {n['activations'][name]['widths'][-1]}"
+            for name, width in found.items()
+        },
+        " ".join(remarks),
+    )
+
+
+def _claim_two(n: Numbers, trained: Numbers) -> Verdict:
+    worst = min(min(scores["accuracy"]) for scores in n["sums"].values())
+    learnt = [seed["test_accuracy"] for seed in trained["seeds"]]
+    explained = [seed["explained"] for seed in trained["seeds"]]
+    holds = worst >= 0.999 and min(learnt) >= 0.99 and min(explained) >= 0.5
+    return decide(
+        holds,
+        "Replacing n by f1(n) and m by f2(m) solves every sum tried, and AdamW finds such waves for n² + m²."
+        if holds
+        else "A sum of two functions is not solved, or not found by AdamW.",
+        {text: spread(scores["accuracy"], percent) for text, scores in n["sums"].items()}
+        | {
+            "AdamW on n² + m², test accuracy": spread(learnt, percent),
+            "share of a neuron's power in one wave of n² and m² (median)": spread(explained, percent),
+        },
+    )
+
+
+def _invertible(n: Numbers) -> Verdict:
+    found = {d: power for d, power in n["powers"].items() if power["branches"] == 1}
+    worst = min((min(power["one"]["accuracy"]) for power in found.values()), default=0.0)
+    return decide(
+        worst >= 0.999,
+        f"Reading out F⁻¹(q) answers at least {percent(worst)} of all pairs for invertible powers of n + m.",
+        {f"(n+m)^{d}": spread(power["one"]["accuracy"], percent) for d, power in found.items()},
+    )
+
+
+def _branches(n: Numbers) -> Verdict:
+    found = {d: power for d, power in n["powers"].items() if power["branches"] > 1}
+    off = [abs(mean(power["one"]["accuracy"]) - power["expected"]) for power in found.values()]
+    complete = min((min(power["all"]["accuracy"]) for power in found.values()), default=0.0)
+    return decide(
+        bool(off) and max(off) <= 0.03,
+        "With b branches and one of them read out, about 1/b of the answers are right."
+        if off and max(off) <= 0.03
+        else "The accuracy of a single branch is not about 1/b.",
+        {
+            f"(n+m)^{d}, b = {power['branches']}": f"one branch {spread(power['one']['accuracy'], percent)}, "
+            f"all branches {percent(mean(power['all']['accuracy']))}"
+            for d, power in found.items()
+        },
+        f"The loss of accuracy is avoidable: summing the readout over all branches answers at least {percent(complete)}."
+        if complete >= 0.95
+        else "",
+    )
+
+
+def _complex_network(n: Numbers) -> Verdict:
+    accuracy = n["complex"]["accuracy"]
+    return decide(
+        min(accuracy) >= 0.999,
+        f"Complex exponentials with φ1 + φ2 = φ3 answer at least {percent(min(accuracy))} of all pairs.",
+        {"accuracy": spread(accuracy, percent), "loss": spread(n["complex"]["loss"])},
+    )
+
+
+def _many_variables(n: Numbers) -> Verdict:
+    accuracy = n["three_variables"]["accuracy"]
+    return decide(
+        min(accuracy) >= 0.99,
+        f"Waves with a cubic activation compute a sum of three variables in at least {percent(min(accuracy))} of all cases.",
+        {"accuracy": spread(accuracy, percent)},
+    )
+
+
+CLAIMS = (
+    Claim(
+        "claim_one",
+        "3.1, Claim I",
+        "Cosines of every frequency with random phases and φ1 + φ2 = φ3 compute n + m; the output is a δ-function of height 1/(2D).",
+        ("closed_forms",),
+        "accuracy 100 % for every draw, mean right output within 10 % of the prediction",
+        _solves_addition,
+    ),
+    Claim(
+        "width",
+        "3.1, 4.2 (Fig. 3b)",
+        "Accuracy of the closed form rises with width, and its loss falls.",
+        ("fig3",),
+        "mean loss falls with every step in width, mean accuracy never drops by more than 2 points and ends at ≥ 99.9 %",
+        _improves_with_width,
+    ),
+    Claim(
+        "trained_width",
+        "4.2 (Fig. 3b)",
+        "Accuracy of trained networks rises with width too.",
+        ("fig3",),
+        "mean test accuracy at the largest width ≥ 99 % and above that at the smallest, for GD and AdamW",
+        _trained_improves,
+    ),
+    Claim(
+        "trained_faster",
+        "4.2 (Fig. 3b)",
+        "Trained networks are right at a smaller width than random phases, since training tunes phases.",
+        ("fig3",),
+        "GD or AdamW reaches 99 % mean accuracy at a smaller width than random phases",
+        _trained_is_faster,
+    ),
+    Claim(
+        "other_activations",
+        "3.1, appendix B (Fig. A1)",
+        "The same weights work for other activations, ReLU among them, at larger widths; GELU only at very large width.",
+        ("figA1",),
+        "ReLU reaches 100 %, nobody before the square, and GELU rises with the width",
+        _other_activations,
+    ),
+    Claim(
+        "claim_two",
+        "3.2, Claim II",
+        "Sums f1(n) + f2(m) are solved by the same waves in f1(n) and f2(m), and optimizers find these weights.",
+        ("closed_forms", "figA3"),
+        "closed form ≥ 99.9 % for every sum; AdamW ≥ 99 % on n² + m², with ≥ 50 % of the median neuron's power in one such wave",
+        _claim_two,
+    ),
+    Claim(
+        "corollary",
+        "3.2, Corollary",
+        "F(f1(n) + f2(m)) with invertible F is solved by reading out F⁻¹(q).",
+        ("closed_forms",),
+        "accuracy ≥ 99.9 % for every invertible power",
+        _invertible,
+    ),
+    Claim(
+        "branches",
+        "3.2, Corollary; appendix C",
+        "If F⁻¹ has b branches, the closed form's accuracy is about 1/b.",
+        ("closed_forms",),
+        "within 3 points of (1 + (p−1)/b)/p for every power that is not invertible",
+        _branches,
+    ),
+    Claim(
+        "complex_network",
+        "appendix A",
+        "A network of complex exponentials solves modular addition in the same way.",
+        ("closed_forms",),
+        "accuracy ≥ 99.9 % for every draw",
+        _complex_network,
+    ),
+    Claim(
+        "many_variables",
+        "5.2",
+        "Functions of more variables have closed forms too, in some cases.",
+        ("closed_forms",),
+        "n1 + n2 + n3: accuracy ≥ 99 % for every draw",
+        _many_variables,
+    ),
+)

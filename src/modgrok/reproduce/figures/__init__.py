@@ -1,0 +1,1 @@
+"""One file for each figure of the paper: its runs, its numbers, its drawing."""

@@ -1,0 +1,152 @@
+"""Fig. 0: losses, weight norms, accuracies and gradient norms under plain gradient descent, α = 0.49."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Experiment, Run
+from modgrok.reproduce import style
+from modgrok.reproduce.profile import Profile
+from modgrok.reproduce.study import Numbers, Runs, Study
+from modgrok.reproduce.trained import addition_by_gd
+from modgrok.reproduce.values import plain
+
+CURVES = (
+    "step",
+    "train_loss",
+    "test_loss",
+    "train_accuracy",
+    "test_accuracy",
+    "norm_in",
+    "norm_out",
+    "gradient_in",
+    "gradient_out",
+    "ipr",
+)
+ONSET = 0.1
+"""Test accuracy at which generalization counts as begun."""
+
+
+def experiments(profile: Profile) -> list[Experiment]:
+    return [addition_by_gd(profile, seed) for seed in profile.seed_range]
+
+
+def numbers(profile: Profile, runs: Runs) -> Numbers:
+    """The curves of every seed, and the steps and sizes of what happens on them."""
+    found = [runs[experiment] for experiment in experiments(profile)]
+    return plain(
+        {
+            "modulus": profile.modulus,
+            "width": profile.width,
+            "fraction": found[0].experiment.fraction,
+            "learning_rate": found[0].experiment.lr,
+            "runs": [{"curves": curves(run), "events": events(run)} for run in found],
+        }
+    )
+
+
+def curves(run: Run) -> dict[str, np.ndarray]:
+    history = run.history
+    return {name: history[name] for name in CURVES}
+
+
+def events(run: Run) -> dict[str, Any]:
+    """When what happened in a run, and how large it was; None where it did not happen."""
+    h, result = run.history, run.result
+    assert result is not None
+    step, test = h["step"], h["test_accuracy"]
+    gradient = np.hypot(h["gradient_in"], h["gradient_out"])
+    norm = np.hypot(h["norm_in"], h["norm_out"])
+    onset = _first(step, test >= ONSET)
+    memorized, grokked = result["memorized_at"], result["grokked_at"]
+    peak = int(h["test_loss"].argmax())
+    # From the onset on: before it the gradient is largest at some early step of memorization.
+    strongest = int(gradient.argmax())
+    at = {name: _value(step, norm, place) for name, place in (("memorized", memorized), ("onset", onset))}
+    return {
+        "memorized_at": memorized,
+        "onset_at": onset,
+        "grokked_at": grokked,
+        "loss_peak_at": step[peak],
+        "loss_peak": h["test_loss"][peak],
+        "loss_start": h["test_loss"][0],
+        "test_accuracy_at_peak": test[peak],
+        "gradient_peak_at": step[strongest],
+        "gradient_start": gradient[0],
+        "gradient_peak": gradient[strongest],
+        "gradient_end": gradient[-1],
+        "norm_start": norm[0],
+        "norm_memorized": at["memorized"],
+        "norm_onset": at["onset"],
+        "norm_end": norm[-1],
+        "norm_largest": norm.max(),
+        "ipr_start": h["ipr"][0],
+        "ipr_memorized": _value(step, h["ipr"], memorized),
+        "ipr_end": h["ipr"][-1],
+        "train_loss_rises": float((np.diff(h["train_loss"]) > 0).mean()),
+        "train_loss_end": h["train_loss"][-1],
+        "test_loss_end": h["test_loss"][-1],
+        "test_accuracy_end": test[-1],
+    }
+
+
+def _first(step: np.ndarray, holds: np.ndarray) -> int | None:
+    places = np.flatnonzero(holds)
+    return int(step[places[0]]) if len(places) else None
+
+
+def _value(step: np.ndarray, values: np.ndarray, place: int | None) -> float | None:
+    return None if place is None else float(values[np.searchsorted(step, place)])
+
+
+def draw(n: Numbers) -> Any:
+    figure, grid = style.axes(2, 2, height=4.6, sharex=True)
+    (loss, norms), (accuracy, gradients) = grid
+    pairs = (
+        (loss, ("train_loss", "train", style.TRAIN), ("test_loss", "test", style.TEST)),
+        (norms, ("norm_in", "$W^{(1)}$", style.GREEN), ("norm_out", "$W^{(2)}$", style.PURPLE)),
+        (accuracy, ("train_accuracy", "train", style.TRAIN), ("test_accuracy", "test", style.TEST)),
+        (gradients, ("gradient_in", "$W^{(1)}$", style.GREEN), ("gradient_out", "$W^{(2)}$", style.PURPLE)),
+    )
+    for panel, *lines in pairs:
+        for name, label, colour in lines:
+            for i, run in enumerate(n["runs"]):
+                c = run["curves"]
+                faint = {} if i == 0 else {"alpha": 0.3, "linewidth": 0.8}
+                panel.plot(c["step"], c[name], color=colour, label=label if i == 0 else None, **faint)
+        panel.set_xscale("symlog", linthresh=10)
+        panel.set_xlim(left=0)
+        panel.legend()
+    first = n["runs"][0]["events"]
+    for panel in grid.flat:
+        for name in ("memorized_at", "grokked_at"):
+            if first[name] is not None:
+                panel.axvline(first[name], color=style.GREY, linewidth=0.7, linestyle=":")
+    style.marks(accuracy, ((first["memorized_at"], "memorized"), (first["grokked_at"], "grokked")))
+    style.letter((loss, norms, accuracy, gradients), ("loss", "weight norms", "accuracy", "gradient norms"))
+    loss.set_yscale("log")
+    gradients.set_yscale("log")
+    loss.set_ylabel("mean squared error")
+    norms.set_ylabel("Frobenius norm")
+    accuracy.set_ylabel("accuracy")
+    gradients.set_ylabel("norm of the gradient")
+    for panel in grid[1]:
+        panel.set_xlabel("step")
+    style.note(
+        figure,
+        f"n + m mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}, plain GD with rate "
+        f"{n['learning_rate']:.3g}; bold: seed 0, faint: {len(n['runs']) - 1} more",
+    )
+    return figure
+
+
+STUDY = Study(
+    "fig0",
+    "Grokking under plain gradient descent",
+    "Modular addition trained by full-batch gradient descent with the mean squared error and no regularization at all. "
+    "The network first learns the training pairs by heart; the test loss climbs to a maximum, and only then does the "
+    "test accuracy jump, while the weight norms begin to grow and the gradients pass their largest values.",
+    experiments,
+    numbers,
+    draw,
+)

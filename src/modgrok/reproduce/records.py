@@ -1,0 +1,80 @@
+"""The numbers of studies on disk: one JSON file each, beside the figure where there is one."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.files import explained, write_json
+from modgrok.reproduce.catalogue import STUDIES
+from modgrok.reproduce.profile import Profile
+from modgrok.reproduce.study import Numbers, Study
+
+SESSION = "session.json"
+"""Where and for how long the runs of a reproduction were trained."""
+
+
+def record_path(out: Path, study: Study) -> Path:
+    return out / ("figures" if study.draw else "studies") / f"{study.name}.json"
+
+
+def write_record(out: Path, study: Study, profile: Profile, numbers: Numbers) -> None:
+    """Keeps the numbers of a study, on one line for each of its entries."""
+    path = record_path(out, study)
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, {"study": study.name, "profile": profile.name, "numbers": numbers})
+
+
+def read_records(out: Path, profile: Profile) -> dict[str, Numbers]:
+    """All numbers of this profile that a folder holds, by study."""
+    found: dict[str, Numbers] = {}
+    for study in STUDIES.values():
+        path = record_path(out, study)
+        if not path.exists():
+            continue
+        try:
+            record = json.loads(path.read_text())
+            if record["profile"] == profile.name:
+                found[study.name] = record["numbers"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ModgrokError(f"{path} does not hold the numbers of a study; delete it and run again.") from error
+    return found
+
+
+def read_session(out: Path) -> dict[str, Any]:
+    """Profile, environment and training time, as far as known."""
+    path = out / SESSION
+    try:
+        return json.loads(path.read_text()) if path.exists() else {}
+    except ValueError:
+        return {}
+
+
+def add_to_session(out: Path, profile: Profile, environment: dict[str, Any], seconds: float) -> None:
+    """Adds the time of one call; a folder that changes its profile starts anew."""
+    before = read_session(out)
+    spent = before.get("training_seconds", 0.0) if before.get("profile") == profile.name else 0.0
+    with explained(out):
+        out.mkdir(parents=True, exist_ok=True)
+    write_json(
+        out / SESSION,
+        {"profile": profile.name, "environment": environment, "training_seconds": round(spent + seconds, 1)},
+    )
+
+
+def copy_records(source: Path, out: Path) -> str:
+    """Copies the numbers of another reproduction; returns its profile's name."""
+    session = read_session(source)
+    if "profile" not in session:
+        raise ModgrokError(
+            f"{source} is not the folder of a reproduction: it has no {SESSION}. Name one that `modgrok reproduce` wrote."
+        )
+    with explained(out):
+        for path in (source / SESSION, *(record_path(source, study) for study in STUDIES.values())):
+            target = out / path.relative_to(source)
+            if path.exists() and path.resolve() != target.resolve():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+    return str(session["profile"])

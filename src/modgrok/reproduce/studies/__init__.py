@@ -1,0 +1,1 @@
+"""Measurements that claims need and no figure shows."""

@@ -1,0 +1,88 @@
+"""How figures look: colours that colour-blind readers can tell apart, sizes for a column or a page, quiet axes."""
+
+import string
+from collections.abc import Iterable
+from typing import Any
+
+COLUMN = 3.4
+"""Width of a text column, in inches."""
+PAGE = 7.0
+"""Width of a page of text, in inches."""
+
+BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#CC79A7",
+    "#56B4E9",
+    "#C9B800",
+    "#555555",
+)
+"""After Okabe and Ito."""
+SERIES = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+TRAIN, TEST = BLUE, RED
+
+SETTINGS = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.titlelocation": "left",
+    "lines.linewidth": 1.3,
+    "lines.markersize": 3.5,
+    "legend.frameon": False,
+    "image.cmap": "viridis",
+    "image.interpolation": "nearest",
+    "figure.constrained_layout.use": True,
+    "svg.hashsalt": "modgrok",
+}
+
+
+def axes(rows: int, columns: int, width: float = PAGE, height: float = 4.4, **more: Any) -> tuple[Any, Any]:
+    """A figure and its grid of axes, drawn without a display."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    mpl.rcParams.update(SETTINGS)
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots(rows, columns, squeeze=False, **more)
+
+
+def letter(panels: Iterable[Any], titles: Iterable[str]) -> None:
+    """(a), (b), … before the titles of panels."""
+    for name, panel, title in zip(string.ascii_lowercase, panels, titles, strict=False):
+        panel.set_title(f"({name}) {title}")
+
+
+def note(figure: Any, text: str) -> None:
+    """A line under the whole figure: what it was made with."""
+    figure.supxlabel(text, fontsize=6.5, color=GREY, x=0.5)
+
+
+def marks(panel: Any, places: Iterable[tuple[float | None, str]]) -> None:
+    """Vertical lines with their names along the top; places that do not exist are left out."""
+    for place, name in places:
+        if place is not None:
+            panel.axvline(place, color=GREY, linewidth=0.7, linestyle=":")
+            panel.annotate(
+                name,
+                (place, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(2, -2),
+                textcoords="offset points",
+                fontsize=6,
+                color=GREY,
+                rotation=90,
+                va="top",
+            )

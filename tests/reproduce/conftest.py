@@ -1,0 +1,96 @@
+"""Stored runs without training: curves of a textbook case of grokking, and weights written down or random."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from modgrok.closed_form import available, solve
+from modgrok.experiments import Experiment, Run, Store
+from modgrok.networks import Network
+from modgrok.reproduce.study import Runs
+from modgrok.reproduce.trained import GD_FRACTION
+
+Write = Callable[[Sequence[Experiment]], Runs]
+
+
+def learnt_network(experiment: Experiment) -> Network:
+    """The closed form where the task has one, else random weights."""
+    task = experiment.load_task()
+    if "waves" in available(task.structure, task.arity):
+        return solve(task, width=experiment.width, seed=experiment.seed, dtype=np.float32)
+    return random_network(experiment)
+
+
+def random_network(experiment: Experiment) -> Network:
+    rng = np.random.default_rng(experiment.seed)
+    p, width = experiment.modulus, experiment.width
+    return Network(
+        rng.standard_normal((width, 2, p)).astype(np.float32), rng.standard_normal((p, width)).astype(np.float32)
+    )
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def grokking_curves(experiment: Experiment, learns: bool) -> list[dict[str, Any]]:
+    """Memorization at a fifth of the steps, generalization at a half, if the function is learnt at all."""
+    steps, _ = experiment.schedule
+    t = steps / steps[-1]
+    train = sigmoid(60 * (t - 0.15))
+    test = sigmoid(40 * (t - 0.5)) if learns else 0.01 + 0 * t
+    bump = np.exp(-(((t - 0.4) / 0.1) ** 2))
+    curves = {
+        "train_loss": 0.01 * np.exp(-3 * t),
+        "test_loss": 0.01 * (1 + 0.3 * bump) * (1 - 0.97 * test) + 1e-6
+        if learns
+        else 0.01 + 0.005 * sigmoid(20 * (t - 0.1)),
+        "train_accuracy": np.where(train > 0.99, 1, train),
+        "test_accuracy": np.where(test > 0.99, 1, test),
+        "norm_in": 10 * (1 + 0.8 * sigmoid(30 * (t - 0.6))),
+        "norm_out": 7 * (1 + 0.8 * sigmoid(30 * (t - 0.6))),
+        "gradient_in": 1e-4 * (1 + 5 * bump - 0.95 * sigmoid(20 * (t - 0.6))),
+        "gradient_out": 1e-4 * (1 + 5 * bump - 0.95 * sigmoid(20 * (t - 0.6))),
+        "ipr": 0.01 + 0.02 * t + (0.18 * np.clip((t - 0.4) / 0.3, 0, 1) if learns else 0),
+        "task_ipr": 0.01 + 0.2 * test,
+    }
+    return [{"step": int(step)} | {name: float(c[i]) for name, c in curves.items()} for i, step in enumerate(steps)]
+
+
+def write_run(run: Run, experiment: Experiment, network: Network | None = None) -> None:
+    """A finished run in the store's own format."""
+    task = experiment.load_task()
+    learns = task.structure.known and experiment.fraction >= GD_FRACTION
+    rows = grokking_curves(experiment, learns)
+    run.folder.mkdir(parents=True, exist_ok=True)
+    run.begin(experiment, {"device": "test", "system": "test"})
+    run.append(rows)
+    if experiment.snapshots:
+        run.keep(0, random_network(experiment))
+    reached = {
+        name: next((row["step"] for row in rows if row[curve] >= 0.99), None)
+        for name, curve in (("memorized_at", "train_accuracy"), ("grokked_at", "test_accuracy"))
+    }
+    last = {name: rows[-1][name] for name in rows[-1] if name != "step"}
+    run.finish(
+        {"run": run.id, "status": "finished", "steps": rows[-1]["step"], **last, **reached},
+        network or (learnt_network if learns else random_network)(experiment),
+    )
+
+
+@pytest.fixture
+def write_runs(tmp_path: Path) -> Write:
+    """Writes finished runs of experiments, and gives access to them."""
+    store = Store(tmp_path / "runs")
+
+    def write(experiments: Sequence[Experiment]) -> Runs:
+        for experiment in experiments:
+            run = store.add(experiment)
+            if run.result is None:
+                write_run(run, experiment.resolve())
+        return Runs(store)
+
+    return write
