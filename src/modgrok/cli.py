@@ -18,6 +18,7 @@ COMMANDS = {
     "sweep": "train all combinations of settings into one table, here or on a Ray cluster, and draw it",
     "critical": "how much of the table must be shown for the rest to be found, with an interval",
     "landscape": "which functions generalize: their structure beside what training makes of them",
+    "reproduce": "train, draw and judge every figure and claim of the paper, and write the report",
     "lab": "open a local page on which you watch networks train, and take them apart",
     "bench": "time the training on this machine, against its matrix products and PyTorch",
 }
@@ -40,6 +41,7 @@ EXAMPLES = (
     'modgrok train "n + m" --modulus 97 --lr 0.3 --steps 300',
     "modgrok inspect last --figure network.png",
     'modgrok sweep "n + m" --modulus 31 --width 128 --vary fraction=0.4:0.9:0.1 --vary seed=0:5',
+    "modgrok reproduce --only fig2",
 )
 
 
