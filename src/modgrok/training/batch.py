@@ -54,7 +54,7 @@ def stack(trees: Sequence[Any], devices: tuple[Any, ...]) -> Any:
 def unstack(tree: Any, count: int) -> list[Any]:
     """All runs' parts of a stacked tree, on the host, fetched in one go."""
     host = jax.tree.map(np.asarray, tree)
-    return [jax.tree.map(lambda leaf: leaf[run], host) for run in range(count)]  # noqa: B023
+    return [jax.tree.map(lambda leaf: np.asarray(leaf[run]), host) for run in range(count)]  # noqa: B023
 
 
 def select(tree: Any, runs: Sequence[int], devices: tuple[Any, ...]) -> Any:
