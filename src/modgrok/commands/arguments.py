@@ -54,7 +54,7 @@ def _unguard(value: Any) -> Any:
     return dataclasses.replace(value, **changed) if changed else value
 
 
-_CONFIG = (tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes)
+_CONFIG = (tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
 _NEGATIVE = re.compile(r"-[nm0-9(][nm0-9+\-*/^(). e]*")
 """An expression or a number that begins with a minus, and would be taken for a flag."""
 _GUARD = " "

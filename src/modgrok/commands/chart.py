@@ -31,8 +31,8 @@ def accuracy_chart(steps: Steps, train: Curve, test: Curve, width: int) -> Text:
         label = {HEIGHT - 1: "100 %", HEIGHT // 2: "50 %", 0: "0 %"}.get(row, "")
         picture.append(f"{label:>{MARGIN - 1}} ┤", AXIS)
         for i in range(columns):
-            dots = _dots(row, level[i], before[i])
-            picture.append(*((dots, TRAIN) if dots else (_block(row, area[i]), TEST)))
+            dots = _dots(row, int(level[i]), int(before[i]))
+            picture.append(*((dots, TRAIN) if dots else (_block(row, float(area[i])), TEST)))
         picture.append("\n")
     picture.append(_axis(last, columns) + "\n", AXIS)
     picture.append(" " * MARGIN).append(" ⠒⠒ train", TRAIN).append("  ").append("██ test", TEST)
@@ -58,10 +58,10 @@ def _block(row: int, height: float) -> str:
 
 def _axis(last: int, columns: int) -> str:
     """Powers of ten, and the last step; those that would run into one another are left out."""
-    line, numbers = ["─"] * columns, [" "] * (columns + MARGIN)
+    line, numbers = ["─"] * columns, [" "] * columns
     for tick in [last, *(10**i for i in reversed(range(len(str(last)))))]:
         column, label = round((columns - 1) * np.log(tick) / np.log(last)), f"{tick:,}"
-        start = max(0, column - len(label) // 2)
+        start = min(max(0, column - len(label) // 2), columns - len(label))
         if all(mark == " " for mark in numbers[max(0, start - 1) : start + len(label) + 1]):
             line[column] = "┬"
             numbers[start : start + len(label)] = label

@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import tyro
@@ -159,5 +159,5 @@ def _neurons(count: int | np.integer) -> str:
     return f"{count} neuron" if count == 1 else f"{count} neurons"
 
 
-def _number(x: float | np.floating) -> str:
+def _number(x: Any) -> str:
     return f"{float(x):.3g}" if math.isfinite(x) else "–"

@@ -52,12 +52,23 @@ class Remove(InStore):
     """Ids or beginnings of them."""
 
 
+@dataclass(frozen=True)
+class Runs:
+    """The runs of a store; without a subcommand, the list of them."""
+
+    action: (
+        Annotated[List, tyro.conf.subcommand("list")]
+        | Annotated[Show, tyro.conf.subcommand("show")]
+        | Annotated[Export, tyro.conf.subcommand("export")]
+        | Annotated[Remove, tyro.conf.subcommand("remove")]
+    )
+
+
 def main(argv: list[str]) -> None:
     """What the subcommand says; without one, the list."""
     named = bool(argv) and (not argv[0].startswith("-") or argv[0] in ("-h", "--help"))
-    arguments = parse(_SUBCOMMANDS, "runs", argv if named else ["list", *argv])
-    store = Store(arguments.store)
-    _ACTIONS[type(arguments)](arguments, store)
+    action = parse(Runs, "runs", argv if named else ["list", *argv]).action
+    _ACTIONS[type(action)](action, Store(action.store))
 
 
 def _list(arguments: List, store: Store) -> None:
@@ -198,10 +209,4 @@ def _runs(count: int) -> str:
     return "1 run" if count == 1 else f"{count} runs"
 
 
-_SUBCOMMANDS: Any = (
-    Annotated[List, tyro.conf.subcommand("list")]
-    | Annotated[Show, tyro.conf.subcommand("show")]
-    | Annotated[Export, tyro.conf.subcommand("export")]
-    | Annotated[Remove, tyro.conf.subcommand("remove")]
-)
 _ACTIONS: dict[type, Any] = {List: _list, Show: _show, Export: _export, Remove: _remove}

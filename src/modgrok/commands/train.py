@@ -14,6 +14,8 @@ from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import Settings
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.progress import LiveProgress, duration
+from modgrok.experiments.run import Damaged
+from modgrok.experiments.store import check_intact
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ def main(argv: list[str]) -> None:
     arguments = parse(Train, "train", argv)
     experiment, store = arguments.settings.experiment, Store(arguments.store)
     run = store.add(experiment)
-    known = run.result is not None
+    known = _has_ended(run)
     if not known:
         run = _train(experiment, store)
     result = run.result
@@ -43,6 +45,15 @@ def main(argv: list[str]) -> None:
         out.print(_next(run, arguments.store), highlight=False, soft_wrap=True)
     if sentence := explanation(run.experiment, result):
         err.print(Text(sentence), style="yellow", soft_wrap=True)
+
+
+def _has_ended(run: Run) -> bool:
+    """Whether there is nothing to train; a damaged run is trained afresh."""
+    try:
+        check_intact(run)
+        return run.result is not None
+    except Damaged:
+        return False
 
 
 def _train(experiment: Experiment, store: Store) -> Run:

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -19,6 +19,7 @@ Seconds = Float[np.ndarray, "round"]
 """Time of one step, in each round."""
 
 
+@runtime_checkable
 class Contestant(Protocol):
     """Something that takes steps."""
 

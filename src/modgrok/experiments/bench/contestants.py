@@ -42,7 +42,7 @@ class Training:
 
 
 class JaxProducts:
-    """The three products of a step in JAX, for `runs` networks at once; each step feeds the next, so none is skipped."""
+    """The three products of a step in JAX, for `runs` networks at once; each step feeds the next: none is skipped."""
 
     def __init__(self, workload: Workload, runs: int = 1) -> None:
         hidden, readout = operands(workload)

@@ -1,0 +1,94 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modgrok import cli
+from modgrok.experiments import Store
+from modgrok.networks import save_network
+
+
+def test_a_grokked_network_is_made_of_waves(run_json: Any, grokked: Path) -> None:
+    (run,) = Store(grokked)
+    result = run_json("inspect", run.id[:5], "--store", str(grokked), "--top", "3")
+    assert (result["run"], result["step"], result["structure"]) == (run.id, 150, "sum")
+    assert result["accuracy"] >= 0.99
+    assert result["ipr"] == pytest.approx(run.result["ipr"], rel=1e-4)
+    assert result["explained"] > 0.7
+    assert abs(result["residual"]["mean"]) < 0.2
+    assert result["residual"]["resultant"] > 0.8
+    assert sum(row["neurons"] for row in result["frequencies"]) + result["neurons_without_wave"] == 96
+    assert len(result["top_frequencies"]) == 3
+    cleaning = {row["name"]: row["accuracy"] for row in result["cleaning"]}
+    assert cleaning["waves only"] >= 0.99
+    names = list(cleaning)
+    assert names.index("top 2 frequencies only") < names.index("top 3 frequencies only")
+    assert names.index("top 3 frequencies only") < names.index("top 4 frequencies only")
+    assert any(name.startswith("without neuron") for name in names)
+    assert 0 < result["distance_to_closed_form"]["both"] < 1
+
+
+def test_tables(capsys: pytest.CaptureFixture[str], grokked: Path) -> None:
+    cli.main(["inspect", "last", "--store", str(grokked)])
+    text = capsys.readouterr().out
+    for words in ("φ1 + φ2 − φ3", "waves only", "power in waves", "strongest", "closed form"):
+        assert words in text
+
+
+def test_an_early_step_has_not_learnt(run_json: Any, grokked: Path) -> None:
+    result = run_json("inspect", "last", "--store", str(grokked), "--step", "0")
+    assert (result["step"], result["accuracy"] < 0.2) == (0, True)
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_figures(capsys: pytest.CaptureFixture[str], grokked: Path, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / "new" / f"network.{suffix}"
+    cli.main(["inspect", "last", "--store", str(grokked), "--figure", str(path)])
+    begins = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]
+    assert path.read_bytes().startswith(begins)
+    assert str(path) in capsys.readouterr().out.replace("\n", "")
+
+
+def test_networks_in_files(run_json: Any, grokked: Path, tmp_path: Path) -> None:
+    path = tmp_path / "solved.safetensors"
+    run_json("solve", "n*m", "--modulus", "7", "--save", str(path))
+    figure = tmp_path / "solved.png"
+    result = run_json("inspect", str(path), "--figure", str(figure))
+    assert (result["run"], result["accuracy"], result["structure"]) == (None, 1.0, "product")
+    assert figure.exists()
+    (run,) = Store(grokked)
+    result = run_json("inspect", str(run.folder / "network.safetensors"))
+    assert result["accuracy"] >= 0.99
+    bare = tmp_path / "bare.safetensors"
+    save_network(run.network, bare)
+    assert run_json("inspect", str(bare), "--task", "n+m")["accuracy"] == result["accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "There is no run"),
+        (["last", "--step", "7777"], "kept no weights of step 7777"),
+        (["last", "--top", "0"], "at least 1"),
+        (["last", "--task", "n+m"], "knows its task"),
+        (["last", "--figure", "network.xyz"], ".png, .svg or .pdf"),
+        (["absent.safetensors"], "not a network"),
+        (["bare.safetensors"], "--task"),
+        (["bare.safetensors", "--task", "n1+n2+n3"], "3 modulo 23"),
+        (["bare.safetensors", "--step", "0"], "leave out --step"),
+    ],
+)
+def test_mistakes_are_sentences(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    grokked: Path,
+    tmp_path: Path,
+    arguments: list[str],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_network(next(iter(Store(grokked))).network, "bare.safetensors")
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["inspect", *arguments, "--store", str(grokked)])
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err

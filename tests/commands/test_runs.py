@@ -1,0 +1,147 @@
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modgrok import cli
+from modgrok.experiments import Run, Store
+from modgrok.experiments.files import Lock
+
+
+@pytest.fixture
+def store(grokked: Path, tmp_path: Path) -> Path:
+    """A copy that a test may spoil."""
+    return Path(shutil.copytree(grokked, tmp_path / "store"))
+
+
+def only_run(store: Path) -> Run:
+    (run,) = Store(store)
+    return run
+
+
+def test_list(run_json: Any, capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    listed = run_json("runs", "list", "--store", str(store))
+    (row,) = listed["runs"]
+    run = only_run(store)
+    assert (row["run"], row["status"], row["steps"]) == (run.id, "finished", 150)
+    assert row["experiment"]["task"] == "n+m"
+    for arguments in (["runs", "list"], ["runs"]):
+        cli.main([*arguments, "--store", str(store)])
+        text = capsys.readouterr().out
+        assert run.id in text
+        assert "finished" in text
+
+
+def test_an_empty_store(capsys: pytest.CaptureFixture[str], run_json: Any, tmp_path: Path) -> None:
+    assert run_json("runs", "list", "--store", str(tmp_path))["runs"] == []
+    cli.main(["runs", "list", "--store", str(tmp_path / "absent")])
+    assert "no runs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("file", ["experiment.json", "curves.jsonl", "result.json", "network.safetensors"])
+def test_damage_is_named_and_does_not_hide_the_rest(
+    run_json: Any, capsys: pytest.CaptureFixture[str], store: Path, file: str
+) -> None:
+    run = only_run(store)
+    other = shutil.copytree(run.folder, store / "0123456789ab")
+    (other / "experiment.json").unlink()
+    (run.folder / file).write_bytes(b"{broken\n")
+    rows = run_json("runs", "list", "--store", str(store))["runs"]
+    assert {row["run"]: row["status"] for row in rows} == {run.id: "damaged", "0123456789ab": "damaged"}
+    cli.main(["runs", "list", "--store", str(store)])
+    text = capsys.readouterr().out
+    assert f"{run.id} is damaged: " in text
+    assert file in text
+    run_json("runs", "remove", run.id, "0123456789ab", "--store", str(store))
+    assert run_json("runs", "list", "--store", str(store))["runs"] == []
+
+
+def test_a_run_that_is_about_to_begin_is_not_damaged(run_json: Any, store: Path) -> None:
+    lock = Lock(store / "0123456789ab")
+    assert lock.acquire()
+    assert len(run_json("runs", "list", "--store", str(store))["runs"]) == 1
+    lock.release()
+
+
+def test_show(run_json: Any, capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    run = only_run(store)
+    shown = run_json("runs", "show", run.id, "--store", str(store))
+    assert shown["experiment"] == run.experiment.as_dict()
+    assert shown["result"] == run.result
+    assert shown["snapshots"][0] == 0
+    assert shown["environment"]["jax"]
+    cli.main(["runs", "show", "--store", str(store)])
+    assert "learning rate 0.1" in capsys.readouterr().out
+    (run.folder / "result.json").unlink()
+    cli.main(["runs", "show", "--store", str(store)])
+    assert "unfinished at step 150" in capsys.readouterr().out
+
+
+def test_export_csv(capsys: pytest.CaptureFixture[str], run_json: Any, store: Path, tmp_path: Path) -> None:
+    run = only_run(store)
+    cli.main(["runs", "export", "--store", str(store)])
+    printed = capsys.readouterr().out
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    assert {row["run"] for row in rows} == {run.id}
+    assert [float(row["test_accuracy"]) for row in rows] == run.history["test_accuracy"].tolist()
+    path = tmp_path / "curves.csv"
+    written = run_json("runs", "export", run.id, "--out", str(path), "--store", str(store))
+    assert written == {"format": "csv", "out": str(path), "runs": [run.id]}
+    assert path.read_text() == printed
+
+
+def test_export_parquet(store: Path, tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    run, path = only_run(store), tmp_path / "curves.parquet"
+    cli.main(["runs", "export", "--format", "parquet", "--out", str(path), "--store", str(store)])
+    table = parquet.read_table(path)
+    assert table["step"].to_pylist() == run.history["step"].tolist()
+    assert json.loads(table.schema.metadata[b"modgrok"])[run.id] == run.experiment.as_dict()
+
+
+def test_export_tensorboard(capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path) -> None:
+    run = only_run(store)
+    arguments = ["runs", "export", "--format", "tensorboard", "--out", str(tmp_path / "tb"), "--store", str(store)]
+    cli.main(arguments)
+    (events,) = (tmp_path / "tb" / run.id).iterdir()
+    assert b"test_accuracy" in events.read_bytes()
+    with pytest.raises(SystemExit):
+        cli.main(arguments)
+    assert "already" in capsys.readouterr().err
+
+
+def test_a_run_in_training_is_not_removed(capsys: pytest.CaptureFixture[str], run_json: Any, store: Path) -> None:
+    run = only_run(store)
+    lock = Lock(run.folder)
+    assert lock.acquire()
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["runs", "remove", run.id, "--store", str(store)])
+    assert ended.value.code == 2
+    assert "being trained" in capsys.readouterr().err
+    lock.release()
+    assert run_json("runs", "remove", run.id[:6], "--store", str(store)) == {"removed": [run.id]}
+    assert not run.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["remove"], "Name the runs"),
+        (["remove", "ffffffffffff"], "There is no run"),
+        (["export", "--format", "parquet"], "--out"),
+        (["export", "--json"], "--out"),
+        (["show", "nothing"], "There is no run"),
+    ],
+)
+def test_mistakes_are_sentences(
+    capsys: pytest.CaptureFixture[str], store: Path, arguments: list[str], words: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["runs", *arguments, "--store", str(store)])
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,197 @@
+import dataclasses
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from modgrok import cli
+from modgrok.commands.chart import HEIGHT, accuracy_chart
+from modgrok.experiments import Experiment, Store
+
+PROMISED = {
+    "run",
+    "status",
+    "steps",
+    "learning_rate",
+    "train_accuracy",
+    "test_accuracy",
+    "train_loss",
+    "test_loss",
+    "memorized_at",
+    "grokked_at",
+    "ipr",
+    "task_ipr",
+}
+
+
+def test_a_run_groks_and_comes_back_from_the_store(
+    run_json: Any, capsys: pytest.CaptureFixture[str], grokked: Path, addition: tuple[str, ...]
+) -> None:
+    result = run_json("train", *addition, "--store", str(grokked))
+    assert result.keys() >= PROMISED
+    assert (result["status"], result["steps"], result["learning_rate"]) == ("finished", 150, 0.1)
+    assert result["test_accuracy"] >= 0.99
+    assert 0 < result["memorized_at"] < result["grokked_at"] <= 150
+    (run,) = Store(grokked)
+    assert run.id == result["run"]
+    cli.main(["train", *addition, "--store", str(grokked)])
+    captured = capsys.readouterr()
+    assert "100 % ┤" in captured.out
+    assert f"modgrok inspect {run.id}" in captured.out
+    assert "in the store already" in captured.err
+    assert len(list(Store(grokked))) == 1
+
+
+def test_the_store_may_be_named_in_the_environment(
+    run_json: Any, monkeypatch: pytest.MonkeyPatch, grokked: Path, addition: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("MODGROK_STORE", str(grokked))
+    assert run_json("train", *addition)["run"] == next(iter(Store())).id
+
+
+def test_a_damaged_run_is_named_moved_aside_and_trained_again(
+    run_json: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, grokked: Path, addition: tuple[str, ...]
+) -> None:
+    store = Path(shutil.copytree(grokked, tmp_path / "store"))
+    (run,) = Store(store)
+    before = run.network
+    (run.folder / "result.json").write_text("{")
+    cli.main(["train", *addition, "--store", str(store)])
+    assert f"Run {run.id} was damaged" in capsys.readouterr().err
+    np.testing.assert_array_equal(run.network.w_in, before.w_in)
+    assert len(list((store / "damaged").iterdir())) == 1
+
+
+def test_every_setting_is_a_flag_with_help(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["train", "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert "EXPR" in text
+    for field in dataclasses.fields(Experiment)[1:]:
+        assert f"--{field.name.replace('_', '-')}" in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "status", "words"),
+    [
+        (["--weight-decay", "5", "--steps", "600"], "collapsed", "the weight decay 5 is too strong"),
+        (["--lr", "1e30", "--steps", "50"], "diverged", "the learning rate 1e+30 is too large"),
+    ],
+)
+def test_bad_ends_are_explained(
+    capsys: pytest.CaptureFixture[str],
+    run_json: Any,
+    tmp_path: Path,
+    addition: tuple[str, ...],
+    settings: list[str],
+    status: str,
+    words: str,
+) -> None:
+    arguments = ["train", *addition, *settings, "--store", str(tmp_path)]
+    cli.main(arguments)
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert status in captured.out
+    result = run_json(*arguments)
+    assert (result["status"], result["grokked_at"]) == (status, None)
+    assert result["steps"] < 600
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["n + + m)"], "Column"),
+        (["n+m", "--modulus", "1"], "at least 2"),
+        (["n+m", "--lr", "-1"], "positive"),
+        (["n+m", "--optimizer", "sophia"], "one of gd"),
+        (["n+m", "--fraction", "1.5"], "between 0 and 1"),
+    ],
+)
+def test_mistakes_are_sentences(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["train", *arguments, "--store", str(tmp_path / "store")])
+    assert ended.value.code == 2
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert captured.out == ""
+    assert not (tmp_path / "store").exists()
+
+
+def test_expressions_may_begin_with_a_minus(run_json: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["-n+m", "--modulus", "7"], ["--modulus", "7", "-(n + 2*m)"], ["--modulus", "7", "-2*n-m"]):
+        result = run_json("classify", *arguments)
+        assert result["structure"] == "sum"
+        assert result["expression"] in arguments
+    with pytest.raises(SystemExit):
+        cli.main(["classify", "-n+*m", "--modulus", "7"])
+    assert "Column 4" in capsys.readouterr().err
+
+
+def start(store: Path, *arguments: str) -> subprocess.Popen[str]:
+    script = "from modgrok.cli import main; main()"
+    command = [sys.executable, "-c", script, "train", "n+m", "--modulus", "13", "--width", "32"]
+    return subprocess.Popen(
+        [*command, "--steps", "100000000", "--store", str(store), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"FORCE_COLOR": "", "PYTHONPATH": "src"},
+    )
+
+
+def wait_for_curves(store: Path, size: int) -> int:
+    """Waits until the only run of a store has longer curves than that."""
+    for _ in range(600):
+        files = list(store.glob("*/curves.jsonl"))
+        if files and files[0].stat().st_size > size:
+            return files[0].stat().st_size
+        time.sleep(0.1)
+    raise AssertionError("the run did not begin")
+
+
+def test_signals_stop_cleanly_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    size = 0
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        process = start(tmp_path)
+        wait_for_curves(tmp_path, size)
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=60)
+        size = wait_for_curves(tmp_path, 0)
+        assert process.returncode == code
+        assert stdout == ""
+        assert "the same command goes on from there" in stderr
+        assert "\x1b" not in stderr
+        assert "\r" not in stderr
+        assert ("Going on from step" in stderr) == (number == signal.SIGTERM)
+    (run,) = Store(tmp_path)
+    assert run.status == "unfinished"
+    steps = run.history["step"]
+    assert (np.diff(steps) > 0).all()
+
+
+def test_the_chart_has_a_line_and_an_area() -> None:
+    steps = np.array([0, 1, 10, 100, 1000])
+    chart = accuracy_chart(steps, np.array([0, 0, 1, 1, 1.0]), np.array([0, 0, 0, np.nan, 1.0]), width=60).plain
+    lines = chart.split("\n")
+    assert len(lines) == HEIGHT + 3
+    assert all(len(line) <= 60 for line in lines[:-1])
+    assert lines[0].startswith("100 % ┤")
+    assert lines[0].rstrip()[-1] == "⠉"
+    assert "█" in lines[1]
+    assert lines[HEIGHT + 1].split() == ["1", "10", "100", "1,000"]
+
+
+def test_the_chart_of_a_run_that_never_began_to_learn() -> None:
+    chart = accuracy_chart(np.array([0]), np.array([0.0]), np.array([np.nan]), width=10).plain
+    assert "█ test" in chart

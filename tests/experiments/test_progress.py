@@ -1,0 +1,119 @@
+import io
+import signal
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from modgrok.experiments import Experiment
+from modgrok.experiments.interruption import Interruption
+from modgrok.experiments.progress import LINE_SECONDS, LiveProgress, duration
+
+
+class Clock:
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("modgrok.experiments.progress.time", clock)
+    return clock
+
+
+def member(steps: int = 1000, step: int = 0) -> SimpleNamespace:
+    experiment = Experiment("n+m", steps=steps)
+    return SimpleNamespace(experiment=experiment, step=step, run=SimpleNamespace(experiment=experiment))
+
+
+def begin(progress: LiveProgress, *members: SimpleNamespace) -> None:
+    progress.planned([SimpleNamespace(members=members)])
+
+
+def plain() -> LiveProgress:
+    return LiveProgress(Console(file=io.StringIO(), force_terminal=False, width=40))
+
+
+def written(progress: LiveProgress) -> str:
+    return progress.console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_one_run(clock: Clock) -> None:
+    progress, run = plain(), member()
+    begin(progress, run)
+    clock.now += 1
+    progress.measured(run.run, {"train_accuracy": 0.5, "test_accuracy": None})
+    progress.advanced([run], 100, 100)
+    assert progress.describe() == "step 100 of 1,000 · 100 steps/s · train 50.0% · 9 s left"
+
+
+def test_a_batch(clock: Clock) -> None:
+    progress, runs = plain(), [member(), member(), member(500, step=100)]
+    begin(progress, *runs)
+    assert progress.total == 2400
+    assert "Going on from step 100." in written(progress)
+    clock.now += 2
+    progress.advanced(runs, 200, 500)
+    progress.ended(runs[0].run, {"steps": 200})
+    assert progress.total == 1600
+    assert progress.describe() == "1 of 3 runs · step 200 of 1,000 · 250 run-steps/s · 4 s left"
+
+
+def test_the_speed_is_that_of_late(clock: Clock) -> None:
+    progress, run = plain(), member(100_000)
+    begin(progress, run)
+    for second in range(60):
+        clock.now += 1
+        progress.advanced([run], second, 10 if second < 30 else 1000)
+    assert progress.speed == pytest.approx(1000)
+
+
+def test_without_a_terminal_there_are_plain_lines_now_and_then(clock: Clock) -> None:
+    progress, run = plain(), member(100_000)
+    with progress:
+        begin(progress, run)
+        for step in range(1, 101):
+            clock.now += LINE_SECONDS / 20
+            progress.advanced([run], step, 1)
+    lines = written(progress).splitlines()
+    assert 3 <= len(lines) <= 5
+    assert all(line.startswith("step ") and line.isprintable() for line in lines)
+
+
+def test_on_a_terminal_there_is_a_bar() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=120)
+    with LiveProgress(console) as progress:
+        begin(progress, member())
+        progress.advanced([member()], 10, 10)
+        progress._bar.refresh()  # type: ignore[union-attr]
+    assert "step 10 of 1,000" in written(progress)
+
+
+def test_the_first_signal_asks_and_the_second_interrupts() -> None:
+    progress = plain()
+    before = signal.getsignal(signal.SIGINT)
+    with progress:
+        progress.interruption.training = True
+        signal.raise_signal(signal.SIGTERM)
+        assert progress.stop_requested()
+        assert progress.interruption.exit_code == 143
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_before_training_a_signal_interrupts_at_once() -> None:
+    with Interruption() as interruption, pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert not interruption.requested
+    assert interruption.exit_code == 130
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (89.0, "89 s"), (100.0, "2 min"), (5300.0, "88 min"), (12_000.0, "3 h 20 min")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text

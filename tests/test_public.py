@@ -1,0 +1,101 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import modgrok as mg
+
+NAMES = [
+    "Analysis",
+    "Experiment",
+    "ModgrokError",
+    "Network",
+    "Observer",
+    "Run",
+    "Score",
+    "Split",
+    "Store",
+    "Structure",
+    "Task",
+    "analyse",
+    "average_ipr",
+    "cleaning_table",
+    "distance_to_closed_form",
+    "grokked_at",
+    "load_network",
+    "memorized_at",
+    "neuron_waves",
+    "outputs",
+    "power_spectrum",
+    "predictions",
+    "save_network",
+    "score",
+    "score_table",
+    "solve",
+    "task",
+    "train",
+    "train_all",
+]
+
+TINY = {"width": 16, "lr": 0.1, "steps": 3, "evaluations": 3, "snapshots": 2}
+
+
+def test_the_surface_is_declared() -> None:
+    assert sorted(mg.__all__) == NAMES
+    assert set(NAMES) <= set(dir(mg))
+    for name in NAMES:
+        assert getattr(mg, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'grok'"):
+        _ = mg.grok
+
+
+def test_importing_it_imports_nothing_heavy() -> None:
+    script = """
+import sys
+import modgrok as mg
+assert not {"numpy", "jax", "rich", "tyro"} & sys.modules.keys()
+mg.Experiment, mg.Store, mg.solve, mg.analyse, mg.train
+assert not {"jax", "matplotlib", "tyro"} & sys.modules.keys(), sys.modules.keys()
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, env={"PYTHONPATH": "src"})
+
+
+def test_train_returns_a_run_and_finds_it_again(tmp_path: Path) -> None:
+    run = mg.train("n + m", modulus=7, store=tmp_path, **TINY)
+    assert run.status == "finished"
+    assert run.history["step"].tolist() == [0, 1, 2, 3]
+    assert (run.network.modulus, run.network.width) == (7, 16)
+    written = (run.folder / "result.json").stat().st_mtime_ns
+    again = mg.train("n+m", modulus=7, store=mg.Store(tmp_path), **TINY)
+    assert (again.id, (again.folder / "result.json").stat().st_mtime_ns) == (run.id, written)
+    assert mg.analyse(run.network, run.task).score.accuracy == mg.score_table(run.network, run.task.table).accuracy
+
+
+def test_train_takes_what_task_takes(tmp_path: Path) -> None:
+    table = np.add.outer(np.arange(7), np.arange(7)) % 7
+    named = mg.train(mg.task("n + m", 7), store=tmp_path, **TINY)
+    assert named.experiment.task == "n+m"
+    runs = [
+        mg.train(table, store=tmp_path, **TINY),
+        mg.train(lambda n, m: n + m, 7, store=tmp_path, **TINY),
+        mg.train(mg.Task.from_table(table), 7, store=tmp_path, **TINY),
+    ]
+    assert len({run.id for run in runs}) == 1
+    np.testing.assert_array_equal(runs[0].task.table, table)
+    np.testing.assert_array_equal(runs[0].network.w_in, named.network.w_in)
+
+
+def test_train_refuses_with_sentences(tmp_path: Path) -> None:
+    with pytest.raises(mg.ModgrokError, match="has no setting 'learning_rate'"):
+        mg.train("n+m", 7, store=tmp_path, learning_rate=1)
+    with pytest.raises(mg.ModgrokError, match="modulus=97"):
+        mg.train(lambda n, m: n, store=tmp_path)
+
+
+def test_train_all(tmp_path: Path) -> None:
+    experiments = [mg.Experiment("n+m", 7, **TINY | {"steps": steps}) for steps in (3, 2, 3)]
+    runs = mg.train_all(experiments, tmp_path)
+    assert [run.result["steps"] for run in runs] == [3, 2, 3]
+    assert len(list(mg.Store(tmp_path))) == 2
