@@ -39,7 +39,8 @@ def main(argv: Sequence[str]) -> int:
             profile = profile_named(request.profile)
             for row in cost(chosen_studies(request.only, profile), profile):
                 print(
-                    f"{row.study:<16}{row.runs:>6} runs{row.run_steps:>12} run-steps{row.reference_steps:>12.0f} reference steps"
+                    f"{row.study:<16}{row.runs:>6} runs{row.run_steps:>12} "
+                    f"run-steps{row.reference_steps:>12.0f} reference steps"
                     f"{row.cpu_minutes:>8.1f} CPU min{row.gpu_minutes:>7.2f} GPU min"
                 )
             return 0

@@ -47,8 +47,8 @@ figure { margin: 0 0 2.5rem; } figure img { width: 100%; max-width: 52rem; backg
 figure.narrow img { max-width: 34rem; }
 figcaption p { margin: .4rem 0; }
 .small { font-size: .85rem; color: var(--soft); }
-code { font: .88em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--tint); padding: .1em .35em;
-  border-radius: .25em; }
+code { font: .88em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--tint);
+  padding: .1em .35em;  border-radius: .25em; }
 article { border: 1px solid var(--line); border-radius: .6rem; padding: 1rem 1.2rem; margin: 0 0 1rem; }
 article table { margin: .6rem 0; } article td:first-child { color: var(--soft); width: 55%; }
 article tr:last-child td { border-bottom: 0; }
@@ -60,10 +60,7 @@ def page(report: "Report") -> str:
     """The whole page."""
     figures = "".join(_figure(report, i) for i in range(len(report.figures)))
     claims = "".join(_claim(report, claim, verdict) for claim, verdict in report.claims)
-    made = "".join(
-        f"<tr><td>{escape(name)}</td><td>{f'<code>{escape(value)}</code>' if name in ('command', 'sources') else escape(value)}</td></tr>"
-        for name, value in report.made_with
-    )
+    made = "".join(f"<tr><td>{escape(name)}</td><td>{_told(name, value)}</td></tr>" for name, value in report.made_with)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -96,6 +93,10 @@ networks trained for this report. Verdicts are computed from the numbers by the 
 """
 
 
+def _told(name: str, value: str) -> str:
+    return f"<code>{escape(value)}</code>" if name in ("command", "sources") else escape(value)
+
+
 def _counts(report: "Report") -> str:
     return "".join(
         f'<li class="{CLASSES[outcome]}"><b>{count}</b>{escape(outcome)}</li>'
@@ -114,7 +115,8 @@ def _verdicts(report: "Report") -> str:
         f'<td class="section">{escape(claim.section)}</td><td>{_verdict(verdict)}</td></tr>'
         for claim, verdict in report.claims
     )
-    return f"<table><thead><tr><th>The paper says</th><th>Section</th><th>Verdict</th></tr></thead><tbody>{rows}</tbody></table>"
+    head = "<tr><th>The paper says</th><th>Section</th><th>Verdict</th></tr>"
+    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
 def _figure(report: "Report", number: int) -> str:

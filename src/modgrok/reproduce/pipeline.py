@@ -1,9 +1,10 @@
-"""From a request to the report: plan, train, measure, draw, judge. Every stage reads what the one before has written."""
+"""From a request to the report: plan, train, measure, draw, judge; every stage reads what the one before wrote."""
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
@@ -69,7 +70,9 @@ def train(studies: Sequence[Study], profile: Profile, out: Path, observer: Obser
     try:
         train_all(experiments, store, observer)
     finally:
-        known = next((run.settings["environment"] for run in runs if (run.folder / "experiment.json").exists()), {})
+        known: dict[str, Any] = next(
+            (run.settings["environment"] for run in runs if (run.folder / "experiment.json").exists()), {}
+        )
         add_to_session(out, profile, known, time.monotonic() - began)
 
 

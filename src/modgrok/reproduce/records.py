@@ -69,7 +69,8 @@ def copy_records(source: Path, out: Path) -> str:
     session = read_session(source)
     if "profile" not in session:
         raise ModgrokError(
-            f"{source} is not the folder of a reproduction: it has no {SESSION}. Name one that `modgrok reproduce` wrote."
+            f"{source} is not the folder of a reproduction: it has no {SESSION}. Name one that `modgrok "
+            "reproduce` wrote."
         )
     with explained(out):
         for path in (source / SESSION, *(record_path(source, study) for study in STUDIES.values())):

@@ -1,4 +1,4 @@
-"""The report: verdicts first, then figures, then every claim with its numbers. As HTML that needs nothing else, and as Markdown."""
+"""The report: verdicts first, then figures, then every claim with its numbers; as one HTML file and as Markdown."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.reproduce.profile import Profile
 
@@ -19,6 +20,13 @@ class Runs:
 
     def __getitem__(self, experiment: Experiment) -> Run:
         return self.store.add(experiment)
+
+    def result(self, experiment: Experiment) -> dict[str, Any]:
+        """How a run ended."""
+        result = self[experiment].result
+        if result is None:
+            raise ModgrokError(f"Run {experiment.id} has not ended; train it first.")
+        return result
 
 
 @dataclass(frozen=True)

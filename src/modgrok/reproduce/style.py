@@ -24,7 +24,7 @@ SERIES = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 TRAIN, TEST = BLUE, RED
 
-SETTINGS = {
+SETTINGS: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8,

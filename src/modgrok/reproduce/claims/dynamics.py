@@ -248,7 +248,8 @@ CLAIMS = (
     Claim(
         "grokking",
         "abstract, 2",
-        "Plain full-batch gradient descent with the mean squared error groks modular addition without any regularization.",
+        "Plain full-batch gradient descent with the mean squared error groks modular addition without any "
+        "regularization.",
         ("fig0",),
         "test accuracy ≥ 99 % in every seed",
         _groks_without_regularization,
@@ -307,7 +308,8 @@ CLAIMS = (
         "1 (Fig. 0d)",
         "The dynamics accelerates until the test loss is largest, then slows down.",
         ("fig0",),
-        f"largest gradient ≥ 1.5 × the first, within a factor {NEAR:g} of the step of the largest test loss; last ≤ half of it",
+        f"largest gradient ≥ 1.5 × the first, within a factor {NEAR:g} of the step of the largest test loss; "
+        "last ≤ half of it",
         _gradients_peak,
     ),
     Claim(
@@ -323,7 +325,8 @@ CLAIMS = (
         "4.3 (Fig. 4)",
         "The inverse participation ratio grows slowly from the start and sharply faster with the onset of grokking.",
         ("fig4",),
-        f"of the four fitted slopes the second or third is ≥ 2 × the first; grokking not before 1/{NEAR:g} of the first bend "
+        f"of the four fitted slopes the second or third is ≥ 2 × the first; grokking not before 1/{NEAR:g} of "
+        "the first bend "
         "nor after 1.5 × the last, in every seed",
         _ipr_rises,
     ),

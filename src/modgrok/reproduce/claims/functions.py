@@ -24,7 +24,8 @@ def _multiplication(n: Numbers, closed: Numbers) -> Verdict:
         holds,
         "Products are learnt to 99 % and more." if holds else "Products are not learnt to 99 % in every seed.",
         _learnt(n) | {"closed form, random phases": spread(closed["product"]["accuracy"], percent)},
-        f"The closed form that the paper misses exists: waves in the discrete logarithm, exact with {exact['width']} neurons."
+        "The closed form that the paper misses exists: waves in the discrete logarithm, exact with "
+        f"{exact['width']} neurons."
         if exact["accuracy"] == 1
         else "",
     )
@@ -52,7 +53,8 @@ def _quadratic_form(n: Numbers) -> Verdict:
     }
     if n["modulus"] < PAPER_MODULUS:
         return not_run(
-            f"The paper's 97 % are for p = {PAPER_MODULUS}; at p = {n['modulus']} the same share of a smaller table teaches less.",
+            f"The paper's 97 % are for p = {PAPER_MODULUS}; at p = {n['modulus']} the same share of a smaller "
+            "table teaches less.",
             measured,
         )
     holds = 0.95 <= mean(accuracy) < 0.995 and mean(ratio) >= 2

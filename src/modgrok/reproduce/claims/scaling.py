@@ -1,11 +1,16 @@
 """Claims about data, optimizers and the modulus (sections 2, 4.2, 5.2; Fig. 3a)."""
 
+from itertools import pairwise
+
 from modgrok.reproduce.claims.claim import Claim, Verdict, decide
 from modgrok.reproduce.study import Numbers
 from modgrok.reproduce.values import mean, percent, short, spread
 
 REGULARIZED = ("GD + weight decay", "GD + dropout", "GD + batch norm")
-MATCHING = "How the rates are matched decides such comparisons: these are the largest comfortable rates of each optimizer in natural units."
+MATCHING = (
+    "How the rates are matched decides such comparisons; here each optimizer has about the largest rate at which it is "
+    "comfortable, in natural units."
+)
 
 
 def _critical(n: Numbers) -> dict[str, str]:
@@ -118,7 +123,7 @@ def _momentum(n: Numbers) -> Verdict:
 def _modulus(n: Numbers) -> Verdict:
     found = n["critical_fraction"]
     known = [value for value in found if value is not None]
-    falls = all(b <= a for a, b in zip(known, known[1:], strict=False))
+    falls = all(b <= a for a, b in pairwise(known))
     holds = len(known) >= 2 and falls and known[-1] < known[0] and found[-1] is not None
     return decide(
         holds,

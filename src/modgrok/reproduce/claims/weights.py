@@ -77,7 +77,8 @@ def _constraint(n: Numbers) -> Verdict:
     holds &= min(value if value is not None else 9.0 for value in deviation["random"]) > 1.2
     return decide(
         holds,
-        "φ1 + φ2 − φ3 is concentrated around zero after GD and after AdamW, and spread over the circle at initialization."
+        "φ1 + φ2 − φ3 is concentrated around zero after GD and after AdamW, and spread over the circle at "
+        "initialization."
         if holds
         else "φ1 + φ2 − φ3 is not concentrated around zero after both optimizers.",
         {f"deviation in radians, {kind}": spread(v) for kind, v in deviation.items()}
@@ -155,7 +156,8 @@ CLAIMS = (
         "3.1, 4.1",
         "Beyond (p−1)/2 neurons the frequencies come in several copies with different phases.",
         ("fig2",),
-        "at least half of all frequencies in use, on average ≥ 2 neurons each, ≥ 50 % of the median neuron's power in one wave",
+        "at least half of all frequencies in use, on average ≥ 2 neurons each, ≥ 50 % of the median neuron's "
+        "power in one wave",
         _copies,
     ),
     Claim(

@@ -40,7 +40,7 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
             "width": profile.width,
             "fraction": found[0].experiment.fraction,
             "learning_rate": found[0].experiment.lr,
-            "runs": [{"curves": curves(run), "events": events(run)} for run in found],
+            "runs": [{"curves": curves(run), "events": events(run, runs.result(run.experiment))} for run in found],
         }
     )
 
@@ -50,17 +50,15 @@ def curves(run: Run) -> dict[str, np.ndarray]:
     return {name: history[name] for name in CURVES}
 
 
-def events(run: Run) -> dict[str, Any]:
+def events(run: Run, result: dict[str, Any]) -> dict[str, Any]:
     """When what happened in a run, and how large it was; None where it did not happen."""
-    h, result = run.history, run.result
-    assert result is not None
+    h = run.history
     step, test = h["step"], h["test_accuracy"]
     gradient = np.hypot(h["gradient_in"], h["gradient_out"])
     norm = np.hypot(h["norm_in"], h["norm_out"])
     onset = _first(step, test >= ONSET)
     memorized, grokked = result["memorized_at"], result["grokked_at"]
     peak = int(h["test_loss"].argmax())
-    # From the onset on: before it the gradient is largest at some early step of memorization.
     strongest = int(gradient.argmax())
     at = {name: _value(step, norm, place) for name, place in (("memorized", memorized), ("onset", onset))}
     return {

@@ -1,4 +1,4 @@
-"""Fig. 1: preactivations of one answer and one neuron, and the answer's Fourier image: random, trained, written down."""
+"""Fig. 1: one answer, its Fourier image and one neuron over all pairs: random, trained, written down."""
 
 from typing import Any
 

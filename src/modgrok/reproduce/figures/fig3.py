@@ -74,7 +74,7 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
     seeds = range(profile.sweep_seeds)
     sweep = {
         name: [
-            [runs[sweep_run(profile, name, fraction, seed)].result for seed in seeds] for fraction in profile.fractions
+            [runs.result(sweep_run(profile, name, fraction, seed)) for seed in seeds] for fraction in profile.fractions
         ]
         for name in optimizers(profile)
     }
@@ -119,7 +119,7 @@ def _by_width(profile: Profile, runs: Runs) -> dict[str, Any]:
     addition = task("n + m", profile.sweep_modulus)
     result: dict[str, Any] = {}
     for name in ("GD", "AdamW"):
-        results = [[runs[width_run(profile, name, width, seed)].result for seed in seeds] for width in profile.widths]
+        results = [[runs.result(width_run(profile, name, width, seed)) for seed in seeds] for width in profile.widths]
         result[name] = _series(
             profile.widths, [[(r["test_accuracy"], r["test_loss"]) for r in cell] for cell in results]
         )
@@ -190,7 +190,8 @@ def draw(n: Numbers) -> Any:
     style.note(
         figure,
         f"n + m mod {n['modulus']}; (a) N = {n['width']}, median and range of {n['seeds']} seeds, at most "
-        f"{max(n['steps'].values())} steps ({min(n['steps'].values())} for Adam); (b) α = {WIDTH_FRACTION}, mean and range",
+        f"{max(n['steps'].values())} steps ({min(n['steps'].values())} for Adam); (b) α = {WIDTH_FRACTION}, "
+        "mean and range",
     )
     return figure
 

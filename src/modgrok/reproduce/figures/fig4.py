@@ -32,14 +32,13 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
             "learning_rate": found[0].experiment.lr,
             "weight_decay": found[0].experiment.weight_decay,
             "closed_form_ipr": float(average_ipr(closed.w_in).mean),
-            "runs": [_run(run) for run in found],
+            "runs": [_run(run, runs.result(run.experiment)) for run in found],
         }
     )
 
 
-def _run(run: Run) -> dict[str, Any]:
-    history, result = run.history, run.result
-    assert result is not None
+def _run(run: Run, result: dict[str, Any]) -> dict[str, Any]:
+    history = run.history
     step = history["step"].astype(np.float64)
     regimes = fit_regimes(step, history["ipr"])
     return {
@@ -88,7 +87,8 @@ def draw(n: Numbers) -> Any:
     style.letter((above, below), ("inverse participation ratio of $W^{(1)}$", "accuracy"))
     style.note(
         figure,
-        f"n + m mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}, AdamW with rate {n['learning_rate']}, weight decay "
+        f"n + m mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}, AdamW with rate "
+        f"{n['learning_rate']}, weight decay "
         f"{n['weight_decay']}; bold: seed 0, faint: {len(n['runs']) - 1} more",
     )
     return figure
@@ -98,7 +98,8 @@ STUDY = Study(
     "fig4",
     "How periodic the weights are",
     "The average inverse participation ratio of the first layer's Fourier transform, about 1/p for random weights and "
-    "1/4 for a pure real wave in both halves of a row. The dashed line is the closed form. The four regimes (slow, transition, fast, "
+    "1/4 for a pure real wave in both halves of a row. The dashed line is the closed form. The four regimes "
+    "(slow, transition, fast, "
     "saturated) are the pieces of the best continuous broken line, not drawn by hand.",
     experiments,
     numbers,

@@ -91,7 +91,8 @@ STUDY = Study(
     "The same weights, other activations",
     "Accuracy of the closed form's weights, derived for the square, when another function is applied to the hidden "
     "layer. Even parts do the work: every activation with one gets there at some width, ReLU soon and GELU late; odd "
-    "functions (tanh, x³) produce no wave in n + m and stay at chance at every width. A curve ends at 100 %, or at the profile's limit.",
+    "functions (tanh, x³) produce no wave in n + m and stay at chance at every width. A curve ends at 100 %, "
+    "or at the profile's limit.",
     no_experiments,
     numbers,
     draw,

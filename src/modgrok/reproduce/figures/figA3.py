@@ -8,5 +8,6 @@ STUDY = preactivations(
     (6, 11),
     {"random phases": {"form": "waves"}},
     "n² + m²: what AdamW finds, and the closed form",
-    "The waves live in n² and m²: in n itself a neuron looks like noise with a symmetry, in the task's own coordinate it is one frequency.",
+    "The waves live in n² and m²: in n itself a neuron looks like noise with a symmetry, in the task's own "
+    "coordinate it is one frequency.",
 )

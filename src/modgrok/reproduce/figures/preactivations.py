@@ -17,6 +17,7 @@ from modgrok.reproduce.trained import function_by_adamw
 from modgrok.reproduce.values import plain
 from modgrok.tasks import Task, task
 
+OUTCOMES = ("memorized_at", "grokked_at", "test_accuracy", "ipr", "task_ipr")
 Forms = dict[str, dict[str, Any]]
 """Rows of closed forms: a label, and what `solve` is asked for."""
 
@@ -59,12 +60,8 @@ def preactivations(
                 "length": coordinate.length if coordinate else profile.modulus,
                 "rows": {label: _row(network, learnt, answers) for label, network in networks.items()},
                 "seeds": [
-                    {
-                        "memorized_at": run.result["memorized_at"] if run.result else None,
-                        "grokked_at": run.result["grokked_at"] if run.result else None,
-                        "test_accuracy": run.result["test_accuracy"] if run.result else None,
-                        "ipr": run.result["ipr"] if run.result else None,
-                        "task_ipr": run.result["task_ipr"] if run.result else None,
+                    {name: runs.result(run.experiment)[name] for name in OUTCOMES}
+                    | {
                         "explained": float(np.nanmedian(neuron_waves(run.network, coordinate).explained)),
                         "distance": distance_to_closed_form(run.network, coordinate).both,
                     }
@@ -113,7 +110,8 @@ def drawing(expression: str) -> Callable[[Numbers], Any]:
         grid[-1, 3].set_xlabel("frequency", labelpad=1)
         style.note(
             figure,
-            f"{expression} mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}; h⁽¹⁾: the neuron that one wave explains "
+            f"{expression} mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}; h⁽¹⁾: the neuron that "
+            "one wave explains "
             f"best; spectrum: share of power in the task's own coordinate, Z of order {n['length']}",
         )
         return figure

@@ -30,14 +30,14 @@ def experiments(profile: Profile) -> list[Experiment]:
 def numbers(profile: Profile, runs: Runs) -> Numbers:
     """Grokking times and last test accuracies."""
     results = {
-        name: [runs[_run(profile, name, seed)].result for seed in range(profile.sweep_seeds)] for name in ACTIVATIONS
+        name: [runs.result(_run(profile, name, seed)) for seed in range(profile.sweep_seeds)] for name in ACTIVATIONS
     }
     return plain(
         {
             "modulus": profile.sweep_modulus,
             "fraction": FRACTION,
-            "times": {name: [r["grokked_at"] for r in found if r] for name, found in results.items()},
-            "test_accuracy": {name: [r["test_accuracy"] for r in found if r] for name, found in results.items()},
+            "times": {name: [r["grokked_at"] for r in found] for name, found in results.items()},
+            "test_accuracy": {name: [r["test_accuracy"] for r in found] for name, found in results.items()},
         }
     )
 

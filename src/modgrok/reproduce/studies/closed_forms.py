@@ -71,7 +71,8 @@ def _power(degree: int, modulus: int, width: int, seeds: range) -> dict[str, Any
 STUDY = Study(
     "closed_forms",
     "Weights written down",
-    "Closed forms scored on every input: sums of functions, powers of sums with one branch and with all, products, complex weights, three variables.",
+    "Closed forms scored on every input: sums of functions, powers of sums with one branch and with all, "
+    "products, complex weights, three variables.",
     no_experiments,
     numbers,
 )

@@ -31,8 +31,8 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
     return plain(
         {
             "test_accuracy": [run.history["test_accuracy"][-1] for run in found],
-            "memorized_at": [run.result["memorized_at"] if run.result else None for run in found],
-            "grokked_at": [run.result["grokked_at"] if run.result else None for run in found],
+            "memorized_at": [runs.result(run.experiment)["memorized_at"] for run in found],
+            "grokked_at": [runs.result(run.experiment)["grokked_at"] for run in found],
             "ipr_start": [run.history["ipr"][0] for run in found],
             "ipr_end": [run.history["ipr"][-1] for run in found],
             "waves": [wave_statistics(neuron_waves(run.network)) for run in found],

@@ -62,7 +62,8 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
 STUDY = Study(
     "kernel",
     "Infinite width in the kernel regime",
-    "The neural tangent kernel of the quadratic network in closed form, 4 + 6c² for inputs that agree in c variables, and its predictor on all test pairs.",
+    "The neural tangent kernel of the quadratic network in closed form, 4 + 6c² for inputs that agree in c "
+    "variables, and its predictor on all test pairs.",
     no_experiments,
     numbers,
 )

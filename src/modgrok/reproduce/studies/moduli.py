@@ -26,7 +26,7 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
     """Grokking times of every modulus, fraction and seed, and the critical fraction of each seed."""
     seeds, fractions = range(profile.sweep_seeds), profile.fractions
     times = {
-        p: [[_time(runs, _run(profile, p, fraction, seed)) for seed in seeds] for fraction in fractions]
+        p: [[runs.result(_run(profile, p, fraction, seed))["grokked_at"] for seed in seeds] for fraction in fractions]
         for p in profile.moduli
     }
     return plain(
@@ -42,11 +42,6 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
             ],
         }
     )
-
-
-def _time(runs: Runs, experiment: Experiment) -> int | None:
-    result = runs[experiment].result
-    return result["grokked_at"] if result else None
 
 
 STUDY = Study(

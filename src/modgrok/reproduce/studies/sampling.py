@@ -28,7 +28,7 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
     """Grokking times and last test accuracies, for both samplings, every fraction and seed."""
     results = {
         sampling: [
-            [runs[_run(profile, sampling, fraction, seed)].result for seed in range(profile.sweep_seeds)]
+            [runs.result(_run(profile, sampling, fraction, seed)) for seed in range(profile.sweep_seeds)]
             for fraction in profile.sampling_fractions
         ]
         for sampling in SAMPLINGS
@@ -37,11 +37,9 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
         {
             "modulus": profile.sweep_modulus,
             "fractions": profile.sampling_fractions,
-            "times": {
-                name: [[r["grokked_at"] for r in cell if r] for cell in cells] for name, cells in results.items()
-            },
+            "times": {name: [[r["grokked_at"] for r in cell] for cell in cells] for name, cells in results.items()},
             "test_accuracy": {
-                name: [[r["test_accuracy"] for r in cell if r] for cell in cells] for name, cells in results.items()
+                name: [[r["test_accuracy"] for r in cell] for cell in cells] for name, cells in results.items()
             },
         }
     )
@@ -50,7 +48,8 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
 STUDY = Study(
     "sampling",
     "A guided choice of the training pairs",
-    "Near the critical fraction: training pairs drawn at random, against equally many in every row and column of the table, under Adam.",
+    "Near the critical fraction: training pairs drawn at random, against equally many in every row and "
+    "column of the table, under Adam.",
     experiments,
     numbers,
 )
