@@ -27,7 +27,9 @@ CALL_SECONDS = 0.4
 COMPILE_SECONDS = 8.0
 """What a compilation takes on a GPU."""
 CHECKPOINT_SECONDS = 5.0
-"""Least time between checkpoints; batches whose checkpoints take long make them more rarely."""
+"""Least time between checkpoints."""
+CHECKPOINT_SHARE = 0.05
+"""The most of its time that training may spend on checkpoints: large batches make them more rarely."""
 
 
 class Interrupted(ModgrokError):
@@ -231,7 +233,7 @@ class BatchTraining:
             raise Interrupted(
                 f"Stopped at step {self.step} of {self.batch.schedule[0][-1]}; the same command goes on from there."
             )
-        if time.monotonic() - self.last_checkpoint > max(CHECKPOINT_SECONDS, 20 * self.checkpoint_cost):
+        if time.monotonic() - self.last_checkpoint > max(CHECKPOINT_SECONDS, self.checkpoint_cost / CHECKPOINT_SHARE):
             self._checkpoint()
 
     def _checkpoint(self) -> None:

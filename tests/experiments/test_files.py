@@ -1,0 +1,87 @@
+"""Files that are whole or absent, and locks."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments import files
+from modgrok.experiments.files import Lock, read_tensors, remove_unfinished, write_bytes, write_json, write_tensors
+
+
+@pytest.mark.parametrize("failing", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch, failing):
+    path = tmp_path / "file"
+    write_bytes(path, b"old")
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, failing, fail)
+    with pytest.raises(ModgrokError, match=r"No space is left to write .*file\. The last checkpoint is intact"):
+        write_bytes(path, b"new")
+    assert [(found.name, found.read_bytes()) for found in tmp_path.iterdir()] == [("file", b"old")]
+
+
+def test_other_refusals_are_sentences_too(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModgrokError, match="could not be written: Not a directory"):
+        write_bytes(tmp_path / "file" / "below", b"")
+
+
+def test_json_has_no_nan(tmp_path):
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(tmp_path / "file", {"loss": float("nan")})
+    assert not list(tmp_path.iterdir())
+
+
+def test_tensors_come_back_in_shape_and_type(tmp_path):
+    tensors = {
+        "scalar": np.asarray(np.float32(2)),
+        "flag": np.asarray(True),
+        "view": np.arange(6, dtype=np.int32).reshape(2, 3).T,
+    }
+    write_tensors(tmp_path / "file", tensors, {"step": "3"})
+    found, metadata = read_tensors(tmp_path / "file")
+    assert metadata == {"step": "3"}
+    for name, tensor in tensors.items():
+        assert (found[name].shape, found[name].dtype) == (tensor.shape, tensor.dtype)
+        np.testing.assert_array_equal(found[name], tensor)
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path):
+    write_bytes(tmp_path / "snapshots" / "kept", b"")
+    (tmp_path / "snapshots" / ".00000001.safetensors.123").write_bytes(b"half")
+    (tmp_path / ".result.json.123").write_bytes(b"half")
+    remove_unfinished(tmp_path)
+    assert [path.name for path in tmp_path.rglob("*")] == ["snapshots", "kept"]
+
+
+def test_a_lock_has_one_holder(tmp_path):
+    one, other = Lock(tmp_path / "run"), Lock(tmp_path / "run")
+    assert one.acquire(wait=False)
+    assert not other.acquire(wait=False)
+    one.release()
+    one.release()
+    assert other.acquire(wait=False)
+    other.release()
+
+
+def test_a_lock_on_a_folder_that_was_moved_away_is_not_one(tmp_path, monkeypatch):
+    """Between opening the lock's file and getting the lock another process moves the folder aside."""
+    flock, moved = files.fcntl.flock, []
+
+    def late(file, kind):
+        flock(file, kind)
+        if not moved:
+            moved.append((tmp_path / "run").rename(tmp_path / "aside"))
+
+    monkeypatch.setattr(files.fcntl, "flock", late)
+    here, aside = Lock(tmp_path / "run"), Lock(tmp_path / "aside")
+    assert here.acquire()
+    assert not Lock(tmp_path / "run").acquire(wait=False)
+    assert aside.acquire(wait=False)
+    here.release()
+    aside.release()
