@@ -18,6 +18,7 @@ NAMES = [
     "Split",
     "Store",
     "Structure",
+    "Sweep",
     "Task",
     "analyse",
     "average_ipr",
@@ -30,6 +31,7 @@ NAMES = [
     "outputs",
     "power_spectrum",
     "predictions",
+    "run_sweep",
     "save_network",
     "score",
     "score_table",
@@ -56,7 +58,7 @@ def test_importing_it_imports_nothing_heavy() -> None:
 import sys
 import modgrok as mg
 assert not {"numpy", "jax", "rich", "tyro"} & sys.modules.keys()
-mg.Experiment, mg.Store, mg.solve, mg.analyse, mg.train
+mg.Experiment, mg.Store, mg.solve, mg.analyse, mg.train, mg.Sweep, mg.run_sweep
 assert not {"jax", "matplotlib", "tyro"} & sys.modules.keys(), sys.modules.keys()
 """
     subprocess.run([sys.executable, "-c", script], check=True, env={"PYTHONPATH": "src"})

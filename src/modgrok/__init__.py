@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from modgrok.errors import ModgrokError
     from modgrok.experiments import Experiment, Observer, Run, Store
     from modgrok.experiments.analysis import Analysis, analyse
+    from modgrok.experiments.sweeps import Sweep
+    from modgrok.experiments.sweeps.execution import run_sweep
     from modgrok.experiments.train import train, train_all
     from modgrok.measures import (
         average_ipr,
@@ -37,6 +39,8 @@ _HOMES = {
     "modgrok.errors": ("ModgrokError",),
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
     "modgrok.experiments.analysis": ("Analysis", "analyse"),
+    "modgrok.experiments.sweeps": ("Sweep",),
+    "modgrok.experiments.sweeps.execution": ("run_sweep",),
     "modgrok.experiments.train": ("train", "train_all"),
     "modgrok.measures": (
         "average_ipr",
@@ -72,6 +76,7 @@ __all__ = [
     "Split",
     "Store",
     "Structure",
+    "Sweep",
     "Task",
     "analyse",
     "average_ipr",
@@ -84,6 +89,7 @@ __all__ = [
     "outputs",
     "power_spectrum",
     "predictions",
+    "run_sweep",
     "save_network",
     "score",
     "score_table",
