@@ -1,0 +1,55 @@
+// Colours of the theme and colour-blind-safe maps: blue–orange around zero, dark blue to yellow for sizes.
+
+const cache = new Map();
+
+export const dark = () => document.documentElement.dataset.theme === "dark";
+
+export function css(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+const ANCHORS = {
+  divergingLight: ["#0b3c66", "#2f6690", "#7fa8c9", "#c9dae8", "#faf9f6", "#f6d5b4", "#e59a52", "#c2611a", "#7a3a0a"],
+  divergingDark: ["#b5dcff", "#6fb1e6", "#35709f", "#1d3c55", "#14171b", "#4d3016", "#a35a1c", "#f0943f", "#ffd3a1"],
+  sizesLight: ["#fbfaf7", "#dfe6e6", "#b3c6d3", "#7d9fbd", "#4f779f", "#335680", "#223a60", "#141f3d"],
+  sizesDark: ["#14171b", "#1d2f45", "#2b4c70", "#47708f", "#7d9396", "#b9ab78", "#ead06a", "#fff3b8"],
+};
+
+function hex(text) {
+  return [1, 3, 5].map((start) => parseInt(text.slice(start, start + 2), 16));
+}
+
+export function mix(anchors, t) {
+  const place = Math.min(Math.max(t, 0), 1) * (anchors.length - 1);
+  const i = Math.min(Math.floor(place), anchors.length - 2);
+  const [a, b] = [hex(anchors[i]), hex(anchors[i + 1])];
+  return a.map((value, channel) => Math.round(value + (b[channel] - value) * (place - i)));
+}
+
+// 256 packed pixels of a map, `diverging` or `sizes`, in the current theme.
+export function table(name) {
+  const key = name + (dark() ? "Dark" : "Light");
+  if (!cache.has(key)) {
+    const pixels = new Uint32Array(256);
+    for (let i = 0; i < 256; i++) {
+      const [r, g, b] = mix(ANCHORS[key], i / 255);
+      pixels[i] = (255 << 24) | (b << 16) | (g << 8) | r;
+    }
+    cache.set(key, pixels);
+  }
+  return cache.get(key);
+}
+
+export function sample(name, t) {
+  return `rgb(${mix(ANCHORS[name + (dark() ? "Dark" : "Light")], t).join(" ")})`;
+}
+
+// A frequency's colour: the same in every panel, far from the background at both ends.
+const FREQUENCY = {
+  light: ["#1b2f5b", "#2f6690", "#3f9c9c", "#8aa83c", "#d99a2b", "#c2611a", "#8c2f39"],
+  dark: ["#8fa9f0", "#6fb1e6", "#5cc4bd", "#b3cc62", "#f2c14e", "#f0943f", "#ef7f86"],
+};
+
+export function frequencyColor(k, length) {
+  return `rgb(${mix(FREQUENCY[dark() ? "dark" : "light"], (k - 1) / Math.max(1, length / 2 - 1)).join(" ")})`;
+}

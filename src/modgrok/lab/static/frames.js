@@ -1,0 +1,105 @@
+// Frames: everything the panels draw of one network, decoded from the compact message, cached and fetched ahead.
+
+import { emit, state } from "lab/store.js";
+import { source } from "lab/source.js";
+
+const TYPES = {
+  int8: Int8Array,
+  uint8: Uint8Array,
+  uint16: Uint16Array,
+  uint32: Uint32Array,
+  float32: Float32Array,
+};
+const CACHED = 160;
+const AHEAD = 3; // requests in flight while fetching ahead
+
+const cache = new Map();
+const pending = new Map();
+let wanted = null;
+
+export function decode(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const frame = { ...header };
+  for (const [name, place] of Object.entries(header.arrays)) {
+    const count = place.shape.reduce((a, b) => a * b, 1);
+    frame[name] = new TYPES[place.type](buffer, 4 + length + place.offset, count);
+  }
+  frame.shown = frame.neurons.length;
+  return frame;
+}
+
+const keyOf = (step, changes) => [state.run.run, step, state.view.coordinate, ...changes].join("|");
+
+export function cached(step, changes = []) {
+  return cache.get(keyOf(step, changes));
+}
+
+export async function load(step, changes = []) {
+  const key = keyOf(step, changes);
+  if (cache.has(key)) return cache.get(key);
+  if (!pending.has(key)) {
+    const { run } = state.run;
+    const request = source
+      .frame(run, step, state.view.coordinate, changes)
+      .then((buffer) => {
+        const frame = decode(buffer);
+        cache.set(key, frame);
+        while (cache.size > CACHED) cache.delete(cache.keys().next().value);
+        return frame;
+      })
+      .finally(() => pending.delete(key));
+    pending.set(key, request);
+  }
+  return pending.get(key);
+}
+
+// Shows the stored step nearest to the clock: at once if it is here, else when it comes, unless the clock has moved on.
+export async function show(step) {
+  if (!state.run || step == null) return;
+  const { changes } = state.view;
+  const key = (wanted = keyOf(step, changes));
+  try {
+    const ready = cached(step, changes) && (!changes.length || cached(step));
+    const base = changes.length ? (ready ? cached(step) : await load(step)) : null;
+    const frame = ready ? cached(step, changes) : await load(step, changes);
+    if (wanted !== key) return;
+    if (state.frame === frame && state.base === base) return;
+    state.frame = frame;
+    state.base = base;
+    emit("frame", frame);
+  } catch (error) {
+    if (wanted === key) emit("problem", error.message);
+  }
+}
+
+// Fetches the steps around the one on screen, nearest first, while nothing else is asked for.
+export function fetchAhead(step) {
+  if (!state.run || state.view.changes.length || state.training.run) return;
+  const steps = state.run.snapshots;
+  const place = steps.indexOf(step);
+  const order = steps
+    .map((other, i) => [Math.abs(i - place), other])
+    .sort((a, b) => a[0] - b[0])
+    .map((pair) => pair[1])
+    .filter((other) => !cached(other));
+  for (const next of order.slice(0, Math.max(0, AHEAD - pending.size))) {
+    load(next).then(
+      () => fetchAhead(step),
+      () => {},
+    );
+  }
+}
+
+export function forget() {
+  state.frame = state.base = null;
+}
+
+// The neurons of a frame in the order in which the panels draw them.
+export function order(frame, by = state.view.sort, last = null) {
+  const places = Uint32Array.from({ length: frame.shown }, (_, i) => i);
+  const key = by === "current" ? frame : by === "final" ? (last ?? frame) : null;
+  if (!key || key.shown !== frame.shown) return places;
+  const S = frame.arity + 1;
+  return places.sort((a, b) => key.frequency[a] - key.frequency[b] || key.phases[a * S] - key.phases[b * S] || a - b);
+}

@@ -1,0 +1,148 @@
+// Panel 6: the p × p table of answers, and all outputs at the pair under the pointer.
+
+import { heatmap, prepare } from "lab/canvas.js";
+import { css, frequencyColor, sample } from "lab/color.js";
+import { choice, make, number, percent } from "lab/dom.js";
+import { outputs, taskTables } from "lab/network.js";
+import { Panel, toCsv } from "lab/panel.js";
+import { setView, state } from "lab/store.js";
+
+const RANKED = 5; // frequencies shown by themselves at the pointer
+
+// `prediction`, `answers` (right or wrong) or `margin` over the table; trained cells are paler where it is about right and wrong.
+export function drawTable(canvas, frame, mode, tables) {
+  const p = frame.modulus;
+  const top = mode === "margin" ? Math.max(1e-9, ...frame.margins.map(Math.abs)) : 1;
+  const entry = {
+    prediction: (at) => Math.round((255 * frame.predictions[at]) / (p - 1)),
+    answers: (at) => {
+      const right = frame.predictions[at] === tables.answers[at];
+      return right ? (tables.trained[at] ? 92 : 30) : tables.trained[at] ? 255 : 200;
+    },
+    margin: (at) => Math.round(127.5 - (127.5 * frame.margins[at]) / top),
+  }[mode];
+  heatmap(canvas, p, p, mode === "prediction" ? "sizes" : "diverging", (n, m) => entry(n * p + m));
+}
+
+class Answers extends Panel {
+  constructor() {
+    super({
+      id: "answers",
+      title: "The table of answers",
+      redraw: "frame view",
+      when: () => state.frame?.predictions && taskTables(state.run),
+      help: [
+        "Every cell is a pair (n, m), n downwards and m to the right. Shown is whether the network's answer is right, the answer itself, or the margin: the right answer's output less the largest of the others.",
+        "The cells it was trained on are told apart in the view right/wrong: a network that has memorized is right there and wrong elsewhere.",
+        "Point at a cell (or choose n and m) for all p outputs of that pair. Below them are the parts of the strongest frequencies: each is a wave with a crest at the right answer, and only there do all crests meet. They are computed on the page from weights rounded to 8 bits.",
+      ],
+    });
+    this.mode = choice("What the table shows", [["answers", "right/wrong"], ["prediction", "answer"], ["margin", "margin"]], state.view.table, (key) => setView({ table: key }));
+    const field = (name, place) => make("input", { type: "number", min: 0, "aria-label": name, placeholder: name, onchange: () => this.type(place) });
+    this.fields = [field("n", 0), field("m", 1)];
+    this.options.append(this.mode, ...this.fields);
+    this.canvas = make("canvas", { class: "table", id: "table-canvas", role: "img", "aria-label": "Table of answers over n and m",
+      onpointermove: (event) => this.point(event, false), onclick: (event) => this.point(event, true), onpointerleave: () => this.hover(null) });
+    this.bars = make("canvas", { class: "bars", role: "img", "aria-label": "All outputs at the chosen pair, split by frequency" });
+    this.words = make("p", { class: "sentence" });
+    this.body.append(make("div", { class: "split" }, this.canvas, make("div", {}, this.bars, this.words)));
+    this.hovered = null;
+  }
+
+  waiting() {
+    if (state.frame && !state.frame.predictions) return state.frame.arity === 2 ? "This table is too large to be computed while you watch." : "The table is drawn for functions of two variables.";
+    return super.waiting();
+  }
+
+  type(place) {
+    const p = state.frame.modulus;
+    const cell = [...(state.view.cell ?? [1, 2])];
+    cell[place] = Math.min(Math.max(Math.round(Number(this.fields[place].value)) || 0, 0), p - 1);
+    setView({ cell });
+  }
+
+  point(event, keep) {
+    const p = state.frame.modulus;
+    const at = (offset, size) => Math.min(p - 1, Math.max(0, Math.floor((offset / size) * p)));
+    const cell = [at(event.offsetY, this.canvas.clientHeight), at(event.offsetX, this.canvas.clientWidth)];
+    if (keep) setView({ cell });
+    else this.hover(cell);
+  }
+
+  hover(cell) {
+    this.hovered = cell;
+    if (this.when()) this.drawOutputs();
+  }
+
+  draw() {
+    const { frame, view } = state;
+    this.mode.show(view.table);
+    const tables = taskTables(state.run);
+    drawTable(this.canvas, frame, view.table, tables);
+    const { accuracy } = frame;
+    const keys = {
+      answers: [[sample("diverging", 30 / 255), "right", "box"], [sample("diverging", 92 / 255), "right, trained on", "box"], [sample("diverging", 200 / 255), "wrong", "box"], [sample("diverging", 1), "wrong, trained on", "box"]],
+      prediction: [[sample("sizes", 0.05), "0", "box"], [sample("sizes", 1), `${frame.modulus - 1}`, "box"]],
+      margin: [[sample("diverging", 0.1), "right by far", "box"], [sample("diverging", 0.9), "wrong by far", "box"]],
+    };
+    this.key(...keys[view.table], [null, `${percent(accuracy)} of all pairs right`]);
+    this.drawOutputs();
+  }
+
+  drawOutputs() {
+    const { frame } = state;
+    const [n, m] = this.hovered ?? state.view.cell ?? [1, 2];
+    if (n >= frame.modulus || m >= frame.modulus) return;
+    this.fields.forEach((field, i) => {
+      field.max = frame.modulus - 1;
+      if (document.activeElement !== field) field.value = [n, m][i];
+    });
+    if (frame.shown < frame.width) {
+      this.words.textContent = "The outputs at one pair need all neurons, and this network is shown in part.";
+      return;
+    }
+    const right = taskTables(state.run).answers[n * frame.modulus + m];
+    const { total, parts } = outputs(frame, [n, m]);
+    const said = total.indexOf(Math.max(...total));
+    drawBars(this.bars, frame, total, parts, right, said);
+    this.words.textContent = `(n, m) = (${n}, ${m}): the answer is ${right}, the network says ${said}. Output at ${right}: ${number(total[right], 3)}.`;
+  }
+
+  csv() {
+    const { frame } = state;
+    const p = frame.modulus;
+    const { answers, trained } = taskTables(state.run);
+    const places = Array.from({ length: p * p }, (_, i) => i);
+    return toCsv({ n: places.map((i) => Math.floor(i / p)), m: places.map((i) => i % p), answer: answers, prediction: frame.predictions, margin: frame.margins, trained });
+  }
+}
+
+function drawBars(canvas, frame, total, parts, right, said) {
+  const { context, width, height } = prepare(canvas);
+  const ranked = frame.ranking.slice(0, RANKED).map(([k]) => k).filter((k) => parts.has(k));
+  const rows = [["all", total, css("accent")], ...ranked.map((k) => [`k = ${k}`, parts.get(k), frequencyColor(k, frame.length)])];
+  const left = 46;
+  const tall = (height - 20) / (rows.length + 1.2);
+  const step = (width - left - 4) / total.length;
+  context.textBaseline = "middle";
+  let y = 0;
+  for (const [label, values, color] of rows) {
+    const room = label === "all" ? 2.2 * tall : tall;
+    const [low, high] = [Math.min(0, ...values), Math.max(1e-12, ...values)];
+    const at = (v) => y + 3 + (room - 6) * (1 - (v - low) / (high - low));
+    context.fillStyle = css("muted");
+    context.textAlign = "right";
+    context.fillText(label, left - 8, y + room / 2);
+    values.forEach((value, q) => {
+      context.fillStyle = q === right ? css("test") : color;
+      context.fillRect(left + q * step, Math.min(at(value), at(0)), Math.max(1, step - 0.4), Math.max(0.6, Math.abs(at(value) - at(0))));
+    });
+    y += room;
+  }
+  context.fillStyle = css("muted");
+  context.textAlign = "center";
+  context.textBaseline = "bottom";
+  context.fillText(`answer q = 0 … ${total.length - 1}, the right one ${said === right ? "" : "(missed) "}in orange`, (left + width) / 2, height);
+}
+
+export const create = () => new Answers();

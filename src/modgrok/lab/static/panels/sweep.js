@@ -1,0 +1,112 @@
+// Panel 9: an outcome of a sweep over two of its axes; a cell opens its run.
+
+import { css, sample } from "lab/color.js";
+import { make, number, percent } from "lab/dom.js";
+import { Panel, toCsv } from "lab/panel.js";
+import { source } from "lab/source.js";
+import { emit, on, setView, state } from "lab/store.js";
+
+const WORDS = { grokked_at: "grokking step", memorized_at: "memorization step", test_accuracy: "test accuracy", train_accuracy: "train accuracy" };
+
+class SweepMap extends Panel {
+  constructor() {
+    super({
+      id: "sweep",
+      title: "Sweep map",
+      wide: true,
+      redraw: "sweep view",
+      when: () => this.sweep?.rows.length,
+      help: [
+        "Many runs at once: every cell is the median over the runs that share the two settings on the axes. Click a cell to open one of its runs. A cell with a dash has no run that got there, for example none that grokked.",
+        "Make a sweep with modgrok sweep in the same store, and it appears here.",
+      ],
+    });
+    const select = (label) => make("select", { "aria-label": label, onchange: () => this.update() });
+    this.which = make("select", { "aria-label": "Sweep", onchange: () => this.open(this.which.value) });
+    [this.outcome, this.x, this.y] = ["Outcome", "Across", "Down"].map(select);
+    this.options.append(this.which, this.outcome, this.x, this.y);
+    this.grid = make("div", { class: "map", id: "sweep-map", tabindex: "0" });
+    this.body.append(this.grid);
+    on("store", () => this.refresh());
+    this.refresh();
+  }
+
+  waiting() {
+    return "There is no sweep in this store yet; modgrok sweep makes one.";
+  }
+
+  async refresh() {
+    const found = await source.sweeps().catch(() => []);
+    this.options.hidden = !found.length;
+    this.which.replaceChildren(...found.map(({ sweep, title }) => make("option", { value: sweep }, `${title} (${sweep.slice(0, 8)})`)));
+    const chosen = found.find(({ sweep }) => sweep === state.view.sweep) ?? found[0];
+    if (chosen) await this.open(chosen.sweep);
+  }
+
+  async open(sweep) {
+    try {
+      this.sweep = await source.sweep(sweep);
+    } catch (error) {
+      emit("problem", error.message);
+      return;
+    }
+    this.which.value = sweep;
+    const fill = (element, names, chosen) => element.replaceChildren(...names.map((name) => make("option", { value: name, selected: name === chosen }, WORDS[name] ?? name.replaceAll("_", " "))));
+    const { axes, outcomes } = this.sweep;
+    const ranked = [...axes].sort((a, b) => (a === "seed") - (b === "seed"));
+    fill(this.outcome, outcomes, "grokked_at");
+    fill(this.x, ranked, ranked[0]);
+    fill(this.y, ["–", ...ranked], ranked[1] && ranked[1] !== "seed" ? ranked[1] : "–");
+    if (state.view.sweep !== sweep) setView({ sweep });
+    emit("sweep");
+  }
+
+  cells() {
+    const [x, y, outcome] = [this.x.value, this.y.value, this.outcome.value];
+    const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
+    const values = (axis) => (axis === "–" ? [""] : [...new Set(this.sweep.rows.map((row) => row[axis]))].sort(compare));
+    const [across, down] = [values(x), values(y)];
+    const cells = new Map();
+    for (const row of this.sweep.rows) {
+      const key = `${y === "–" ? "" : row[y]}|${row[x]}`;
+      if (!cells.has(key)) cells.set(key, []);
+      cells.get(key).push(row);
+    }
+    const median = (rows) => {
+      const sorted = rows.map((row) => row[outcome]).filter((v) => typeof v === "number").sort((a, b) => a - b);
+      return sorted.length ? sorted[Math.floor((sorted.length - 1) / 2)] : null;
+    };
+    return { x, y, outcome, across, down, at: (a, b) => cells.get(`${b}|${a}`) ?? [], median };
+  }
+
+  draw() {
+    const { x, y, outcome, across, down, at, median } = this.cells();
+    const all = down.flatMap((b) => across.map((a) => median(at(a, b)))).filter((v) => v !== null);
+    const log = outcome.endsWith("_at") || outcome.endsWith("loss");
+    const scale = (v) => (log ? Math.log(Math.max(v, 1e-12)) : v);
+    const [low, high] = [Math.min(...all.map(scale)), Math.max(...all.map(scale))];
+    const text = (v) => (v === null ? "–" : outcome.endsWith("accuracy") ? percent(v, 0) : number(v, 3));
+    const cell = (a, b) => {
+      const rows = at(a, b);
+      const value = median(rows);
+      const place = value === null || high === low ? 0.12 : 0.12 + (0.8 * (scale(value) - low)) / (high - low);
+      const run = rows.find((row) => row[outcome] === value)?.run ?? rows[0]?.run;
+      return make("td", {}, make("button", {
+        type: "button", disabled: !run, style: value === null ? "" : `background:${sample("sizes", place)};color:${place > 0.5 ? css("panel") : css("ink")}`,
+        title: `${x} ${a}${y === "–" ? "" : `, ${y} ${b}`}: ${text(value)} (${rows.length} runs)`, onclick: () => emit("open", run),
+      }, text(value)));
+    };
+    this.grid.replaceChildren(make("table", {},
+      make("thead", {}, make("tr", {}, make("th", {}, y === "–" ? "" : y.replaceAll("_", " ")), ...across.map((a) => make("th", { scope: "col" }, typeof a === "number" ? number(a) : String(a))))),
+      make("tbody", {}, ...down.map((b) => make("tr", {}, make("th", { scope: "row" }, typeof b === "number" ? number(b) : String(b)), ...across.map((a) => cell(a, b)))))),
+    make("p", { class: "caption" }, `across: ${x.replaceAll("_", " ")}`));
+    this.key([sample("sizes", 0.12), `low ${WORDS[outcome] ?? outcome}`, "box"], [sample("sizes", 0.92), "high", "box"]);
+  }
+
+  csv() {
+    const names = ["run", ...this.sweep.axes, ...this.sweep.outcomes];
+    return toCsv(Object.fromEntries(names.map((name) => [name, this.sweep.rows.map((row) => row[name])])));
+  }
+}
+
+export const create = () => new SweepMap();

@@ -1,0 +1,62 @@
+// Where runs come from: the lab's server, or the data inside a replay file.
+
+const replayed = document.getElementById("replay-run");
+
+async function call(path, body) {
+  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Error("The lab does not answer; is it still running?");
+  }
+  if (answer.status === 401) throw Object.assign(new Error(await answer.text()), { locked: true });
+  if (!answer.ok) {
+    const problem = await answer.json().catch(() => ({}));
+    throw new Error(problem.error ?? `The lab answered ${answer.status}.`);
+  }
+  return answer;
+}
+
+const json = async (path, body) => (await call(path, body)).json();
+const binary = async (path) => (await call(path)).arrayBuffer();
+
+const live = {
+  replay: false,
+  state: () => json("/api/state"),
+  check: (settings) => json("/api/check", settings),
+  train: (settings) => json("/api/train", settings),
+  stop: () => json("/api/stop", {}),
+  runs: () => json("/api/runs"),
+  run: (run) => json(`/api/runs/${run}`),
+  frame: (run, step, coordinate, changes) =>
+    binary(`/api/runs/${run}/frames/${step}?coordinate=${coordinate}&changes=${encodeURIComponent(changes.join(","))}`),
+  theory: (run, form, coordinate) => binary(`/api/runs/${run}/theory/${form}?coordinate=${coordinate}`),
+  distance: (run, step) => json(`/api/runs/${run}/distances/${step}`),
+  replayFile: async (run) => (await call(`/api/runs/${run}/replay`)).blob(),
+  sweeps: async () => (await json("/api/sweeps")).sweeps,
+  sweep: (sweep) => json(`/api/sweeps/${sweep}`),
+  events: () => new EventSource("/api/events"),
+};
+
+export async function unpack(element) {
+  const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+const frameOf = (name) => unpack(document.querySelector(`[data-frame="${name}"]`));
+
+const stored = replayed && JSON.parse(replayed.textContent);
+
+const replay = {
+  replay: true,
+  state: async () => ({ training: { run: null, status: "idle" }, fields: [] }),
+  run: async () => stored,
+  frame: (_, step) => frameOf(step),
+  theory: (_, form) => frameOf(form),
+  distance: async (_, step) => stored.distances[step],
+  sweeps: async () => [],
+};
+
+export const source = replayed ? replay : live;
