@@ -19,7 +19,7 @@ def draw_landscape(rows: Sequence[Row], title: str) -> Any:
         figure, axes = new_figure(1.1 * len(fractions) + 3.8, 0.21 * len(rows) + 1.2)
         axes.grid(False)
         axes.set_facecolor("#eeeeee")
-        image = axes.pcolormesh(values, cmap="viridis", vmin=0, vmax=1, edgecolors="white", lw=0.4)
+        axes.pcolormesh(values, cmap="viridis", vmin=0, vmax=1, edgecolors="white", lw=0.4)
         axes.set_xticks(np.arange(len(fractions)) + 0.5, [f"{fraction:g}" for fraction in fractions])
         axes.set_yticks(np.arange(len(rows)) + 0.5, [_formula(row.function) for row in rows], fontsize=8)
         axes.invert_yaxis()
@@ -33,8 +33,7 @@ def draw_landscape(rows: Sequence[Row], title: str) -> Any:
                     axes.text(j + 0.5, i + 0.5, shown, ha="center", va="center", fontsize=7, color=colour)
         _part_classes(axes, rows, len(fractions))
         axes.set_xlabel("training fraction α")
-        axes.set_title(title, loc="left", fontsize=10)
-        figure.colorbar(image, ax=axes, label="test accuracy (median)", pad=0.24, shrink=min(1.0, 8 / len(rows)))
+        axes.set_title(f"median test accuracy {title}", loc="left", fontsize=10)
         return figure
 
 

@@ -1,9 +1,11 @@
 """What is known of many experiments: outcomes that the store has, and those that come while they train."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import Store
 
 
@@ -24,10 +26,13 @@ class Results:
         return len(self._runs)
 
     def refresh(self) -> None:
-        """Looks into the store for outcomes that other processes made."""
+        """Looks into the store for outcomes that other processes made. A damaged run counts as missing: whoever trains
+        it moves it aside."""
         for name, run in self._runs.items():
-            if name not in self.outcomes and (result := run.result) is not None:
-                self.outcomes[name] = result
+            if name not in self.outcomes:
+                with contextlib.suppress(Damaged):
+                    if (result := run.result) is not None:
+                        self.outcomes[name] = result
 
     @property
     def pending(self) -> list[Experiment]:

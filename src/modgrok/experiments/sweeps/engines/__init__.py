@@ -1,31 +1,9 @@
 """Where batches execute: this process's devices, or a Ray cluster. Nothing else differs."""
 
-from collections.abc import Sequence
-from typing import Protocol
-
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.observer import Observer
-from modgrok.experiments.store import Store
-from modgrok.experiments.sweeps.estimate import Speed
-from modgrok.experiments.sweeps.units import Failure, Unit
+from modgrok.experiments.sweeps.engines.engine import Engine
 
-
-class Engine(Protocol):
-    """Trains batches into a store."""
-
-    @property
-    def workers(self) -> int:
-        """How many batches train at the same time."""
-
-    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Unit]:
-        """The batches these experiments make here."""
-
-    def measure(self, unit: Unit, store: Store) -> Speed:
-        """How fast one of the workers trains a batch."""
-
-    def train(self, plan: Sequence[Unit], store: Store, observer: Observer) -> list[Failure]:
-        """Trains everything that can be trained; returns what could not. Raises `Interrupted` when it was stopped."""
+__all__ = ["Engine", "engine_called"]
 
 
 def engine_called(name: str, address: str | None = None) -> Engine:

@@ -7,15 +7,19 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.store import Store
+from modgrok.experiments.sweeps.engines.engine import Engine
 from modgrok.experiments.sweeps.estimate import Speed, measure_speed
 from modgrok.experiments.sweeps.units import Failure, Unit, out_of_memory, units
 from modgrok.training.program import Program
 
 
-class LocalEngine:
+class LocalEngine(Engine):
     """This process and its devices."""
 
-    workers = 1
+    @property
+    def workers(self) -> int:
+        """One: a batch uses all devices."""
+        return 1
 
     def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Unit]:
         """Batches as large as the devices like them, in the order in which they train."""

@@ -1,0 +1,241 @@
+"""Batches as tasks of a Ray cluster. This process plans, keeps the books and alone writes to the store."""
+
+import inspect
+import logging
+import os
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import TABLE, Experiment
+from modgrok.experiments.files import Lock, write_bytes
+from modgrok.experiments.observer import Observer
+from modgrok.experiments.run import Damaged, Run
+from modgrok.experiments.store import Store, check_intact
+from modgrok.experiments.sweeps.engines import worker
+from modgrok.experiments.sweeps.engines.engine import Engine
+from modgrok.experiments.sweeps.estimate import Speed, measure_speed
+from modgrok.experiments.sweeps.units import Failure, Unit, units
+
+ATTEMPTS = 4
+"""How often a batch may lose its worker before it is given up."""
+GPU_RUNS, CPU_RUNS = 512, 64
+"""The most runs of one batch, which is also what the death of a worker costs."""
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+"""What makes a cluster of this machine's own listen on 127.0.0.1, as Ray does on other systems, and tell nobody."""
+WAIT_SECONDS = 0.2
+"""How often to look whether training should stop."""
+
+
+@dataclass
+class _Job:
+    """A batch on its way."""
+
+    unit: Unit
+    stream: Any
+    members: dict[str, "_Member"]
+    run_steps: int = 0
+    """Counted as progress for runs that have not ended."""
+
+
+@dataclass(frozen=True)
+class _Member:
+    """What an observer is told about a run that trains elsewhere."""
+
+    run: Run
+    experiment: Experiment
+    step: int = 0
+
+
+class RayEngine(Engine):
+    """A running cluster, or one that is started on this machine and listens on loopback only."""
+
+    def __init__(self, address: str | None = None) -> None:
+        if address is None:
+            os.environ.update(LOOPBACK)
+        try:
+            import ray
+        except ModuleNotFoundError as error:
+            raise ModgrokError("The engine ray needs an extra: pip install 'modgrok[ray]'.") from error
+        self.ray = ray
+        if not ray.is_initialized():
+            _connect(address)
+
+    @property
+    def on_gpus(self) -> bool:
+        """Whether batches train on GPUs: they do where the cluster has any."""
+        return self._resources.get("GPU", 0) >= 1
+
+    @property
+    def workers(self) -> int:
+        """Batches that train at the same time: one on each GPU, or on each core where there is none."""
+        return max(1, int(self._resources.get("GPU" if self.on_gpus else "CPU", 1)))
+
+    @property
+    def _resources(self) -> dict[str, float]:
+        return self.ray.cluster_resources()
+
+    @property
+    def _needs(self) -> dict[str, Any]:
+        return {"num_gpus": 1, "num_cpus": 1} if self.on_gpus else {"num_cpus": 1}
+
+    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Unit]:
+        """Batches large enough for a worker to be busy, small enough for all of them to be."""
+        if any(experiment.parent for experiment in experiments):
+            raise ModgrokError("Runs that start from another run's weights train on the engine local only.")
+        most = GPU_RUNS if self.on_gpus else CPU_RUNS
+        share = -(-len(experiments) // (2 * self.workers))
+        return units(experiments, store, "gpu" if self.on_gpus else "cpu", lambda *_: min(most, share))
+
+    def measure(self, unit: Unit, store: Store) -> Speed:
+        """How fast a batch trains on a worker, from a few steps of it there."""
+        measure = self.ray.remote(measure_on_worker).options(**self._needs, max_retries=ATTEMPTS)
+        return self.ray.get(measure.remote(*_parcel(unit, store)))
+
+    def train(self, plan: Sequence[Unit], store: Store, observer: Observer) -> list[Failure]:
+        """Trains everything that can be trained; returns what could not."""
+        waiting, jobs, failures = deque(plan), list[_Job](), list[Failure]()
+        try:
+            while waiting or jobs:
+                while waiting and len(jobs) < 2 * self.workers:
+                    if job := self._start(waiting.popleft(), store, observer):
+                        jobs.append(job)
+                if observer.stop_requested():
+                    raise _interrupted()
+                ready = self._ready(jobs)
+                for job in ready:
+                    outcome = self._listen(job, store, observer)
+                    if outcome is None:
+                        continue
+                    jobs.remove(job)
+                    waiting.extendleft(outcome) if isinstance(outcome, list) else failures.append(outcome)
+        finally:
+            for job in jobs:
+                self.ray.cancel(job.stream)
+        return failures
+
+    def _start(self, unit: Unit, store: Store, observer: Observer) -> _Job | None:
+        """Hands out what is still missing of a batch; None where that is nothing."""
+        members = {}
+        for experiment in unit.experiments:
+            run = store.add(experiment)
+            _set_aside_damaged(run, store, observer)
+            if run.result is None:
+                members[run.id] = _Member(run, store.resolve(experiment))
+        if not members:
+            return None
+        unit = replace(unit, experiments=tuple(member.experiment for member in members.values()))
+        # Repeating a batch is done here, where it is known which of its runs have come in already.
+        stream = inspect.unwrap(worker.train_unit)  # Ray wants the generator itself, whatever checks are put round it.
+        task = self.ray.remote(stream).options(**self._needs, max_retries=0, num_returns="streaming")
+        return _Job(unit, task.remote(*_parcel(unit, store)), members)
+
+    def _ready(self, jobs: list[_Job]) -> list[_Job]:
+        ready, _ = (
+            self.ray.wait([job.stream for job in jobs], num_returns=1, timeout=WAIT_SECONDS) if jobs else ([], [])
+        )
+        return [job for job in jobs if any(job.stream is stream for stream in ready)]
+
+    def _listen(self, job: _Job, store: Store, observer: Observer) -> list[Unit] | Failure | None:
+        """Hears one event. Returns None while the batch goes on, then the batches that are left of it, or a failure."""
+        errors = self.ray.exceptions
+        try:
+            event = self.ray.get(next(job.stream))
+        except StopIteration:
+            return []
+        except errors.OutOfMemoryError as error:
+            event = worker.Failed(str(error).splitlines()[0], out_of_memory=True)
+        except errors.RayTaskError as error:
+            event = worker.Failed(str(error.cause), out_of_memory=False)
+        except errors.RayError as error:
+            return self._lost(job, type(error).__name__, observer)
+        match event:
+            case worker.Advanced(active, step, run_steps):
+                job.run_steps += run_steps
+                observer.advanced(list(job.members.values())[:active], step, run_steps)
+            case worker.Ended(name, files):
+                member = job.members.pop(name)
+                _receive(member.run, files)
+                result = member.run.result
+                assert result is not None
+                job.run_steps -= result["steps"]
+                observer.ended(member.run, result)
+            case worker.Remark(sentence):
+                observer.remark(sentence)
+            case worker.Failed(reason, out_of_memory):
+                return self._failed(job, reason, out_of_memory, observer)
+        return None
+
+    def _lost(self, job: _Job, what: str, observer: Observer) -> list[Unit] | Failure:
+        """A worker or its node died."""
+        attempts = job.unit.attempts + 1
+        if attempts >= ATTEMPTS:
+            return self._failed(job, f"its worker died {attempts} times ({what})", False, observer)
+        observer.remark(f"A worker was lost ({what}); its {len(job.members)} unfinished runs train again.")
+        observer.advanced(list(job.members.values()), 0, -job.run_steps)
+        return [replace(job.unit, attempts=attempts)]
+
+    def _failed(self, job: _Job, reason: str, out_of_memory: bool, observer: Observer) -> list[Unit] | Failure:
+        left = Unit(tuple(member.experiment for member in job.members.values()))
+        if out_of_memory and len(left.experiments) > 1:
+            observer.remark(f"{len(left.experiments)} runs at once need too much memory; trying half of them.")
+            return list(left.halves())
+        failure = Failure(left, reason)
+        observer.remark(str(failure))
+        return failure
+
+
+def measure_on_worker(settings: Sequence[dict[str, Any]], tables: dict[str, bytes]) -> Speed:
+    """`measure_speed` where the batch will train."""
+    with worker.private_store(tables) as store:
+        return measure_speed([Experiment.from_dict(one) for one in settings], store)
+
+
+def _connect(address: str | None) -> None:
+    import ray
+
+    quiet: Any = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if address is None:
+        ray.init("local", num_cpus=os.cpu_count(), include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+        return
+    try:
+        ray.init(address, **quiet)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise ModgrokError(
+            f"No Ray cluster answers at {address} ({error}); `ray start --head` starts one, docs/clusters.md says how."
+        ) from error
+
+
+def _parcel(unit: Unit, store: Store) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """All that a worker needs to train a batch: resolved settings, and the tables of tasks that came from files."""
+    experiments = [store.resolve(experiment) for experiment in unit.experiments]
+    names = {f"{e.task.removeprefix(TABLE)}.npy" for e in experiments if e.task.startswith(TABLE)}
+    return [e.as_dict() for e in experiments], {name: (store.tables / name).read_bytes() for name in names}
+
+
+def _receive(run: Run, files: dict[str, bytes]) -> None:
+    """Writes a run that has ended elsewhere into the store, unless another process has brought it in."""
+    lock = Lock(run.folder)
+    lock.acquire()
+    try:
+        if run.result is None:
+            for name, content in files.items():
+                write_bytes(run.folder / name, content)
+            (run.folder / "checkpoint.safetensors").unlink(missing_ok=True)
+    finally:
+        lock.release()
+
+
+def _set_aside_damaged(run: Run, store: Store, observer: Observer) -> None:
+    try:
+        check_intact(run)
+    except Damaged as damage:
+        observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {store.set_aside(run)}; it starts afresh.")
+
+
+def _interrupted() -> Exception:
+    from modgrok.experiments.trainer import Interrupted
+
+    return Interrupted("Stopped; what has ended is stored, and the same command trains the rest.")

@@ -1,0 +1,145 @@
+"""A real cluster of two nodes on this machine: what dies costs its batch, and the store ends the same."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments.sweeps import Sweep
+from modgrok.experiments.sweeps.engines.local import LocalEngine
+from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
+from modgrok.experiments.sweeps.execution import execute, plan
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.units import Failure
+
+os.environ.update(LOOPBACK)
+ray = pytest.importorskip("ray")
+from ray.cluster_utils import Cluster  # noqa: E402
+
+pytestmark = [
+    pytest.mark.xdist_group("ray"),
+    pytest.mark.filterwarnings("ignore"),
+]
+
+BASE = Experiment("n + m", 11, width=16, fraction=0.7, lr=0.01, evaluations=10, snapshots=2)
+HEALTH = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 4}
+
+
+def sweep(steps: int) -> Sweep:
+    return Sweep(Experiment.from_dict(BASE.as_dict() | {"steps": steps}), ["seed=0:6"])
+
+
+class Acting(Observer):
+    """Does something once, when a batch has come some way."""
+
+    def __init__(self, action: Callable[[], None]) -> None:
+        self.action: Callable[[], None] | None = action
+        self.remarks: list[str] = []
+        self.results: dict[str, Any] = {}
+
+    def advanced(self, members: Any, step: int, run_steps: int) -> None:
+        action, self.action = self.action, None
+        if action is not None:
+            action()
+
+    def ended(self, run: Any, result: dict[str, Any]) -> None:
+        self.results[run.id] = result
+
+    def remark(self, sentence: str) -> None:
+        self.remarks.append(sentence)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    found = Cluster(
+        initialize_head=True,
+        connect=True,
+        head_node_args={"num_cpus": 1, "node_ip_address": "127.0.0.1", "_system_config": HEALTH},
+    )
+    yield found
+    ray.shutdown()
+    found.shutdown()
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = Store(tmp_path_factory.mktemp("reference"))
+    train(sweep(STEPS), store, LocalEngine())
+    return store
+
+
+STEPS = 40_000
+
+
+def train(what: Sweep, store: Store, engine: Any, observer: Observer | None = None) -> list[Failure]:
+    results = Results(what.experiments, store)
+    failures = execute(plan(results, store, engine), results, store, engine, observer)
+    assert failures or not results.pending
+    return failures
+
+
+def contents(store: Store) -> dict[str, Any]:
+    """Everything a run came to, without what may differ: times, devices, and the locks."""
+    found: dict[str, Any] = {}
+    for run in store:
+        result = dict(run.result or {})
+        result.pop("seconds")
+        snapshots = {step: run.snapshot(step).w_in.tobytes() for step in run.snapshots}
+        network = run.network.w_in.tobytes(), run.network.w_out.tobytes()
+        found[run.id] = result, run.rows(), network, snapshots, run.experiment
+    return found
+
+
+def worker_of(raylet: int) -> int | None:
+    """The process that trains a batch on the node of that raylet."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            name = (folder / "cmdline").read_bytes()
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except (OSError, IndexError):
+            continue
+        if name.startswith(b"ray::train_unit") and parent == raylet:
+            return int(folder.name)
+    return None
+
+
+def raylet_of(node: Any) -> int:
+    return node.all_processes["raylet"][0].process.pid
+
+
+def test_a_killed_worker_costs_its_batch_only(cluster: Any, reference: Store, tmp_path: Path) -> None:
+    def kill() -> None:
+        found = worker_of(raylet_of(cluster.head_node))
+        assert found is not None
+        os.kill(found, signal.SIGKILL)
+
+    observer, store = Acting(kill), Store(tmp_path)
+    assert train(sweep(STEPS), store, RayEngine(), observer) == []
+    assert any("worker was lost" in remark for remark in observer.remarks)
+    assert len(observer.results) == 6
+    assert contents(store) == contents(reference)
+
+
+def test_a_killed_node_costs_its_batch_only_and_starting_again_does_nothing(
+    cluster: Any, reference: Store, tmp_path: Path
+) -> None:
+    node = cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+    cluster.wait_for_nodes()
+
+    class KillsBusyNode(Acting):
+        def advanced(self, members: Any, step: int, run_steps: int) -> None:
+            if self.action is not None and worker_of(raylet_of(node)) is not None:
+                super().advanced(members, step, run_steps)
+
+    observer, store = KillsBusyNode(lambda: cluster.remove_node(node, allow_graceful=False)), Store(tmp_path)
+    assert train(sweep(STEPS), store, RayEngine(), observer) == []
+    assert observer.action is None
+    assert any("worker was lost" in remark for remark in observer.remarks)
+    assert contents(store) == contents(reference)
+    again = Acting(lambda: pytest.fail("Something was trained again."))
+    assert train(sweep(STEPS), store, RayEngine(), again) == []
+    assert again.results == {}
