@@ -1,0 +1,147 @@
+"""Other processes: killed at any moment, two at once, eight devices."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from modgrok.experiments import Store
+from modgrok.experiments.trainer import train_all
+
+KILLS = 4
+DEVICES = 8
+
+PROGRAM = """
+import json, sys
+from modgrok.experiments import Experiment, Observer, Store, batch_training
+from modgrok.experiments.trainer import train_all
+
+batch_training.CHECKPOINT_SECONDS = 0.05
+batch_training.CALL_SECONDS = 0.02
+
+
+class Counter(Observer):
+    steps = 0
+
+    def advanced(self, members, step, run_steps):
+        self.steps += run_steps
+
+    def remark(self, sentence):
+        print(sentence, file=sys.stderr)
+
+
+counter = Counter()
+folder, *settings = map(json.loads, sys.argv[1:])
+print("ready", flush=True)
+train_all([Experiment(**s) for s in settings], Store(folder), counter)
+print(counter.steps, flush=True)
+"""
+
+
+@pytest.fixture(scope="session")
+def start(tmp_path_factory):
+    """Starts a process that trains experiments into a store; processes share what they compile."""
+    compilations = tmp_path_factory.mktemp("compilations")
+
+    def start(store, *experiments, devices=1):
+        environment = os.environ | {
+            "JAX_COMPILATION_CACHE_DIR": str(compilations),
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+        }
+        arguments = [json.dumps(str(store.folder)), *(json.dumps(e.as_dict()) for e in experiments)]
+        return subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *arguments],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return start
+
+
+def wait_for(process):
+    """Its output, the steps that it trained, and what it said beside."""
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return int(out.split()[-1]), err
+
+
+def test_kills_at_random_moments_do_not_change_a_bit(lab, store, start):
+    """Each attempt is killed at a random moment after its first checkpoint; the last may be killed before it."""
+    experiment = lab.small(batch_size=32, dropout=0.2, steps=6000, evaluations=60, snapshots=20)
+    (whole,) = train_all([experiment], Store(store.folder.parent / "whole"))
+    checkpoint = store.folder / whole.id / "checkpoint.safetensors"
+    moments = [random.uniform(0, 0.5) for _ in range(KILLS)]
+    for number, moment in enumerate(moments, start=1):
+        process = start(store, experiment)
+        process.stdout.readline()
+        if number < KILLS:
+            wait_until_written(checkpoint, process)
+        time.sleep(moment)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    steps, remarks = wait_for(start(store, experiment))
+    assert remarks == "", moments
+    assert steps < experiment.steps
+    (run,) = store
+    lab.assert_same(run, whole)
+    assert not list(run.folder.rglob(".*"))
+
+
+def wait_until_written(path, process):
+    before = written_at(path)
+    while written_at(path) == before and process.poll() is None:
+        time.sleep(0.01)
+
+
+def written_at(path):
+    return path.stat().st_mtime_ns if path.exists() else None
+
+
+def test_two_processes_share_a_run(lab, store, start, trained):
+    both = [start(store, lab.small()), start(store, lab.small())]
+    steps, remarks = zip(*map(wait_for, both), strict=True)
+    assert sorted(steps) == [0, 60]
+    assert "damaged" not in "".join(remarks)
+    (run,) = store
+    lab.assert_same(run, trained)
+
+
+def test_a_waiting_process_says_so_and_takes_the_result(lab, store, start, trained):
+    from modgrok.experiments.files import Lock
+
+    lock = Lock(store.folder / trained.id)
+    lock.acquire()
+    process = start(store, lab.small())
+    assert process.stderr.readline() == f"Run {trained.id} is being trained by another process; waiting for it.\n"
+    train_all_holding(lab, store, lock)
+    assert wait_for(process) == (0, "")
+
+
+def train_all_holding(lab, store, lock):
+    """Trains what the lock is held for, and lets go."""
+    elsewhere = Store(store.folder.parent / "elsewhere")
+    (run,) = train_all([lab.small()], elsewhere)
+    for path in sorted(run.folder.rglob("*")):
+        if path.is_file() and path.name != "lock":
+            target = store.folder / run.id / path.relative_to(run.folder)
+            target.parent.mkdir(exist_ok=True)
+            path.rename(target)
+    lock.release()
+
+
+def test_runs_spread_over_eight_devices_are_the_runs_alone(lab, store, start, trained):
+    """Ten runs on eight devices: two on each, the last six places filled up."""
+    experiments = [lab.small(seed=seed) for seed in range(10)]
+    steps, _ = wait_for(start(store, *experiments, devices=DEVICES))
+    assert steps == 600
+    lab.assert_same(store.find(trained.id), trained)
+    (last,) = train_all([lab.small(seed=9)], Store(store.folder.parent / "alone"))
+    lab.assert_same(store.find(last.id), last)
