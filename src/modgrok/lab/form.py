@@ -51,7 +51,7 @@ def experiment_from(settings: Any) -> Experiment:
 
 
 def check(settings: Any, rate: float | None = None) -> dict[str, Any]:
-    """What is known of an experiment before it starts: structure, closed forms, numbers behind auto, cost; or a mistake."""
+    """What is known before an experiment starts: structure, closed forms, numbers behind auto, cost; or a mistake."""
     try:
         experiment = experiment_from(settings)
         task = experiment.load_task()

@@ -26,7 +26,7 @@ def frame(
     coordinate: Coordinate | None,
     header: dict[str, Any],
 ) -> bytes:
-    """The message for one network; `train` are the flat indices trained on, for the scores, and `header` is part of it."""
+    """The message for one network; `train` are the flat indices trained on, `header` joins the header."""
     network = as_numpy(network)
     N, S, p = network.w_in.shape
     shown = _shown_neurons(network)

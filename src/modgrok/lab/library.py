@@ -6,12 +6,13 @@ import math
 import shlex
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from modgrok.closed_form import available
+from modgrok.closed_form import available, solve
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.run import Damaged
@@ -22,6 +23,7 @@ from modgrok.lab.limits import RUNS_LISTED
 from modgrok.lab.what_if import change, closed_form
 from modgrok.measures import average_ipr, distance_to_closed_form, distance_to_table
 from modgrok.networks import Network
+from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
 
 CACHE_BYTES = 200 << 20
@@ -60,9 +62,10 @@ class Library:
         outcome = {name: result.get(name) for name in ("steps", "grokked_at", "test_accuracy")}
         return {"run": run.id, "status": result.get("status", "unfinished"), **chosen, **outcome}
 
-    def details(self, run: Run) -> dict[str, Any]:
-        """Settings, curves, stored steps and the task's table of one run."""
-        task, experiment = run.task, run.experiment
+    def details(self, run: Run, experiment: Experiment | None = None) -> dict[str, Any]:
+        """Settings, curves, stored steps and the task's table; of a run without a folder yet, from its experiment."""
+        experiment = experiment or run.experiment
+        task = experiment.load_task(self.store.tables)
         train, _ = experiment.split.divide(task)
         trained = np.zeros(task.table.size, dtype=np.uint8)
         trained[train] = 1
@@ -78,7 +81,7 @@ class Library:
             "task": {
                 "name": task.name,
                 **describe(task),
-                "closed_form_ipr": self._closed_form_ipr(run),
+                "closed_form_ipr": _closed_form_ipr(task, experiment.width),
                 "length": None if coordinate is None else coordinate.length,
                 "index": None if coordinate is None else [index.tolist() for index in coordinate.index],
                 "readout": None if coordinate is None else coordinate.readout.tolist(),
@@ -123,15 +126,6 @@ class Library:
             numbers["outputs"] = distance_to_table(network, task.table)
             self._distances[key] = {name: x if math.isfinite(x) else None for name, x in numbers.items()}
         return self._distances[key]
-
-    def _closed_form_ipr(self, run: Run) -> dict[str, float | None] | None:
-        task = run.task
-        if "waves" not in available(task.structure, task.arity):
-            return None
-        like = Network(np.zeros((run.experiment.width, 1, 1)), np.zeros((1, run.experiment.width)))
-        w_in = closed_form(task, "waves", like).w_in
-        ratios = {"ipr": average_ipr(w_in).mean, "task_ipr": average_ipr(w_in, task.structure.coordinate).mean}
-        return {name: float(x) if math.isfinite(x) else None for name, x in ratios.items()}
 
     def _remember(self, key: Any, make: Callable[[], bytes]) -> bytes:
         with self._lock:
@@ -186,6 +180,16 @@ def command(experiment: Experiment) -> str:
         flag = f"--{field.name.replace('_', '-')}"
         words += [flag] if value is True else [flag, str(value)]
     return shlex.join(words)
+
+
+@lru_cache(maxsize=64)
+def _closed_form_ipr(task: Task, width: int) -> dict[str, float | None] | None:
+    """The mean ratio of a closed form with random phases, in both coordinates."""
+    if "waves" not in available(task.structure, task.arity):
+        return None
+    w_in = solve(task, "waves", width=max(width, 2 * task.arity)).w_in
+    ratios = {"ipr": average_ipr(w_in).mean, "task_ipr": average_ipr(w_in, task.structure.coordinate).mean}
+    return {name: float(x) if math.isfinite(x) else None for name, x in ratios.items()}
 
 
 def _chosen(run: Run, coordinate: str) -> Coordinate | None:

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 import modgrok
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Experiment, Store
+from modgrok.experiments import Experiment, Run, Store
 from modgrok.lab import assets, form, limits, sweeps
 from modgrok.lab.library import Library
 from modgrok.lab.replay import replay
@@ -103,6 +103,8 @@ class Lab:
 
     async def check(self, request: Request) -> Any:
         settings = await _body(request)
+        if self.training.rate and self.training.experiment:
+            self.rate = form.step_rate(self.training.experiment, self.training.rate)
         return await run_in_threadpool(form.check, settings, self.rate)
 
     async def train(self, request: Request) -> Any:
@@ -118,11 +120,11 @@ class Lab:
         return await run_in_threadpool(self.library.runs)
 
     async def details(self, request: Request) -> Any:
-        run = self.library.find(request.path_params["run"])
-        found = await run_in_threadpool(self.library.details, run)
-        if self.training.rate and self.training.run == run.id:
-            self.rate = form.step_rate(run.experiment, self.training.rate)
-        return found | {"training": self.training.run == run.id}
+        name = request.path_params["run"]
+        if name == self.training.run and self.training.experiment is not None:
+            run, experiment = Run(self.library.store.folder / name), self.training.experiment
+            return await run_in_threadpool(self.library.details, run, experiment)
+        return await run_in_threadpool(self.library.details, self.library.find(name))
 
     async def frame(self, request: Request) -> Any:
         run = self.library.find(request.path_params["run"])

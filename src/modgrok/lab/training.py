@@ -48,6 +48,8 @@ class Training:
         self.store = store
         self.run: str | None = None
         """The run that trains now."""
+        self.experiment: Experiment | None = None
+        """What that run trains."""
         self.status = "idle"
         """`idle`, `starting`, `training` or `stopping`."""
         self.step = 0
@@ -78,6 +80,7 @@ class Training:
         if self.run is not None:
             raise ModgrokError(f"Run {self.run} is training; one run trains at a time, so pause or stop it first.")
         run = self.run = experiment.id
+        self.experiment = experiment
         self.status, self.step, self.rate = "starting", 0, None
         self._tell({"event": "started", "run": run})
         try:

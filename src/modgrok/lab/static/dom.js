@@ -25,6 +25,17 @@ export function number(x, digits = 3) {
   return String(Number(x.toPrecision(Math.max(digits, Math.ceil(Math.log10(size + 1))))));
 }
 
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+// An expression as one would write it by hand.
+export function pretty(text) {
+  return text
+    .replaceAll(" ", "")
+    .replace(/(\^|\*\*)(\d+)/g, (_, sign, power) => [...power].map((digit) => RAISED[digit]).join(""))
+    .replaceAll("*", "·")
+    .replace(/(?<=[^(^])([+-])/g, (sign) => (sign === "-" ? " − " : " + "));
+}
+
 export const percent = (x, digits = 1) => (x == null ? "–" : `${(100 * x).toFixed(digits)} %`);
 
 export const grouped = (x) => (x == null ? "–" : x.toLocaleString("en").replaceAll(",", " "));

@@ -3,7 +3,7 @@
 import { buildClock } from "lab/clockbar.js";
 import { clock, setStep, toEnd } from "lab/clock.js";
 import { buildControls } from "lab/controls.js";
-import { byId, make, number } from "lab/dom.js";
+import { byId, make, number, pretty } from "lab/dom.js";
 import { forget } from "lab/frames.js";
 import { listen, notice } from "lab/live.js";
 import { openDrawer } from "lab/runs.js";
@@ -91,7 +91,7 @@ let chosenCoordinate = false;
 
 function showTitle() {
   const { run, training } = state;
-  byId("run-title").textContent = run ? `${run.task.name} mod ${run.settings.modulus}` : "No run is open";
+  byId("run-title").textContent = run ? `${pretty(run.task.name)} mod ${run.settings.modulus}` : "No run is open";
   byId("run-title").title = run ? `run ${run.run}` : "";
   const here = run && training.run === run.run;
   const busy = { starting: "starting", training: "training", stopping: "storing" }[training.status];
@@ -113,8 +113,8 @@ async function begin() {
     await new Promise((loaded) => document.head.append(make("script", { src: URL.createObjectURL(code), onload: loaded })));
   }
   buildClock();
-  for (const create of [curves, weights, circle, plane, ipr, answers, theory]) create();
-  if (!source.replay) for (const create of [whatif, sweep]) create();
+  const panels = source.replay ? [curves, weights, plane, circle, answers, ipr, theory] : [curves, weights, plane, circle, answers, whatif, ipr, sweep, theory];
+  for (const create of panels) create();
   byId("open-tour").onclick = openTour;
   byId("open-share").onclick = openShare;
   byId("theme").onclick = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");

@@ -20,7 +20,7 @@ export class Panel {
       make("div", { role: "menu" }, ...["PNG", "SVG", "CSV"].map((format) =>
         make("button", { role: "menuitem", type: "button", onclick: () => { menu.open = false; this.export(format); } }, format))));
     this.element = make("section", { class: `panel${wide ? " wide" : ""}`, id, "aria-labelledby": `${id}-title` },
-      make("header", {}, make("h2", { id: `${id}-title` }, title), this.options, menu),
+      make("header", {}, make("h2", { id: `${id}-title` }, title), menu, this.options),
       this.legend, this.body, this.note,
       make("details", { class: "help" }, make("summary", {}, "What am I looking at?"), ...help.map((text) => make("p", {}, text))));
     byId("panels").append(this.element);

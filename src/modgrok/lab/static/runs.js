@@ -1,6 +1,6 @@
 // The drawer of runs: everything in the store, to be opened or drawn beside the open run.
 
-import { byId, grouped, make, percent } from "lab/dom.js";
+import { byId, grouped, make, percent, pretty } from "lab/dom.js";
 import { source } from "lab/source.js";
 import { emit, state } from "lab/store.js";
 
@@ -43,7 +43,7 @@ function row(run) {
   const open = make("button", { class: "plain", "data-run": run.run, onclick: () => { byId("runs").close(); emit("open", run.run); } }, run.run);
   const compare = make("input", { type: "checkbox", "aria-label": `Compare ${run.run}`, checked: state.compared.has(run.run), disabled: run.run === state.run?.run,
     onchange: (event) => setCompared(run.run, event.target.checked) });
-  const cells = [open, run.task, run.modulus, run.width, run.fraction, run.optimizer, run.parent ? `${run.status}, fork` : run.status, grouped(run.grokked_at), percent(run.test_accuracy, 0), compare];
+  const cells = [open, pretty(run.task), run.modulus, run.width, run.fraction, run.optimizer, run.parent ? `${run.status}, fork` : run.status, grouped(run.grokked_at), percent(run.test_accuracy, 0), compare];
   return make("tr", { "aria-current": run.run === state.run?.run ? "true" : null }, ...cells.map((cell) => make("td", {}, cell instanceof Node ? cell : String(cell ?? "–"))));
 }
 

@@ -1,7 +1,7 @@
 // The guided tour: short prose whose steps move the clock and the page on the user's own run.
 
 import { setStep, toEnd } from "lab/clock.js";
-import { byId, grouped, make } from "lab/dom.js";
+import { byId, grouped, make, pretty } from "lab/dom.js";
 import { firstReached, lastRow, on, setView, state } from "lab/store.js";
 
 const grokked = () => firstReached(state.run, "test_accuracy");
@@ -14,7 +14,7 @@ const STOPS = [
     panel: "answers",
     at: () => 0,
     view: { table: "answers" },
-    text: () => `The network sees part of the table of ${state.run.task.name} mod ${state.run.settings.modulus}, and is asked for all of it. At step 0 its weights are noise, and so are its answers.`,
+    text: () => `The network sees part of the table of ${pretty(state.run.task.name)} mod ${state.run.settings.modulus}, and is asked for all of it. At step 0 its weights are noise, and so are its answers.`,
   },
   {
     title: "First it memorizes",

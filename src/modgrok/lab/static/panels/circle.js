@@ -12,7 +12,7 @@ const BINS = 72;
 export function drawCircle(canvas, frame) {
   const { context, width, height } = prepare(canvas);
   const [x, y] = [width / 2, height / 2];
-  const radius = Math.min(width, height) * 0.27;
+  const radius = Math.min(width, height) * 0.31;
   context.strokeStyle = css("faint");
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);
@@ -20,7 +20,7 @@ export function drawCircle(canvas, frame) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (const [angle, label] of [[0, "0"], [Math.PI / 2, "π/2"], [Math.PI, "π"], [-Math.PI / 2, "−π/2"]]) {
-    context.fillText(label, x + (radius - 14) * Math.cos(angle), y - (radius - 14) * Math.sin(angle));
+    context.fillText(label, x + (radius - 16) * Math.cos(angle), y - (radius - 14) * Math.sin(angle) + (angle === 0 ? 11 : 0));
   }
   const counts = new Int32Array(BINS);
   const bins = Array.from(frame.residual, (angle) => (Number.isNaN(angle) ? -1 : ((Math.round((angle / (2 * Math.PI)) * BINS) % BINS) + BINS) % BINS));

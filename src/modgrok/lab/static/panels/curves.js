@@ -22,7 +22,7 @@ class Curves extends Panel {
       ],
     });
     this.sentence = make("p", { class: "sentence", id: "times" });
-    this.chart = new StepChart("Accuracy and loss over training steps; the numbers are in the CSV", 292);
+    this.chart = new StepChart("Accuracy and loss over training steps; the numbers are in the CSV", 348);
     this.body.append(this.sentence, this.chart.element);
   }
 
@@ -49,13 +49,12 @@ class Curves extends Panel {
     const shapes = marks.map(([, which, step]) => ({
       type: "line", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { color: colors[which], width: 1, dash: "dot" },
     }));
-    const late = marks.length > 1 && marks[1][2] > 1.6 * marks[0][2];
     const notes = marks.map(([name, which, step], i) => ({
-      x: step, yref: "paper", y: i && !late ? 0.62 : 0.7, text: name, showarrow: false, xanchor: i ? "left" : "right", xshift: i ? 4 : -4, font: { color: colors[which] },
+      x: step, yref: "paper", y: 0.5, yanchor: "middle", text: name, showarrow: false, xanchor: i ? "left" : "right", xshift: i ? 4 : -4, font: { color: colors[which] },
     }));
     this.chart.draw(traces, [
       { domain: [0.54, 1], range: [-0.03, 1.04], tickformat: ".0%", title: { text: "accuracy", standoff: 6 } },
-      { domain: [0, 0.46], type: "log", title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 } },
+      { domain: [0, 0.46], type: "log", dtick: 1, exponentformat: "power", title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 } },
     ], shapes, notes);
     this.key([colors.train, "train"], [colors.test, "test"], ...[...state.compared.keys()].map((name, i) => [PALE[i % PALE.length], `test, ${name}`]));
     this.sentence.textContent = sentence(run);

@@ -13,7 +13,6 @@ class SweepMap extends Panel {
     super({
       id: "sweep",
       title: "Sweep map",
-      wide: true,
       redraw: "sweep view",
       when: () => this.sweep?.rows.length,
       help: [

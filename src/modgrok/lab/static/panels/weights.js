@@ -44,7 +44,7 @@ function largest(frame) {
 }
 
 export function weightCanvases(height) {
-  const names = { w1: "W1, input weights", s1: "its spectrum", w2: "W2, readout", s2: "its spectrum" };
+  const names = { w1: "W1, input weights", s1: "spectrum", w2: "W2, readout", s2: "spectrum" };
   const canvases = {};
   const grid = make("div", { class: "matrices", style: `--height:${height}px` });
   for (const [name, text] of Object.entries(names)) {
