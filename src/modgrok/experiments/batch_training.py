@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.batches import Batch, Planned, rates_of
+from modgrok.experiments.batches import COMPILE_SECONDS, Batch, Planned, rates_of
 from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
@@ -24,8 +24,6 @@ from modgrok.training.weights import as_network, from_network
 
 CALL_SECONDS = 0.4
 """About how long one call of the compiled program may last: as long as it takes to notice Ctrl-C."""
-COMPILE_SECONDS = 8.0
-"""What a compilation takes on a GPU."""
 CHECKPOINT_SECONDS = 5.0
 """Least time between checkpoints."""
 CHECKPOINT_SHARE = 0.05

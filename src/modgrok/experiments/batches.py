@@ -16,8 +16,15 @@ from modgrok.training.examples import capacity, slots
 from modgrok.training.optimizer import Rates
 from modgrok.training.program import Program
 
-PADDING = {"cpu": 1.1, "gpu": 1.4}
-"""How much longer than the smallest the largest training set of a batch may be: shorter ones are padded to it."""
+PADDING = {"cpu": 1.0, "gpu": 1.4}
+"""How much longer than the smallest the largest training set of a batch may be: shorter ones are padded to it.
+
+On a CPU only equal lengths go together, so that a run's bits do not depend on its neighbours.
+"""
+COMPILE_SECONDS = 8.0
+"""What a compilation takes on a GPU."""
+ROW_SECONDS = 1.2e-13
+"""What a GPU takes for one step of one run: this, times training examples, neurons and answers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +110,11 @@ def plan(members: Sequence[Planned], devices: Sequence[Any]) -> list[Batch]:
 
 def _cut(program: Program, group: list[Planned], devices: Sequence[Any]) -> list[Batch]:
     group = sorted(group, key=lambda member: -len(member.train))
-    padding = PADDING["cpu" if program.platform == "cpu" else "gpu"]
     batches: list[Batch] = []
     while group:
         rows = len(group[0].train)
-        near = [member for member in group if rows <= padding * len(member.train)]
+        steps = group[0].experiment.steps or 0
+        near = group[: together(program, [len(member.train) for member in group], steps)]
         longest = max(slots(member.task, member.train) for member in near) if program.gathers else 0
         rows = capacity(rows) if program.gathers else rows
         size = runs_per_device(program, rows, longest, devices[0]) * len(devices)
@@ -118,3 +125,15 @@ def _cut(program: Program, group: list[Planned], devices: Sequence[Any]) -> list
         ]
         group = group[len(near) :]
     return batches
+
+
+def together(program: Program, lengths: Sequence[int], steps: int) -> int:
+    """How many training sets of these lengths, the longest first, share a batch, padded to the longest: on a GPU also
+    those whose padding takes less time than a compilation of their own would."""
+    padding = PADDING["cpu" if program.platform == "cpu" else "gpu"]
+    wasted = 0.0
+    for number, length in enumerate(lengths):
+        wasted += (lengths[0] - length) * program.width * program.modulus * steps * ROW_SECONDS
+        if lengths[0] > padding * length and (program.platform == "cpu" or wasted > COMPILE_SECONDS):
+            return number
+    return len(lengths)

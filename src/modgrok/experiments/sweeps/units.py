@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modgrok.experiments.batches import PADDING, program_of
+from modgrok.experiments.batches import program_of, together
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.store import Store
 from modgrok.training.examples import capacity, slots
@@ -52,15 +52,16 @@ def units(
         program = program_of(e, table.ndim, platform)
         key = (program, e.steps, e.evaluations, e.snapshots, bool(e.parent))
         groups.setdefault(key, []).append((round(e.fraction * table.size), experiment))
-    padding = 1.0 if platform == "cpu" else PADDING["gpu"]
     found = []
-    for (program, *_), group in groups.items():
+    for (program, steps, *_), group in groups.items():
         group = sorted(group, key=lambda one: -one[0])
         while group:
-            near = [e for length, e in group if group[0][0] <= padding * length]
-            most = size(program, *_lengths(program, near[0], group[0][0], store))
+            lengths = [length for length, _ in group]
+            count = lengths.count(lengths[0]) if platform == "cpu" else together(program, lengths, steps)
+            near = [experiment for _, experiment in group[:count]]
+            most = size(program, *_lengths(program, near[0], lengths[0], store))
             found += [Unit(tuple(part)) for part in _equal_parts(near, most)]
-            group = group[len(near) :]
+            group = group[count:]
     return found
 
 
