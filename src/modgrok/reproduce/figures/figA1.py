@@ -13,16 +13,32 @@ from modgrok.reproduce.study import Numbers, Runs, Study, no_experiments
 from modgrok.reproduce.values import mean, plain
 from modgrok.tasks import Task, task
 
-ACTIVATIONS = ("quadratic", "relu", "gelu", "silu", "abs", "x^4", "tanh", "x^3")
+ACTIVATIONS = {
+    "x²": ("quadratic", False),
+    "x⁴": ("x^4", False),
+    "|x|": ("abs", False),
+    "ReLU": ("relu", False),
+    "GELU": ("gelu", False),
+    "GELU, x/√D": ("gelu", True),
+    "SiLU": ("silu", False),
+    "tanh": ("tanh", False),
+}
+"""By label: the activation, and whether the preactivations carry the prefactor 1/√D of `eq_h1`. The paper's appendix
+writes φ without it (`eq_f_relu`); homogeneous functions do not care, GELU is almost linear with it."""
+ODD = ("tanh",)
+"""Odd functions make no wave in n + m: nothing grows with the width."""
+ODD_LIMIT = 1024
+"""Width beyond which odd functions are not tried."""
 
 
-def unit_waves(addition: Task, width: int, activation: str, seed: int) -> Network:
-    """The paper's weights as printed (`eq_sol1`, `eq_f_relu`): cosines of amplitude 1, no prefactor inside φ."""
+def unit_waves(addition: Task, width: int, activation: str, scaled: bool, seed: int) -> Network:
+    """The paper's weights as printed (`eq_sol1`): cosines of amplitude 1, with the prefactor 1/√D or without."""
     network = solve(
         addition, "waves", width, activation=activation, parametrization="standard", seed=seed, dtype=np.float32
     )
     amplitude = np.float32((2 / width) ** (1 / 3))
-    return dataclasses.replace(network, w_in=network.w_in / amplitude, w_out=network.w_out / amplitude)
+    prefactor = np.float32((2 * addition.modulus) ** -0.5 if scaled else 1)
+    return dataclasses.replace(network, w_in=network.w_in * (prefactor / amplitude), w_out=network.w_out / amplitude)
 
 
 def numbers(profile: Profile, runs: Runs) -> Numbers:
@@ -33,24 +49,24 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
             "modulus": profile.modulus,
             "seeds": profile.closed_seeds,
             "limit": profile.activation_widths[-1],
-            "activations": {name: _accuracies(addition, name, profile) for name in ACTIVATIONS},
+            "activations": {label: _accuracies(addition, *chosen, profile) for label, chosen in ACTIVATIONS.items()},
         }
     )
 
 
-def _accuracies(addition: Task, activation: str, profile: Profile) -> dict[str, Any]:
+def _accuracies(addition: Task, activation: str, scaled: bool, profile: Profile) -> dict[str, Any]:
     widths: list[int] = []
     cells: list[list[float]] = []
     perfect = None
     for width in profile.activation_widths:
-        networks = (unit_waves(addition, width, activation, seed) for seed in range(profile.closed_seeds))
+        networks = (unit_waves(addition, width, activation, scaled, seed) for seed in range(profile.closed_seeds))
         cells.append([score_table(network, addition.table).accuracy for network in networks])
         widths.append(width)
         if min(cells[-1]) == 1:
             perfect = width
             break
-        if activation in ("tanh", "x^3") and width >= 1024:
-            break  # odd functions have no wave in n + m: nothing grows with the width
+        if activation in ODD and width >= ODD_LIMIT:
+            break
     return {
         "widths": widths,
         "accuracy": cells,
@@ -71,7 +87,7 @@ def draw(n: Numbers) -> Any:
             series["mean"],
             color=colour,
             marker=marker,
-            label=name.replace("x^", "x**").replace("**3", "³").replace("**4", "⁴"),
+            label=name,
         )
         panel.fill_between(series["widths"], series["least"], series["most"], color=colour, alpha=0.15, linewidth=0)
     panel.set_xscale("log", base=2)
@@ -91,7 +107,7 @@ STUDY = Study(
     "The same weights, other activations",
     "Accuracy of the closed form's weights, derived for the square, when another function is applied to the hidden "
     "layer. Even parts do the work: every activation with one gets there at some width, ReLU soon and GELU late; odd "
-    "functions (tanh, x³) produce no wave in n + m and stay at chance at every width. A curve ends at 100 %, "
+    "functions (tanh) produce no wave in n + m and stay at chance at every width. A curve ends at 100 %, "
     "or at the profile's limit.",
     no_experiments,
     numbers,

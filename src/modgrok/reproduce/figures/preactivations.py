@@ -91,19 +91,20 @@ def drawing(expression: str) -> Callable[[Numbers], Any]:
     def draw(n: Numbers) -> Any:
         rows = n["rows"]
         figure, grid = style.axes(len(rows), 4, height=1.75 * len(rows) + 0.45)
-        for panels, (label, row) in zip(grid, rows.items(), strict=True):
+        for number, (label, row) in enumerate(rows.items()):
+            panels, last = grid[number], number == len(rows) - 1
             maps = (row["hidden"], *row["outputs"])
             names = (f"$h^{{(1)}}_{{{row['neuron']}}}$", *(f"$h^{{(2)}}_{{{q}}}$" for q in n["answers"]))
             for panel, values, name in zip(panels, maps, names, strict=False):
                 panel.imshow(values, origin="lower")
                 panel.spines[["top", "right"]].set_visible(True)
-                panel.set_title(name, loc="center", pad=2)
-                panel.tick_params(labelbottom=panels is grid[-1], labelleft=panel is panels[0])
-                if panels is grid[-1]:
+                panel.set_title(name, loc="center", pad=5)
+                panel.tick_params(labelbottom=last, labelleft=panel is panels[0])
+                if last:
                     panel.set_xlabel("$m$", labelpad=1)
             panels[0].set_ylabel(f"{label}\n{100 * row['accuracy']:.1f} % right\n$n$")
             panels[3].bar(range(1, len(row["spectrum"]) + 1), row["spectrum"], color=style.PURPLE, width=1.0)
-            panels[3].set_title("spectrum of $W^{(1)}$", loc="center", pad=2)
+            panels[3].set_title("spectrum of $W^{(1)}$", loc="center", pad=5)
             panels[3].yaxis.tick_right()
             panels[3].spines[["left"]].set_visible(False)
             panels[3].spines[["right"]].set_visible(True)
