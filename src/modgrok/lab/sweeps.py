@@ -21,7 +21,6 @@ OUTCOMES = (
     "ipr",
     "task_ipr",
 )
-NOT_AXES = {"run", "status", "steps", "seconds", "learning_rate", "diverged_at", *OUTCOMES}
 
 
 def sweeps(store: Store) -> list[dict[str, Any]]:
@@ -44,7 +43,10 @@ def sweep(store: Store, name: str) -> dict[str, Any]:
         reader = csv.DictReader(file)
         columns = list(reader.fieldnames or [])
         rows = [row for row, _ in zip(reader, range(ROWS), strict=False)]
-    axes = [name for name in columns if name not in NOT_AXES and len({row[name] for row in rows}) > 1]
+    if "run" not in columns:
+        raise ModgrokError(f"The table of sweep {name!r} has no column run.")
+    settings = columns[: columns.index("run")]
+    axes = [name for name in settings if len({row[name] for row in rows}) > 1] or settings[-1:]
     outcomes = [name for name in OUTCOMES if name in columns]
     kept = [{key: _value(row.get(key)) for key in ("run", "status", *axes, *outcomes)} for row in rows]
     return {"sweep": name, "title": _title(path.parent), "axes": axes, "outcomes": outcomes, "rows": kept}
@@ -55,7 +57,7 @@ def _title(folder: Path) -> str:
         stored = json.loads((folder / "sweep.json").read_text())
     except (OSError, ValueError):
         return folder.name
-    base = stored.get("base") or stored.get("experiment") or {} if isinstance(stored, dict) else {}
+    base = stored.get("experiment") if isinstance(stored, dict) else None
     if not isinstance(base, dict) or "task" not in base:
         return folder.name
     return f"{base['task']} mod {base.get('modulus', '?')}"

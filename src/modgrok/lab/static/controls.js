@@ -76,7 +76,7 @@ export function fill(settings, from = "") {
     const value = settings[name] ?? (name === "snapshots" ? SNAPSHOTS : null);
     if (input.type === "checkbox") input.checked = Boolean(value);
     else if (input.tagName === "SELECT") input.value = value ?? input.options[0].value;
-    else input.value = value === null || value === "auto" ? "" : typeof value === "number" ? number(value, 12) : value;
+    else input.value = value === null || value === "auto" ? "" : value;
   }
   byId("fork").hidden = !parent;
   byId("fork").replaceChildren(`Starts from run ${parent.replace("@", " at step ")}. `, make("button", { class: "plain", onclick: () => fill(settings) }, "Start from random weights instead"));

@@ -16,11 +16,12 @@ export const byId = (id) => document.getElementById(id);
 
 export function number(x, digits = 3) {
   if (x == null || !Number.isFinite(x)) return "–";
-  if (x === 0) return "0";
   const size = Math.abs(x);
+  if (size < 1e-12) return "0";
+  if (x < 0) return `−${number(-x, digits)}`;
   if (size >= 1e5 || size < 1e-3) {
     const [mantissa, exponent] = x.toExponential(digits - 1).split("e");
-    return `${mantissa.replace(/\.?0+$/, "")}e${Number(exponent)}`;
+    return `${mantissa.replace(/\.?0+$/, "")}e${exponent.startsWith("-") ? "−" : ""}${Math.abs(Number(exponent))}`;
   }
   return String(Number(x.toPrecision(Math.max(digits, Math.ceil(Math.log10(size + 1))))));
 }

@@ -67,7 +67,9 @@ export async function show(step) {
     if (state.frame === frame && state.base === base) return;
     state.frame = frame;
     state.base = base;
+    const began = performance.now();
     emit("frame", frame);
+    Object.assign(document.documentElement.dataset, { drawn: step, milliseconds: (performance.now() - began).toFixed(1) });
   } catch (error) {
     if (wanted === key) emit("problem", error.message);
   }

@@ -4,10 +4,6 @@ import { css } from "lab/color.js";
 import { byId, make, save } from "lab/dom.js";
 import { emit, on, state } from "lab/store.js";
 
-const panels = [];
-
-export const spent = { last: 0, worst: 0 }; // milliseconds that the last frame took to draw, for whoever measures
-
 export class Panel {
   // `redraw`: the events after which `draw` runs; `when`: whether there is anything to draw.
   constructor({ id, title, help, wide = false, redraw = "frame", when = () => state.frame }) {
@@ -31,7 +27,6 @@ export class Panel {
     on(redraw, () => this.update());
     on("theme", () => this.update());
     on("run", () => this.update());
-    panels.push(this);
   }
 
   update() {
@@ -41,9 +36,7 @@ export class Panel {
     this.note.textContent = ready ? "" : this.waiting();
     this.stale = !this.visible;
     if (!ready || !this.visible) return;
-    const began = performance.now();
     this.draw();
-    spent.last += performance.now() - began;
   }
 
   waiting() {
@@ -114,12 +107,3 @@ export function toCsv(columns) {
   for (let i = 0; i < length; i++) lines.push(names.map((name) => columns[name][i] ?? "").join(","));
   return `${lines.join("\n")}\n`;
 }
-
-on("frame", () => {
-  requestAnimationFrame(() => {
-    spent.worst = Math.max(spent.worst, spent.last);
-    document.documentElement.dataset.drawn = String(state.frame?.step ?? "");
-    document.documentElement.dataset.milliseconds = spent.last.toFixed(1);
-    spent.last = 0;
-  });
-});

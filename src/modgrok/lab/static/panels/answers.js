@@ -104,7 +104,7 @@ class Answers extends Panel {
     const right = taskTables(state.run).answers[n * frame.modulus + m];
     const { total, parts } = outputs(frame, [n, m]);
     const said = total.indexOf(Math.max(...total));
-    drawBars(this.bars, frame, total, parts, right, said);
+    drawBars(this.bars, frame, total, parts, right);
     this.words.textContent = `(n, m) = (${n}, ${m}): the answer is ${right}, the network says ${said}. Output at ${right}: ${number(total[right], 3)}.`;
   }
 
@@ -117,7 +117,7 @@ class Answers extends Panel {
   }
 }
 
-function drawBars(canvas, frame, total, parts, right, said) {
+function drawBars(canvas, frame, total, parts, right) {
   const { context, width, height } = prepare(canvas);
   const ranked = frame.ranking.slice(0, RANKED).map(([k]) => k).filter((k) => parts.has(k));
   const rows = [["all", total, css("accent")], ...ranked.map((k) => [`k = ${k}`, parts.get(k), frequencyColor(k, frame.length)])];
@@ -142,7 +142,7 @@ function drawBars(canvas, frame, total, parts, right, said) {
   context.fillStyle = css("muted");
   context.textAlign = "center";
   context.textBaseline = "bottom";
-  context.fillText(`answer q = 0 … ${total.length - 1}, the right one ${said === right ? "" : "(missed) "}in orange`, (left + width) / 2, height);
+  context.fillText("answer q; the right one in orange", (left + width) / 2, height);
 }
 
 export const create = () => new Answers();

@@ -1,7 +1,7 @@
 // Panel 8: change the network on screen and see at once what that costs.
 
 import { css } from "lab/color.js";
-import { make, percent } from "lab/dom.js";
+import { make, number, percent } from "lab/dom.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { setView, state } from "lab/store.js";
 
@@ -71,7 +71,7 @@ class WhatIf extends Panel {
     };
     this.scores.replaceChildren(
       make("thead", {}, make("tr", {}, ...["accuracy", "as trained", "changed", "points"].map((text) => make("th", { scope: "col" }, text)))),
-      make("tbody", {}, row("train", "train_accuracy"), row("test", "test_accuracy")));
+      make("tbody", {}, row("train", "train_accuracy"), row("test", "test_accuracy"), make("tr", {}, make("th", { scope: "row" }, "test loss"), make("td", {}, number(before.test_loss)), make("td", { "data-key": "test_loss" }, number(frame.test_loss)), make("td"))));
     this.made.replaceChildren(...view.changes.map((text, i) =>
       make("button", { type: "button", class: "chip", "aria-label": `Undo: ${describeChange(text)}`, onclick: () => setView({ changes: view.changes.filter((_, j) => j !== i) }) }, `${describeChange(text)} ×`)),
       ...(view.changes.length ? [make("button", { type: "button", class: "plain", id: "undo-changes", onclick: () => setView({ changes: [] }) }, "undo all")] : []));
