@@ -22,7 +22,14 @@ def use_all_cores() -> None:
     """One CPU device for each core, so that the runs of a batch train side by side; call before JAX is first used."""
     with contextlib.suppress(RuntimeError):
         if "xla_force_host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
-            jax.config.update("jax_num_cpu_devices", os.cpu_count() or 1)
+            jax.config.update("jax_num_cpu_devices", cores())
+
+
+def cores() -> int:
+    """CPU cores that this process may use, which on a shared machine are not all there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @contextlib.contextmanager
@@ -54,7 +61,8 @@ def runs_per_device(program: Program, rows: int, slots: int, device: Any) -> int
 def device_memory(device: Any) -> int:
     """Bytes that one device may use: its own memory, or for CPU devices their share of what the machine has free."""
     if device.platform == "cpu":
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
+        free = os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
         return free // max(1, len(jax.local_devices(backend="cpu")))
     statistics = device.memory_stats() or {}
     return int(statistics.get("bytes_limit", 8 << 30))

@@ -1,0 +1,118 @@
+"""How experiments are grouped into batches."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from modgrok.experiments import Run, batches
+from modgrok.experiments.batches import Planned, plan
+from modgrok.training import devices
+
+
+@dataclass(frozen=True)
+class Device:
+    platform: str = "cpu"
+    memory: int = 1 << 30
+
+    def memory_stats(self):
+        return {"bytes_limit": self.memory}
+
+
+@pytest.fixture
+def planned(lab, tmp_path):
+    def planned(step=0, **changes):
+        experiment = lab.small(**changes).resolve()
+        task = experiment.load_task()
+        return Planned(Run(tmp_path / experiment.id), experiment, task, experiment.split.divide(task)[0], step)
+
+    return planned
+
+
+def sizes(found):
+    return sorted(len(batch.members) for batch in found)
+
+
+def test_what_may_differ_within_a_batch(planned):
+    changes = [
+        {},
+        {"seed": 1},
+        {"lr": 0.1},
+        {"weight_decay": 0.5},
+        {"init_scale": 2.0},
+        {"split_seed": 3},
+        {"until": 5},
+    ]
+    changes += [{"task": "n * m"}, {"threshold": 0.9}, {"beta1": 0.5}, {"sampling": "balanced"}]
+    assert sizes(plan([planned(**change) for change in changes], [Device()])) == [len(changes)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"width": 33},
+        {"modulus": 13},
+        {"activation": "relu"},
+        {"loss": "cross_entropy"},
+        {"optimizer": "gd"},
+        {"steps": 61},
+        {"evaluations": 13},
+        {"snapshots": 3},
+        {"precision": "float64"},
+        {"batch_size": 16},
+        {"dropout": 0.1},
+        {"batch_norm": True},
+        {"parametrization": "standard"},
+        {"parent": "0123456789ab@0"},
+        {"step": 10},
+        {"fraction": 0.75},
+    ],
+    ids=str,
+)
+def test_what_may_not(planned, change):
+    assert sizes(plan([planned(), planned(**change)], [Device()])) == [1, 1]
+
+
+@pytest.mark.parametrize(("optimizer", "kin"), [("gd", "momentum"), ("momentum", "gd"), ("adam", "adamw")])
+def test_optimizers_of_one_family_train_together(planned, optimizer, kin):
+    pair = [planned(optimizer=name, steps=60) for name in (optimizer, kin)]
+    assert sizes(plan(pair, [Device()])) == [2]
+
+
+def test_lengths_are_padded_on_a_gpu(planned, monkeypatch):
+    """Near ones always, others where a compilation of their own would take longer."""
+    members = [planned(fraction=fraction) for fraction in (0.3, 0.7, 0.8, 0.6)]
+    (batch,) = plan(members, [Device("gpu")])
+    assert batch.rows > len(batch.members[0].train) == 97
+    monkeypatch.setattr(batches, "COMPILE_SECONDS", 0.0)
+    assert sizes(plan(members, [Device("gpu")])) == [1, 3]
+
+
+def test_minibatches_are_drawn_from_training_sets_of_one_length(planned):
+    pair = [planned(batch_size=16, fraction=fraction) for fraction in (0.8, 0.79)]
+    assert sizes(plan(pair, [Device("gpu")])) == [1, 1]
+
+
+def test_batches_are_cut_to_fit_memory(planned):
+    members = [planned(seed=seed) for seed in range(20)]
+    (whole,) = plan(members, [Device("gpu")])
+    one = devices.run_bytes(whole.program, whole.rows, whole.slots)
+    for memory, devices_, expected in (
+        (8 * one, 1, [4, 4, 4, 4, 4]),
+        (8 * one, 2, [6, 7, 7]),
+        (0, 1, [1] * 20),
+    ):
+        found = plan(members, [Device("gpu", memory)] * devices_)
+        assert sizes(found) == expected
+        assert {member.run.id for batch in found for member in batch.members} == {m.run.id for m in members}
+
+
+def test_cpu_batches_are_cut_to_the_cache(planned, monkeypatch):
+    monkeypatch.setattr(devices, "BATCH_FLOATS", 4 * 97 * 32)
+    assert sizes(plan([planned(seed=seed) for seed in range(10)], [Device()])) == [2, 4, 4]
+
+
+def test_cores_are_those_this_process_may_use(monkeypatch):
+    monkeypatch.setattr(devices.os, "sched_getaffinity", lambda _: {3, 5}, raising=False)
+    assert devices.cores() == 2
+    monkeypatch.delattr(devices.os, "sched_getaffinity")
+    assert devices.cores() >= 1
