@@ -114,6 +114,10 @@ def test_dropout_does_not_depend_on_blocks(plain, monkeypatch):
 
 def test_losses_of_single_examples():
     out, answers = jnp.array([[0.0, 1.0, 0.0], [2.0, 0.0, 0.0]]), jnp.array([1, 2], jnp.int32)
-    np.testing.assert_allclose(mse(out, answers), [0, 5 / 3])
-    np.testing.assert_allclose(cross_entropy(out, answers), [np.log(np.e + 2) - 1, np.log(np.exp(2) + 2)])
-    np.testing.assert_allclose(cross_entropy(out + 1e4, answers), cross_entropy(out, answers), atol=1e-10)
+    entropies = [np.log(np.e + 2) - 1, np.log(np.exp(2) + 2)]
+    np.testing.assert_allclose(mse(out, answers, 3), [0, 5 / 3])
+    np.testing.assert_allclose(cross_entropy(out, answers, 3), entropies)
+    np.testing.assert_allclose(cross_entropy(out + 1e4, answers, 3), entropies, atol=1e-10)
+    padded = jnp.pad(out, ((0, 0), (0, 5)))
+    np.testing.assert_allclose(mse(padded, answers, 3), [0, 5 / 3])
+    np.testing.assert_allclose(cross_entropy(padded, answers, 3), entropies)

@@ -89,7 +89,7 @@ def _scores(program: Program, weights: Weights, data: RunData) -> tuple[Array, A
         if statistics is not None:
             h = (h - statistics.mean[None, :]) / statistics.std[None, :]
         out = activation(program.activation)(h) @ readout.T
-        losses = objective(out, answers)
+        losses = objective(out, answers, program.modulus)
         # Right where no other output is as large: several times faster than looking for the largest.
         right = ((out >= of_answers(out, answers)[:, None]).sum(axis=1) == 1).astype(dtype)
         now = [(values * weight).sum() for values in (losses, right) for weight in weights]

@@ -45,7 +45,7 @@ def loss_and_gradient(
         h = look_up(columns, inputs)
         z, pull_back = jax.vjp(lambda h: _activate(program, h, weight, rows, noise), h)
         out = z @ readout.T
-        loss, pull_out = jax.vjp(lambda out: (weight * objective(out[:, : program.modulus], answers)).sum(), out)
+        loss, pull_out = jax.vjp(lambda out: (weight * objective(out, answers, program.modulus)).sum(), out)
         (d_out,) = pull_out(jnp.ones_like(loss))
         (d_h,) = pull_back(d_out @ readout)
         of_columns = _add_to_columns(program, of_columns, d_h, inputs, places)
