@@ -121,14 +121,13 @@ def _shares(power: Float[np.ndarray, "N L"]) -> np.ndarray:
     )
 
 
-def _ranking(frequency: Int[np.ndarray, "N"], amplitudes: Float[np.ndarray, "N B"]) -> list[list[float]]:
+def _ranking(frequency: Int[np.ndarray, "N"], amplitudes: Float[np.ndarray, "N B"]) -> list[tuple[int, int, float]]:
     """Frequencies that occur, with their number of neurons and share of all wave power, strongest first."""
     power = np.nan_to_num(np.square(amplitudes)).sum(axis=1)
     total = power.sum() or 1.0
-    found = [
-        (int(k), int((frequency == k).sum()), float(power[frequency == k].sum() / total)) for k in np.unique(frequency)
-    ]
-    return sorted(([k, count, share] for k, count, share in found if k > 0), key=lambda row: -row[2])
+    chosen = {int(k): frequency == k for k in np.unique(frequency) if k > 0}
+    found = [(k, int(where.sum()), float(power[where].sum() / total)) for k, where in chosen.items()]
+    return sorted(found, key=lambda row: -row[2])
 
 
 def _table(

@@ -160,26 +160,23 @@ def network_at(run: Run, step: int) -> Network:
 
 
 def command(experiment: Experiment) -> str:
-    """The command line that trains exactly this."""
-    words = ["modgrok", "train", experiment.task, "--modulus", str(experiment.modulus)]
-    plain = Experiment(
-        experiment.task,
-        optimizer=experiment.optimizer,
-        modulus=experiment.modulus,
-        width=experiment.width,
-        parametrization=experiment.parametrization,
-        seed=experiment.seed,
-        batch_norm=experiment.batch_norm,
-    )
-    usual = plain.resolve() if not experiment.task.startswith("table:") else plain
-    for field in dataclasses.fields(Experiment):
-        value, default = getattr(experiment, field.name), getattr(usual, field.name)
-        named = field.name in ("optimizer", "width", "seed", "parametrization") and value != field.default
-        if field.name in ("task", "modulus") or (value == default and not named):
-            continue
-        flag = f"--{field.name.replace('_', '-')}"
-        words += [flag] if value is True else [flag, str(value)]
+    """The shortest command line that trains exactly this resolved experiment."""
+    given: dict[str, Any] = {"task": experiment.task, "modulus": experiment.modulus}
+    settings = experiment.as_dict()
+    while missing := _first_difference(Experiment(**given), experiment):
+        given[missing] = settings[missing]
+    words = ["modgrok", "train", given.pop("task")]
+    for name, value in given.items():
+        words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
     return shlex.join(words)
+
+
+def _first_difference(given: Experiment, wanted: Experiment) -> str | None:
+    """The first setting in which an experiment, with its defaults written out, is not the wanted one."""
+    resolved = given.resolve()
+    return next(
+        (f.name for f in dataclasses.fields(wanted) if getattr(resolved, f.name) != getattr(wanted, f.name)), None
+    )
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,223 @@
+"""Requests to the server: answers, refusals, bounds."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Experiment, Store
+from modgrok.lab import limits
+from modgrok.lab.frames import unpack
+from modgrok.lab.library import command
+from modgrok.lab.server import open_port
+
+PORT = 8642
+TOKEN = "the-token"
+HOST = f"http://127.0.0.1:{PORT}"
+
+
+@pytest.fixture
+def run(store: Store) -> str:
+    return next(r.id for r in store if r.snapshots)
+
+
+PATHS = ("/", "/static/main.js", "/api/state", "/api/runs", "/api/events", "/api/sweeps", "/nothing")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_nothing_is_answered_without_the_token(bare: Any, path: str) -> None:
+    for headers in ({}, {"x-modgrok-token": "guess"}, {"cookie": f"modgrok-lab-{PORT}=guess"}, {"cookie": "a=b; ;=,"}):
+        answer = bare.get(path, headers=headers)
+        assert answer.status_code == 401
+        assert "modgrok lab" in answer.text
+    assert bare.post("/api/train", json={"task": "n+m"}).status_code == 401
+    assert bare.get("/?token=guess").status_code == 401
+
+
+def test_the_token_becomes_a_cookie_that_other_sites_cannot_use(bare: Any) -> None:
+    answer = bare.get(f"/?token={TOKEN}")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/"
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    page = bare.get("/", headers={"cookie": f"modgrok-lab-{PORT}={TOKEN}"})
+    assert page.status_code == 200
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", f"evil.example:{PORT}", f"127.0.0.1:{PORT + 1}", f"127.0.0.1.nip.io:{PORT}"]
+)
+def test_a_foreign_host_is_refused(client: Any, host: str) -> None:
+    assert client.get("/api/runs", headers={"host": host}).status_code == 403
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8642", "http://127.0.0.1:1"])
+def test_a_foreign_origin_is_refused(client: Any, origin: str) -> None:
+    for method in ("GET", "POST"):
+        assert client.request(method, "/api/stop", headers={"origin": origin}, content=b"{}").status_code == 403
+    assert client.get("/api/runs", headers={"origin": HOST}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../server.py",
+        "/static/%2e%2e/server.py",
+        "/static/..%2fserver.py",
+        "/static/%2fetc%2fpasswd",
+        "/static//etc/passwd",
+        "/api/runs/..%2f..",
+        "/api/runs/%2e%2e",
+        "/api/runs/..%5c..",
+        "/api/sweeps/..",
+        "/api/sweeps/%2e%2e%2fx",
+        "/api/runs/lock",
+        "/api/runs/0123456789ab",
+        "/api/runs/0123456789ab/replay",
+    ],
+)
+def test_no_path_leads_out_of_the_store(client: Any, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code in (400, 404, 422)
+    assert "root:" not in answer.text
+    assert "import" not in answer.text
+
+
+def test_sizes_are_bounded_with_a_sentence(client: Any) -> None:
+    long = client.post("/api/check", content=b"x" * (limits.REQUEST_BYTES + 1))
+    assert long.status_code == 413
+    assert str(limits.REQUEST_BYTES) in long.text
+    for settings in (
+        {"modulus": 401},
+        {"width": 10**6},
+        {"steps": 10**9},
+        {"snapshots": 10**6},
+        {"modulus": 400, "width": 8000},
+    ):
+        answer = client.post("/api/check", json={"task": "n + m", "modulus": 7} | settings).json()
+        assert not answer["valid"]
+        assert "at most" in answer["error"]
+
+
+@pytest.mark.parametrize("task", ["/etc/passwd.csv", "../table.npy", "table:0123456789abcdef"])
+def test_files_are_no_tasks_here(client: Any, task: str) -> None:
+    answer = client.post("/api/check", json={"task": task, "modulus": 7}).json()
+    assert not answer["valid"]
+    assert client.post("/api/train", json={"task": task, "modulus": 7}).status_code == 422
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"3", b'{"unknown": 1}'])
+def test_bad_requests_get_a_sentence(client: Any, body: bytes) -> None:
+    answer = client.post("/api/check", content=body)
+    assert answer.json().get("error"), answer.text
+    assert client.post("/api/train", content=body).status_code == 422
+
+
+def test_an_expression_is_checked_while_it_is_typed(client: Any) -> None:
+    good = client.post("/api/check", json={"task": "n^2 + m", "modulus": 97, "optimizer": "gd"}).json()
+    assert good["valid"]
+    assert good["structure"] == "sum"
+    assert good["lr"] == Experiment("n^2+m", optimizer="gd").resolve().lr
+    assert good["forms"]["exact"] == 193
+    assert good["seconds"] > 0
+    assert good["run"] == Experiment("n^2+m", optimizer="gd").id
+    bad = client.post("/api/check", json={"task": "n + * m", "modulus": 97}).json()
+    assert not bad["valid"]
+    assert bad["column"] == 5
+
+
+def test_runs_are_listed_and_opened(client: Any, run: str, store: Store) -> None:
+    (store.folder / "fedcba987654").mkdir()
+    (store.folder / "fedcba987654" / "experiment.json").write_text("{")
+    listed = client.get("/api/runs").json()
+    assert listed["total"] == 3
+    assert sorted(row["status"] for row in listed["runs"]) == ["damaged", "finished", "finished"]
+    details = client.get(f"/api/runs/{run}").json()
+    assert details["rows"][-1]["step"] == details["snapshots"][-1] == 30
+    assert details["task"]["closed_form_ipr"]["task_ipr"] == pytest.approx(0.25)
+    words = shlex.split(details["command"])
+    assert words[:3] == ["modgrok", "train", "n+m"]
+
+
+def test_frames_theory_and_distances(client: Any, store: Store) -> None:
+    for found in store:
+        details = client.get(f"/api/runs/{found.id}").json()
+        step = details["snapshots"][-1]
+        header, _ = unpack(client.get(f"/api/runs/{found.id}/frames/{step}").content)
+        result = found.result
+        assert result is not None
+        assert header["test_accuracy"] == pytest.approx(result["test_accuracy"])
+        assert header["train_loss"] == pytest.approx(result["train_loss"], rel=1e-4)
+        changed, _ = unpack(client.get(f"/api/runs/{found.id}/frames/{step}?changes=closed:exact").content)
+        assert changed["accuracy"] == 1
+        raw, _ = unpack(client.get(f"/api/runs/{found.id}/frames/{step}?coordinate=raw").content)
+        assert raw["length"] == found.experiment.modulus
+        theory, _ = unpack(client.get(f"/api/runs/{found.id}/theory/exact").content)
+        assert theory["accuracy"] == 1
+        assert 0 < client.get(f"/api/runs/{found.id}/distances/{step}").json()["both"] < 1
+        assert client.get(f"/api/runs/{found.id}/frames/7777").status_code == 422
+        assert client.get(f"/api/runs/{found.id}/theory/magic").status_code == 422
+
+
+def test_sweeps_are_read_from_the_store(client: Any, store: Store, run: str) -> None:
+    folder = store.folder / "sweeps" / "abc123"
+    folder.mkdir(parents=True)
+    (folder / "sweep.json").write_text('{"experiment": {"task": "n+m", "modulus": 13}, "vary": []}')
+    (folder / "table.csv").write_text(
+        f"task,modulus,fraction,seed,run,status,grokked_at\nn+m,13,0.5,0,{run},finished,\nn+m,13,0.6,0,{run},finished,40\n"
+    )
+    assert client.get("/api/sweeps").json() == {"sweeps": [{"sweep": "abc123", "title": "n+m mod 13"}]}
+    found = client.get("/api/sweeps/abc123").json()
+    assert found["axes"] == ["fraction"]
+    assert [row["grokked_at"] for row in found["rows"]] == [None, 40]
+
+
+def test_the_replay_file_needs_nothing_else(client: Any, run: str) -> None:
+    answer = client.get(f"/api/runs/{run}/replay")
+    assert "attachment" in answer.headers["content-disposition"]
+    assert 'src="/' not in answer.text
+    assert 'href="/' not in answer.text
+    assert answer.text.count("data-frame=") == 5 + 2
+
+
+def test_the_command_line_trains_the_same_run() -> None:
+    from modgrok.commands.arguments import parse
+    from modgrok.commands.train import Train
+
+    experiments = [
+        Experiment("n + m"),
+        Experiment("n*m", 23, 64, optimizer="gd", batch_norm=True, dropout=0.1, seed=3),
+        Experiment("-n + m", 31, parametrization="standard", lr=0.01, until=5, beta2=0.999),
+        Experiment("n + m", 31, parent="0123456789ab@100", weight_decay=0.25, steps=77),
+    ]
+    for experiment in experiments:
+        words = shlex.split(command(experiment.resolve()))
+        assert parse(Train, "train", words[2:]).settings.experiment.id == experiment.id
+
+
+def test_a_port_in_use_is_a_sentence() -> None:
+    with open_port(0) as taken, pytest.raises(ModgrokError, match="--port"):
+        open_port(taken.getsockname()[1])
+    with pytest.raises(ModgrokError, match="--port"):
+        open_port(99999)
+
+
+def test_the_server_does_not_import_jax() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, modgrok.lab.server, modgrok.commands.lab; assert 'jax' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_file_of_the_page_is_there_and_small() -> None:
+    from modgrok.lab import assets
+
+    assert {"index.html", "lab.css", "main.js", "panels/curves.js"} <= assets.names()
+    for name in assets.modules():
+        assert assets.text(name).count("\n") < 300
+    assert Path(assets.plotly_path()).stat().st_size > 1e6
