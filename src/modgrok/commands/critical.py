@@ -14,10 +14,10 @@ from modgrok.commands.arguments import out, parse, print_json
 from modgrok.commands.sweeping import Place, Work
 from modgrok.experiments import Experiment
 from modgrok.experiments.files import write_json
-from modgrok.experiments.sweeps.critical import Critical, Effort, critical_fractions
+from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import DEFAULTS
-from modgrok.experiments.sweeps.trends import gains, power_law, sentences
+from modgrok.experiments.sweeps.trends import describe, sentences
 
 EVALUATIONS = 60
 """How often a run is measured; success is only looked for then."""
@@ -64,9 +64,11 @@ class CriticalFraction:
 def main(argv: list[str]) -> None:
     """Search, fit, print."""
     asked = parse(CriticalFraction, "critical", argv)
-    experiments = [_experiment(asked, p, sampling) for p in asked.modulus for sampling in asked.sampling]
+    searches = [
+        Search(_experiment(asked, p, sampling), asked.effort) for p in asked.modulus for sampling in asked.sampling
+    ]
     work = Work(asked.place)
-    found = critical_fractions(experiments, lambda asked: _train(work, asked), asked.effort)
+    found = critical_fractions(searches, lambda experiments: _train(work, experiments))
     described = describe(found)
     if asked.out is not None:
         write_json(asked.out, described)
@@ -79,18 +81,6 @@ def main(argv: list[str]) -> None:
         print_json(described)
     else:
         _show(found)
-
-
-def describe(found: Sequence[Critical]) -> dict[str, Any]:
-    """Everything measured, and what it says, as JSON values."""
-    law = power_law([one for one in found if one.experiment.sampling == found[0].experiment.sampling])
-    return {
-        "confidence": 0.95,
-        "critical": [one.as_dict() for one in found],
-        "power_law": None if law is None else vars(law),
-        "gains": [vars(gain) for gain in gains(found)],
-        "sentences": sentences(found),
-    }
 
 
 def _experiment(asked: CriticalFraction, modulus: int, sampling: str) -> Experiment:

@@ -7,6 +7,7 @@ long one waits: near it, grokking takes ever longer. An estimate therefore alway
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.sweeps.logistic import Transition, fit_transition
 
+LEAST, MOST = 0.05, 0.95
+"""Fractions tried where the transition is not between low and high."""
 PIECES = 6
 """Into how many pieces a bracket is cut in one round."""
 Train = Callable[[Sequence[Experiment]], list[dict[str, Any] | None]]
@@ -80,8 +83,11 @@ class Search:
             coarse = np.linspace(effort.low, effort.high, effort.points)
             return [round(float(x), 4) for x in coarse], -(-effort.seeds // 3)
         low, high = self.bracket
-        if self.round > effort.rounds or low is None or high is None:
+        if self.round > effort.rounds:
             return [], 0
+        if low is None or high is None:
+            beyond = LEAST if low is None else MOST
+            return [] if beyond in self.successes else [beyond], effort.seeds
         step = max((high - low) / PIECES, effort.resolution)
         count = max(1, round((high - low) / step))
         grid = [round(low + (high - low) * i / count, 4) for i in range(count + 1)]
@@ -117,7 +123,13 @@ class Critical:
     """Resolved; its fraction and seed mean nothing."""
     counts: dict[float, tuple[int, int]]
     """Successes and trials at each fraction."""
-    transition: Transition
+    resolution: float
+    """How close the fractions are to each other near α_c."""
+
+    @cached_property
+    def transition(self) -> Transition:
+        """The fit to the counts."""
+        return fit_transition(self.counts, self.resolution)
 
     @property
     def budget(self) -> int:
@@ -131,26 +143,26 @@ class Critical:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
-        e = self.experiment
+        t = self.transition
         return {
-            "task": e.task,
-            "modulus": e.modulus,
-            "sampling": e.sampling,
-            "width": e.width,
-            "optimizer": e.optimizer,
-            "learning_rate": e.lr,
-            "weight_decay": e.weight_decay,
+            "modulus": self.experiment.modulus,
+            "sampling": self.experiment.sampling,
             "budget": self.budget,
-            "threshold": e.threshold,
-            "critical": self.transition.critical,
-            "low": self.transition.low,
-            "high": self.transition.high,
-            "transition_width": self.transition.width,
+            "critical": t.critical,
+            "low": t.low,
+            "high": t.high,
+            "transition_width": t.width,
+            "resolution": self.resolution,
             "runs": self.runs,
-            "curve": [
-                {"fraction": x, "grokked": successes, "runs": trials} for x, (successes, trials) in self.counts.items()
-            ],
+            "curve": [{"fraction": x, "grokked": won, "runs": tried} for x, (won, tried) in self.counts.items()],
+            "experiment": self.experiment.as_dict(),
         }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> "Critical":
+        """What `as_dict` wrote down."""
+        counts = {point["fraction"]: (point["grokked"], point["runs"]) for point in content["curve"]}
+        return cls(Experiment.from_dict(content["experiment"]), counts, content["resolution"])
 
     def __str__(self) -> str:
         t = self.transition
@@ -159,10 +171,8 @@ class Critical:
         return f"above {t.low:g}" if t.high is None else f"below {t.high:g}"
 
 
-def critical_fractions(experiments: Sequence[Experiment], train: Train, effort: Effort | None = None) -> list[Critical]:
-    """α_c for each experiment, whose fraction and seed are ignored. All searches advance together, round by round, so
-    that their runs share batches."""
-    searches = [Search(experiment, effort or Effort()) for experiment in experiments]
+def critical_fractions(searches: Sequence[Search], train: Train) -> list[Critical]:
+    """Carries all searches to their end. They advance together, round by round, so that their runs share batches."""
     while asked := [(search, e) for search in searches for e in search.next_experiments()]:
         results = train([experiment for _, experiment in asked])
         for (search, experiment), result in zip(asked, results, strict=True):
@@ -172,9 +182,4 @@ def critical_fractions(experiments: Sequence[Experiment], train: Train, effort: 
             if not search.successes:
                 e = search.experiment
                 raise ModgrokError(f"No run of {e.task} modulo {e.modulus} could be trained; see the remarks above.")
-    return [_conclude(search) for search in searches]
-
-
-def _conclude(search: Search) -> Critical:
-    counts = search.counts
-    return Critical(search.experiment.resolve(), counts, fit_transition(counts, search.effort.resolution))
+    return [Critical(search.experiment.resolve(), search.counts, search.effort.resolution) for search in searches]

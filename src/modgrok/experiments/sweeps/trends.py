@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from modgrok.experiments.sweeps.critical import Critical
+from modgrok.experiments.sweeps.logistic import CONFIDENCE
 
 Z95 = 1.96
 """Half-width of a 95 % interval in standard deviations."""
@@ -67,13 +69,22 @@ def gains(found: Sequence[Critical]) -> list[Gain]:
     return compared
 
 
+def describe(found: Sequence[Critical]) -> dict[str, Any]:
+    """Everything measured, and what it says, as JSON values."""
+    law = power_law(_of_first_sampling(found))
+    return {
+        "confidence": CONFIDENCE,
+        "critical": [one.as_dict() for one in found],
+        "power_law": None if law is None else asdict(law),
+        "gains": [asdict(gain) for gain in gains(found)],
+        "sentences": sentences(found),
+    }
+
+
 def sentences(found: Sequence[Critical]) -> list[str]:
     """The trends in words, with their intervals."""
     said = []
-    plain = sorted(
-        (one for one in found if one.experiment.sampling == found[0].experiment.sampling),
-        key=lambda one: one.experiment.modulus,
-    )
+    plain = sorted(_of_first_sampling(found), key=lambda one: one.experiment.modulus)
     law = power_law(plain)
     if law is not None:
         known = [one for one in plain if one.transition.critical is not None]
@@ -94,6 +105,10 @@ def sentences(found: Sequence[Critical]) -> list[str]:
             f"[{gain.low:+.3f}, {gain.high:+.3f}] against random sampling."
         )
     return said
+
+
+def _of_first_sampling(found: Sequence[Critical]) -> list[Critical]:
+    return [one for one in found if one.experiment.sampling == found[0].experiment.sampling]
 
 
 def _half_width(one: Critical) -> float:
