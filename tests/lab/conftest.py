@@ -1,6 +1,7 @@
-"""A lab with two tiny runs, in this process for requests and in its own for the browser."""
+"""A lab on a store with two tiny runs, in this process for requests and in its own for the browser."""
 
 import asyncio
+import dataclasses
 import json as json_module
 import os
 import re
@@ -8,16 +9,22 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 
-from modgrok.experiments import Experiment, Run, Store
+from modgrok.closed_form import solve
+from modgrok.experiments import Experiment, Store
+from modgrok.experiments.outcome import Progress, result_of
 from modgrok.lab.server import Lab
+from modgrok.measures import average_ipr
+from modgrok.networks import Network, grid, score
+from modgrok.networks.network import parameter_norms
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
@@ -36,19 +43,57 @@ PRODUCT = Experiment("n * m", 11, 24, fraction=0.7, lr=0.1, steps=20, evaluation
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, list[Run]]:
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a run of addition that kept snapshots, and one of multiplication that kept only its end."""
-    from modgrok.experiments.trainer import train_all
-
-    store = Store(tmp_path_factory.mktemp("trained"))
-    return store, train_all([TINY, PRODUCT], store)
+    store = Store(tmp_path_factory.mktemp("written"))
+    for experiment in (TINY, PRODUCT):
+        write_run(store, experiment.resolve())
+    return store.folder
 
 
 @pytest.fixture
-def store(trained: tuple[Store, list[Run]], tmp_path: Path) -> Store:
+def store(written: Path, tmp_path: Path) -> Store:
     """A copy of that store."""
-    shutil.copytree(trained[0].folder, tmp_path / "store")
+    shutil.copytree(written, tmp_path / "store")
     return Store(tmp_path / "store")
+
+
+def write_run(store: Store, experiment: Experiment) -> None:
+    """Stores a run whose weights move from noise to a closed form in a straight line, without training anything."""
+    run, task = store.add(experiment), experiment.load_task()
+    run.begin(experiment, {})
+    progress = Progress(experiment)
+    closed = solve(task, "waves", width=experiment.width, dtype=np.float32)
+    rng = np.random.default_rng(0)
+    noise_in, noise_out = (rng.normal(0, 3, w.shape).astype(np.float32) for w in (closed.w_in, closed.w_out))
+    evaluated, kept = experiment.schedule
+    network = closed
+    for step in evaluated.tolist():
+        done = step / evaluated[-1]
+        w_in, w_out = done * closed.w_in + (1 - done) * noise_in, done * closed.w_out + (1 - done) * noise_out
+        network = dataclasses.replace(closed, w_in=w_in.astype(np.float32), w_out=w_out.astype(np.float32))
+        progress.add({"step": step} | _measure(network, experiment))
+        if step in kept:
+            run.keep(step, network)
+    run.append(progress.unwritten())
+    run.finish(result_of(run.id, "finished", progress, 1.0), network)
+
+
+def _measure(network: Network, experiment: Experiment) -> dict[str, float]:
+    task = experiment.load_task()
+    parts = zip(("train", "test"), experiment.split.divide(task), strict=True)
+    inputs = grid(task.modulus, task.arity)
+    scores = {name: score(network, inputs[part], task.table.reshape(-1)[part]) for name, part in parts}
+    norms = parameter_norms(network)
+    return {
+        **{f"{name}_loss": float(found.loss) for name, found in scores.items()},
+        **{f"{name}_accuracy": float(found.accuracy) for name, found in scores.items()},
+        **dict(zip(("norm_in", "norm_out"), map(float, norms), strict=True)),
+        "gradient_in": 0.0,
+        "gradient_out": 0.0,
+        "ipr": float(average_ipr(network.w_in).mean),
+        "task_ipr": float(average_ipr(network.w_in, task.structure.coordinate).mean),
+    }
 
 
 @dataclass(frozen=True)
@@ -143,15 +188,32 @@ class LabProcess:
     def close(self) -> int:
         """Ctrl-C, and the exit code."""
         self.process.send_signal(signal.SIGINT)
-        assert self.process.stderr is not None
-        self.process.stderr.read()
-        return self.process.wait(30)
+        self.process.communicate(timeout=30)
+        return self.process.returncode
 
 
 @pytest.fixture
-def lab(store: Store) -> Iterator[LabProcess]:
+def lab_process() -> Iterator[Callable[..., LabProcess]]:
+    """Starts labs, and closes those that are still open."""
+    started: list[LabProcess] = []
+
+    def start(folder: Path, port: int = 0) -> LabProcess:
+        started.append(LabProcess(folder, port))
+        return started[-1]
+
+    yield start
+    for lab in started:
+        if lab.process.poll() is None:
+            lab.close()
+
+
+@pytest.fixture(scope="session")
+def browser_command() -> tuple[str | None, list[str]]:
+    """Where Chromium is, if anywhere, and how to start it."""
+    return CHROMIUM, FLAGS
+
+
+@pytest.fixture
+def lab(store: Store, lab_process: Callable[..., LabProcess]) -> LabProcess:
     """A running lab on the copied store."""
-    started = LabProcess(store.folder)
-    yield started
-    if started.process.poll() is None:
-        started.close()
+    return lab_process(store.folder)

@@ -1,0 +1,256 @@
+"""The page in a real Chromium, used as a person uses it."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import playwright.sync_api as playwright
+import pytest
+
+from modgrok.experiments import Store
+
+expect = playwright.expect
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+@pytest.fixture(scope="module")
+def chromium(browser_command: tuple[str | None, list[str]]) -> Iterator[Any]:
+    path, flags = browser_command
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail("The browser tests need Chromium on PATH.")
+        pytest.skip("Chromium is not on PATH.")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=flags)
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page whose mistakes and requests are remembered."""
+
+    def __init__(self, context: Any) -> None:
+        self.page = context.new_page()
+        self.page.set_default_timeout(20_000)
+        expect.set_options(timeout=20_000)
+        self.problems: list[str] = []
+        self.hosts: set[str] = set()
+        self.page.on("console", lambda m: self.problems.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("request", self._request)
+
+    def _request(self, request: Any) -> None:
+        found = re.match(r"(\w+):(?://([^/:]*))?", request.url)
+        assert found
+        if found[1] not in ("data", "blob", "file"):
+            self.hosts.add(found[2])
+
+
+@pytest.fixture
+def watched(chromium: Any, lab: Any) -> Iterator[Watched]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    found = Watched(context)
+    yield found
+    context.close()
+    assert found.problems == []
+    assert found.hosts <= {"127.0.0.1"}
+
+
+def fill_small_run(page: Any) -> None:
+    page.select_option("#preset", label="A small world")
+    page.fill("#set-steps", "250")
+    page.locator("#controls details").evaluate("details => (details.open = true)")
+    page.fill("#set-snapshots", "25")
+    expect(page.locator("#estimate")).to_contain_text("About")
+
+
+def test_train_scrub_look_inside_take_apart_share(watched: Watched, lab: Any, tmp_path: Path, chromium: Any) -> None:
+    page = watched.page
+    page.goto(lab.url)
+    assert "token" not in page.url
+
+    # A broken expression is explained where it breaks.
+    page.fill("#set-task", "n + * m")
+    expect(page.locator("#mistake")).to_contain_text("Column 5")
+    expect(page.locator("#train")).to_be_disabled()
+    page.fill("#set-task", "n + m")
+    expect(page.locator("#verdict")).to_contain_text("Closed forms")
+    expect(page.locator("#mistake")).to_be_hidden()
+
+    # Train until it groks.
+    fill_small_run(page)
+    page.click("#train")
+    expect(page.locator("#times")).to_contain_text("grokked at step", timeout=60_000)
+    expect(page.locator("#run-status.finished")).to_be_visible(timeout=60_000)
+    expect(page.locator("#step")).to_have_text("step 250")
+    expect(page.locator("html")).to_have_attribute("data-drawn", "250")
+
+    # Scrub back: all panels follow.
+    page.locator("#panels").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("#step")).to_have_text("step 0")
+    expect(page.locator("html")).to_have_attribute("data-drawn", "0")
+    box = page.locator("#curves .chart").bounding_box()
+    page.mouse.move(box["x"] + 100, box["y"] + 80)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 30, box["y"] + 80, steps=4)
+    page.mouse.up()
+    expect(page.locator("#step")).not_to_have_text("step 0")
+    page.keyboard.press("End")
+    expect(page.locator("#step")).to_have_text("step 250")
+
+    # Click a neuron.
+    page.locator("#plane-canvas").scroll_into_view_if_needed()
+    found = 0
+    box = page.locator("#plane-canvas").bounding_box()
+    for x in range(60, int(box["width"]) - 20, 24):
+        page.locator("#plane-canvas").click(position={"x": x, "y": box["height"] / 2})
+        found = page.locator("#neuron-detail").is_visible()
+        if found:
+            break
+    assert found
+    expect(page.locator("#neuron-detail")).to_contain_text("one wave explains")
+
+    # Remove frequencies one after another: in the end the accuracy falls, and undoing brings it back.
+    page.locator("#whatif").scroll_into_view_if_needed()
+    changed = page.locator('#whatif-scores [data-key="test_accuracy"]')
+    before = changed.inner_text()
+    page.locator(".ranking button").first.click()
+    expect(page.locator(".made .chip")).to_have_count(1)
+    page.fill("#keep-top", "1")
+    page.press("#keep-top", "Enter")
+    expect(changed).not_to_have_text(before)
+    page.click("#undo-changes")
+    expect(changed).to_have_text(before)
+
+    # Open a run that was in the store.
+    page.click("#open-runs")
+    expect(page.locator("#runs tbody tr")).to_have_count(3)
+    page.locator("#runs tr", has_text="n·m").locator("button").click()
+    expect(page.locator("#run-title")).to_have_text("n·m mod 11")
+
+    # The replay file plays from disk, without a network.
+    page.click("#open-runs")
+    page.fill("#runs input[type=search]", "128")
+    page.locator("#runs tbody button").first.click()
+    expect(page.locator("#run-title")).to_have_text("n + m mod 23")
+    page.click("#open-share")
+    expect(page.locator("#command")).to_contain_text("modgrok train n+m --modulus 23")
+    with page.expect_download() as download:
+        page.click("#save-replay")
+    file = tmp_path / "replay.html"
+    download.value.save_as(file)
+    replays(chromium, file)
+
+
+def replays(chromium: Any, file: Path) -> None:
+    """The file shows the run, scrubs it, and asks nobody for anything."""
+    context = chromium.new_context(offline=True)
+    watched = Watched(context)
+    page = watched.page
+    page.goto(file.as_uri())
+    expect(page.locator("#times")).to_contain_text("grokked at step")
+    expect(page.locator("html")).to_have_attribute("data-drawn", "250")
+    page.locator("#panels").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("html")).to_have_attribute("data-drawn", "0")
+    page.locator("#theory").scroll_into_view_if_needed()
+    expect(page.locator("#theory-words")).to_contain_text("pairs right")
+    assert page.locator("#train").count() == 0
+    context.close()
+    assert watched.problems == []
+    assert watched.hosts == set()
+
+
+def test_a_reload_and_a_second_tab_show_the_same(watched: Watched, lab: Any, store: Store) -> None:
+    page = watched.page
+    run = next(r.id for r in store if r.snapshots)
+    page.goto(lab.url)
+    page.goto(f"http://127.0.0.1:{lab.port}/#run={run}&step=0&time=linear&table=margin&cell=3,4")
+    page.reload()
+    expect(page.locator("#step")).to_have_text("step 0")
+    expect(page.locator('.choice [data-value="margin"]')).to_have_attribute("aria-pressed", "true")
+    page.locator("#answers").scroll_into_view_if_needed()
+    expect(page.locator("#answers .sentence")).to_contain_text("(3, 4): the answer is 7")
+    second = page.context.new_page()
+    second.goto(page.url)
+    expect(second.locator("#step")).to_have_text("step 0")
+    second.close()
+    page.click("#open-tour")
+    expect(page.locator("#tour")).to_contain_text("A network and a table")
+    for _ in range(7):
+        page.locator("#tour .primary").click()
+    expect(page.locator("#tour")).to_contain_text("What it cannot learn")
+    page.keyboard.press("Escape")
+    expect(page.locator("#tour")).to_be_hidden()
+    page.click("#theme")
+    page.click("#theme")
+
+
+def test_a_page_outlives_its_server_and_training_resumes(chromium: Any, store: Store, lab_process: Any) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    page = Watched(context).page
+    first = lab_process(store.folder)
+    page.goto(first.url)
+    fill_small_run(page)
+    page.fill("#set-steps", "200000")
+    page.fill("#set-snapshots", "10")
+    expect(page.locator("#estimate")).to_contain_text("min")
+    page.click("#train")
+    expect(page.locator("#run-status.busy")).to_contain_text("training", timeout=60_000)
+    expect(page.locator("#step")).not_to_have_text("step 0", timeout=30_000)
+    run = next(r for r in store if r.experiment.steps == 200_000)
+    assert first.close() == 0
+    checkpoint = run.read_checkpoint()
+    assert run.result is None
+    assert checkpoint is not None
+    assert checkpoint[0] > 0
+    expect(page.locator("#notice")).to_contain_text("lost")
+
+    second = lab_process(store.folder, first.port)
+    expect(page.locator("#notice")).to_contain_text("started anew")
+    tab = context.new_page()
+    tab.goto(second.url)
+    expect(page.locator("#notice")).to_be_hidden()
+    expect(page.locator("#resume")).to_be_visible()
+    page.click("#resume")
+    expect(page.locator("#run-status.busy")).to_contain_text("training", timeout=60_000)
+    page.click("#pause")
+    expect(page.locator("#resume")).to_be_visible()
+    resumed = run.read_checkpoint()
+    assert resumed is not None
+    assert resumed[0] >= checkpoint[0]
+    context.close()
+    assert second.close() == 0
+
+
+def test_a_run_that_dies_says_so(watched: Watched, lab: Any) -> None:
+    page = watched.page
+    page.goto(lab.url)
+    fill_small_run(page)
+    page.fill("#set-lr", "1e9")
+    page.select_option("#set-optimizer", "gd")
+    expect(page.locator("#estimate")).to_contain_text("About")
+    page.click("#train")
+    expect(page.locator("#times")).to_contain_text("Diverged at step", timeout=60_000)
+    expect(page.locator("#run-status")).to_contain_text("diverged")
+
+
+def test_a_port_in_use_is_named(lab: Any, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from modgrok.cli import main; main()",
+        "lab",
+        "--no-browser",
+        "--port",
+        str(lab.port),
+    ]
+    again = subprocess.run([*command, "--store", str(tmp_path)], capture_output=True, text=True, timeout=30)
+    assert again.returncode == 2
+    assert f"Port {lab.port}" in again.stderr
