@@ -198,13 +198,13 @@ def test_a_page_outlives_its_server_and_training_resumes(chromium: Any, store: S
     first = lab_process(store.folder)
     page.goto(first.url)
     fill_small_run(page)
-    page.fill("#set-steps", "200000")
+    page.fill("#set-steps", "1000000")
     page.fill("#set-snapshots", "10")
     expect(page.locator("#estimate")).to_contain_text("min")
     page.click("#train")
     expect(page.locator("#run-status.busy")).to_contain_text("training", timeout=60_000)
     expect(page.locator("#step")).not_to_have_text("step 0", timeout=30_000)
-    run = next(r for r in store if r.experiment.steps == 200_000)
+    run = next(r for r in store if r.experiment.steps == 1_000_000)
     assert first.close() == 0
     checkpoint = run.read_checkpoint()
     assert run.result is None

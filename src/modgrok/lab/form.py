@@ -31,6 +31,8 @@ CHOICES: dict[str, list[str]] = {
     "parametrization": list(PARAMETRIZATIONS),
 }
 COMPILATION_SECONDS = 3.0
+STEP_SECONDS = 2e-4
+"""What a step costs beside its matrix products."""
 EFFICIENCY = 0.75
 """Share of NumPy's matrix-product rate that training reaches."""
 
@@ -97,7 +99,7 @@ def cost(experiment: Experiment, task: Task, rate: float) -> float:
     products = experiment.width * experiment.modulus
     evaluations = len(experiment.schedule[0])
     work = experiment.steps * 6 * rows * products + evaluations * (2 * inputs + 6 * rows) * products
-    return COMPILATION_SECONDS + work / rate
+    return COMPILATION_SECONDS + experiment.steps * STEP_SECONDS + work / rate
 
 
 def step_rate(experiment: Experiment, steps_per_second: float) -> float:
