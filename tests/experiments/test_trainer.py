@@ -103,7 +103,7 @@ def test_other_snapshots_than_those_kept_are_named(trained):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"batch_norm": True}, {"dropout": 0.3, "batch_size": 32, "seed": 2}, {"precision": "float64"}],
+    [{"batch_norm": True, "precision": "float64"}, {"dropout": 0.3, "batch_size": 32, "seed": 2}],
     ids=str,
 )
 def test_the_stored_network_has_the_stored_accuracy(lab, store, settings):
@@ -220,11 +220,11 @@ def test_tables_from_files_train_from_the_store(lab, store, tmp_path):
 
 def test_different_shapes_train_in_one_call(lab, store):
     """Any number of variables, and the smallest modulus; runs come back in the order asked for."""
-    tasks = [("n1 + n2 + n3", 4), ("n1", 7), ("n + m", 2)]
+    tasks = [("n1 + n2 + n3", 2), ("n1", 7)]
     listener = lab.Listener()
     runs = train_all([lab.small(task, modulus=p, width=8, steps=2) for task, p in tasks], store, listener)
-    assert len(listener.batches) == 3
-    assert [(run.network.arity, run.network.modulus) for run in runs] == [(3, 4), (1, 7), (2, 2)]
+    assert len(listener.batches) == 2
+    assert [(run.network.arity, run.network.modulus) for run in runs] == [(3, 2), (1, 7)]
     for run in runs:
         assert run.status == "finished"
         json.dumps(run.result, allow_nan=False)

@@ -3,6 +3,7 @@
 Everything here is in double precision, so that formulas agree to the last digits.
 """
 
+from functools import partial
 from types import SimpleNamespace
 
 import jax
@@ -32,6 +33,12 @@ SETTINGS = {
     "precision": "float64",
     "platform": "cpu",
 }
+
+
+jit = partial(
+    jax.jit, compiler_options={"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+)
+"""For formulas, which are tested faster where the compiler does not try hard."""
 
 
 def program_with(**changes):
@@ -89,4 +96,4 @@ def _double_precision():
 def plain():
     """The functions of this file, by name."""
     functions = (program_with, random_task, random_weights, random_data, plain_loss)
-    return SimpleNamespace(**{function.__name__: function for function in functions})
+    return SimpleNamespace(**{function.__name__: function for function in functions}, jit=jit)
