@@ -111,7 +111,7 @@ def sentences(rows: Sequence[Row]) -> list[str]:
         group = [row.complexity for row in rows if row.structure.known == known and row.complexity is not None]
         if group:
             counts = ", ".join(f"{group.count(name)} {name}" for name in CLASSES if name in group)
-            said.append(f"{len(group)} functions {what}, learnt: {counts}.")
+            said.append(f"Of the functions {what} are learnt: {counts}.")
     return said
 
 

@@ -3,8 +3,6 @@
 import csv
 import dataclasses
 import io
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,32 +30,24 @@ OUTCOMES = {
 """Columns of a table and the parts of a run's result they show. `steps` alone is the setting."""
 
 
-@dataclass(frozen=True, eq=False)
-class Table(Mapping[str, list[Any]]):
+class Table(dict[str, list[Any]]):
     """Columns by name, all of one length: `pandas.DataFrame(table)` works, and so does `table["grokked_at"]`.
 
     The first columns are the settings: task, modulus, those that vary, and those that differ from the default. Then
     come the run and its outcome, None where there is none (yet).
     """
 
-    columns: dict[str, list[Any]]
-    settings: tuple[str, ...]
-    """The names of the columns that are settings."""
+    def __init__(self, columns: dict[str, list[Any]], settings: tuple[str, ...]) -> None:
+        super().__init__(columns)
+        self.settings = settings
+        """The names of the columns that are settings."""
 
-    def __getitem__(self, name: str) -> list[Any]:
-        if name not in self.columns:
-            raise ModgrokError(f"The table has no column {name!r}; it has {', '.join(self.columns)}.")
-        return self.columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
-
-    def __len__(self) -> int:
-        return len(self.columns)
+    def __missing__(self, name: str) -> list[Any]:
+        raise ModgrokError(f"The table has no column {name!r}; it has {', '.join(self)}.")
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        return [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+        return [dict(zip(self, row, strict=True)) for row in zip(*self.values(), strict=True)]
 
     @property
     def complete(self) -> bool:
@@ -70,14 +60,14 @@ class Table(Mapping[str, list[Any]]):
             import pandas
         except ModuleNotFoundError as error:
             raise ModgrokError("A data frame needs pandas: pip install pandas.") from error
-        return pandas.DataFrame(self.columns)
+        return pandas.DataFrame(self)
 
     def to_csv(self) -> str:
         """Comma-separated text with a header; empty where there is no value."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(zip(*self.columns.values(), strict=True))
+        writer.writerow(self)
+        writer.writerows(zip(*self.values(), strict=True))
         return text.getvalue()
 
     def write(self, path: Path) -> None:
@@ -101,10 +91,10 @@ class Table(Mapping[str, list[Any]]):
 
     def _uniform(self) -> dict[str, list[Any]]:
         """Columns of one type each: a column that mixes texts and numbers, such as auto and 0.1, as texts."""
-        mixed = {name: {type(x) for x in column if x is not None} for name, column in self.columns.items()}
+        mixed = {name: {type(x) for x in column if x is not None} for name, column in self.items()}
         return {
             name: [None if x is None else str(x) for x in column] if str in mixed[name] else column
-            for name, column in self.columns.items()
+            for name, column in self.items()
         }
 
 

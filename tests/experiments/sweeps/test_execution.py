@@ -1,0 +1,201 @@
+"""From a sweep to its table: what is stored is not trained again, and what is done is always on disk."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments.sweeps import Sweep
+from modgrok.experiments.sweeps.engines import engine_called
+from modgrok.experiments.sweeps.engines.local import LocalEngine
+from modgrok.experiments.sweeps.estimate import estimate
+from modgrok.experiments.sweeps.execution import execute, plan, run_sweep
+from modgrok.experiments.sweeps.figures import draw, save_figure
+from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.summary import summarize
+from modgrok.experiments.sweeps.table import sweep_table
+from modgrok.experiments.sweeps.units import out_of_memory, units
+
+BASE = Experiment("n + m", 11, width=16, steps=30, snapshots=0)
+SWEEP = Sweep(BASE, ["fraction=0.4:0.8:0.2", "seed=0:2", "optimizer=adam,adamw"])
+
+
+def grokked(experiment: Experiment) -> dict[str, Any]:
+    late = experiment.fraction < 0.5
+    return {"grokked_at": None if late else round(100 * experiment.fraction) + experiment.seed, "test_accuracy": 0.9}
+
+
+@pytest.fixture
+def trained(pretended: Any, tmp_path: Path) -> tuple[Store, Results]:
+    store, engine = Store(tmp_path), pretended(grokked)
+    run_sweep(SWEEP, store, engine)
+    assert len(engine.trained) == 12
+    return store, Results(SWEEP.experiments, store)
+
+
+def test_the_table_has_settings_and_outcomes(trained: tuple[Store, Results], tmp_path: Path) -> None:
+    table = sweep_table(SWEEP, trained[1])
+    assert list(table)[:7] == ["task", "modulus", "fraction", "seed", "optimizer", "width", "steps"]
+    assert table.settings == tuple(list(table)[: list(table).index("run")])
+    assert table["grokked_at"][:4] == [None] * 4
+    assert table["grokked_at"][-1] == 81
+    assert table.complete
+    assert len(table.rows) == 12
+    with open(tmp_path / "sweeps" / SWEEP.id / "table.csv", newline="") as file:
+        read = list(csv.DictReader(file))
+    assert [row["run"] for row in read] == table["run"]
+    assert (read[0]["grokked_at"], read[-1]["grokked_at"]) == ("", "81")
+    with pytest.raises(ModgrokError, match="no column 'loss'"):
+        _ = table["loss"]
+
+
+def test_pandas_and_parquet(trained: tuple[Store, Results], tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = sweep_table(Sweep(BASE, ["lr=auto,0.1", "seed=0:2"]), Results([BASE] * 4, Store(tmp_path)))
+    frame = sweep_table(SWEEP, trained[1]).to_pandas()
+    assert frame.groupby("fraction")["grokked_at"].mean().tolist()[1:] == [60.5, 80.5]
+    assert pandas.DataFrame(table).shape == table.to_pandas().shape
+    pytest.importorskip("pyarrow")
+    table.write(tmp_path / "table.parquet")
+    read = pandas.read_parquet(tmp_path / "table.parquet")
+    assert read["lr"].tolist() == ["auto", "auto", "0.1", "0.1"]
+    assert set(read["status"]) == {"unfinished"}
+    with pytest.raises(ModgrokError, match=r"\.csv or a \.parquet"):
+        table.write(tmp_path / "table.xls")
+
+
+def test_starting_again_trains_what_is_missing(trained: tuple[Store, Results], pretended: Any) -> None:
+    store, results = trained
+    larger = Sweep(BASE, ["fraction=0.4:0.8:0.2", "seed=0:3", "optimizer=adam,adamw"])
+    engine = pretended(grokked)
+    assert run_sweep(larger, store, engine).complete
+    assert {e.seed for e in engine.trained} == {2}
+    assert plan(results, store, engine).units == ()
+    (store.folder / results.ids[0] / "result.json").write_text("{")
+    assert len(Results(SWEEP.experiments, store).pending) == 1
+
+
+def test_a_sweep_is_found_by_its_name(trained: tuple[Store, Results], pretended: Any) -> None:
+    store, _ = trained
+    assert find_sweep(store, SWEEP.id[:5]) == find_sweep(store, "last") == SWEEP
+    about = next(stored_sweeps(store))
+    assert (about["id"], about["runs"]) == (SWEEP.id, 12)
+    run_sweep(Sweep(BASE), store, pretended(grokked))
+    for name, says in (("zzz", "no sweep 'zzz'"), ("", "no sweep")):
+        with pytest.raises(ModgrokError, match=says):
+            find_sweep(store, name)
+    (store.folder / "sweeps" / SWEEP.id / "sweep.json").write_text(json.dumps({"experiment": 3}))
+    with pytest.raises(ModgrokError, match="does not describe a sweep"):
+        find_sweep(store, SWEEP.id)
+
+
+def test_a_stopped_sweep_leaves_its_table(pretended: Any, tmp_path: Path) -> None:
+    from modgrok.experiments.trainer import Interrupted
+
+    class Stopping(Observer):
+        count = 0
+
+        def ended(self, run: Any, result: dict[str, Any]) -> None:
+            self.count += 1
+            if self.count == 5:
+                raise Interrupted("Stopped.")
+
+    store, engine = Store(tmp_path), pretended(grokked)
+    results = Results(SWEEP.experiments, store)
+    with pytest.raises(Interrupted):
+        execute(plan(results, store, engine), results, store, engine, Stopping(), Record(SWEEP, store))
+    text = (tmp_path / "sweeps" / SWEEP.id / "table.csv").read_text()
+    assert text.count("finished") - text.count("unfinished") == 5
+    assert len(Results(SWEEP.experiments, store).pending) == 7
+    assert run_sweep(SWEEP, store, engine).complete
+    assert len(engine.trained) == 12
+
+
+def test_summaries(trained: tuple[Store, Results]) -> None:
+    table = sweep_table(SWEEP, trained[1])
+    summary = summarize(SWEEP, table, "grokked_at")
+    assert (summary.x, summary.y) == ("fraction", "optimizer")
+    assert summary.cells[0][0].as_dict()["with_value"] == 0
+    assert (summary.cells[1][2].low, summary.cells[1][2].median, summary.cells[1][2].high) == (80, 80.5, 81)
+    shares = summarize(SWEEP, table, "grokked", x="fraction")
+    assert [cell.mean for cell in shares.cells[0]] == [0, 1, 1]
+    assert [cell.ended for cell in shares.cells[0]] == [4, 4, 4]
+    json.dumps(summary.as_dict(), allow_nan=False)
+    for outcome, x, says in (("grokked_at", "width", "does not vary"), ("status", None, "An outcome is")):
+        with pytest.raises(ModgrokError, match=says):
+            summarize(SWEEP, table, outcome, x)
+    single = Sweep(BASE)
+    assert summarize(single, sweep_table(single, Results([BASE], trained[0])), "ipr").cells[0][0].ended == 0
+
+
+@pytest.mark.parametrize("kind", ["curves", "map", "auto"])
+def test_figures(trained: tuple[Store, Results], tmp_path: Path, kind: Any) -> None:
+    summary = summarize(SWEEP, sweep_table(SWEEP, trained[1]), "grokked_at", "optimizer" if kind == "map" else None)
+    if kind == "map":
+        with pytest.raises(ModgrokError, match="two settings"):
+            draw(summary, kind)
+        summary = summarize(SWEEP, sweep_table(SWEEP, trained[1]), "test_accuracy", "fraction", "seed")
+    save_figure(draw(summary, kind), tmp_path / "figure.svg")
+    assert (tmp_path / "figure.svg").stat().st_size > 5000
+    with pytest.raises(ModgrokError, match=r"\.png, \.svg or \.pdf"):
+        save_figure(None, tmp_path / "figure.txt")
+
+
+def test_units_have_training_sets_of_one_length_on_a_cpu(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    found = units(SWEEP.experiments, store, "cpu", lambda *_: 3)
+    assert [len(unit.experiments) for unit in found] == [2, 2] * 3
+    assert all(len({e.fraction for e in unit.experiments}) == 1 for unit in found)
+    assert [unit.experiments[0].fraction for unit in found] == [0.8, 0.8, 0.6, 0.6, 0.4, 0.4]
+    together = units(SWEEP.experiments, store, "gpu", lambda *_: 100)
+    assert [len(unit.experiments) for unit in together] == [12]
+    apart = units([*SWEEP.experiments, Experiment("n + m", 13, width=16)], store, "gpu", lambda *_: 100)
+    assert len(apart) == 2
+
+
+def test_the_local_engine_splits_what_needs_too_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from modgrok.experiments import trainer
+
+    tried: list[int] = []
+
+    def train_all(experiments: Any, store: Store, observer: Observer) -> None:
+        tried.append(len(experiments))
+        if len(experiments) > 1:
+            raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 12 bytes.")
+        if experiments[0].seed == 1:
+            raise ValueError("broken")
+
+    monkeypatch.setattr(trainer, "train_all", train_all)
+    store, engine = Store(tmp_path), LocalEngine()
+    failures = engine.train(units(SWEEP.experiments[:4], store, "cpu", lambda *_: 4), store, Observer())
+    assert tried == [4, 2, 1, 1, 2, 1, 1]
+    assert [str(failure) for failure in failures] == ["1 run of n + m modulo 11 failed: ValueError: broken"] * 2
+    assert out_of_memory(MemoryError())
+
+
+def test_a_small_sweep_trains_on_the_local_engine(tmp_path: Path) -> None:
+    store, engine = Store(tmp_path), engine_called("local")
+    sweep = Sweep(BASE, ["seed=0:3"])
+    results = Results(sweep.experiments, store)
+    planned = plan(results, store, engine)
+    speed = engine.measure(planned.units[0], store)
+    cost = estimate(planned.units, speed, store)
+    assert cost.run_steps == 90
+    assert cost.seconds > 0
+    assert not list(store), "measuring leaves no run behind"
+    table = run_sweep(sweep, store)
+    assert table["status"] == ["finished"] * 3
+    assert len(set(table["test_loss"])) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "says"), [("local", "auto", "--engine ray"), ("slurm", None, "local or ray")]
+)
+def test_engines_by_name(name: str, address: str | None, says: str) -> None:
+    with pytest.raises(ModgrokError, match=says):
+        engine_called(name, address)
