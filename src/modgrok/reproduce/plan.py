@@ -53,13 +53,13 @@ def cost(studies: Sequence[Study], profile: Profile) -> list[Row]:
         known = {experiment.id for experiment in union(studies[:i], profile)}
         fresh = [experiment for experiment in union([study], profile) if experiment.id not in known]
         rows.append(
-            Row(study.name, len(fresh), sum(e.steps or 0 for e in fresh), sum(_reference_steps(e) for e in fresh))
+            Row(study.name, len(fresh), sum(e.steps or 0 for e in fresh), sum(map(_reference_steps, fresh), 0.0))
         )
     total = Row(
         "total",
         sum(row.runs for row in rows),
         sum(row.run_steps for row in rows),
-        sum(row.reference_steps for row in rows),
+        sum((row.reference_steps for row in rows), 0.0),
     )
     return [*rows, total]
 

@@ -70,14 +70,14 @@ def note(figure: Any, text: str) -> None:
     figure.supxlabel(text, fontsize=6.5, color=GREY, x=0.5)
 
 
-def marks(panel: Any, places: Iterable[tuple[float | None, str]]) -> None:
-    """Vertical lines with their names along the top; places that do not exist are left out."""
+def marks(panel: Any, places: Iterable[tuple[int | float | None, str]]) -> None:
+    """Vertical lines with their names beside them; places that do not exist are left out."""
     for place, name in places:
         if place is not None:
             panel.axvline(place, color=GREY, linewidth=0.7, linestyle=":")
             panel.annotate(
                 name,
-                (place, 1.0),
+                (place, 0.6),
                 xycoords=("data", "axes fraction"),
                 xytext=(2, -2),
                 textcoords="offset points",

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+Value = int | float | None
+"""A number, or none where there is nothing to measure."""
+
 
 def plain(value: Any, digits: int = 5) -> Any:
     """JSON values with floats rounded to so many significant digits; null where a number does not exist."""
@@ -24,24 +27,24 @@ def plain(value: Any, digits: int = 5) -> Any:
     return value
 
 
-def short(value: float | None) -> str:
-    """A number for people: three significant digits."""
+def short(value: Value) -> str:
+    """A number for people: a few digits, thousands apart."""
     if value is None:
         return "–"
-    if value == 0 or 1e-3 <= abs(value) < 1e4:
-        return f"{value:.3g}"
-    if float(value).is_integer() and abs(value) < 1e6:
+    if 1e3 <= abs(value) < 1e6:
         return f"{value:,.0f}".replace(",", " ")
-    mantissa, exponent = f"{value:.2g}".split("e") if "e" in f"{value:.2g}" else (f"{value:.2g}", "")
-    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+    if value == 0 or 1e-3 <= abs(value) < 1e3:
+        return f"{value:.3g}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{float(mantissa):g}e{int(exponent)}"
 
 
-def percent(value: float | None) -> str:
+def percent(value: Value) -> str:
     """A share for people."""
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def spread(values: Sequence[float | None], text: Any = short) -> str:
+def spread(values: Sequence[Value], text: Any = short) -> str:
     """Median and range over seeds; seeds without a number are counted."""
     known = sorted(value for value in values if value is not None)
     if not known:
@@ -52,7 +55,7 @@ def spread(values: Sequence[float | None], text: Any = short) -> str:
     return f"{middle} ({text(known[0])} to {text(known[-1])}, {among}{missing})"
 
 
-def mean(values: Sequence[float | None]) -> float:
+def mean(values: Sequence[Value]) -> float:
     """Mean of the numbers that exist; NaN where none does."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else math.nan

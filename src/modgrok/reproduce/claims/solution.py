@@ -42,7 +42,7 @@ def _improves_with_width(n: Numbers) -> Verdict:
     )
 
 
-def _width_of(series: dict[str, Any], level: float) -> float:
+def _width_of(series: dict[str, Any], level: float) -> int | float:
     reached = [w for w, a in zip(series["widths"], series["mean_accuracy"], strict=True) if a >= level]
     return reached[0] if reached else math.inf
 
@@ -245,7 +245,8 @@ CLAIMS = (
         "3.2, Corollary; appendix C",
         "If F⁻¹ has b branches, the closed form's accuracy is about 1/b.",
         ("closed_forms",),
-        "within 3 points of (1 + (p−1)/b)/p for every power that is not invertible",
+        "within 3 points of s + (1 − s)/a for every power of n + m that is not invertible: s = a/p is the share of sums "
+        "that are read out, a = 1 + (p−1)/b, and the other sums guess among a answers",
         _branches,
     ),
     Claim(

@@ -1,5 +1,7 @@
 """Claims about what trained weights look like (sections 3.1 and 4.1; Figs. 1 and 2)."""
 
+from typing import Any
+
 from modgrok.reproduce.claims.claim import Claim, Verdict, decide
 from modgrok.reproduce.study import Numbers
 from modgrok.reproduce.values import mean, percent, short, spread
@@ -31,7 +33,7 @@ def _one_series(n: Numbers) -> Verdict:
     )
 
 
-def _seeds(n: Numbers, kind: str, name: str) -> list[float]:
+def _seeds(n: Numbers, kind: str, name: str) -> list[Any]:
     return [seed[name] for seed in n["kinds"][kind]["seeds"]]
 
 

@@ -52,7 +52,7 @@ def _kind(networks: list[Network]) -> dict[str, Any]:
     }
 
 
-def wave_statistics(waves: NeuronWaves) -> dict[str, float]:
+def wave_statistics(waves: NeuronWaves) -> dict[str, int | float]:
     """What the neurons of one network have in common with the closed form."""
     spread = circular_spread(waves.residual)
     copies = np.bincount(waves.frequency)[1:]

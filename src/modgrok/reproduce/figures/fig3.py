@@ -11,7 +11,7 @@ from modgrok.reproduce import style
 from modgrok.reproduce.profile import Profile
 from modgrok.reproduce.study import Numbers, Runs, Study
 from modgrok.reproduce.trained import adapt, descend, natural_unit
-from modgrok.reproduce.values import mean, plain
+from modgrok.reproduce.values import Value, mean, plain
 from modgrok.tasks import task
 
 GD_DECAY = 1e-9
@@ -147,7 +147,7 @@ def _exact_frequencies(modulus: int) -> list[int]:
     return [1 << i for i in range(most.bit_length()) if 1 << i < most] + [most]
 
 
-def _series(widths: Any, cells: list[list[tuple[float, float]]]) -> dict[str, Any]:
+def _series(widths: Any, cells: list[list[tuple[Any, Any]]]) -> dict[str, Any]:
     accuracy = [[a for a, _ in cell] for cell in cells]
     loss = [[b for _, b in cell] for cell in cells]
     return {
@@ -196,7 +196,7 @@ def draw(n: Numbers) -> Any:
     return figure
 
 
-def _gaps(values: list[float | None]) -> list[float]:
+def _gaps(values: list[Value]) -> list[int | float]:
     return [float("nan") if value is None else value for value in values]
 
 

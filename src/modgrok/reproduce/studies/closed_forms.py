@@ -39,13 +39,13 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
     )
 
 
-def _score(learnt: Task, **asked: Any) -> dict[str, float]:
+def _score(learnt: Task, **asked: Any) -> dict[str, int | float]:
     network = solve(learnt, **asked)
     score = score_table(network, learnt.table)
     return {"accuracy": score.accuracy, "loss": score.loss, "width": network.width}
 
 
-def _scores(learnt: Task, width: int, seeds: range, **asked: Any) -> dict[str, list[float]]:
+def _scores(learnt: Task, width: int, seeds: range, **asked: Any) -> dict[str, list[int | float]]:
     found = [_score(learnt, width=width, seed=seed, **asked) for seed in seeds]
     return {name: [score[name] for score in found] for name in ("accuracy", "loss")}
 
@@ -57,12 +57,14 @@ def _peak(learnt: Task, width: int, seed: int) -> float:
 
 
 def _power(degree: int, modulus: int, width: int, seeds: range) -> dict[str, Any]:
-    """(n + m)^d: with b = gcd(d, p − 1) branches, one branch answers one of b sums, besides the sum 0."""
+    """(n + m)^d: with b = gcd(d, p − 1) branches, one branch answers the sum 0 and one of b other sums. The rest is
+    guessed, among as many answers as sums are read out."""
     learnt = task(f"(n + m)^{degree}", modulus)
     branches = int(np.gcd(degree, modulus - 1))
+    read_out = 1 + (modulus - 1) // branches
     return {
         "branches": branches,
-        "expected": (1 + (modulus - 1) / branches) / modulus,
+        "expected": read_out / modulus + (1 - read_out / modulus) / read_out,
         "one": _scores(learnt, width, seeds, branches="one"),
         "all": _scores(learnt, width, seeds, branches="all"),
     }
