@@ -88,8 +88,7 @@ export class StepChart {
   }
 
   resize() {
-    Plotly.Plots.resize(this.plot);
-    this.place();
+    Plotly.Plots.resize(this.plot).then(() => this.place(), () => {});
   }
 
   image(format) {

@@ -16,6 +16,7 @@ const AHEAD = 3; // requests in flight while fetching ahead
 const cache = new Map();
 const pending = new Map();
 let wanted = null;
+let waiting = false;
 
 export function decode(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
@@ -54,25 +55,42 @@ export async function load(step, changes = []) {
   return pending.get(key);
 }
 
-// Shows the stored step nearest to the clock: at once if it is here, else when it comes, unless the clock has moved on.
+// Shows a stored step: at once if it is here, else when it comes. One request at a time, the latest wish next, so that a
+// clock that moves faster than frames arrive still shows all that do.
 export async function show(step) {
   if (!state.run || step == null) return;
   const { changes } = state.view;
-  const key = (wanted = keyOf(step, changes));
-  try {
-    const ready = cached(step, changes) && (!changes.length || cached(step));
-    const base = changes.length ? (ready ? cached(step) : await load(step)) : null;
-    const frame = ready ? cached(step, changes) : await load(step, changes);
-    if (wanted !== key) return;
-    if (state.frame === frame && state.base === base) return;
-    state.frame = frame;
-    state.base = base;
-    const began = performance.now();
-    emit("frame", frame);
-    Object.assign(document.documentElement.dataset, { drawn: step, milliseconds: (performance.now() - began).toFixed(1) });
-  } catch (error) {
-    if (wanted === key) emit("problem", error.message);
+  wanted = step;
+  const frame = cached(step, changes);
+  const base = changes.length ? cached(step) : null;
+  if (frame && base !== undefined) {
+    draw(frame, base);
+    return;
   }
+  if (waiting) return;
+  waiting = true;
+  const key = keyOf("", changes);
+  let problem = null;
+  try {
+    const found = await Promise.all([load(step, changes), changes.length ? load(step) : null]);
+    const passed = wanted !== step && cached(wanted, changes);
+    if (keyOf("", state.view.changes) === key && !passed) draw(...found);
+  } catch (error) {
+    problem = error.message;
+  }
+  waiting = false;
+  if (wanted !== step || keyOf("", state.view.changes) !== key) show(wanted);
+  else if (problem) emit("problem", problem);
+}
+
+function draw(frame, base) {
+  if (state.frame === frame && state.base === base) return;
+  state.frame = frame;
+  state.base = base;
+  const began = performance.now();
+  emit("frame", frame);
+  const milliseconds = (performance.now() - began).toFixed(1);
+  Object.assign(document.documentElement.dataset, { drawn: frame.step, milliseconds });
 }
 
 // Fetches the steps around the one on screen, nearest first, while nothing else is asked for.

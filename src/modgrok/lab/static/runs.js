@@ -22,7 +22,7 @@ export async function openDrawer() {
     const fits = (run) => words.every((word) => describe(run).includes(word));
     list.replaceChildren(...found.runs.filter(fits).map(row));
   };
-  const heads = ["", "function", "p", "N", "α", "optimizer", "status", "grokked", "test", "compare"];
+  const heads = ["run", "function", "p", "N", "α", "optimizer", "status", "grokked", "test", "compare"];
   drawer.replaceChildren(
     make("header", {}, make("h2", {}, `Runs (${grouped(found.total)})`), search, make("button", { class: "plain", "aria-label": "Close", onclick: () => drawer.close() }, "✕")),
     found.total > found.runs.length ? make("p", { class: "caption" }, `The latest ${found.runs.length} are listed.`) : "",

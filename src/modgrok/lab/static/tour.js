@@ -28,7 +28,7 @@ const STOPS = [
     title: "Then it groks",
     panel: "curves",
     at: () => grokked() ?? end(),
-    text: () => grokked() == null ? "This run has not grokked: test accuracy never reached the threshold." : `At step ${grouped(grokked())} the unseen pairs come right too. The loss on the training pairs was small long before; what changed is inside.`,
+    text: () => grokked() == null ? "This run has not grokked: test accuracy never reached the threshold." : `At step ${grouped(grokked())} the unseen pairs come right too. The curves do not say what changed; the weights do.`,
   },
   {
     title: "The waves",

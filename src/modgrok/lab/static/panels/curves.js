@@ -52,9 +52,11 @@ class Curves extends Panel {
     const notes = marks.map(([name, which, step], i) => ({
       x: step, yref: "paper", y: 0.5, yanchor: "middle", text: name, showarrow: false, xanchor: i ? "left" : "right", xshift: i ? 4 : -4, font: { color: colors[which] },
     }));
+    const losses = run.rows.flatMap((row) => [row.train_loss, row.test_loss]).filter((loss) => loss > 0);
+    const wide = Math.max(...losses) > 20 * Math.min(...losses);
     this.chart.draw(traces, [
       { domain: [0.54, 1], range: [-0.03, 1.04], tickformat: ".0%", title: { text: "accuracy", standoff: 6 } },
-      { domain: [0, 0.46], type: "log", dtick: 1, exponentformat: "power", title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 } },
+      { domain: [0, 0.46], type: "log", exponentformat: "power", ...(wide ? { dtick: 1 } : { nticks: 4 }), title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 } },
     ], shapes, notes);
     this.key([colors.train, "train"], [colors.test, "test"], ...[...state.compared.keys()].map((name, i) => [PALE[i % PALE.length], `test, ${name}`]));
     this.sentence.textContent = sentence(run);

@@ -23,7 +23,8 @@ class SweepMap extends Panel {
     const select = (label) => make("select", { "aria-label": label, onchange: () => this.update() });
     this.which = make("select", { "aria-label": "Sweep", onchange: () => this.open(this.which.value) });
     [this.outcome, this.x, this.y] = ["Outcome", "Across", "Down"].map(select);
-    this.options.append(this.which, this.outcome, this.x, this.y);
+    const named = (text, element) => make("label", { class: "mini" }, text, element);
+    this.options.append(this.which, this.outcome, named("across", this.x), named("down", this.y));
     this.grid = make("div", { class: "map", id: "sweep-map", tabindex: "0" });
     this.body.append(this.grid);
     on("store", () => this.refresh());
@@ -96,9 +97,8 @@ class SweepMap extends Panel {
       }, text(value)));
     };
     this.grid.replaceChildren(make("table", {},
-      make("thead", {}, make("tr", {}, make("th", {}, y === "–" ? "" : y.replaceAll("_", " ")), ...across.map((a) => make("th", { scope: "col" }, typeof a === "number" ? number(a) : String(a))))),
-      make("tbody", {}, ...down.map((b) => make("tr", {}, make("th", { scope: "row" }, typeof b === "number" ? number(b) : String(b)), ...across.map((a) => cell(a, b)))))),
-    make("p", { class: "caption" }, `across: ${x.replaceAll("_", " ")}`));
+      make("thead", {}, make("tr", {}, make("th", {}, y === "–" ? "" : `${y.replaceAll("_", " ")} ╲ ${x.replaceAll("_", " ")}`), ...across.map((a) => make("th", { scope: "col" }, typeof a === "number" ? number(a) : String(a))))),
+      make("tbody", {}, ...down.map((b) => make("tr", {}, make("th", { scope: "row" }, typeof b === "number" ? number(b) : String(b)), ...across.map((a) => cell(a, b)))))));
     this.key([sample("sizes", 0.12), `low ${WORDS[outcome] ?? outcome}`, "box"], [sample("sizes", 0.92), "high", "box"]);
   }
 

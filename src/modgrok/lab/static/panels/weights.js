@@ -82,7 +82,7 @@ class Weights extends Panel {
     this.coordinate.hidden = !state.run.task.index || Boolean(state.run.coordinate);
     drawWeights(this.canvases, frame, order(frame, view.sort, lastFrame()));
     const F = Math.floor(frame.length / 2);
-    this.key([sample("diverging", 0.08), "negative", "box"], [sample("diverging", 0.92), "positive", "box"], [sample("sizes", 0.9), `share of power at k = 0 … ${F}`, "box"],
+    this.key([sample("diverging", 0.08), "negative", "box"], [sample("diverging", 0.92), "positive", "box"], [sample("sizes", 0.9), `power at k = 0 … ${F}`, "box"],
       [null, frame.shown < frame.width ? `${frame.shown} of ${frame.width} neurons` : `${frame.width} neurons`]);
   }
 
