@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment, table_name
-from modgrok.experiments.files import explained
+from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
@@ -70,8 +69,4 @@ def _described(source: Any, modulus: int | None, store: Store) -> dict[str, Any]
     with contextlib.suppress(ModgrokError):
         if np.array_equal(find_task(found.name, found.modulus).table, found.table):
             return {"task": found.name, "modulus": found.modulus}
-    path = store.tables / f"{table_name(found).partition(':')[2]}.npy"
-    with explained(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(path, found.table)
-    return {"task": str(path), "modulus": found.modulus}
+    return {"task": str(store.add_table(found)), "modulus": found.modulus}
