@@ -49,9 +49,11 @@ def union(studies: Sequence[Study], profile: Profile) -> list[Experiment]:
 def cost(studies: Sequence[Study], profile: Profile) -> list[Row]:
     """A row for each study, and the total."""
     rows = []
-    for i, study in enumerate(studies):
-        known = {experiment.id for experiment in union(studies[:i], profile)}
-        fresh = [experiment for experiment in union([study], profile) if experiment.id not in known]
+    known: set[str] = set()
+    for study in studies:
+        named = {experiment.id: experiment for experiment in study.experiments(profile)}
+        fresh = [experiment for name, experiment in named.items() if name not in known]
+        known |= named.keys()
         rows.append(
             Row(study.name, len(fresh), sum(e.steps or 0 for e in fresh), sum(map(_reference_steps, fresh), 0.0))
         )

@@ -64,7 +64,8 @@ def _power(degree: int, modulus: int, width: int, seeds: range) -> dict[str, Any
     read_out = 1 + (modulus - 1) // branches
     return {
         "branches": branches,
-        "expected": read_out / modulus + (1 - read_out / modulus) / read_out,
+        "read_out": read_out / modulus,
+        "guessed": (1 - read_out / modulus) / read_out,
         "one": _scores(learnt, width, seeds, branches="one"),
         "all": _scores(learnt, width, seeds, branches="all"),
     }
