@@ -249,8 +249,8 @@ CLAIMS = (
         "3.2, Corollary; appendix C",
         "If F⁻¹ has b branches, the closed form's accuracy is about 1/b.",
         ("closed_forms",),
-        "for every power of n + m that is not invertible, from s − 3 to s + 2(1 − s)/a + 3 points: s = a/p is the share of "
-        "sums that are read out, a = 1 + (p−1)/b, and the other sums guess among a answers",
+        "for every power of n + m that is not invertible, from s − 3 to s + 2(1 − s)/a + 3 points: s = a/p is the "
+        "share of sums that are read out, a = 1 + (p−1)/b, and the other sums guess among a answers",
         _branches,
     ),
     Claim(
