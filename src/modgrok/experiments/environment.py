@@ -23,9 +23,15 @@ def environment(device: Any) -> dict[str, Any]:
 
 def commit() -> str | None:
     """The git commit of the sources, where they are in a repository."""
-    folder = Path(modgrok.__file__).parent
+    source = Path(modgrok.__file__)
     try:
-        found = subprocess.run(["git", "-C", folder, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5)
+        # Installed elsewhere, the sources may lie in the folder of a repository that is not theirs.
+        tracked = _git(source.parent, "ls-files", "--error-unmatch", source.name)
+        head = _git(source.parent, "rev-parse", "HEAD")
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.strip() if found.returncode == 0 else None
+    return head.stdout.strip() if tracked.returncode == 0 and head.returncode == 0 else None
+
+
+def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, timeout=5)

@@ -6,6 +6,7 @@ the examples pass in blocks whose activations stay in the cache. On a GPU the su
 of examples of each value: an ordinary scatter adds in an order that differs from run to run.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -42,8 +43,7 @@ def loss_and_gradient(
     def add_block(total: Any, block: tuple[Examples, Array]) -> tuple[Any, None]:
         loss_before, of_columns, of_readout = total
         (inputs, answers, weight, places), rows = block
-        h = look_up(columns, inputs)
-        z, pull_back = jax.vjp(lambda h: _activate(program, h, weight, rows, noise), h)
+        z, pull_back = _activated(program, columns, inputs, lambda h: _activate(program, h, weight, rows, noise))
         out = z @ readout.T
         loss, pull_out = jax.vjp(lambda out: (weight * objective(out, answers, program.modulus)).sum(), out)
         (d_out,) = pull_out(jnp.ones_like(loss))
@@ -69,6 +69,20 @@ def look_up(columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"]) -> Fl
     for s in range(1, columns.shape[0]):
         h = h + columns[s].at[inputs[:, s]].get(mode="promise_in_bounds")
     return h
+
+
+def _activated(
+    program: Program, columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"], activate: Callable[[Array], Array]
+) -> tuple[Float[Array, "row N"], Callable[[Array], tuple[Array]]]:
+    """The activations, and what takes their derivatives back to the preactivations.
+
+    A GPU, where memory is slow and look-ups in a small table are fast, forgets the preactivations and looks them up
+    again on the way back; not so where random masks or batch statistics would have to be made again too.
+    """
+    z, pull_back = jax.vjp(activate, look_up(columns, inputs))
+    if program.gathers and not program.dropout and not program.batch_norm:
+        _, pull_back = jax.vjp(activate, look_up(*jax.lax.optimization_barrier((columns, inputs))))
+    return z, pull_back
 
 
 def batch_statistics(h: Float[Array, "row N"], weight: Float[Array, "row"]) -> tuple[Array, Array]:
