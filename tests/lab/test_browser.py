@@ -128,6 +128,15 @@ def test_train_scrub_look_inside_take_apart_share(watched: Watched, lab: Any, tm
     page.click("#undo-changes")
     expect(changed).to_have_text(before)
 
+    # Every panel can be saved.
+    for panel, formats in (("curves", ("SVG", "PNG", "CSV")), ("weights", ("PNG", "CSV")), ("whatif", ("SVG",))):
+        for name in formats:
+            page.locator(f"#{panel} .menu summary").click()
+            with page.expect_download() as download:
+                page.locator(f"#{panel} [role=menuitem]", has_text=name).click()
+            assert download.value.suggested_filename.endswith(f"{panel}.{name.lower()}")
+            assert Path(download.value.path()).stat().st_size > 100
+
     # Open a run that was in the store.
     page.click("#open-runs")
     expect(page.locator("#runs tbody tr")).to_have_count(3)

@@ -26,6 +26,7 @@ const inputs = {};
 let checked = null;
 let parent = "";
 let asked = 0;
+let stopped = null;
 
 export function buildControls(fields) {
   const known = new Map(fields.map((field) => [field.name, field]));
@@ -35,7 +36,7 @@ export function buildControls(fields) {
     let input;
     if (choices) input = make("select", { id }, ...choices.map((text) => make("option", { value: text }, text.replaceAll("_", " "))));
     else if (typeof value === "boolean") input = make("input", { id, type: "checkbox" });
-    else input = make("input", { id, inputmode: name === "task" ? "text" : "decimal", autocomplete: "off", spellcheck: "false", placeholder: AUTO[name] ?? "" });
+    else input = make("input", { id, inputmode: name === "task" ? "text" : "decimal", autocomplete: "off", spellcheck: "false", placeholder: AUTO[name] ?? String(value ?? "") });
     input.addEventListener("input", changed);
     inputs[name] = input;
     return make("label", { for: id, title: help, class: `field ${name}` }, make("span", {}, LABELS[name]), input);
@@ -61,6 +62,7 @@ export function buildControls(fields) {
     make("p", { id: "estimate", class: "caption", "aria-live": "polite" }),
   );
   on("training run clock", showButtons);
+  on("open", () => (stopped = null));
   choose(0);
 }
 
@@ -166,9 +168,10 @@ async function pause() {
   await source.stop().catch((error) => emit("problem", error.message));
 }
 
+// As pausing, but the page is free for another run; the stopped one goes on when it is opened again.
 async function stop() {
+  stopped = state.training.run;
   await pause();
-  emit("stopped");
 }
 
 export function fork() {
@@ -187,6 +190,6 @@ function showButtons() {
   byId("train").hidden = busy;
   byId("pause").hidden = byId("stop").hidden = !busy;
   byId("pause").disabled = byId("stop").disabled = training.status === "stopping";
-  byId("resume").hidden = busy || !run || run.status !== "unfinished";
+  byId("resume").hidden = busy || !run || run.status !== "unfinished" || run.run === stopped;
   byId("fork-here").hidden = busy || !run?.snapshots.length;
 }

@@ -24,6 +24,7 @@ export class Panel {
       this.visible = entry.isIntersecting;
       if (this.visible && this.stale) this.update();
     }, { rootMargin: "120px" }).observe(this.element);
+    new ResizeObserver(() => requestAnimationFrame(() => this.visible && this.update())).observe(this.body);
     on(redraw, () => this.update());
     on("theme", () => this.update());
     on("run", () => this.update());
@@ -54,8 +55,7 @@ export class Panel {
       if (format === "CSV") return save(`${name}.csv`, this.csv(), "text/csv");
       const chart = this.chart;
       if (chart?.ready) {
-        const url = await chart.image(format.toLowerCase());
-        return save(`${name}.${format.toLowerCase()}`, await (await fetch(url)).blob());
+        return save(`${name}.${format.toLowerCase()}`, toBlob(await chart.image(format.toLowerCase())));
       }
       const picture = this.picture();
       if (format === "PNG") return picture.toBlob((blob) => save(`${name}.png`, blob));
@@ -97,6 +97,12 @@ export class Panel {
     }
     return picture;
   }
+}
+
+function toBlob(url) {
+  const [head, content] = [url.slice(5, url.indexOf(",")), url.slice(url.indexOf(",") + 1)];
+  if (!head.endsWith(";base64")) return new Blob([decodeURIComponent(content)], { type: head.split(";")[0] });
+  return new Blob([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], { type: head.split(";")[0] });
 }
 
 // Columns of equal length as CSV.

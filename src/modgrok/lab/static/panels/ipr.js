@@ -70,7 +70,7 @@ export function drawHistogram(canvas, values, theory) {
   const box = [52, 6, width - 14, height - 32];
   const top = Math.max(1, ...counts);
   axes(context, box, {
-    ticks: [0, 0.1, 0.2, 0.3, 0.4, 0.5].filter((v) => v <= most).map((v) => [v / most, String(v)]), label: "IPR of a neuron",
+    ticks: [0, 0.1, 0.2, 0.3, 0.4, 0.5].filter((v) => v <= most + 1e-6).map((v) => [v / most, String(v)]), label: "IPR of a neuron",
   }, { ticks: [[0, "0"], [1, String(top)]], label: "neurons" });
   context.fillStyle = css("accent");
   const step = (box[2] - box[0]) / BINS;

@@ -89,11 +89,13 @@ class Theory extends Panel {
     this.sentence.textContent = `${name}: ${frame.width} neurons, ${percent(frame.accuracy, 2)} of all pairs right, loss ${number(frame.loss)}; ${phaseSentence(frame)}.`;
   }
 
-  // One distance after another, while nothing trains, from the end backwards.
+  // One distance after another while nothing trains, coarse first, so that the curve has its shape at once.
   async measure() {
     const { run } = state;
     if (this.measuring || state.training.run || !this.visible) return;
-    const missing = [...run.snapshots].reverse().find((step) => !this.distances.has(`${run.run}@${step}`));
+    const last = run.snapshots.length - 1;
+    const coarse = [8, 4, 2, 1].flatMap((stride) => run.snapshots.filter((_, i) => (last - i) % stride === 0));
+    const missing = coarse.find((step) => !this.distances.has(`${run.run}@${step}`));
     if (missing === undefined) return;
     this.measuring = true;
     try {
