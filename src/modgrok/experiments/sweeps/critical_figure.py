@@ -40,9 +40,10 @@ def _transitions(axes: Any, found: Sequence[Critical], by_sampling: bool) -> Non
             axes.plot(x, t.probability(x), color=colour, lw=1.2)
             axes.axvspan(t.low, t.high, color=colour, alpha=0.15, lw=0)
             if not by_sampling:
-                axes.text(t.critical, 1.05, f"{e.modulus}", color=colour, ha="center", fontsize=8, fontweight="bold")
+                height = 1.04 + 0.06 * (i % 2)  # neighbours at two heights, since large moduli lie close
+                axes.text(t.critical, height, f"{e.modulus}", color=colour, ha="center", fontsize=8, fontweight="bold")
     tried = [fraction for one in found for fraction in one.counts]
-    axes.set(xlim=(max(0, min(tried) - 0.03), min(1, max(tried) + 0.03)), ylim=(-0.04, 1.11))
+    axes.set(xlim=(max(0, min(tried) - 0.03), min(1, max(tried) + 0.03)), ylim=(-0.04, 1.17))
     budgets = sorted({one.budget for one in found})
     within = f"{budgets[0]:,}" if len(budgets) == 1 else f"{budgets[0]:,} to {budgets[-1]:,}"
     axes.set(xlabel="training fraction α", ylabel=f"share of runs that grok within {within} steps")
