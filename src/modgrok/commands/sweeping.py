@@ -113,9 +113,6 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{plural}"
 
 
-def _bytes(number: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < 1000:
-            return f"{number:.3g} {unit}"
-        number /= 1000
-    return f"{number:.3g} TB"
+def _bytes(number: int) -> str:
+    exponent = min(4, (len(str(number)) - 1) // 3)
+    return f"{number / 1000**exponent:.3g} {('B', 'kB', 'MB', 'GB', 'TB')[exponent]}"

@@ -1,0 +1,127 @@
+"""`modgrok sweep` from the command line to table and figure, and what it does when it is stopped."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modgrok import cli
+from modgrok.experiments import Store
+from modgrok.experiments.sweeps.record import find_sweep
+from modgrok.experiments.sweeps.results import Results
+
+TINY = ["n + m", "--modulus", "11", "--width", "16", "--steps", "40", "--lr", "0.1"]
+AXES = ["--vary", "seed=0:2", "--vary", "optimizer=adam,adamw; weight_decay=0,0.1"]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    cli.main(["sweep", *arguments, "--json"])
+    captured = capsys.readouterr()
+    assert captured.out.count("\n") == 1
+    return json.loads(captured.out)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = str(tmp_path_factory.mktemp("store"))
+    cli.main(["sweep", *TINY, *AXES, "--store", folder])
+    return folder
+
+
+def test_a_sweep_and_again(capsys: pytest.CaptureFixture[str], store: str, tmp_path: Path) -> None:
+    result = run(capsys, *TINY, *AXES, "--store", store, "--out", str(tmp_path / "table.csv"))
+    assert (result["runs"], result["done"], result["plan"]) == (4, 4, None)
+    assert [(row["optimizer"], row["weight_decay"]) for row in result["rows"]] == [("adam", 0.0), ("adamw", 0.1)] * 2
+    assert all(row["status"] == "finished" for row in result["rows"])
+    assert (tmp_path / "table.csv").read_text() == (Path(store) / "sweeps" / result["sweep"] / "table.csv").read_text()
+
+
+def test_a_plan_trains_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text("[experiment]\ntask='n + m'\nmodulus=11\nwidth=16\nsteps=40\nlr=0.1\n[[vary]]\nseed='0:2'\n")
+    cli.main(["sweep", str(path), "--plan", "--store", str(tmp_path / "runs")])
+    said = capsys.readouterr().err
+    assert "2 runs; 1 batch to train." in said
+    assert "80 run-steps" in said
+    assert "on disk" in said
+    assert not list(Store(tmp_path / "runs"))
+
+
+def test_show(capsys: pytest.CaptureFixture[str], store: str, tmp_path: Path) -> None:
+    figure = tmp_path / "figure.png"
+    cli.main(["sweep", "show", "last", "--outcome", "test_accuracy", "--figure", str(figure), "--store", store])
+    text = capsys.readouterr().out
+    assert "weight_decay" in text
+    assert "optimizer adamw" in text
+    assert figure.stat().st_size > 5000
+    result = run(capsys, "show", "last", "--outcome", "ipr", "--x", "seed", "--store", store)
+    assert (result["x"], result["y"], result["x_values"]) == ("seed", None, [0, 1])
+    assert [cell["with_value"] for cell in result["cells"][0]] == [2, 2]
+
+
+def test_list(capsys: pytest.CaptureFixture[str], store: str) -> None:
+    (found,) = run(capsys, "list", "--store", store)["sweeps"]
+    assert found["runs"] == 4
+    cli.main(["sweep", "list", "--store", store])
+    assert found["id"] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["n + m", "--vary", "fractoin=0.5"], "did you mean 'fraction'"),
+        (["n + m", "--vary", "seed=3:3"], "empty"),
+        (["n + m", "--vary", "seed=0:100000", "--vary", "width=1:10001"], "1,000,000,000 runs"),
+        (["n + m", "--vary", "fraction=0.5,1.5"], "1.5"),
+        (["n +", "--vary", "seed=0:3"], "Column"),
+        (["nothing.toml"], "cannot be read"),
+        (["show", "nothing"], "no sweep"),
+        (["n + m", "--address", "auto"], "--engine ray"),
+    ],
+)
+def test_mistakes_exit_with_2_before_anything_starts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    store = tmp_path / "runs"
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sweep", *arguments, "--store", str(store)])
+    assert stop.value.code == 2
+    assert says in capsys.readouterr().err
+    assert not store.exists()
+
+
+def test_ctrl_c_leaves_a_table_and_the_same_command_finishes(tmp_path: Path) -> None:
+    arguments = ["n + m", "--modulus", "11", "--width", "16", "--lr", "0.01", "--until", "None", "--evaluations", "10"]
+    arguments += ["--vary", "seed=0:2", "--vary", "steps=20,3000000", "--store", str(tmp_path)]
+    command = [sys.executable, "-c", "from modgrok.cli import main; main()", "sweep", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_until(lambda: count(tmp_path, "result.json") == 2 and count(tmp_path, "experiment.json") == 4)
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert "2 of 4 runs are done" in said
+    (table,) = tmp_path.glob("sweeps/*/table.csv")
+    assert table.read_text().count("unfinished") == 2
+    store = Store(tmp_path)
+    pending = Results(find_sweep(store, "last").experiments, store).pending
+    assert [experiment.steps for experiment in pending] == [3000000, 3000000]
+
+
+def count(folder: Path, name: str) -> int:
+    return len(list(folder.glob(f"*/{name}")))
+
+
+def wait_until(holds: Any, seconds: float = 90) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.1)
