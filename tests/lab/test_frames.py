@@ -1,5 +1,7 @@
 """What the panels draw of a network, packed and unpacked."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -63,6 +65,18 @@ def test_dead_weights_make_a_frame_without_nan_in_its_header() -> None:
     header, arrays_ = unpack(frame(dead, ADDITION, TRAIN, COORDINATE, {}))
     assert header["phase_mean"] is None
     assert np.isnan(arrays_["ipr"]).all()
+
+
+def test_diverged_weights_make_a_frame_too() -> None:
+    network = solve(ADDITION, "waves", width=8, dtype=np.float32)
+    for value in (np.nan, np.inf, -1e30):
+        w_in = network.w_in.copy()
+        w_in[::2] = value
+        header, arrays_ = unpack(
+            frame(dataclasses.replace(network, w_in=w_in), ADDITION, TRAIN, COORDINATE, {"step": 1})
+        )
+        assert header["step"] == 1
+        assert np.isfinite(arrays_["margins"]).all()
 
 
 def test_changes_do_what_they_say() -> None:

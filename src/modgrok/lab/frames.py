@@ -4,6 +4,7 @@ Layout: a little-endian uint32 with the length of the JSON header, the header (p
 at the offsets that the header gives. Weights are 8-bit integers with one scale for every block of every neuron.
 """
 
+import dataclasses
 import json
 import struct
 from typing import Any
@@ -18,6 +19,9 @@ from modgrok.networks.evaluation import output_blocks
 from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
 
+LARGEST = 1e9
+"""Larger weights, which only a run that diverged has, are cut to this."""
+
 
 def frame(
     network: Network,
@@ -27,7 +31,7 @@ def frame(
     header: dict[str, Any],
 ) -> bytes:
     """The message for one network; `train` are the flat indices trained on, `header` joins the header."""
-    network = as_numpy(network)
+    network = _within_bounds(as_numpy(network))
     N, S, p = network.w_in.shape
     shown = _shown_neurons(network)
     waves = neuron_waves(network, coordinate)
@@ -98,13 +102,18 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, arrays
 
 
+def _within_bounds(network: Network) -> Network:
+    """The network with weights that can be squared and added up: those of a run that diverged are cut or zero."""
+    w_in, w_out = (np.nan_to_num(w, nan=0).clip(-LARGEST, LARGEST) for w in (network.w_in, network.w_out))
+    return dataclasses.replace(network, w_in=w_in, w_out=w_out)
+
+
 def _shown_neurons(network: Network) -> Int[np.ndarray, "shown"]:
     size = network.w_in.size + network.w_out.size
     return np.arange(network.width)[:: -(-size // limits.FRAME_WEIGHTS)]
 
 
 def _eight_bits(blocks: Float[np.ndarray, "N B p"]) -> tuple[np.ndarray, np.ndarray]:
-    blocks = np.nan_to_num(blocks, nan=0, posinf=0, neginf=0)
     scales = np.abs(blocks).max(axis=2) / 127
     safe = np.where(scales > 0, scales, 1)
     return scales.astype(np.float32), np.round(blocks / safe[..., None]).astype(np.int8)
@@ -165,7 +174,7 @@ def _table(
     shape = task.table.shape
     return scores, {
         "predictions": guess.astype(np.uint16).reshape(shape),
-        "margins": np.nan_to_num(margin).astype(np.float32).reshape(shape),
+        "margins": margin.astype(np.float32).reshape(shape),
     }
 
 

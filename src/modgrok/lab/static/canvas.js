@@ -36,6 +36,7 @@ export function heatmap(canvas, rows, columns, map, index) {
     for (let column = 0; column < columns; column++) pixels[at++] = colors[index(row, column)];
   }
   context.putImageData(image, 0, 0);
+  canvas.style.imageRendering = rows < canvas.clientHeight ? "pixelated" : "auto";
 }
 
 // Ticks and labels of a plain x axis below, and of a y axis left of, the box [left, top, right, bottom].

@@ -125,6 +125,8 @@ function drawBars(canvas, frame, total, parts, right) {
   const tall = (height - 20) / (rows.length + 1.2);
   const step = (width - left - 4) / total.length;
   context.textBaseline = "middle";
+  context.fillStyle = css("edge");
+  context.fillRect(left + (right + 0.5) * step - 0.5, 0, 1, height - 18);
   let y = 0;
   for (const [label, values, color] of rows) {
     const room = label === "all" ? 2.2 * tall : tall;
@@ -134,7 +136,7 @@ function drawBars(canvas, frame, total, parts, right) {
     context.textAlign = "right";
     context.fillText(label, left - 8, y + room / 2);
     values.forEach((value, q) => {
-      context.fillStyle = q === right ? css("test") : color;
+      context.fillStyle = q === right ? css("ink") : color;
       context.fillRect(left + q * step, Math.min(at(value), at(0)), Math.max(1, step - 0.4), Math.max(0.6, Math.abs(at(value) - at(0))));
     });
     y += room;
@@ -142,7 +144,7 @@ function drawBars(canvas, frame, total, parts, right) {
   context.fillStyle = css("muted");
   context.textAlign = "center";
   context.textBaseline = "bottom";
-  context.fillText("answer q; the right one in orange", (left + width) / 2, height);
+  context.fillText("answer q, the right one marked", (left + width) / 2, height);
 }
 
 export const create = () => new Answers();

@@ -56,7 +56,7 @@ class Curves extends Panel {
     const wide = Math.max(...losses) > 20 * Math.min(...losses);
     this.chart.draw(traces, [
       { domain: [0.54, 1], range: [-0.03, 1.04], tickformat: ".0%", title: { text: "accuracy", standoff: 6 } },
-      { domain: [0, 0.46], type: "log", exponentformat: "power", ...(wide ? { dtick: 1 } : { nticks: 4 }), title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 } },
+      { domain: [0, 0.46], type: "log", exponentformat: "power", ...(wide ? { dtick: 1 } : { dtick: Math.log10(2), tickformat: ".2g" }), title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 } },
     ], shapes, notes);
     this.key([colors.train, "train"], [colors.test, "test"], ...[...state.compared.keys()].map((name, i) => [PALE[i % PALE.length], `test, ${name}`]));
     this.sentence.textContent = sentence(run);

@@ -26,7 +26,7 @@ export function planePlaces(frame, block, width, height) {
 export function drawPlane(canvas, frame, block = 0, chosen = null) {
   const { context, width, height } = prepare(canvas);
   const { box, most, places } = planePlaces(frame, block, width, height);
-  const ticks = roundSteps(most, 6).filter((k) => k > 0).map((k) => [(k - 0.5) / most, String(k)]);
+  const ticks = roundSteps(most, 6).filter((k) => k > 0 && Number.isInteger(k)).map((k) => [(k - 0.5) / most, String(k)]);
   axes(context, box, { ticks, label: "frequency k" }, {
     ticks: [[0, "−π"], [0.5, "0"], [1, "π"]],
     label: block < frame.arity ? `phase φ${block + 1} (rad)` : `phase φ${block + 1} of the readout (rad)`,
@@ -37,7 +37,7 @@ export function drawPlane(canvas, frame, block = 0, chosen = null) {
   for (const [i, x, y] of places) {
     context.fillStyle = frequencyColor(frame.frequency[i], frame.length);
     context.globalAlpha = 0.25 + 0.75 * (frame.explained[i] || 0);
-    dot(context, x, y, 1.2 + (2.6 * size(i)) / biggest);
+    dot(context, x, y, (1.2 + (2.6 * size(i)) / biggest) * Math.min(1, width / 400));
   }
   context.globalAlpha = 1;
   const found = places.find(([i]) => frame.neurons[i] === chosen);
