@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from modgrok.errors import ModgrokError
-from modgrok.reproduce.claims import dynamics, functions, scaling, solution, weights
+from modgrok.reproduce.claims import dynamics, functions, localization, scaling, solution, weights
 from modgrok.reproduce.claims.claim import Claim
 from modgrok.reproduce.figures import fig0, fig1, fig2, fig3, fig4, figA1, figA2, figA3, figA4, figA5
 from modgrok.reproduce.profile import Profile
@@ -46,7 +46,9 @@ STUDIES: dict[str, Study] = {
     )
 }
 CLAIMS: dict[str, Claim] = {
-    claim.name: claim for module in (dynamics, solution, weights, functions, scaling) for claim in module.CLAIMS
+    claim.name: claim
+    for module in (dynamics, solution, weights, localization, functions, scaling)
+    for claim in module.CLAIMS
 }
 
 

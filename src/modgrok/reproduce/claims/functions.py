@@ -90,7 +90,7 @@ def _quadratic_needs_data(n: Numbers) -> Verdict:
 def _cubic(n: Numbers) -> Verdict:
     found = n["functions"]["cubic"]
     limit = 0.03 if n["modulus"] >= PAPER_MODULUS else 0.03 + 3 / n["modulus"]
-    holds = max(found["best_test_accuracy"]) < limit and min(found["train_accuracy"]) >= 0.95
+    holds = max(found["best_test_accuracy"]) < limit and min(found["train_accuracy"]) >= 0.9
     return decide(
         holds,
         "n³ + nm² + m is learnt by heart and never generalizes."
@@ -109,7 +109,7 @@ def _random_table(n: Numbers) -> Verdict:
     chance = 1 / n["modulus"]
     # The best of many evaluations of few test pairs: five standard deviations above chance.
     limit = chance + 5 * (chance / n["test_pairs"]) ** 0.5
-    holds = max(n["best_test_accuracy"]) < limit and min(n["train_accuracy"]) >= 0.95
+    holds = max(n["best_test_accuracy"]) < limit and min(n["train_accuracy"]) >= 0.9
     return decide(
         holds,
         "Random tables are learnt by heart and answered at chance."
@@ -177,7 +177,7 @@ CLAIMS = (
         "quadratic_form_data",
         "2, appendix C",
         "n² + m² + nm reaches 100 % only with most of the data, α above about 0.95.",
-        ("quadratic_form",),
+        ("quadratic_form_data",),
         "no network is always right below α = 0.95, some network is from there on",
         _quadratic_needs_data,
     ),
@@ -186,7 +186,7 @@ CLAIMS = (
         "3.2, appendix C (Fig. A5)",
         "n³ + nm² + m never generalizes, not even at α = 0.9.",
         ("figA5",),
-        "train accuracy ≥ 95 % and best test accuracy under 3 % in every seed (3 % + 3/p at smaller p)",
+        "train accuracy ≥ 90 % and best test accuracy under 3 % in every seed (3 % + 3/p at smaller p)",
         _cubic,
     ),
     Claim(
@@ -194,7 +194,7 @@ CLAIMS = (
         "3.2",
         "Most tables hold nothing to learn: random answers are never generalized.",
         ("random_table",),
-        "train accuracy ≥ 95 %, best test accuracy within five standard deviations of chance, in every seed",
+        "train accuracy ≥ 90 %, best test accuracy within five standard deviations of chance, in every seed",
         _random_table,
     ),
     Claim(

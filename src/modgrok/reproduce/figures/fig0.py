@@ -60,6 +60,7 @@ def events(run: Run, result: dict[str, Any]) -> dict[str, Any]:
     memorized, grokked = result["memorized_at"], result["grokked_at"]
     peak = int(h["test_loss"].argmax())
     strongest = int(gradient.argmax())
+    fastest = int((np.diff(norm) / np.diff(step)).argmax())
     at = {name: _value(step, norm, place) for name, place in (("memorized", memorized), ("onset", onset))}
     return {
         "memorized_at": memorized,
@@ -78,6 +79,7 @@ def events(run: Run, result: dict[str, Any]) -> dict[str, Any]:
         "norm_onset": at["onset"],
         "norm_end": norm[-1],
         "norm_largest": norm.max(),
+        "norm_fastest_at": step[fastest + 1],
         "ipr_start": h["ipr"][0],
         "ipr_memorized": _value(step, h["ipr"], memorized),
         "ipr_end": h["ipr"][-1],
@@ -112,7 +114,6 @@ def draw(n: Numbers) -> Any:
                 c = run["curves"]
                 faint = {} if i == 0 else {"alpha": 0.3, "linewidth": 0.8}
                 panel.plot(c["step"], c[name], color=colour, label=label if i == 0 else None, **faint)
-        panel.set_xscale("symlog", linthresh=10)
         panel.set_xlim(left=0)
         panel.legend()
     first = n["runs"][0]["events"]

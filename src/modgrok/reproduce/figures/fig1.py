@@ -9,6 +9,7 @@ from modgrok.closed_form import solve
 from modgrok.experiments import Experiment
 from modgrok.networks import Network, hidden_map, output_map
 from modgrok.reproduce import style
+from modgrok.reproduce.figures.preactivations import clearest_neuron
 from modgrok.reproduce.profile import Profile
 from modgrok.reproduce.study import Numbers, Runs, Study
 from modgrok.reproduce.trained import addition_by_gd
@@ -17,6 +18,7 @@ from modgrok.tasks import task
 
 ANSWER = 6
 NEURON = 30
+"""Neuron of the closed forms; of the trained network, before and after, the one that a single wave explains best."""
 FAMILIES = {"n + m": (1, 1), "n − m": (1, -1), "2n": (2, 0), "2m": (0, 2)}
 """The waves of `eq_omg` by their direction in the plane of frequencies (of n, of m)."""
 
@@ -35,15 +37,18 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
         "closed form": solve(addition, "waves", profile.width),
         "exact form": solve(addition, "exact"),
     }
+    clearest = clearest_neuron(found[0].network, addition)
+    neurons = {name: min(NEURON, network.width - 1) for name, network in columns.items()}
+    neurons |= {"initialization": clearest, "gradient descent": clearest}
     closed = [solve(addition, "waves", profile.width, seed=seed) for seed in range(len(found))]
     return plain(
         {
             "modulus": profile.modulus,
             "width": profile.width,
             "answer": ANSWER,
-            "neuron": NEURON,
             "widths": {name: network.width for name, network in columns.items()},
-            "columns": {name: _maps(network) for name, network in columns.items()},
+            "neurons": neurons,
+            "columns": {name: _maps(network, neurons[name]) for name, network in columns.items()},
             "shares": {
                 "initialization": [wave_shares(run.snapshot(0)) for run in found],
                 "gradient descent": [wave_shares(run.network) for run in found],
@@ -55,12 +60,12 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
     )
 
 
-def _maps(network: Network) -> dict[str, np.ndarray]:
+def _maps(network: Network, neuron: int) -> dict[str, np.ndarray]:
     answer = output_map(network, ANSWER)
     return {
         "answer": answer,
         "fourier": fourier_image(answer),
-        "neuron": hidden_map(network, min(NEURON, network.width - 1)),
+        "neuron": hidden_map(network, neuron),
     }
 
 
@@ -96,10 +101,11 @@ def draw(n: Numbers) -> Any:
             if column:
                 panel.set_yticklabels([])
             panel.set_xlabel("frequency of $m$" if key == "fourier" else "$m$", labelpad=1)
+        grid[2, column].set_title(f"k = {n['neurons'][name]}", loc="center", fontsize=7, pad=3)
         grid[0, column].set_title(f"{name}\nN = {n['widths'][name]}", loc="center")
     grid[0, 0].set_ylabel(f"$h^{{(2)}}_{{{n['answer']}}}(n, m)$\n$n$")
     grid[1, 0].set_ylabel(f"Fourier image of $h^{{(2)}}_{{{n['answer']}}}$\nfrequency of $n$")
-    grid[2, 0].set_ylabel(f"$h^{{(1)}}_{{{n['neuron']}}}(n, m)$\n$n$")
+    grid[2, 0].set_ylabel("$h^{(1)}_k(n, m)$\n$n$")
     style.note(figure, f"n + m mod {n['modulus']}; colours of each panel by its own range")
     return figure
 

@@ -21,7 +21,8 @@ MOMENTUM_RATE = 0.2
 """Rate with momentum 0.9 as a share of the rate without: twice as far per step in the long run."""
 BATCH_NORM_RATE = 2.0
 """Rate with batch norm, in units of the rate without divided by p: normalized preactivations are √p larger."""
-WIDTH_FRACTION = 0.5
+AFTER = 500
+"""Steps that the networks of figure 3b train on after grokking."""
 
 
 def optimizers(profile: Profile) -> dict[str, dict[str, Any]]:
@@ -53,8 +54,8 @@ def sweep_run(profile: Profile, optimizer: str, fraction: float, seed: int) -> E
 def width_run(profile: Profile, optimizer: str, width: int, seed: int) -> Experiment:
     """One point of figure 3b."""
     if optimizer == "AdamW":
-        return adapt(profile.adaptive, "n + m", profile.sweep_modulus, width, WIDTH_FRACTION, seed, until=0)
-    return descend(profile.descent, "n + m", profile.sweep_modulus, width, WIDTH_FRACTION, seed, until=0)
+        return adapt(profile.adaptive, "n + m", profile.sweep_modulus, width, profile.width_fraction, seed, until=AFTER)
+    return descend(profile.descent, "n + m", profile.sweep_modulus, width, profile.width_fraction, seed, until=AFTER)
 
 
 def experiments(profile: Profile) -> list[Experiment]:
@@ -93,6 +94,7 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
                 name: [[r["test_accuracy"] for r in cell] for cell in cells] for name, cells in sweep.items()
             },
             "settings": optimizers(profile),
+            "width_fraction": profile.width_fraction,
             "by_width": _by_width(profile, runs),
         }
     )
@@ -172,6 +174,7 @@ def draw(n: Numbers) -> Any:
             if grokked:
                 left.plot([fraction] * 2, [min(grokked), max(grokked)], color=colour, linewidth=0.8, alpha=0.6)
     left.set_yscale("log")
+    left.set_xlim(0, 1)
     left.set_xlabel("fraction of the pairs trained on, α")
     left.set_ylabel("steps until test accuracy ≥ 99 %")
     left.legend(fontsize=6, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.08), columnspacing=1)
@@ -190,7 +193,7 @@ def draw(n: Numbers) -> Any:
     style.note(
         figure,
         f"n + m mod {n['modulus']}; (a) N = {n['width']}, median and range of {n['seeds']} seeds, at most "
-        f"{max(n['steps'].values())} steps ({min(n['steps'].values())} for Adam); (b) α = {WIDTH_FRACTION}, "
+        f"{max(n['steps'].values())} steps ({min(n['steps'].values())} for Adam); (b) α = {n['width_fraction']}, "
         "mean and range",
     )
     return figure

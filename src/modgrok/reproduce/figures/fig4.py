@@ -72,11 +72,7 @@ def draw(n: Numbers) -> Any:
             if left:
                 panel.axvline(left, color=style.GREY, linewidth=0.6, linestyle=":")
         above.annotate(
-            f"({name})",
-            ((left * right) ** 0.5 if left else right / 2, 0.02),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            color=style.GREY,
+            f"({name})", ((left + right) / 2, 0.9), xycoords=("data", "axes fraction"), ha="center", color=style.GREY
         )
     above.set_ylabel("average IPR")
     above.legend(loc="center right")

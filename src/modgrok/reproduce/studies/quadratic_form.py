@@ -31,7 +31,7 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
 
 
 STUDY = Study(
-    "quadratic_form",
+    "quadratic_form_data",
     "n² + m² + nm with more data",
     "The best test accuracy of n² + m² + nm as the share of data grows.",
     experiments,
