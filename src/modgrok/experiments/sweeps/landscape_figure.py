@@ -16,7 +16,7 @@ def draw_landscape(rows: Sequence[Row], title: str) -> Any:
     fractions = [place.fraction for place in rows[0].places]
     values = np.array([[place.accuracy for place in row.places] for row in rows], float)
     with style():
-        figure, axes = new_figure(1.1 * len(fractions) + 3.8, 0.21 * len(rows) + 1.2)
+        figure, axes = new_figure(0.9 * len(fractions) + 4.2, 0.21 * len(rows) + 1.2)
         axes.grid(False)
         axes.set_facecolor("#eeeeee")
         axes.pcolormesh(values, cmap="viridis", vmin=0, vmax=1, edgecolors="white", lw=0.4)
@@ -25,19 +25,19 @@ def draw_landscape(rows: Sequence[Row], title: str) -> Any:
         axes.invert_yaxis()
         axes.tick_params(length=0)
         for i, row in enumerate(rows):
-            axes.text(len(fractions) + 0.06, i + 0.5, row.structure.kind.replace("_", " "), va="center", fontsize=7)
+            _beside(axes, i + 0.5, row.structure.kind.replace("_", " "), 5, fontsize=7)
             for j, place in enumerate(row.places):
                 if place.accuracy is not None:
                     colour = "white" if place.accuracy < 0.6 else "black"
                     shown = f"{place.accuracy:.0%}"
                     axes.text(j + 0.5, i + 0.5, shown, ha="center", va="center", fontsize=7, color=colour)
-        _part_classes(axes, rows, len(fractions))
+        _part_classes(axes, rows)
         axes.set_xlabel("training fraction α")
         axes.set_title(f"median test accuracy {title}", loc="left", fontsize=10)
         return figure
 
 
-def _part_classes(axes: Any, rows: Sequence[Row], columns: int) -> None:
+def _part_classes(axes: Any, rows: Sequence[Row]) -> None:
     start = 0
     for i in range(1, len(rows) + 1):
         if i < len(rows) and rows[i].complexity == rows[start].complexity:
@@ -46,9 +46,14 @@ def _part_classes(axes: Any, rows: Sequence[Row], columns: int) -> None:
             axes.axhline(i, color="black", lw=1.4)
         complexity = rows[start].complexity
         if complexity is not None:
-            place = (start + i) / 2
-            axes.text(columns + 1.05, place, HEADINGS[complexity], va="center", fontsize=8.5, fontweight="bold")
+            _beside(axes, (start + i) / 2, HEADINGS[complexity], 92, fontsize=8.5, fontweight="bold")
         start = i
+
+
+def _beside(axes: Any, y: float, text: str, points: float, **style: Any) -> None:
+    """Writes to the right of the map, so many points away from it."""
+    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
+    axes.annotate(text, (1, y), (points, 0), **place, **style)
 
 
 def _formula(text: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modgrok.experiments.batches import program_of, together
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.store import Store
 from modgrok.training.examples import capacity, slots
@@ -45,6 +44,8 @@ def units(
     On a CPU the training sets of a unit have the same length. Runs take turns there, so nothing is lost, and since
     padding changes the order of sums, a run then has the same bits in every unit, on every engine.
     """
+    from modgrok.experiments.batches import program_of, together
+
     groups: dict[Any, list[tuple[int, Experiment]]] = {}
     for experiment in experiments:
         e = store.resolve(experiment)

@@ -1,0 +1,89 @@
+"""`modgrok critical`: flags to searches, and results to JSON, tables and figures, with runs that are pretended."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modgrok import cli
+from modgrok.commands import critical
+from modgrok.experiments import Experiment
+
+SMALL = ["n + m", "--modulus", "11", "17", "23", "--seeds", "4", "--resolution", "0.02", "--steps", "50"]
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[Experiment]:
+    """Runs succeed above 4/√p, and a bit earlier with balanced sampling."""
+    asked: list[Experiment] = []
+
+    def train(work: Any, experiments: Sequence[Experiment]) -> list[dict[str, Any] | None]:
+        asked.extend(experiments)
+        bounds = [2.5 / e.modulus**0.5 - 0.05 * (e.sampling == "balanced") for e in experiments]
+        pairs = zip(experiments, bounds, strict=True)
+        return [{"grokked_at": 9 if e.fraction + 0.004 * (e.seed - 2) > bound else None} for e, bound in pairs]
+
+    monkeypatch.setattr(critical, "_train", train)
+    return asked
+
+
+def test_several_moduli_and_samplings(
+    trained: list[Experiment], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    files = ["--figure", str(tmp_path / "figure.png"), "--out", str(tmp_path / "numbers.json")]
+    cli.main(["critical", *SMALL, "--sampling", "random", "balanced", *files, "--json"])
+    result = json.loads(capsys.readouterr().out)
+    assert [(one["modulus"], one["sampling"]) for one in result["critical"]] == [
+        (p, sampling) for p in (11, 17, 23) for sampling in ("random", "balanced")
+    ]
+    for one in result["critical"][::2]:
+        assert one["low"] <= 2.5 / one["modulus"] ** 0.5 <= one["high"]
+        assert one["budget"] == 50
+        assert sum(point["runs"] for point in one["curve"]) == one["runs"]
+    assert result["power_law"]["exponent"] == pytest.approx(0.5, abs=0.05)
+    assert [gain["sampling"] for gain in result["gains"]] == ["balanced"] * 3
+    assert json.loads((tmp_path / "numbers.json").read_text()) == result
+    assert (tmp_path / "figure.png").stat().st_size > 5000
+    assert {(e.snapshots, e.until, e.steps) for e in trained} == {(0, 0, 50)}
+
+
+def test_tables_for_people(trained: list[Experiment], capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["critical", *SMALL])
+    text = capsys.readouterr().out
+    assert "95 % interval" in text
+    assert "α_c falls with p" in text
+    cli.main(["critical", "n + m", "--modulus", "23", "--seeds", "2", "--steps", "50"])
+    assert "2 of 2" in capsys.readouterr().out
+
+
+def test_a_real_search(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    few = ["--points", "2", "--rounds", "0", "--low", "0.2", "--high", "0.9", "--seeds", "2", "--steps", "30"]
+    arguments = ["critical", "n + m", "--modulus", "7", "--width", "16", *few, "--store", str(tmp_path), "--json"]
+    cli.main(arguments)
+    first = capsys.readouterr()
+    assert json.loads(first.out)["critical"][0]["runs"] == 2
+    cli.main(arguments)
+    again = capsys.readouterr()
+    assert again.out == first.out
+    assert again.err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["n +"], "Column"),
+        (["n + m", "--low", "0.9", "--high", "0.5"], "low < high"),
+        (["n + m", "--optimizer", "sdg"], "The optimizer is one of"),
+        (["n + m", "--modulus", "1"], "at least 2"),
+    ],
+)
+def test_mistakes_exit_with_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["critical", *arguments, "--store", str(tmp_path / "runs")])
+    assert stop.value.code == 2
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
