@@ -36,7 +36,7 @@ def frame(
     shown = _shown_neurons(network)
     waves = neuron_waves(network, coordinate)
     power = power_spectrum(network.w_in, coordinate)
-    raw = power if coordinate is None else power_spectrum(network.w_in)
+    raw = power if _is_raw(coordinate, p) else power_spectrum(network.w_in)
     readout = readout_spectrum(network.w_out, coordinate)
     scales, blocks = _eight_bits(np.concatenate([network.w_in, network.w_out.T[:, None]], axis=1)[shown])
     arrays: dict[str, np.ndarray] = {
@@ -100,6 +100,14 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         flat = np.frombuffer(message, place["type"], count, 4 + length + place["offset"])
         arrays[name] = flat.reshape(place["shape"])
     return header, arrays
+
+
+def _is_raw(coordinate: Coordinate | None, modulus: int) -> bool:
+    """Whether a coordinate leaves every number at its own place."""
+    places = np.arange(modulus)
+    return coordinate is None or (
+        coordinate.length == modulus and all(np.array_equal(index, places) for index in coordinate.index)
+    )
 
 
 def _within_bounds(network: Network) -> Network:

@@ -11,6 +11,7 @@ const TYPES = {
   float32: Float32Array,
 };
 const CACHED = 160;
+const REST = 200; // milliseconds between frames of a run that trains, which needs the processor more
 const AHEAD = 3; // requests in flight while fetching ahead
 
 const cache = new Map();
@@ -78,6 +79,7 @@ export async function show(step) {
   } catch (error) {
     problem = error.message;
   }
+  if (state.training.run) await new Promise((rest) => setTimeout(rest, REST));
   waiting = false;
   if (wanted !== step || keyOf("", state.view.changes) !== key) show(wanted);
   else if (problem) emit("problem", problem);
