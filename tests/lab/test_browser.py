@@ -178,10 +178,14 @@ def replays(chromium: Any, file: Path) -> None:
 
 def test_a_reload_and_a_second_tab_show_the_same(watched: Watched, lab: Any, store: Store) -> None:
     page = watched.page
-    run = next(r.id for r in store if r.snapshots)
+    run, other = sorted((r.id for r in store), key=lambda name: not store.find(name).snapshots)
+    table = store.folder / "sweeps" / "abc" / "table.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text(f"task,fraction,run,status,grokked_at\nn*m,0.5,{other},finished,20\nn*m,0.6,{other},finished,\n")
     page.goto(lab.url)
-    page.goto(f"http://127.0.0.1:{lab.port}/#run={run}&step=0&time=linear&table=margin&cell=3,4")
+    page.goto(f"http://127.0.0.1:{lab.port}/#run={run}&step=0&time=linear&table=margin&cell=3,4&compare={other}")
     page.reload()
+    expect(page.locator("#curves .legend")).to_contain_text(other)
     expect(page.locator("#step")).to_have_text("step 0")
     expect(page.locator('.choice [data-value="margin"]')).to_have_attribute("aria-pressed", "true")
     page.locator("#answers").scroll_into_view_if_needed()
@@ -198,7 +202,9 @@ def test_a_reload_and_a_second_tab_show_the_same(watched: Watched, lab: Any, sto
     page.keyboard.press("Escape")
     expect(page.locator("#tour")).to_be_hidden()
     page.click("#theme")
-    page.click("#theme")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.locator("#sweep-map td button").first.click()
+    expect(page.locator("#run-title")).to_have_text("n·m mod 11")
 
 
 def test_a_page_outlives_its_server_and_training_resumes(chromium: Any, store: Store, lab_process: Any) -> None:
@@ -238,9 +244,22 @@ def test_a_page_outlives_its_server_and_training_resumes(chromium: Any, store: S
     assert second.close() == 0
 
 
-def test_a_run_that_dies_says_so(watched: Watched, lab: Any) -> None:
+def test_a_run_is_forked_and_one_that_dies_says_so(watched: Watched, lab: Any, store: Store) -> None:
     page = watched.page
+    run = next(r.id for r in store if r.snapshots)
     page.goto(lab.url)
+    page.goto(f"http://127.0.0.1:{lab.port}/#run={run}&step=0")
+    page.reload()
+    expect(page.locator("#step")).to_have_text("step 0")
+    page.click("#fork-here")
+    expect(page.locator("#fork")).to_contain_text(f"{run} at step 0")
+    page.fill("#set-lr", "0.2")
+    expect(page.locator("#estimate")).to_contain_text("About")
+    page.click("#train")
+    expect(page.locator("#run-title")).not_to_have_attribute("title", f"run {run}")
+    expect(page.locator("#run-status.finished")).to_be_visible(timeout=60_000)
+    assert f"{run}@0" in {r.experiment.parent for r in store}
+
     fill_small_run(page)
     page.fill("#set-lr", "1e9")
     page.select_option("#set-optimizer", "gd")

@@ -6,7 +6,7 @@ import { buildControls } from "lab/controls.js";
 import { byId, make, number, pretty } from "lab/dom.js";
 import { forget } from "lab/frames.js";
 import { listen, notice } from "lab/live.js";
-import { openDrawer } from "lab/runs.js";
+import { openDrawer, setCompared } from "lab/runs.js";
 import { openShare } from "lab/share.js";
 import { source, unpack } from "lab/source.js";
 import { emit, on, state } from "lab/store.js";
@@ -137,6 +137,7 @@ async function begin() {
   listen();
   const run = wanted.run ?? training.run;
   if (run) await open(run, { step: wanted.step, tries: training.run === run ? 40 : 1 });
+  for (const other of wanted.compared) await setCompared(other, true);
   emit("training");
 }
 

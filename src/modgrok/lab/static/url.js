@@ -16,8 +16,9 @@ export function readAddress() {
   if (given.get("snap") === "0") view.snap = false;
   view.changes = (given.get("changes") ?? "").split(",").filter((text) => /^[a-z]+(:[a-z0-9]+)?$/.test(text));
   view.sweep = /^[\w-]{1,64}$/.test(given.get("sweep") ?? "") ? given.get("sweep") : null;
-  const run = given.get("run");
-  return { run: /^[0-9a-f]{12}$/.test(run ?? "") ? run : null, step: whole(given.get("step")) };
+  const isRun = (text) => /^[0-9a-f]{12}$/.test(text ?? "");
+  const compared = (given.get("compare") ?? "").split(",").filter(isRun);
+  return { run: isRun(given.get("run")) ? given.get("run") : null, step: whole(given.get("step")), compared };
 }
 
 let timer = null;
@@ -33,6 +34,7 @@ function write() {
     if (view.cell) kept.set("cell", view.cell.join(","));
     if (!view.snap) kept.set("snap", "0");
     if (view.changes.length) kept.set("changes", view.changes.join(","));
+    if (state.compared.size) kept.set("compare", [...state.compared.keys()].join(","));
     if (view.sweep) kept.set("sweep", view.sweep);
     history.replaceState(null, "", `#${kept}`);
   }, 150);
@@ -41,5 +43,5 @@ function write() {
 const defaults = { ...state.view };
 
 export function keepAddress() {
-  on("run clock view", write);
+  on("run clock view compared", write);
 }

@@ -2,7 +2,7 @@
 
 import { StepChart } from "lab/chart.js";
 import { css } from "lab/color.js";
-import { make, grouped } from "lab/dom.js";
+import { grouped, make, number } from "lab/dom.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { firstReached, state } from "lab/store.js";
 
@@ -53,10 +53,12 @@ class Curves extends Panel {
       x: step, yref: "paper", y: 0.5, yanchor: "middle", text: name, showarrow: false, xanchor: i ? "left" : "right", xshift: i ? 4 : -4, font: { color: colors[which] },
     }));
     const losses = run.rows.flatMap((row) => [row.train_loss, row.test_loss]).filter((loss) => loss > 0);
-    const wide = Math.max(...losses) > 20 * Math.min(...losses);
+    const [low, high] = [Math.min(...losses), Math.max(...losses)];
+    const few = [low, Math.sqrt(low * high), high];
+    const ticks = high > 20 * low ? { dtick: 1 } : { tickvals: few, ticktext: few.map((loss) => number(loss, 2)) };
     this.chart.draw(traces, [
       { domain: [0.54, 1], range: [-0.03, 1.04], tickformat: ".0%", title: { text: "accuracy", standoff: 6 } },
-      { domain: [0, 0.46], type: "log", exponentformat: "power", ...(wide ? { dtick: 1 } : { dtick: Math.log10(2), tickformat: ".2g" }), title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 } },
+      { domain: [0, 0.46], type: "log", exponentformat: "power", ...ticks, title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 } },
     ], shapes, notes);
     this.key([colors.train, "train"], [colors.test, "test"], ...[...state.compared.keys()].map((name, i) => [PALE[i % PALE.length], `test, ${name}`]));
     this.sentence.textContent = sentence(run);
