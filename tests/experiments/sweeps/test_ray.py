@@ -6,15 +6,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Store
-from modgrok.experiments.sweeps import Sweep
+from modgrok.experiments.sweeps import Sweep, engines
+from modgrok.experiments.sweeps.engines import worker
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
 from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.units import Failure
+from modgrok.experiments.trainer import Interrupted
+from modgrok.tasks import task
 
 os.environ.update(LOOPBACK)
 ray = pytest.importorskip("ray")
@@ -143,3 +148,49 @@ def test_a_killed_node_costs_its_batch_only_and_starting_again_does_nothing(
     again = Acting(lambda: pytest.fail("Something was trained again."))
     assert train(sweep(STEPS), store, RayEngine(), again) == []
     assert again.results == {}
+
+
+def test_what_needs_too_much_memory_is_split_and_what_fails_is_reported(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stubborn(settings: Any, tables: Any) -> Iterator[Any]:
+        if len(settings) > 1:
+            yield worker.Failed("RESOURCE_EXHAUSTED", out_of_memory=True)
+        elif settings[0]["seed"] == 3:
+            raise ValueError("broken")
+        else:
+            yield from worker.train_unit(settings, tables)
+
+    monkeypatch.setattr(engines.ray.worker, "train_unit", stubborn)
+    observer, store = Acting(lambda: None), Store(tmp_path)
+    (failure,) = train(sweep(20), store, RayEngine(), observer)
+    assert [e.seed for e in failure.unit.experiments] == [3]
+    assert "broken" in str(failure)
+    assert len(observer.results) == 5
+    assert sum("too much memory" in remark for remark in observer.remarks) >= 2
+
+
+def test_stopping_keeps_what_has_ended_and_tables_travel(cluster: Any, tmp_path: Path) -> None:
+    class Stopping(Acting):
+        def stop_requested(self) -> bool:
+            return len(self.results) >= 2
+
+    table = tmp_path / "table.npy"
+    np.save(table, task("n - m", 11).table)
+    long = Sweep(Experiment.from_dict(BASE.as_dict() | {"task": str(table)}), ["steps=20,30,3000000"])
+    observer, store = Stopping(lambda: None), Store(tmp_path / "runs")
+    with pytest.raises(Interrupted):
+        train(long, store, RayEngine(), observer)
+    left = Results(long.experiments, store)
+    assert [e.steps for e in left.pending] == [3000000]
+    assert store.find(left.ids[0]).task.structure.kind == "sum"
+
+
+def test_the_cluster_listens_on_loopback_only(cluster: Any) -> None:
+    assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
+
+
+def test_runs_with_parents_stay_at_home(cluster: Any, tmp_path: Path) -> None:
+    child = Experiment.from_dict(BASE.as_dict() | {"parent": "0123456789ab@10"})
+    with pytest.raises(ModgrokError, match="engine local only"):
+        RayEngine().plan([child], Store(tmp_path))

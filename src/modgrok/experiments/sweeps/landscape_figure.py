@@ -50,7 +50,7 @@ def _part_classes(axes: Any, rows: Sequence[Row]) -> None:
         start = i
 
 
-def _beside(axes: Any, y: float, text: str, points: float, **style: Any) -> None:
+def _beside(axes: Any, y: float, text: str, points: int, **style: Any) -> None:
     """Writes to the right of the map, so many points away from it."""
     place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
     axes.annotate(text, (1, y), (points, 0), **place, **style)
