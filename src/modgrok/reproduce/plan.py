@@ -39,21 +39,16 @@ class Row:
 
 def union(studies: Sequence[Study], profile: Profile) -> list[Experiment]:
     """The experiments of all studies, each once, in the order of first need."""
-    found: dict[str, Experiment] = {}
-    for study in studies:
-        for experiment in study.experiments(profile):
-            found.setdefault(experiment.id, experiment)
-    return list(found.values())
+    return list(dict.fromkeys(experiment for study in studies for experiment in study.experiments(profile)))
 
 
 def cost(studies: Sequence[Study], profile: Profile) -> list[Row]:
     """A row for each study, and the total."""
     rows = []
-    known: set[str] = set()
+    known: set[Experiment] = set()
     for study in studies:
-        named = {experiment.id: experiment for experiment in study.experiments(profile)}
-        fresh = [experiment for name, experiment in named.items() if name not in known]
-        known |= named.keys()
+        fresh = [experiment for experiment in union([study], profile) if experiment not in known]
+        known.update(fresh)
         rows.append(
             Row(study.name, len(fresh), sum(e.steps or 0 for e in fresh), sum(map(_reference_steps, fresh), 0.0))
         )
