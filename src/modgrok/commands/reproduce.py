@@ -1,12 +1,10 @@
 """`modgrok reproduce`: the paper's figures and claims, from networks trained here, with a verdict for each."""
 
-import sys
-
 from rich.markup import escape
 from rich.table import Table
 
 from modgrok.commands.arguments import err, out, parse
-from modgrok.experiments.interruption import Interruption
+from modgrok.errors import ModgrokError
 from modgrok.reproduce.catalogue import CLAIMS, chosen_studies
 from modgrok.reproduce.pipeline import Outcome, check_out, reproduce
 from modgrok.reproduce.plan import cost
@@ -29,45 +27,21 @@ def main(argv: list[str]) -> None:
     if request.plan:
         _show_plan(request)
         return
-    with Interruption() as interruption:
-        observer = _observer(interruption)
+    with BarProgress(err) if err.is_terminal else LineProgress() as progress:
         try:
-            outcome = _run(request, observer)
+            outcome = reproduce(request, progress, lambda text: err.print(text, highlight=False))
         except KeyboardInterrupt:
-            _stopped(interruption, "interrupted; the same command goes on from what is stored.")
-        except Exception as error:
-            from modgrok.experiments.trainer import Interrupted
-
-            if not isinstance(error, Interrupted):
+            sentence = "Stopped; the same command goes on from what is stored."
+        except ModgrokError as error:
+            if not progress.stop_requested():
                 raise
-            _stopped(interruption, str(error))
+            sentence = str(error)
+        else:
+            sentence = ""
+    if sentence:
+        err.print(f"modgrok: {sentence}", highlight=False, markup=False, soft_wrap=True)
+        raise SystemExit(progress.interruption.exit_code)
     _show(outcome)
-
-
-def _stopped(interruption: Interruption, sentence: str) -> None:
-    err.print(f"modgrok: {sentence}", highlight=False, markup=False)
-    sys.exit(interruption.exit_code)
-
-
-def _run(request: Request, observer: LineProgress | BarProgress) -> Outcome:
-    if isinstance(observer, BarProgress):
-        with observer:
-            return reproduce(request, observer, lambda text: err.print(text, highlight=False))
-    return reproduce(request, observer, lambda text: err.print(text, highlight=False))
-
-
-def _observer(interruption: Interruption) -> LineProgress | BarProgress:
-    kind = BarProgress if err.is_terminal else LineProgress
-
-    class Watching(kind):  # type: ignore[valid-type, misc]
-        def advanced(self, *told: object) -> None:
-            interruption.training = True
-            super().advanced(*told)
-
-        def stop_requested(self) -> bool:
-            return interruption.requested
-
-    return Watching(err) if err.is_terminal else Watching()
 
 
 def _show_plan(request: Request) -> None:

@@ -44,7 +44,11 @@ def main(argv: Sequence[str]) -> int:
                     f"{row.cpu_minutes:>8.1f} CPU min{row.gpu_minutes:>7.2f} GPU min"
                 )
             return 0
-        outcome = reproduce(request, LineProgress())
+        with LineProgress() as progress:
+            outcome = reproduce(request, progress)
+    except KeyboardInterrupt:
+        print("modgrok: stopped; the same command goes on from what is stored.", file=sys.stderr)
+        return 130
     except ModgrokError as error:
         print(f"modgrok: {error}", file=sys.stderr)
         return 2

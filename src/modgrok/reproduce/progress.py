@@ -1,10 +1,12 @@
 """Overall progress of training, with the time left: by arithmetic done, not by steps, since steps differ in size."""
 
+import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from modgrok.experiments import Observer
+from modgrok.experiments.interruption import Interruption
 
 
 def step_work(member: Any) -> float:
@@ -14,9 +16,13 @@ def step_work(member: Any) -> float:
 
 
 class OverallProgress(Observer):
-    """Counts the work of all runs; runs that end early take the rest of theirs off the total."""
+    """Counts the work of all runs; runs that end early take the rest of theirs off the total.
+
+    Training stops, with everything stored, when the program is asked to end.
+    """
 
     def __init__(self) -> None:
+        self.interruption = Interruption()
         self.total = self.done = 0.0
         self.runs = self.ended_runs = 0
         self._rest: dict[str, tuple[float, int]] = {}
@@ -28,6 +34,7 @@ class OverallProgress(Observer):
         self.runs = self.ended_runs + len(members)
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        self.interruption.training = True
         count = run_steps // max(1, len(members))
         for member in members:
             work, left = self._rest.get(member.run.id, (0.0, 0))
@@ -40,6 +47,16 @@ class OverallProgress(Observer):
         self.total -= work * left
         self.ended_runs += 1
         self.shown()
+
+    def stop_requested(self) -> bool:
+        return self.interruption.requested
+
+    def __enter__(self) -> Self:
+        self.interruption.__enter__()
+        return self
+
+    def __exit__(self, *told: Any) -> None:
+        self.interruption.__exit__(*told)
 
     def shown(self) -> None:
         """Called whenever something has changed."""
@@ -54,8 +71,6 @@ class LineProgress(OverallProgress):
         self.began = self.last = time.monotonic()
 
     def shown(self) -> None:
-        import sys
-
         now = time.monotonic()
         if now - self.last >= self.seconds and self.done and self.total:
             self.last = now
@@ -68,8 +83,6 @@ class LineProgress(OverallProgress):
             )
 
     def remark(self, sentence: str) -> None:
-        import sys
-
         print(sentence, file=sys.stderr)
 
 
@@ -94,12 +107,13 @@ class BarProgress(OverallProgress):
         )
         self.task = self.bar.add_task("", total=None)
 
-    def __enter__(self) -> "BarProgress":
+    def __enter__(self) -> Self:
         self.bar.start()
-        return self
+        return super().__enter__()
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *told: Any) -> None:
         self.bar.stop()
+        super().__exit__(*told)
 
     def shown(self) -> None:
         self.bar.update(
