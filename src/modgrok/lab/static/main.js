@@ -12,6 +12,7 @@ import { source, unpack } from "lab/source.js";
 import { emit, on, state } from "lab/store.js";
 import { openTour } from "lab/tour.js";
 import { keepAddress, readAddress } from "lab/url.js";
+import { buildWelcome } from "lab/welcome.js";
 import { create as curves } from "lab/panels/curves.js";
 import { create as weights } from "lab/panels/weights.js";
 import { create as plane } from "lab/panels/plane.js";
@@ -114,6 +115,7 @@ async function begin() {
   }
   buildClock();
   const panels = source.replay ? [curves, weights, plane, circle, answers, ipr, theory] : [curves, weights, plane, circle, answers, whatif, ipr, sweep, theory];
+  if (!source.replay) buildWelcome();
   for (const create of panels) create();
   byId("open-tour").onclick = openTour;
   byId("open-share").onclick = openShare;

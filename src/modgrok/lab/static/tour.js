@@ -74,13 +74,14 @@ export function openTour() {
 function go(next) {
   const box = byId("tour");
   for (const marked of document.querySelectorAll(".toured")) marked.classList.remove("toured");
-  if (next < 0 || next >= STOPS.length) {
+  const stops = STOPS.filter(({ panel }) => byId(panel));
+  if (next < 0 || next >= stops.length) {
     place = -1;
     box.hidden = true;
     return;
   }
   place = next;
-  const stop = STOPS[place];
+  const stop = stops[place];
   box.hidden = false;
   if (state.run) {
     if (stop.view) setView(stop.view);
@@ -93,10 +94,10 @@ function go(next) {
   }
   const button = (text, to, attributes = {}) => make("button", { onclick: () => go(to), ...attributes }, text);
   box.replaceChildren(
-    make("p", { class: "caption" }, `${place + 1} of ${STOPS.length}`),
+    make("p", { class: "caption" }, `${place + 1} of ${stops.length}`),
     make("h2", { tabindex: "-1" }, stop.title),
     make("p", {}, state.run ? stop.text() : "Train a run first, for example with the preset Grok in seconds; the tour then walks through your own run."),
-    make("div", { class: "buttons" }, button("Back", place - 1, { disabled: place === 0 }), button(place + 1 < STOPS.length ? "Next" : "Done", place + 1, { class: "primary" }), button("End", -1, { class: "plain" })),
+    make("div", { class: "buttons" }, button("Back", place - 1, { disabled: place === 0 }), button(place + 1 < stops.length ? "Next" : "Done", place + 1, { class: "primary" }), button("End", -1, { class: "plain" })),
   );
   box.querySelector("h2").focus({ preventScroll: true });
 }
