@@ -52,7 +52,7 @@ def main() -> None:
     experiments = Sweep(base, [{"seed": range(asked.runs)}]).experiments
     engine, devices = LocalEngine(), jax.local_devices()
     with tempfile.TemporaryDirectory() as folder:
-        plan = engine.plan(experiments, Store(folder))
+        plan = engine.plan([experiment.resolve() for experiment in experiments], Store(folder))
 
     def sweep(store: Store, units: Sequence[Unit] = plan) -> None:
         assert not engine.train(units, store, Observer())

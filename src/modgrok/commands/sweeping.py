@@ -33,10 +33,10 @@ class Place:
 class ManyRuns(LiveProgress):
     """The progress of a known number of runs, whatever batches they train in."""
 
-    def __init__(self, experiments: Sequence[Experiment], store: Store, stored: int) -> None:
+    def __init__(self, experiments: Sequence[Experiment], stored: int) -> None:
         super().__init__(err)
         self.ended_runs, self.runs = stored, stored + len(experiments)
-        self.total = sum(store.resolve(e).steps or 0 for e in experiments)
+        self.total = sum(e.steps or 0 for e in experiments)
         self._speeds = [(time.monotonic(), 0)]
 
     def planned(self, batches: Sequence[Any]) -> None:
@@ -75,7 +75,7 @@ class Work:
         from modgrok.experiments.trainer import Interrupted
 
         planned = plan(results, self.store, self.engine)
-        with ManyRuns(results.pending, self.store, planned.stored) as progress:
+        with ManyRuns(results.pending, planned.stored) as progress:
             try:
                 return execute(planned, results, self.store, self.engine, progress, record)
             except (Interrupted, KeyboardInterrupt):

@@ -148,13 +148,14 @@ def test_figures(trained: tuple[Store, Results], tmp_path: Path, kind: Any) -> N
 
 def test_units_have_training_sets_of_one_length_on_a_cpu(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    found = units(SWEEP.experiments, store, "cpu", lambda *_: 3)
+    experiments = Results(SWEEP.experiments, store).pending
+    found = units(experiments, store, "cpu", lambda *_: 3)
     assert [len(unit.experiments) for unit in found] == [2, 2] * 3
     assert all(len({e.fraction for e in unit.experiments}) == 1 for unit in found)
     assert [unit.experiments[0].fraction for unit in found] == [0.8, 0.8, 0.6, 0.6, 0.4, 0.4]
-    together = units(SWEEP.experiments, store, "gpu", lambda *_: 100)
+    together = units(experiments, store, "gpu", lambda *_: 100)
     assert [len(unit.experiments) for unit in together] == [12]
-    apart = units([*SWEEP.experiments, Experiment("n + m", 13, width=16)], store, "gpu", lambda *_: 100)
+    apart = units([*experiments, Experiment("n + m", 13, width=16).resolve()], store, "gpu", lambda *_: 100)
     assert len(apart) == 2
 
 
@@ -172,9 +173,10 @@ def test_the_local_engine_splits_what_needs_too_much_memory(tmp_path: Path, monk
 
     monkeypatch.setattr(trainer, "train_all", train_all)
     store, engine = Store(tmp_path), LocalEngine()
-    failures = engine.train(units(SWEEP.experiments[:4], store, "cpu", lambda *_: 4), store, Observer())
+    experiments = Results(SWEEP.experiments[:4], store).pending
+    failures = engine.train(units(experiments, store, "cpu", lambda *_: 4), store, Observer())
     assert tried == [4, 2, 1, 1, 2, 1, 1]
-    assert [str(failure) for failure in failures] == ["1 run of n + m modulo 11 failed: ValueError: broken"] * 2
+    assert [str(failure) for failure in failures] == ["1 run of n+m modulo 11 failed: ValueError: broken"] * 2
     assert out_of_memory(MemoryError())
 
 

@@ -20,9 +20,9 @@ THREE = ("n^3 + n*m^2 + m", "n + m", "n^2 + m^2 + n*m")
 
 def outcome(experiment: Experiment) -> dict[str, Any]:
     """n + m groks from 0.5 on, the quadratic form is found at 0.9 in part, the cubic never."""
-    if experiment.task == "n + m" and experiment.fraction >= 0.5:
+    if experiment.task == "n+m" and experiment.fraction >= 0.5:
         return {"test_accuracy": 1.0, "grokked_at": 20}
-    found = experiment.task == "n^2 + m^2 + n*m" and experiment.fraction == 0.9
+    found = experiment.task == "n^2+m^2+n*m" and experiment.fraction == 0.9
     return {"test_accuracy": 0.8 if found else 0.05}
 
 

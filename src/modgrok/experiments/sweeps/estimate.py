@@ -61,8 +61,7 @@ def estimate(plan: Sequence[Unit], speed: Speed, store: Store, workers: int = 1)
     workers = min(workers, len(plan))
     seconds, run_steps, disk = 0.0, 0, 0
     for unit in plan:
-        for experiment in unit.experiments:
-            e = store.resolve(experiment)
+        for e in unit.experiments:
             assert e.steps is not None
             arity = e.load_task(store.tables).arity
             steps = e.steps + EVALUATION * min(e.evaluations, e.steps)

@@ -13,8 +13,9 @@ class Results:
     """Outcomes by run, for a list of experiments that may name the same run twice."""
 
     def __init__(self, experiments: Sequence[Experiment], store: Store) -> None:
-        self.experiments = tuple(experiments)
-        runs = [store.add(experiment) for experiment in self.experiments]
+        runs = [store.add(experiment) for experiment in experiments]
+        self.experiments = tuple(store.resolve(experiment) for experiment in experiments)
+        """Resolved."""
         self.ids = [run.id for run in runs]
         self._runs = {run.id: run for run in runs}
         self.outcomes: dict[str, dict[str, Any]] = {}
@@ -36,7 +37,7 @@ class Results:
 
     @property
     def pending(self) -> list[Experiment]:
-        """Experiments without an outcome, each once."""
+        """Resolved experiments without an outcome, each once."""
         missing = {i: e for i, e in zip(self.ids, self.experiments, strict=True) if i not in self.outcomes}
         return list(missing.values())
 

@@ -12,7 +12,7 @@ from modgrok.training.program import Program
 
 @dataclass(frozen=True)
 class Unit:
-    """Experiments that train as one batch, and how often that was tried in vain."""
+    """Resolved experiments that train as one batch, and how often that was tried in vain."""
 
     experiments: tuple[Experiment, ...]
     attempts: int = 0
@@ -38,8 +38,8 @@ class Failure:
 def units(
     experiments: Sequence[Experiment], store: Store, platform: str, size: Callable[[Program, int, int], int]
 ) -> list[Unit]:
-    """Units of one program each; the longest training sets come first. `size` says how many runs one may have, from
-    the program, the rows of its training sets and the slots of its look-ups.
+    """Units of one program each, from resolved experiments; the longest training sets come first. `size` says how many
+    runs one may have, from the program, the rows of its training sets and the slots of its look-ups.
 
     On a CPU the training sets of a unit have the same length. Runs take turns there, so nothing is lost, and since
     padding changes the order of sums, a run then has the same bits in every unit, on every engine.
@@ -47,12 +47,11 @@ def units(
     from modgrok.experiments.batches import program_of, together
 
     groups: dict[Any, list[tuple[int, Experiment]]] = {}
-    for experiment in experiments:
-        e = store.resolve(experiment)
+    for e in experiments:
         table = e.load_task(store.tables).table
         program = program_of(e, table.ndim, platform)
         key = (program, e.steps, e.evaluations, e.snapshots, bool(e.parent))
-        groups.setdefault(key, []).append((round(e.fraction * table.size), experiment))
+        groups.setdefault(key, []).append((round(e.fraction * table.size), e))
     found = []
     for (program, steps, *_), group in groups.items():
         group = sorted(group, key=lambda one: -one[0])

@@ -20,7 +20,7 @@ class Engine(ABC):
 
     @abstractmethod
     def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Unit]:
-        """The batches these experiments make here."""
+        """The batches these resolved experiments make here."""
 
     @abstractmethod
     def measure(self, unit: Unit, store: Store) -> Speed:

@@ -123,7 +123,7 @@ class RayEngine(Engine):
             run = store.add(experiment)
             _set_aside_damaged(run, store, observer)
             if run.result is None:
-                members[run.id] = _Member(run, store.resolve(experiment))
+                members[run.id] = _Member(run, experiment)
         if not members:
             return None
         unit = replace(unit, experiments=tuple(member.experiment for member in members.values()))
@@ -210,9 +210,8 @@ def _connect(address: str | None) -> None:
 
 def _parcel(unit: Unit, store: Store) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
     """All that a worker needs to train a batch: resolved settings, and the tables of tasks that came from files."""
-    experiments = [store.resolve(experiment) for experiment in unit.experiments]
-    names = {f"{e.task.removeprefix(TABLE)}.npy" for e in experiments if e.task.startswith(TABLE)}
-    return [e.as_dict() for e in experiments], {name: (store.tables / name).read_bytes() for name in names}
+    names = {f"{e.task.removeprefix(TABLE)}.npy" for e in unit.experiments if e.task.startswith(TABLE)}
+    return [e.as_dict() for e in unit.experiments], {name: (store.tables / name).read_bytes() for name in names}
 
 
 def _receive(run: Run, files: dict[str, bytes]) -> None:
