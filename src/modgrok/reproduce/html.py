@@ -111,12 +111,19 @@ def _verdict(verdict: "Verdict") -> str:
 
 def _verdicts(report: "Report") -> str:
     rows = "".join(
-        f'<tr><td><a href="#{claim.name}">{escape(claim.statement)}</a></td>'
+        f'<tr><td><a href="#{claim.name}">{escape(claim.statement)}</a>'
+        f'<div class="small">{escape(_found(verdict))}</div></td>'
         f'<td class="section">{escape(claim.section)}</td><td>{_verdict(verdict)}</td></tr>'
         for claim, verdict in report.claims
     )
-    head = "<tr><th>The paper says</th><th>Section</th><th>Verdict</th></tr>"
+    head = "<tr><th>The paper says, and what was measured</th><th>Section</th><th>Verdict</th></tr>"
     return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def _found(verdict: "Verdict") -> str:
+    """The first numbers behind a verdict, or its sentence where there are none."""
+    first = [f"{name}: {value}" for name, value in verdict.measured.items()][:2]
+    return "; ".join(first) or verdict.sentence
 
 
 def _figure(report: "Report", number: int) -> str:
