@@ -45,7 +45,11 @@ export class StepChart {
         showspikes: false,
       },
       shapes: shapes.map((shape) => ({ ...shape, x0: at(shape.x0), x1: at(shape.x1) })),
-      annotations: annotations.map((note) => ({ ...note, x: log ? Math.log10(at(note.x)) : note.x, font: { size: 11, ...note.font } })),
+      annotations: annotations.map((note) => ({
+        ...note,
+        x: log ? Math.log10(at(note.x)) : note.x,
+        font: { size: 11, ...note.font },
+      })),
     };
     axes.forEach((axis, i) => {
       layout[`yaxis${i ? i + 1 : ""}`] = { ...grid, fixedrange: true, exponentformat: "e", ...axis };

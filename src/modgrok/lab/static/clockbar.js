@@ -23,9 +23,17 @@ export function buildClock() {
   const marks = make("canvas", { class: "marks", "aria-hidden": "true" });
   const readout = make("output", { id: "step", for: "scrubber" });
   const scores = make("span", { class: "scores" });
-  const time = choice("Time axis", [["log", "log"], ["linear", "linear"]], state.view.time, (key) => setView({ time: key }));
+  const time = choice(
+    "Time axis",
+    [["log", "log"], ["linear", "linear"]],
+    state.view.time,
+    (key) => setView({ time: key }),
+  );
   const snap = make("label", { class: "check", title: "Stand only on steps whose weights are stored" },
-    make("input", { type: "checkbox", checked: state.view.snap, onchange: (e) => setView({ snap: e.target.checked }) }), "snap");
+    make(
+      "input",
+      { type: "checkbox", checked: state.view.snap, onchange: (e) => setView({ snap: e.target.checked }) },
+    ), "snap");
   const speed = make("select", { "aria-label": "Speed", onchange: () => setView({ speed: Number(speed.value) }) },
     ...[0.5, 1, 2, 4].map((x) => make("option", { value: x, selected: x === state.view.speed }, `${x}×`)));
   const live = make("button", { id: "follow", class: "plain", onclick: () => toEnd() }, "live");

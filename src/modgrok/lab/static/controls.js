@@ -11,14 +11,40 @@ const GROUPS = [
   ["Network", ["width", "activation", "parametrization"]],
   ["Training", ["optimizer", "lr", "weight_decay", "loss", "steps", "seed"]],
 ];
-const MORE = ["momentum", "batch_size", "beta1", "beta2", "dropout", "batch_norm", "init_scale", "until", "split_seed", "snapshots"];
+const MORE = [
+  "momentum",
+  "batch_size",
+  "beta1",
+  "beta2",
+  "dropout",
+  "batch_norm",
+  "init_scale",
+  "until",
+  "split_seed",
+  "snapshots",
+];
 const LABELS = {
-  task: "Function of n and m", modulus: "Modulus p", fraction: "Train fraction α", sampling: "Sampling", width: "Width N", activation: "Activation",
-  parametrization: "Parametrization", optimizer: "Optimizer", lr: "Learning rate", weight_decay: "Weight decay", loss: "Loss", steps: "Steps", seed: "Seed",
-  momentum: "Momentum", batch_size: "Batch size", beta1: "β1", beta2: "β2", dropout: "Dropout", batch_norm: "Batch norm", init_scale: "Initial scale",
-  until: "Stop after grokking", split_seed: "Split seed", snapshots: "Snapshots",
+  task: "Function of n and m",
+  modulus: "Modulus p",
+  fraction: "Train fraction α",
+  width: "Width N",
+  lr: "Learning rate",
+  beta1: "β1",
+  beta2: "β2",
+  batch_norm: "Batch norm",
+  init_scale: "Initial scale",
+  until: "Stop after grokking",
 };
-const AUTO = { lr: "auto", steps: "auto", weight_decay: "auto", momentum: "auto", batch_size: "all", until: "never", split_seed: "as seed" };
+const AUTO = {
+  lr: "auto",
+  steps: "auto",
+  weight_decay: "auto",
+  momentum: "auto",
+  batch_size: "all",
+  until: "never",
+  split_seed: "as seed",
+};
+const words = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
 const SNAPSHOTS = 60;
 const PAUSE = 250;
 
@@ -34,14 +60,32 @@ export function buildControls(fields) {
     const { help, choices, default: value } = known.get(name);
     const id = `set-${name}`;
     let input;
-    if (choices) input = make("select", { id }, ...choices.map((text) => make("option", { value: text }, text.replaceAll("_", " "))));
+    if (choices) input = make(
+      "select",
+      { id },
+      ...choices.map((text) => make("option", { value: text }, text.replaceAll("_", " "))),
+    );
     else if (typeof value === "boolean") input = make("input", { id, type: "checkbox" });
-    else input = make("input", { id, inputmode: name === "task" ? "text" : "decimal", autocomplete: "off", spellcheck: "false", placeholder: AUTO[name] ?? String(value ?? "") });
+    else input = make(
+      "input",
+      {
+        id,
+        inputmode: name === "task" ? "text" : "decimal",
+        autocomplete: "off",
+        spellcheck: "false",
+        placeholder: AUTO[name] ?? String(value ?? ""),
+      },
+    );
     input.addEventListener("input", changed);
     inputs[name] = input;
-    return make("label", { for: id, title: help, class: `field ${name}` }, make("span", {}, LABELS[name]), input);
+    return make("label", { for: id, title: help, class: `field ${name}` }, make("span", {}, LABELS[name] ?? words(name)), input);
   };
-  const preset = make("select", { id: "preset", "aria-label": "Preset" }, make("option", { value: "" }, "Your own settings"), ...PRESETS.map(({ name }, i) => make("option", { value: i }, name)));
+  const preset = make(
+    "select",
+    { id: "preset", "aria-label": "Preset" },
+    make("option", { value: "" }, "Your own settings"),
+    ...PRESETS.map(({ name }, i) => make("option", { value: i }, name)),
+  );
   preset.addEventListener("change", () => preset.value !== "" && choose(Number(preset.value)));
   const task = field("task");
   byId("controls").append(
@@ -58,7 +102,16 @@ export function buildControls(fields) {
       make("button", { id: "pause", onclick: pause, hidden: true }, "Pause"),
       make("button", { id: "resume", class: "primary", onclick: resume, hidden: true }, "Resume"),
       make("button", { id: "stop", onclick: stop, hidden: true }, "Stop"),
-      make("button", { id: "fork-here", onclick: () => fork(), hidden: true, title: "Start a new run from the weights at the clock's step, with other settings" }, "Fork here")),
+      make(
+        "button",
+        {
+          id: "fork-here",
+          onclick: () => fork(),
+          hidden: true,
+          title: "Start a new run from the weights at the clock's step, with other settings",
+        },
+        "Fork here",
+      )),
     make("p", { id: "estimate", class: "caption", "aria-live": "polite" }),
   );
   on("training run clock", showButtons);
@@ -81,7 +134,10 @@ export function fill(settings, from = "") {
     else input.value = value === null || value === "auto" ? "" : value;
   }
   byId("fork").hidden = !parent;
-  byId("fork").replaceChildren(`Starts from run ${parent.replace("@", " at step ")}. `, make("button", { class: "plain", onclick: () => fill(settings) }, "Start from random weights instead"));
+  byId("fork").replaceChildren(
+    `Starts from run ${parent.replace("@", " at step ")}. `,
+    make("button", { class: "plain", onclick: () => fill(settings) }, "Start from random weights instead"),
+  );
   for (const name of ["modulus", "width", "task"]) inputs[name].disabled = Boolean(parent) && name !== "task";
   check();
 }
@@ -138,7 +194,9 @@ async function check() {
 }
 
 function verdict({ structure, reason, forms, witnesses }) {
-  const names = Object.keys(forms).filter((form) => form !== "complex").map((form) => (form === "exact" ? `exact with ${forms.exact} neurons` : "random phases"));
+  const names = [];
+  if ("waves" in forms) names.push("random phases");
+  if ("exact" in forms) names.push(`exact with ${forms.exact} neurons`);
   const spelt = Object.entries(witnesses).map(([head, text]) => `${head} = ${text}`).join(", ");
   return [
     make("b", {}, { none: "No structure", unknown: "Structure unknown" }[structure] ?? structure.replaceAll("_", " ")),

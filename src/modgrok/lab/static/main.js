@@ -111,10 +111,23 @@ async function begin() {
   if (source.replay) {
     for (const element of document.querySelectorAll("[data-live]")) element.remove();
     const code = new Blob([await unpack(byId("replay-plotly"))], { type: "text/javascript" });
-    await new Promise((loaded) => document.head.append(make("script", { src: URL.createObjectURL(code), onload: loaded })));
+    await new Promise((loaded) => document.head.append(make(
+      "script",
+      { src: URL.createObjectURL(code), onload: loaded },
+    )));
   }
   buildClock();
-  const panels = source.replay ? [curves, weights, plane, circle, answers, ipr, theory] : [curves, weights, plane, circle, answers, whatif, ipr, sweep, theory];
+  const panels = source.replay ? [curves, weights, plane, circle, answers, ipr, theory] : [
+    curves,
+    weights,
+    plane,
+    circle,
+    answers,
+    whatif,
+    ipr,
+    sweep,
+    theory,
+  ];
   if (!source.replay) buildWelcome();
   for (const create of panels) create();
   byId("open-tour").onclick = openTour;

@@ -14,11 +14,20 @@ export class Panel {
     this.note = make("p", { class: "empty" });
     const menu = make("details", { class: "menu" }, make("summary", { "aria-label": `Save ${title}` }, "save"),
       make("div", { role: "menu" }, ...["PNG", "SVG", "CSV"].map((format) =>
-        make("button", { role: "menuitem", type: "button", onclick: () => { menu.open = false; this.export(format); } }, format))));
+        make(
+          "button",
+          { role: "menuitem", type: "button", onclick: () => { menu.open = false; this.export(format); } },
+          format,
+        ))));
     this.element = make("section", { class: `panel${wide ? " wide" : ""}`, id, "aria-labelledby": `${id}-title` },
       make("header", {}, make("h2", { id: `${id}-title` }, title), menu, this.options),
       this.legend, this.body, this.note,
-      make("details", { class: "help" }, make("summary", {}, "What am I looking at?"), ...help.map((text) => make("p", {}, text))));
+      make(
+        "details",
+        { class: "help" },
+        make("summary", {}, "What am I looking at?"),
+        ...help.map((text) => make("p", {}, text)),
+      ));
     byId("panels").append(this.element);
     new IntersectionObserver(([entry]) => {
       this.visible = entry.isIntersecting;
@@ -81,7 +90,13 @@ export class Panel {
     for (const canvas of this.body.querySelectorAll("canvas")) {
       const place = canvas.getBoundingClientRect();
       if (!place.width) continue;
-      context.drawImage(canvas, 2 * (place.left - box.left), 56 + 2 * (place.top - box.top), 2 * place.width, 2 * place.height);
+      context.drawImage(
+        canvas,
+        2 * (place.left - box.left),
+        56 + 2 * (place.top - box.top),
+        2 * place.width,
+        2 * place.height,
+      );
     }
     context.textBaseline = "middle";
     for (const element of this.body.querySelectorAll("td, th, button, p, figcaption, label")) {

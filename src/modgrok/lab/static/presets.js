@@ -1,17 +1,70 @@
 // Experiments that tell the paper's story, in its order.
 
-const base = { task: "n + m", modulus: 97, width: 500, fraction: 0.5, optimizer: "adamw", lr: 0.3, weight_decay: 0, steps: 300 };
+const base = {
+  task: "n + m",
+  modulus: 97,
+  width: 500,
+  fraction: 0.5,
+  optimizer: "adamw",
+  lr: 0.3,
+  weight_decay: 0,
+  steps: 300,
+};
 
 export const PRESETS = [
-  { name: "Grok in seconds", text: "AdamW in large steps: noise, then waves, within a few hundred steps.", settings: base },
-  { name: "Late grokking", text: "Little data and a small learning rate: memorized long before it is understood.", settings: { ...base, fraction: 0.3, lr: 0.01, weight_decay: 0.1, steps: 4000 } },
-  { name: "The paper's run", text: "Plain full-batch gradient descent with no regularization, on 49 % of the table.", settings: { ...base, fraction: 0.49, optimizer: "gd", lr: "auto", steps: 6000 } },
-  { name: "Multiplication", text: "Waves again, but along the discrete logarithm: compare the raw and the task's coordinate.", settings: { ...base, task: "n * m", steps: 400 } },
-  { name: "Sum of squares", text: "A sum of functions that are not invertible: waves in n² and m².", settings: { ...base, task: "n^2 + m^2", steps: 400 } },
-  { name: "Square of a sum", text: "Two sums share each answer, so the readout adds two branches.", settings: { ...base, task: "(n + m)^2", steps: 400 } },
-  { name: "Another activation", text: "ReLU instead of the square: the same waves appear.", settings: { ...base, activation: "relu", lr: 0.03, steps: 1500 } },
-  { name: "Too little data", text: "One fifth of the table: memorized, and never understood.", settings: { ...base, fraction: 0.2, lr: 0.03, steps: 1500 } },
-  { name: "What it cannot learn", text: "n³ + nm² + m has no such structure: test accuracy stays at chance, even with nine tenths of the table.", settings: { ...base, task: "n^3 + n*m^2 + m", fraction: 0.9, lr: 0.03, steps: 600 } },
-  { name: "Weights that die", text: "Weight decay beyond what the gradient can hold: the network collapses to zero.", settings: { ...base, weight_decay: 1, steps: 300 } },
-  { name: "A small world", text: "p = 23 and 128 neurons: quick on any machine.", settings: { ...base, modulus: 23, width: 128, fraction: 0.75, lr: 0.1, steps: 400 } },
+  {
+    name: "Grok in seconds",
+    text: "AdamW in large steps: noise, then waves, within a few hundred steps.",
+    settings: base,
+  },
+  {
+    name: "Late grokking",
+    text: "Little data and a small learning rate: memorized long before it is understood.",
+    settings: { ...base, fraction: 0.3, lr: 0.01, weight_decay: 0.1, steps: 4000 },
+  },
+  {
+    name: "The paper's run",
+    text: "Plain full-batch gradient descent with no regularization, on 49 % of the table.",
+    settings: { ...base, fraction: 0.49, optimizer: "gd", lr: "auto", steps: 6000 },
+  },
+  {
+    name: "Multiplication",
+    text: "Waves again, but along the discrete logarithm: compare the raw and the task's coordinate.",
+    settings: { ...base, task: "n * m", steps: 400 },
+  },
+  {
+    name: "Sum of squares",
+    text: "A sum of functions that are not invertible: waves in n² and m².",
+    settings: { ...base, task: "n^2 + m^2", steps: 400 },
+  },
+  {
+    name: "Square of a sum",
+    text: "Two sums share each answer, so the readout adds two branches.",
+    settings: { ...base, task: "(n + m)^2", steps: 400 },
+  },
+  {
+    name: "Another activation",
+    text: "ReLU instead of the square: the same waves appear.",
+    settings: { ...base, activation: "relu", lr: 0.03, steps: 1500 },
+  },
+  {
+    name: "Too little data",
+    text: "One fifth of the table: memorized, and never understood.",
+    settings: { ...base, fraction: 0.2, lr: 0.03, steps: 1500 },
+  },
+  {
+    name: "What it cannot learn",
+    text: "n³ + nm² + m has no such structure: test accuracy stays at chance, even with nine tenths of the table.",
+    settings: { ...base, task: "n^3 + n*m^2 + m", fraction: 0.9, lr: 0.03, steps: 600 },
+  },
+  {
+    name: "Weights that die",
+    text: "Weight decay beyond what the gradient can hold: the network collapses to zero.",
+    settings: { ...base, weight_decay: 1, steps: 300 },
+  },
+  {
+    name: "A small world",
+    text: "p = 23 and 128 neurons: quick on any machine.",
+    settings: { ...base, modulus: 23, width: 128, fraction: 0.75, lr: 0.1, steps: 400 },
+  },
 ];

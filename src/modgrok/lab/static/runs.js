@@ -15,7 +15,15 @@ export async function openDrawer() {
     emit("problem", error.message);
     return;
   }
-  const search = make("input", { type: "search", placeholder: "Filter: n + m, gd, grokked, …", "aria-label": "Filter runs", oninput: () => show() });
+  const search = make(
+    "input",
+    {
+      type: "search",
+      placeholder: "Filter: n + m, gd, grokked, …",
+      "aria-label": "Filter runs",
+      oninput: () => show(),
+    },
+  );
   const list = make("tbody");
   const show = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -24,9 +32,28 @@ export async function openDrawer() {
   };
   const heads = ["run", "function", "p", "N", "α", "optimizer", "status", "grokked", "test", "compare"];
   drawer.replaceChildren(
-    make("header", {}, make("h2", {}, `Runs (${grouped(found.total)})`), search, make("button", { class: "plain", "aria-label": "Close", onclick: () => drawer.close() }, "✕")),
-    found.total > found.runs.length ? make("p", { class: "caption" }, `The latest ${found.runs.length} are listed.`) : "",
-    make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))), list)),
+    make(
+      "header",
+      {},
+      make("h2", {}, `Runs (${grouped(found.total)})`),
+      search,
+      make("button", { class: "plain", "aria-label": "Close", onclick: () => drawer.close() }, "✕"),
+    ),
+    found.total > found.runs.length ? make(
+      "p",
+      { class: "caption" },
+      `The latest ${found.runs.length} are listed.`,
+    ) : "",
+    make(
+      "div",
+      { class: "scroll" },
+      make(
+        "table",
+        {},
+        make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))),
+        list,
+      ),
+    ),
     found.total ? "" : make("p", { class: "empty" }, "The store has no runs yet. Press Train."),
   );
   show();
@@ -35,16 +62,50 @@ export async function openDrawer() {
 }
 
 function describe(run) {
-  return [run.run, run.task, run.modulus, run.width, run.fraction, run.optimizer, run.activation, run.status, run.grokked_at != null ? "grokked" : ""].join(" ").toLowerCase();
+  return [
+    run.run,
+    run.task,
+    run.modulus,
+    run.width,
+    run.fraction,
+    run.optimizer,
+    run.activation,
+    run.status,
+    run.grokked_at != null ? "grokked" : "",
+  ].join(" ").toLowerCase();
 }
 
 function row(run) {
-  if (run.status === "damaged") return make("tr", {}, make("td", {}, run.run), make("td", { colspan: 9 }, `damaged: ${run.reason}`));
-  const open = make("button", { class: "plain", "data-run": run.run, onclick: () => { byId("runs").close(); emit("open", run.run); } }, run.run);
+  if (run.status === "damaged") return make(
+    "tr",
+    {},
+    make("td", {}, run.run),
+    make("td", { colspan: 9 }, `damaged: ${run.reason}`),
+  );
+  const open = make(
+    "button",
+    { class: "plain", "data-run": run.run, onclick: () => { byId("runs").close(); emit("open", run.run); } },
+    run.run,
+  );
   const compare = make("input", { type: "checkbox", "aria-label": `Compare ${run.run}`, checked: state.compared.has(run.run), disabled: run.run === state.run?.run,
     onchange: (event) => setCompared(run.run, event.target.checked) });
-  const cells = [open, pretty(run.task), run.modulus, run.width, run.fraction, run.optimizer, run.parent ? `${run.status}, fork` : run.status, grouped(run.grokked_at), percent(run.test_accuracy, 0), compare];
-  return make("tr", { "aria-current": run.run === state.run?.run ? "true" : null }, ...cells.map((cell) => make("td", {}, cell instanceof Node ? cell : String(cell ?? "–"))));
+  const cells = [
+    open,
+    pretty(run.task),
+    run.modulus,
+    run.width,
+    run.fraction,
+    run.optimizer,
+    run.parent ? `${run.status}, fork` : run.status,
+    grouped(run.grokked_at),
+    percent(run.test_accuracy, 0),
+    compare,
+  ];
+  return make(
+    "tr",
+    { "aria-current": run.run === state.run?.run ? "true" : null },
+    ...cells.map((cell) => make("td", {}, cell instanceof Node ? cell : String(cell ?? "–"))),
+  );
 }
 
 export async function setCompared(run, wanted) {

@@ -27,11 +27,20 @@ export function openShare() {
     file.textContent = "Save the replay file";
   } }, "Save the replay file");
   dialog.replaceChildren(
-    make("header", {}, make("h2", {}, "Share"), make("button", { class: "plain", "aria-label": "Close", onclick: () => dialog.close() }, "✕")),
+    make(
+      "header",
+      {},
+      make("h2", {}, "Share"),
+      make("button", { class: "plain", "aria-label": "Close", onclick: () => dialog.close() }, "✕"),
+    ),
     ...(run ? [
       ...(source.replay ? [] : [
         make("h3", {}, "Replay file"),
-        make("p", {}, "One HTML file with this run's curves and weights: it plays in any browser, offline, without Python."),
+        make(
+          "p",
+          {},
+          "One HTML file with this run's curves and weights: it plays in any browser, offline, without Python.",
+        ),
         file,
       ]),
       make("h3", {}, "Command line"),

@@ -90,14 +90,27 @@ function go(next) {
     else setStep(step);
     const panel = byId(stop.panel);
     panel?.classList.add("toured");
-    panel?.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "center" });
+    panel?.scrollIntoView({
+      behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
+      block: "center",
+    });
   }
   const button = (text, to, attributes = {}) => make("button", { onclick: () => go(to), ...attributes }, text);
   box.replaceChildren(
     make("p", { class: "caption" }, `${place + 1} of ${stops.length}`),
     make("h2", { tabindex: "-1" }, stop.title),
-    make("p", {}, state.run ? stop.text() : "Train a run first, for example with the preset Grok in seconds; the tour then walks through your own run."),
-    make("div", { class: "buttons" }, button("Back", place - 1, { disabled: place === 0 }), button(place + 1 < stops.length ? "Next" : "Done", place + 1, { class: "primary" }), button("End", -1, { class: "plain" })),
+    make(
+      "p",
+      {},
+      state.run ? stop.text() : "Train a run first, for example with the preset Grok in seconds; the tour then walks through your own run.",
+    ),
+    make(
+      "div",
+      { class: "buttons" },
+      button("Back", place - 1, { disabled: place === 0 }),
+      button(place + 1 < stops.length ? "Next" : "Done", place + 1, { class: "primary" }),
+      button("End", -1, { class: "plain" }),
+    ),
   );
   box.querySelector("h2").focus({ preventScroll: true });
 }

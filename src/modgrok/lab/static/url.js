@@ -3,7 +3,14 @@
 import { clock } from "lab/clock.js";
 import { on, state } from "lab/store.js";
 
-const WORDS = { coordinate: ["task", "raw"], sort: ["index", "current", "final"], time: ["log", "linear"], table: ["answers", "prediction", "margin"], ipr: ["task_ipr", "ipr"], form: ["waves", "exact"] };
+const WORDS = {
+  coordinate: ["task", "raw"],
+  sort: ["index", "current", "final"],
+  time: ["log", "linear"],
+  table: ["answers", "prediction", "margin"],
+  ipr: ["task_ipr", "ipr"],
+  form: ["waves", "exact"],
+};
 
 export function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1));

@@ -24,9 +24,19 @@ function wave(height, top, f) {
 // Waves of several frequencies, and their sum: all crests meet at one place only.
 function picture() {
   const tall = FREQUENCIES.length * ROW + SUM + 8;
-  const image = drawing("svg", { viewBox: `0 0 ${WIDTH} ${tall}`, role: "img", "aria-label": "Waves of six frequencies whose crests meet at one place, and their sum, a single peak" });
+  const image = drawing(
+    "svg",
+    {
+      viewBox: `0 0 ${WIDTH} ${tall}`,
+      role: "img",
+      "aria-label": "Waves of six frequencies whose crests meet at one place, and their sum, a single peak",
+    },
+  );
   image.append(drawing("line", { class: "meet", x1: 0.62 * WIDTH, x2: 0.62 * WIDTH, y1: 0, y2: tall }));
-  FREQUENCIES.forEach((k, i) => image.append(drawing("path", { d: wave(ROW, i * ROW, (t) => Math.cos(k * t)), style: `stroke:${frequencyColor(k, 17)}` })));
+  FREQUENCIES.forEach((k, i) => image.append(drawing(
+    "path",
+    { d: wave(ROW, i * ROW, (t) => Math.cos(k * t)), style: `stroke:${frequencyColor(k, 17)}` },
+  )));
   const sum = (t) => FREQUENCIES.reduce((total, k) => total + Math.cos(k * t), 0) / FREQUENCIES.length;
   image.append(drawing("path", { class: "sum", d: wave(SUM, FREQUENCIES.length * ROW + 8, sum) }));
   return image;
@@ -36,7 +46,11 @@ export function buildWelcome() {
   const place = make("div", { class: "picture" }, picture());
   byId("panels").append(make("section", { id: "welcome", class: "panel wide", "aria-labelledby": "welcome-title" },
     make("h2", { id: "welcome-title" }, "Watch a network discover Fourier analysis"),
-    make("p", {}, "A small network sees part of a table of modular arithmetic. It first learns its examples by heart. Later, and suddenly, it answers what it has never seen: each neuron has become a wave, and the waves agree at one place, the right answer."),
+    make(
+      "p",
+      {},
+      "A small network sees part of a table of modular arithmetic. It first learns its examples by heart. Later, and suddenly, it answers what it has never seen: each neuron has become a wave, and the waves agree at one place, the right answer.",
+    ),
     place,
     make("div", { class: "buttons" },
       make("button", { class: "primary", id: "first-run", onclick: () => byId("train").click() }, "Train the example"),

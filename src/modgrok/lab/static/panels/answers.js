@@ -37,13 +37,24 @@ class Answers extends Panel {
         "Point at a cell (or choose n and m) for all p outputs of that pair. Below them are the parts of the strongest frequencies: each is a wave with a crest at the right answer, and only there do all crests meet. They are computed on the page from weights rounded to 8 bits.",
       ],
     });
-    this.mode = choice("What the table shows", [["answers", "right/wrong"], ["prediction", "answer"], ["margin", "margin"]], state.view.table, (key) => setView({ table: key }));
-    const field = (name, place) => make("input", { type: "number", min: 0, "aria-label": name, placeholder: name, onchange: () => this.type(place) });
+    this.mode = choice(
+      "What the table shows",
+      [["answers", "right/wrong"], ["prediction", "answer"], ["margin", "margin"]],
+      state.view.table,
+      (key) => setView({ table: key }),
+    );
+    const field = (name, place) => make(
+      "input",
+      { type: "number", min: 0, "aria-label": name, placeholder: name, onchange: () => this.type(place) },
+    );
     this.fields = [field("n", 0), field("m", 1)];
     this.options.append(this.mode, ...this.fields);
     this.canvas = make("canvas", { class: "table", id: "table-canvas", role: "img", "aria-label": "Table of answers over n and m",
       onpointermove: (event) => this.point(event, false), onclick: (event) => this.point(event, true), onpointerleave: () => this.hover(null) });
-    this.bars = make("canvas", { class: "bars", role: "img", "aria-label": "All outputs at the chosen pair, split by frequency" });
+    this.bars = make(
+      "canvas",
+      { class: "bars", role: "img", "aria-label": "All outputs at the chosen pair, split by frequency" },
+    );
     this.words = make("p", { class: "sentence" });
     this.body.append(make("div", { class: "split" }, this.canvas, make("div", {}, this.bars, this.words)));
     this.hovered = null;
@@ -81,7 +92,12 @@ class Answers extends Panel {
     drawTable(this.canvas, frame, view.table, tables);
     const { accuracy } = frame;
     const keys = {
-      answers: [[sample("diverging", 30 / 255), "right", "box"], [sample("diverging", 92 / 255), "right, trained on", "box"], [sample("diverging", 200 / 255), "wrong", "box"], [sample("diverging", 1), "wrong, trained on", "box"]],
+      answers: [
+        [sample("diverging", 30 / 255), "right", "box"],
+        [sample("diverging", 92 / 255), "right, trained on", "box"],
+        [sample("diverging", 200 / 255), "wrong", "box"],
+        [sample("diverging", 1), "wrong, trained on", "box"],
+      ],
       prediction: [[sample("sizes", 0.05), "0", "box"], [sample("sizes", 1), `${frame.modulus - 1}`, "box"]],
       margin: [[sample("diverging", 0.1), "right by far", "box"], [sample("diverging", 0.9), "wrong by far", "box"]],
     };
@@ -113,14 +129,24 @@ class Answers extends Panel {
     const p = frame.modulus;
     const { answers, trained } = taskTables(state.run);
     const places = Array.from({ length: p * p }, (_, i) => i);
-    return toCsv({ n: places.map((i) => Math.floor(i / p)), m: places.map((i) => i % p), answer: answers, prediction: frame.predictions, margin: frame.margins, trained });
+    return toCsv({
+      n: places.map((i) => Math.floor(i / p)),
+      m: places.map((i) => i % p),
+      answer: answers,
+      prediction: frame.predictions,
+      margin: frame.margins,
+      trained,
+    });
   }
 }
 
 function drawBars(canvas, frame, total, parts, right) {
   const { context, width, height } = prepare(canvas);
   const ranked = frame.ranking.slice(0, RANKED).map(([k]) => k).filter((k) => parts.has(k));
-  const rows = [["all", total, css("accent")], ...ranked.map((k) => [`k = ${k}`, parts.get(k), frequencyColor(k, frame.length)])];
+  const rows = [
+    ["all", total, css("accent")],
+    ...ranked.map((k) => [`k = ${k}`, parts.get(k), frequencyColor(k, frame.length)]),
+  ];
   const left = 46;
   const tall = (height - 20) / (rows.length + 1.2);
   const step = (width - left - 4) / total.length;
@@ -137,7 +163,12 @@ function drawBars(canvas, frame, total, parts, right) {
     context.fillText(label, left - 8, y + room / 2);
     values.forEach((value, q) => {
       context.fillStyle = q === right ? css("ink") : color;
-      context.fillRect(left + q * step, Math.min(at(value), at(0)), Math.max(1, step - 0.4), Math.max(0.6, Math.abs(at(value) - at(0))));
+      context.fillRect(
+        left + q * step,
+        Math.min(at(value), at(0)),
+        Math.max(1, step - 0.4),
+        Math.max(0.6, Math.abs(at(value) - at(0))),
+      );
     });
     y += room;
   }

@@ -20,10 +20,17 @@ export function drawCircle(canvas, frame) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (const [angle, label] of [[0, "0"], [Math.PI / 2, "π/2"], [Math.PI, "π"], [-Math.PI / 2, "−π/2"]]) {
-    context.fillText(label, x + (radius - 16) * Math.cos(angle), y - (radius - 14) * Math.sin(angle) + (angle === 0 ? 11 : 0));
+    context.fillText(
+      label,
+      x + (radius - 16) * Math.cos(angle),
+      y - (radius - 14) * Math.sin(angle) + (angle === 0 ? 11 : 0),
+    );
   }
   const counts = new Int32Array(BINS);
-  const bins = Array.from(frame.residual, (angle) => (Number.isNaN(angle) ? -1 : ((Math.round((angle / (2 * Math.PI)) * BINS) % BINS) + BINS) % BINS));
+  const bins = Array.from(
+    frame.residual,
+    (angle) => (Number.isNaN(angle) ? -1 : ((Math.round((angle / (2 * Math.PI)) * BINS) % BINS) + BINS) % BINS),
+  );
   for (const bin of bins) if (bin >= 0) counts[bin]++;
   const room = Math.min(width, height) / 2 - radius - 6;
   const gap = Math.min(4.2, room / Math.max(1, ...counts));
@@ -63,7 +70,10 @@ class Circle extends Panel {
         "The spread is the circular standard deviation √(−2 ln R), with R the length of the arrow.",
       ],
     });
-    this.canvas = make("canvas", { class: "square", role: "img", "aria-label": "Phase sums of all neurons on a circle" });
+    this.canvas = make(
+      "canvas",
+      { class: "square", role: "img", "aria-label": "Phase sums of all neurons on a circle" },
+    );
     this.sentence = make("p", { class: "sentence centred", id: "phases" });
     this.body.append(this.canvas, this.sentence);
   }

@@ -41,7 +41,14 @@ class Curves extends Panel {
     for (const which of ["train", "test"]) {
       const line = { color: colors[which], width: 2 };
       traces.push({ x: steps, y: column(run.rows, `${which}_accuracy`), line, name: which, hovertemplate: "%{y:.1%}" });
-      traces.push({ x: steps, y: column(run.rows, `${which}_loss`), line, yaxis: "y2", name: which, hovertemplate: "%{y:.3g}" });
+      traces.push({
+        x: steps,
+        y: column(run.rows, `${which}_loss`),
+        line,
+        yaxis: "y2",
+        name: which,
+        hovertemplate: "%{y:.3g}",
+      });
     }
     const marks = [["memorized", "train"], ["grokked", "test"]]
       .map(([name, which]) => [name, which, firstReached(run, `${which}_accuracy`)])
@@ -58,9 +65,19 @@ class Curves extends Panel {
     const ticks = high > 20 * low ? { dtick: 1 } : { tickvals: few, ticktext: few.map((loss) => number(loss, 2)) };
     this.chart.draw(traces, [
       { domain: [0.54, 1], range: [-0.03, 1.04], tickformat: ".0%", title: { text: "accuracy", standoff: 6 } },
-      { domain: [0, 0.46], type: "log", exponentformat: "power", ...ticks, title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 } },
+      {
+        domain: [0, 0.46],
+        type: "log",
+        exponentformat: "power",
+        ...ticks,
+        title: { text: `loss (${run.settings.loss === "mse" ? "MSE" : "nats"})`, standoff: 4 },
+      },
     ], shapes, notes);
-    this.key([colors.train, "train"], [colors.test, "test"], ...[...state.compared.keys()].map((name, i) => [PALE[i % PALE.length], `test, ${name}`]));
+    this.key(
+      [colors.train, "train"],
+      [colors.test, "test"],
+      ...[...state.compared.keys()].map((name, i) => [PALE[i % PALE.length], `test, ${name}`]),
+    );
     this.sentence.textContent = sentence(run);
   }
 

@@ -22,10 +22,18 @@ class Ipr extends Panel {
         "The chart shows the mean over neurons; below it is the distribution over neurons at the clock's step. Taken along the raw index, a network that learnt nm or n² + m² looks like noise: its waves live in the task's own coordinate.",
       ],
     });
-    this.which = choice("Coordinate of the ratio", [["task_ipr", "task"], ["ipr", "raw"]], state.view.ipr, (key) => setView({ ipr: key }));
+    this.which = choice(
+      "Coordinate of the ratio",
+      [["task_ipr", "task"], ["ipr", "raw"]],
+      state.view.ipr,
+      (key) => setView({ ipr: key }),
+    );
     this.options.append(this.which);
     this.chart = new StepChart("Mean inverse participation ratio over steps", 190);
-    this.canvas = make("canvas", { class: "histogram", role: "img", "aria-label": "Distribution of the ratio over neurons" });
+    this.canvas = make(
+      "canvas",
+      { class: "histogram", role: "img", "aria-label": "Distribution of the ratio over neurons" },
+    );
     this.body.append(this.chart.element, this.canvas);
     this.drawn = null;
   }
@@ -39,11 +47,21 @@ class Ipr extends Panel {
     this.which.show(this.curve);
     this.which.hidden = !run.task.index;
     const theory = run.task.closed_form_ipr?.[this.curve];
-    const signature = [run.run, run.rows.length, this.curve, state.view.time, state.compared.size, document.documentElement.dataset.theme].join();
+    const signature = [
+      run.run,
+      run.rows.length,
+      this.curve,
+      state.view.time,
+      state.compared.size,
+      document.documentElement.dataset.theme,
+    ].join();
     if (signature !== this.drawn) this.drawChart(run, theory);
     this.drawn = signature;
     if (frame) drawHistogram(this.canvas, frame[this.curve], theory);
-    this.key([css("accent"), "mean over neurons"], [css("test"), theory == null ? "no closed form" : `closed form, ${number(theory, 2)}`, "dashed"]);
+    this.key(
+      [css("accent"), "mean over neurons"],
+      [css("test"), theory == null ? "no closed form" : `closed form, ${number(theory, 2)}`, "dashed"],
+    );
   }
 
   drawChart(run, theory) {
@@ -51,8 +69,19 @@ class Ipr extends Panel {
     const traces = [...state.compared.values()].map((other) => ({
       x: other.rows.map((row) => row.step), y: other.rows.map((row) => row[this.curve]), line: { color: css("faint"), width: 1.2, dash: "dot" }, name: other.run,
     }));
-    traces.push({ x, y: run.rows.map((row) => row[this.curve]), line: { color: css("accent"), width: 2 }, name: "IPR", hovertemplate: "%{y:.3f}" });
-    if (theory != null) traces.push({ x: [0, x.at(-1)], y: [theory, theory], line: { color: css("test"), width: 1.2, dash: "dash" }, hoverinfo: "skip" });
+    traces.push({
+      x,
+      y: run.rows.map((row) => row[this.curve]),
+      line: { color: css("accent"), width: 2 },
+      name: "IPR",
+      hovertemplate: "%{y:.3f}",
+    });
+    if (theory != null) traces.push({
+      x: [0, x.at(-1)],
+      y: [theory, theory],
+      line: { color: css("test"), width: 1.2, dash: "dash" },
+      hoverinfo: "skip",
+    });
     this.chart.draw(traces, [{ range: [0, Math.max(0.28, (theory ?? 0) * 1.1)], title: { text: "IPR", standoff: 6 } }]);
   }
 

@@ -73,7 +73,10 @@ class Plane extends Panel {
     this.canvas = make("canvas", { class: "plane", id: "plane-canvas", role: "img", "aria-label": "Neurons by frequency and phase; choose one with the field neuron",
       onclick: (event) => this.pick(event) });
     this.detail = make("div", { class: "neuron", id: "neuron-detail", hidden: true, "aria-live": "polite" });
-    this.waves = [0, 1, 2].map(() => make("canvas", { class: "wave", role: "img", "aria-label": "Weights of the neuron and their wave" }));
+    this.waves = [0, 1, 2].map(() => make(
+      "canvas",
+      { class: "wave", role: "img", "aria-label": "Weights of the neuron and their wave" },
+    ));
     this.words = make("p", { class: "sentence" });
     this.detail.append(make("div", { class: "waves" }, ...this.waves), this.words);
     this.body.append(this.canvas, this.detail);

@@ -6,7 +6,12 @@ import { Panel, toCsv } from "lab/panel.js";
 import { source } from "lab/source.js";
 import { emit, on, setView, state } from "lab/store.js";
 
-const WORDS = { grokked_at: "grokking step", memorized_at: "memorization step", test_accuracy: "test accuracy", train_accuracy: "train accuracy" };
+const WORDS = {
+  grokked_at: "grokking step",
+  memorized_at: "memorization step",
+  test_accuracy: "test accuracy",
+  train_accuracy: "train accuracy",
+};
 
 class SweepMap extends Panel {
   constructor() {
@@ -38,7 +43,11 @@ class SweepMap extends Panel {
   async refresh() {
     const found = await source.sweeps().catch(() => []);
     this.options.hidden = !found.length;
-    this.which.replaceChildren(...found.map(({ sweep, title }) => make("option", { value: sweep }, `${title} (${sweep.slice(0, 8)})`)));
+    this.which.replaceChildren(...found.map(({ sweep, title }) => make(
+      "option",
+      { value: sweep },
+      `${title} (${sweep.slice(0, 8)})`,
+    )));
     const chosen = found.find(({ sweep }) => sweep === state.view.sweep) ?? found[0];
     if (chosen) await this.open(chosen.sweep);
   }
@@ -51,7 +60,11 @@ class SweepMap extends Panel {
       return;
     }
     this.which.value = sweep;
-    const fill = (element, names, chosen) => element.replaceChildren(...names.map((name) => make("option", { value: name, selected: name === chosen }, WORDS[name] ?? name.replaceAll("_", " "))));
+    const fill = (element, names, chosen) => element.replaceChildren(...names.map((name) => make(
+      "option",
+      { value: name, selected: name === chosen },
+      WORDS[name] ?? name.replaceAll("_", " "),
+    )));
     const { axes, outcomes } = this.sweep;
     const ranked = [...axes].sort((a, b) => (a === "seed") - (b === "seed"));
     fill(this.outcome, outcomes, "grokked_at");
@@ -97,9 +110,30 @@ class SweepMap extends Panel {
       }, text(value)));
     };
     this.grid.replaceChildren(make("table", {},
-      make("thead", {}, make("tr", {}, make("th", {}, y === "–" ? "" : `${y.replaceAll("_", " ")} ╲ ${x.replaceAll("_", " ")}`), ...across.map((a) => make("th", { scope: "col" }, typeof a === "number" ? number(a) : String(a))))),
-      make("tbody", {}, ...down.map((b) => make("tr", {}, make("th", { scope: "row" }, typeof b === "number" ? number(b) : String(b)), ...across.map((a) => cell(a, b)))))));
-    this.key([sample("sizes", 0.12), `low ${WORDS[outcome] ?? outcome}`, "box"], [sample("sizes", 0.92), "high", "box"]);
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          make("th", {}, y === "–" ? "" : `${y.replaceAll("_", " ")} ╲ ${x.replaceAll("_", " ")}`),
+          ...across.map((a) => make("th", { scope: "col" }, typeof a === "number" ? number(a) : String(a))),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        ...down.map((b) => make(
+          "tr",
+          {},
+          make("th", { scope: "row" }, typeof b === "number" ? number(b) : String(b)),
+          ...across.map((a) => cell(a, b)),
+        )),
+      )));
+    this.key(
+      [sample("sizes", 0.12), `low ${WORDS[outcome] ?? outcome}`, "box"],
+      [sample("sizes", 0.92), "high", "box"],
+    );
   }
 
   csv() {

@@ -27,7 +27,12 @@ class Theory extends Panel {
         "The chart is the relative distance of the trained network to its nearest closed form, ‖W − W_closed‖ / ‖W‖, neuron by neuron with its own frequency, phases and amplitudes; and the distance of its outputs to the one-hot table.",
       ],
     });
-    this.form = choice("Closed form", [["waves", "random phases"], ["exact", "exact"]], state.view.form, (key) => setView({ form: key }));
+    this.form = choice(
+      "Closed form",
+      [["waves", "random phases"], ["exact", "exact"]],
+      state.view.form,
+      (key) => setView({ form: key }),
+    );
     this.options.append(this.form);
     this.chart = new StepChart("Distance to the closed form over steps", 210);
     const { canvases, grid } = weightCanvases(230);
@@ -108,7 +113,10 @@ class Theory extends Panel {
   }
 
   rows() {
-    return state.run.snapshots.map((step) => [step, this.distances.get(`${state.run.run}@${step}`)]).filter(([, found]) => found);
+    return state.run.snapshots.map((step) => [
+      step,
+      this.distances.get(`${state.run.run}@${step}`),
+    ]).filter(([, found]) => found);
   }
 
   drawDistance() {
@@ -116,15 +124,35 @@ class Theory extends Panel {
     if (!rows.length) return;
     const x = rows.map(([step]) => step);
     this.chart.draw([
-      { x, y: rows.map(([, d]) => d.both), line: { color: css("accent"), width: 2 }, mode: "lines+markers", marker: { size: 4 }, name: "weights" },
-      { x, y: rows.map(([, d]) => d.outputs), line: { color: css("test"), width: 2 }, mode: "lines+markers", marker: { size: 4 }, name: "outputs" },
+      {
+        x,
+        y: rows.map(([, d]) => d.both),
+        line: { color: css("accent"), width: 2 },
+        mode: "lines+markers",
+        marker: { size: 4 },
+        name: "weights",
+      },
+      {
+        x,
+        y: rows.map(([, d]) => d.outputs),
+        line: { color: css("test"), width: 2 },
+        mode: "lines+markers",
+        marker: { size: 4 },
+        name: "outputs",
+      },
     ], [{ rangemode: "tozero", title: { text: "relative distance", standoff: 6 } }]);
   }
 
   csv() {
     const rows = this.rows();
     const pick = (name) => rows.map(([, d]) => d[name]);
-    return toCsv({ step: rows.map(([step]) => step), w_in: pick("w_in"), w_out: pick("w_out"), both: pick("both"), outputs: pick("outputs") });
+    return toCsv({
+      step: rows.map(([step]) => step),
+      w_in: pick("w_in"),
+      w_out: pick("w_out"),
+      both: pick("both"),
+      outputs: pick("outputs"),
+    });
   }
 }
 

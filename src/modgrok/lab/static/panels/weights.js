@@ -19,7 +19,13 @@ export function drawWeights(canvases, frame, rows) {
   const clip = (v) => (v < 0 ? 0 : v > 255 ? 255 : v);
   const [inputTop, outputTop] = largest(frame);
   const paint = (b, i, x, size) => clip(Math.round(127.5 + (127.5 * weight(frame, i, b, x)) / size));
-  heatmap(canvases.w1, rows.length, S * p, "diverging", (r, c) => paint(columns[c][0], rows[r], columns[c][1], inputTop));
+  heatmap(
+    canvases.w1,
+    rows.length,
+    S * p,
+    "diverging",
+    (r, c) => paint(columns[c][0], rows[r], columns[c][1], inputTop),
+  );
   heatmap(canvases.w2, rows.length, p, "diverging", (r, c) => paint(S, rows[r], readout[c], outputTop));
   const F = frame.input_spectrum.length / frame.shown;
   heatmap(canvases.s1, rows.length, F, "sizes", (r, c) => frame.input_spectrum[rows[r] * F + c]);
@@ -66,8 +72,22 @@ class Weights extends Panel {
         "The task's own coordinate orders n, m and q so that the task is a sum in it: powers of a primitive root for products, f1(n) and f2(m) for other functions. In the raw order the same weights may look like noise.",
       ],
     });
-    this.sort = choice("Order of neurons", [["index", "index"], ["current", "current k", "Sorted by the frequency at this step"], ["final", "final k", "Sorted by the frequency at the last stored step"]], state.view.sort, (key) => setView({ sort: key }));
-    this.coordinate = choice("Coordinate", [["task", "task"], ["raw", "raw"]], state.view.coordinate, (key) => setView({ coordinate: key }));
+    this.sort = choice(
+      "Order of neurons",
+      [
+        ["index", "index"],
+        ["current", "current k", "Sorted by the frequency at this step"],
+        ["final", "final k", "Sorted by the frequency at the last stored step"],
+      ],
+      state.view.sort,
+      (key) => setView({ sort: key }),
+    );
+    this.coordinate = choice(
+      "Coordinate",
+      [["task", "task"], ["raw", "raw"]],
+      state.view.coordinate,
+      (key) => setView({ coordinate: key }),
+    );
     this.coordinate.title = "The coordinate in which spectra, frequencies and phases are taken";
     this.options.append(this.coordinate, this.sort);
     const { canvases, grid } = weightCanvases(300);
@@ -82,7 +102,11 @@ class Weights extends Panel {
     this.coordinate.hidden = !state.run.task.index || Boolean(state.run.coordinate);
     drawWeights(this.canvases, frame, order(frame, view.sort, lastFrame()));
     const F = Math.floor(frame.length / 2);
-    this.key([sample("diverging", 0.08), "negative", "box"], [sample("diverging", 0.92), "positive", "box"], [sample("sizes", 0.9), `power at k = 0 … ${F}`, "box"],
+    this.key([sample("diverging", 0.08), "negative", "box"], [sample("diverging", 0.92), "positive", "box"], [
+      sample("sizes", 0.9),
+      `power at k = 0 … ${F}`,
+      "box",
+    ],
       [null, frame.shown < frame.width ? `${frame.shown} of ${frame.width} neurons` : `${frame.width} neurons`]);
   }
 

@@ -28,7 +28,7 @@ class WhatIf extends Panel {
       title: "What if …",
       redraw: "frame view",
       help: [
-        "Change the network at the clock's step and see what its answers are worth then; all panels show the changed network until you undo it, and so does moving the clock.",
+        "Change the network at the clock's step and see what its answers are worth then; all panels show the changed network until you undo it, also while the clock moves.",
         "Without a frequency means without all neurons whose wave has it. Snapping phases turns each readout wave so that φ1 + φ2 = φ3 exactly. Waves only replaces every neuron by its best-fitting waves: if accuracy holds, the waves were all that mattered.",
       ],
     });
@@ -37,19 +37,45 @@ class WhatIf extends Panel {
       const input = make("input", { id, type: "number", min: name === "neuron" ? 0 : 1, "aria-label": label });
       const act = () => input.value !== "" && add(`${name}:${Math.round(Number(input.value))}`);
       input.addEventListener("keydown", (event) => event.key === "Enter" && act());
-      return { input, row: make("div", { class: "row" }, make("label", { for: id }, label), input, make("button", { type: "button", onclick: act }, "apply")) };
+      return {
+        input,
+        row: make(
+          "div",
+          { class: "row" },
+          make("label", { for: id }, label),
+          input,
+          make("button", { type: "button", onclick: act }, "apply"),
+        ),
+      };
     };
     this.frequency = counted("ablate-frequency", "Remove frequency k =", "frequency");
     this.neuron = counted("ablate-neuron", "Remove neuron", "neuron");
     this.top = counted("keep-top", "Keep the strongest frequencies, K =", "top");
     this.top.input.value = 8;
     const plain = ["snap", "waves", "nearest", "closed:waves", "closed:exact"].map((text) =>
-      make("button", { type: "button", "data-change": text, onclick: () => add(text) }, { snap: "Snap phases", waves: "Waves only", nearest: "Nearest closed form", "closed:waves": "Swap in random phases", "closed:exact": "Swap in the exact form" }[text]));
+      make(
+        "button",
+        { type: "button", "data-change": text, onclick: () => add(text) },
+        {
+          snap: "Snap phases",
+          waves: "Waves only",
+          nearest: "Nearest closed form",
+          "closed:waves": "Swap in random phases",
+          "closed:exact": "Swap in the exact form",
+        }[text],
+      ));
     this.plain = make("div", { class: "buttons" }, ...plain);
-    this.ranking = make("div", { class: "ranking", role: "group", "aria-label": "Strongest frequencies: click to remove one" });
+    this.ranking = make(
+      "div",
+      { class: "ranking", role: "group", "aria-label": "Strongest frequencies: click to remove one" },
+    );
     this.made = make("div", { class: "made" });
     this.scores = make("table", { class: "scores", id: "whatif-scores" });
-    this.body.append(this.scores, this.made, make("p", { class: "caption" }, "Strongest frequencies; click one to remove it"), this.ranking,
+    this.body.append(this.scores, this.made, make(
+      "p",
+      { class: "caption" },
+      "Strongest frequencies; click one to remove it",
+    ), this.ranking,
       this.frequency.row, this.neuron.row, this.top.row, this.plain);
     this.add = add;
   }
@@ -67,17 +93,65 @@ class WhatIf extends Panel {
       const now = frame[key];
       const shift = base ? now - before[key] : 0;
       return make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, percent(before[key], digits)), make("td", { "data-key": key }, percent(now, digits)),
-        make("td", { class: shift < -0.0005 ? "worse" : shift > 0.0005 ? "better" : "" }, base ? `${shift >= 0 ? "+" : "−"}${Math.abs(100 * shift).toFixed(digits)}` : ""));
+        make(
+          "td",
+          { class: shift < -0.0005 ? "worse" : shift > 0.0005 ? "better" : "" },
+          base ? `${shift >= 0 ? "+" : "−"}${Math.abs(100 * shift).toFixed(digits)}` : "",
+        ));
     };
     this.scores.replaceChildren(
-      make("thead", {}, make("tr", {}, ...["accuracy", "as trained", "changed", "points"].map((text) => make("th", { scope: "col" }, text)))),
-      make("tbody", {}, row("train", "train_accuracy"), row("test", "test_accuracy"), make("tr", {}, make("th", { scope: "row" }, "test loss"), make("td", {}, number(before.test_loss)), make("td", { "data-key": "test_loss" }, number(frame.test_loss)), make("td"))));
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          ...["accuracy", "as trained", "changed", "points"].map((text) => make("th", { scope: "col" }, text)),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        row("train", "train_accuracy"),
+        row("test", "test_accuracy"),
+        make(
+          "tr",
+          {},
+          make("th", { scope: "row" }, "test MSE"),
+          make("td", {}, number(before.test_loss)),
+          make("td", { "data-key": "test_loss" }, number(frame.test_loss)),
+          make("td"),
+        ),
+      ));
     this.made.replaceChildren(...view.changes.map((text, i) =>
-      make("button", { type: "button", class: "chip", "aria-label": `Undo: ${describeChange(text)}`, onclick: () => setView({ changes: view.changes.filter((_, j) => j !== i) }) }, `${describeChange(text)} ×`)),
-      ...(view.changes.length ? [make("button", { type: "button", class: "plain", id: "undo-changes", onclick: () => setView({ changes: [] }) }, "undo all")] : []));
+      make(
+        "button",
+        {
+          type: "button",
+          class: "chip",
+          "aria-label": `Undo: ${describeChange(text)}`,
+          onclick: () => setView({ changes: view.changes.filter((_, j) => j !== i) }),
+        },
+        `${describeChange(text)} ×`,
+      )),
+      ...(view.changes.length ? [make(
+        "button",
+        { type: "button", class: "plain", id: "undo-changes", onclick: () => setView({ changes: [] }) },
+        "undo all",
+      )] : []));
     const strongest = before.ranking.slice(0, 14);
     this.ranking.replaceChildren(...strongest.map(([k, count, share]) =>
-      make("button", { type: "button", title: `${count} neurons`, "data-frequency": k, style: `--share:${Math.round((100 * share) / strongest[0][2])}%`, onclick: () => this.add(`frequency:${k}`) }, String(k))));
+      make(
+        "button",
+        {
+          type: "button",
+          title: `${count} neurons`,
+          "data-frequency": k,
+          style: `--share:${Math.round((100 * share) / strongest[0][2])}%`,
+          onclick: () => this.add(`frequency:${k}`),
+        },
+        String(k),
+      )));
     this.key([css("faint"), "bar: share of wave power", "box"]);
   }
 
