@@ -106,7 +106,7 @@ class RayEngine(Engine):
                     raise _interrupted()
                 ready = self._ready(jobs)
                 for job in ready:
-                    outcome = self._listen(job, store, observer)
+                    outcome = self._listen(job, observer)
                     if outcome is None:
                         continue
                     jobs.remove(job)
@@ -133,18 +133,18 @@ class RayEngine(Engine):
         return _Job(unit, task.remote(*_parcel(unit, store)), members)
 
     def _ready(self, jobs: list[_Job]) -> list[_Job]:
-        ready, _ = (
-            self.ray.wait([job.stream for job in jobs], num_returns=1, timeout=WAIT_SECONDS) if jobs else ([], [])
-        )
+        if not jobs:
+            return []
+        ready, _ = self.ray.wait([job.stream for job in jobs], num_returns=1, timeout=WAIT_SECONDS)
         return [job for job in jobs if any(job.stream is stream for stream in ready)]
 
-    def _listen(self, job: _Job, store: Store, observer: Observer) -> list[Unit] | Failure | None:
+    def _listen(self, job: _Job, observer: Observer) -> list[Unit] | Failure | None:
         """Hears one event. Returns None while the batch goes on, then the batches that are left of it, or a failure."""
         errors = self.ray.exceptions
         try:
             event = self.ray.get(next(job.stream))
         except StopIteration:
-            return []
+            return self._lost(job, "it ended early", observer)
         except errors.OutOfMemoryError as error:
             event = worker.Failed(str(error).splitlines()[0], out_of_memory=True)
         except errors.RayTaskError as error:
@@ -169,7 +169,9 @@ class RayEngine(Engine):
         return None
 
     def _lost(self, job: _Job, what: str, observer: Observer) -> list[Unit] | Failure:
-        """A worker or its node died."""
+        """A worker has left, for whatever reason; if all of its runs have come in, that was the end of its batch."""
+        if not job.members:
+            return []
         attempts = job.unit.attempts + 1
         if attempts >= ATTEMPTS:
             return self._failed(job, f"its worker died {attempts} times ({what})", False, observer)

@@ -100,16 +100,21 @@ class _Teller(Observer):
     def __init__(self) -> None:
         self.events: queue.Queue[Event | None] = queue.Queue()
         self.stopped = False
-        self._told, self._run_steps = time.monotonic(), 0
+        self._told, self._pending = time.monotonic(), Advanced(0, 0, 0)
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        self._run_steps += run_steps
+        self._pending = Advanced(len(members), step, self._pending.run_steps + run_steps)
         if time.monotonic() - self._told > TELL_SECONDS:
-            self.events.put(Advanced(len(members), step, self._run_steps))
-            self._told, self._run_steps = time.monotonic(), 0
+            self._tell()
 
     def ended(self, run: Run, result: dict[str, Any]) -> None:
+        if self._pending.run_steps:
+            self._tell()
         self.events.put(Ended(run.id, files_of(run)))
+
+    def _tell(self) -> None:
+        self.events.put(self._pending)
+        self._told, self._pending = time.monotonic(), Advanced(0, 0, 0)
 
     def remark(self, sentence: str) -> None:
         self.events.put(Remark(sentence))
