@@ -21,6 +21,7 @@ const MORE = [
   "init_scale",
   "until",
   "split_seed",
+  "evaluations",
   "snapshots",
 ];
 const LABELS = {
@@ -45,7 +46,7 @@ const AUTO = {
   split_seed: "as seed",
 };
 const words = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
-const SNAPSHOTS = 60;
+const OWN = { evaluations: 100, snapshots: 48 }; // what the page asks for where nothing else is said
 const PAUSE = 250;
 
 const inputs = {};
@@ -128,7 +129,7 @@ function choose(i) {
 export function fill(settings, from = "") {
   parent = from;
   for (const [name, input] of Object.entries(inputs)) {
-    const value = settings[name] ?? (name === "snapshots" ? SNAPSHOTS : null);
+    const value = settings[name] ?? OWN[name] ?? null;
     if (input.type === "checkbox") input.checked = Boolean(value);
     else if (input.tagName === "SELECT") input.value = value ?? input.options[0].value;
     else input.value = value === null || value === "auto" ? "" : value;

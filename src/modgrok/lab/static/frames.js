@@ -11,7 +11,7 @@ const TYPES = {
   float32: Float32Array,
 };
 const CACHED = 160;
-const REST = 200; // milliseconds between frames of a run that trains, which needs the processor more
+const REST = 300; // milliseconds between frames of a run that trains, which needs the processor more
 const AHEAD = 3; // requests in flight while fetching ahead
 
 const cache = new Map();
