@@ -79,10 +79,11 @@ def marks(panel: Any, places: Iterable[tuple[int | float | None, str]]) -> None:
                 name,
                 (place, 0.6),
                 xycoords=("data", "axes fraction"),
-                xytext=(2, -2),
+                xytext=(-2, 0),
                 textcoords="offset points",
                 fontsize=6,
                 color=GREY,
                 rotation=90,
+                ha="right",
                 va="top",
             )

@@ -58,7 +58,9 @@ def events(run: Run, result: dict[str, Any]) -> dict[str, Any]:
     norm = np.hypot(h["norm_in"], h["norm_out"])
     onset = _first(step, test >= ONSET)
     memorized, grokked = result["memorized_at"], result["grokked_at"]
-    peak = int(h["test_loss"].argmax())
+    # Up to grokking: at large rates single steps later on may throw the loss up again for a moment.
+    learning = len(step) if grokked is None else int(np.searchsorted(step, grokked)) + 1
+    peak = int(h["test_loss"][:learning].argmax())
     strongest = int(gradient.argmax())
     fastest = int((np.diff(norm) / np.diff(step)).argmax())
     at = {name: _value(step, norm, place) for name, place in (("memorized", memorized), ("onset", onset))}

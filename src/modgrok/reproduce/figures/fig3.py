@@ -174,7 +174,7 @@ def draw(n: Numbers) -> Any:
             if grokked:
                 left.plot([fraction] * 2, [min(grokked), max(grokked)], color=colour, linewidth=0.8, alpha=0.6)
     left.set_yscale("log")
-    left.set_xlim(0, 1)
+    left.set_xlim(n["fractions"][0] - 0.05, n["fractions"][-1] + 0.05)
     left.set_xlabel("fraction of the pairs trained on, α")
     left.set_ylabel("steps until test accuracy ≥ 99 %")
     left.legend(fontsize=6, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.08), columnspacing=1)
