@@ -36,12 +36,17 @@ export function buildClock() {
     ), "snap");
   const speed = make("select", { "aria-label": "Speed", onchange: () => setView({ speed: Number(speed.value) }) },
     ...[0.5, 1, 2, 4].map((x) => make("option", { value: x, selected: x === state.view.speed }, `${x}×`)));
+  const changed = make(
+    "button",
+    { class: "chip", id: "changed", title: "Undo all what-if changes", onclick: () => setView({ changes: [] }) },
+    "network changed ×",
+  );
   const live = make("button", { id: "follow", class: "plain", onclick: () => toEnd() }, "live");
   byId("clock").append(
     make("div", { class: "transport" }, playButton, back, forth),
     make("div", { class: "track" }, marks, range),
     make("div", { class: "readout" }, readout, scores),
-    make("div", { class: "options" }, time, snap, speed, live),
+    make("div", { class: "options" }, changed, time, snap, speed, live),
   );
 
   const update = () => {
@@ -51,6 +56,7 @@ export function buildClock() {
     playButton.setAttribute("aria-label", clock.playing ? "Pause" : "Play");
     live.setAttribute("aria-pressed", String(clock.follow));
     live.hidden = state.training.run !== run?.run || !run;
+    changed.hidden = !state.view.changes.length;
     time.show(state.view.time);
     if (!run) return;
     range.value = Math.round(placeOf(clock.step) * FINE);
