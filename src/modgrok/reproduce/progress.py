@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 from modgrok.experiments import Observer
 from modgrok.experiments.interruption import Interruption
@@ -51,7 +51,7 @@ class OverallProgress(Observer):
     def stop_requested(self) -> bool:
         return self.interruption.requested
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "OverallProgress":
         self.interruption.__enter__()
         return self
 
@@ -107,9 +107,10 @@ class BarProgress(OverallProgress):
         )
         self.task = self.bar.add_task("", total=None)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "BarProgress":
         self.bar.start()
-        return super().__enter__()
+        super().__enter__()
+        return self
 
     def __exit__(self, *told: Any) -> None:
         self.bar.stop()
