@@ -36,7 +36,9 @@ def compiled(
         else:
             many = jax.vmap(one, in_axes=(0,) * mapped + (None,) * fixed)
         specs = (RUNS,) * mapped + (shared,) * fixed
-        spread = jax.shard_map(many, mesh=mesh, in_specs=specs, out_specs=RUNS, check_vma=False)
+        spread = many
+        if len(devices) > 1:
+            spread = jax.shard_map(many, mesh=mesh, in_specs=specs, out_specs=RUNS, check_vma=False)
         # The layout of `stack`, so that a state is the same to the compiler whether it was made, advanced or restored.
         return jax.jit(spread, out_shardings=NamedSharding(mesh, RUNS))
 
