@@ -2,7 +2,8 @@
 
     python benchmarks/defaults_grok.py [--store DIR] > benchmarks/results/defaults_grok.md
 
-p = 97, N = 500, α = 0.5 and n + m unless said otherwise; everything else as `modgrok train` has it, stopped 300 steps after grokking.
+p = 97, N = 500, α = 0.5 and n + m unless said otherwise; everything else as `modgrok train` has it.
+Every run stops 300 steps after grokking.
 """
 
 import sys

@@ -5,11 +5,10 @@ import os
 os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 
+from hypothesis import settings
 from jaxtyping import install_import_hook
 
 install_import_hook("modgrok", "beartype.beartype")
-
-from hypothesis import settings
 
 settings.register_profile("modgrok", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("modgrok")

@@ -32,5 +32,5 @@ def test_imports_point_backwards(layer: str) -> None:
 
 
 def test_no_module_lives_outside_the_layers() -> None:
-    outside = {path.name for path in ROOT.iterdir() if path.name not in LAYERS and not path.name.startswith("__pycache__")}
+    outside = {path.name for path in ROOT.iterdir()} - {*LAYERS, "__pycache__"}
     assert outside == {"__init__.py", "arrays.py", "cli.py", "errors.py", "py.typed"}
