@@ -57,7 +57,7 @@ def test_a_batch_compiles_once(lab, store):
     experiments = [lab.small(width=30, seed=seed, lr=0.1 + seed) for seed in range(3)]
     train_all(experiments, store)
     program = batches.program_of(experiments[0].resolve(), 2, "cpu")
-    randomly, _, advance = compiled(program, (jax.local_devices()[0],))
+    randomly, _, advance = compiled(program, tuple(jax.local_devices()[:3]))
     assert (randomly._cache_size(), advance._cache_size()) == (1, 1)
 
 

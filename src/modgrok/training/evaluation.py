@@ -90,8 +90,10 @@ def _scores(program: Program, weights: Weights, data: RunData) -> tuple[Array, A
             h = (h - statistics.mean[None, :]) / statistics.std[None, :]
         out = activation(program.activation)(h) @ readout.T
         losses = objective(out, answers, program.modulus)
-        # Right where no other output is as large: several times faster than looking for the largest.
-        right = ((out >= of_answers(out, answers)[:, None]).sum(axis=1) == 1).astype(dtype)
+        # Right where every other output is smaller: several times faster than looking for the largest. The answer's own
+        # output is left out, not compared with itself: a compiler may compute the product twice, and round it twice.
+        own = jnp.arange(program.modulus, dtype=answers.dtype)[None, :] == answers[:, None]
+        right = ((of_answers(out, answers)[:, None] > out) | own).all(axis=1).astype(dtype)
         now = [(values * weight).sum() for values in (losses, right) for weight in weights]
         return tuple(a + b for a, b in zip(sums, now, strict=True)), None
 
