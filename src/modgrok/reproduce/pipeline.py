@@ -16,6 +16,7 @@ from modgrok.reproduce.profile import Profile, profile_named
 from modgrok.reproduce.records import add_to_session, copy_records, read_records, write_record
 from modgrok.reproduce.request import Request
 from modgrok.reproduce.study import Numbers, Runs, Study
+from modgrok.reproduce.style import applied
 
 Say = Callable[[str], None]
 RESOLUTION = 200
@@ -92,9 +93,9 @@ def draw(records: dict[str, Numbers], out: Path, say: Say) -> None:
         make = STUDIES[name].draw
         if make is None:
             continue
-        figure = make(numbers)
         folder = out / "figures"
-        with explained(folder):
+        with explained(folder), applied():
+            figure = make(numbers)
             folder.mkdir(parents=True, exist_ok=True)
             figure.savefig(folder / f"{name}.png", dpi=RESOLUTION)
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})

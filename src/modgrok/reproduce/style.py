@@ -2,6 +2,7 @@
 
 import string
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 COLUMN = 3.4
@@ -47,13 +48,18 @@ SETTINGS: Any = {
 }
 
 
+def applied() -> AbstractContextManager[None]:
+    """Inside, figures look like this; outside, whatever else draws is left alone."""
+    import matplotlib as mpl
+
+    return mpl.rc_context(SETTINGS)
+
+
 def axes(rows: int, columns: int, width: float = PAGE, height: float = 4.4, **more: Any) -> tuple[Any, Any]:
     """A figure and its grid of axes, drawn without a display."""
-    import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    mpl.rcParams.update(SETTINGS)
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, columns, squeeze=False, **more)
