@@ -21,7 +21,7 @@ PADDING = {"cpu": 1.0, "gpu": 1.4}
 
 On a CPU only equal lengths go together, so that a run's bits do not depend on its neighbours.
 """
-COMPILE_SECONDS = 8.0
+COMPILE_SECONDS = 3.0
 """What a compilation takes on a GPU."""
 ROW_SECONDS = 1.2e-13
 """What a GPU takes for one step of one run: this, times training examples, neurons and answers."""

@@ -6,7 +6,6 @@ the examples pass in blocks whose activations stay in the cache. On a GPU the su
 of examples of each value: an ordinary scatter adds in an order that differs from run to run.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -43,12 +42,16 @@ def loss_and_gradient(
     def add_block(total: Any, block: tuple[Examples, Array]) -> tuple[Any, None]:
         loss_before, of_columns, of_readout = total
         (inputs, answers, weight, places), rows = block
-        z, pull_back = _activated(program, columns, inputs, lambda h: _activate(program, h, weight, rows, noise))
+        z, pull_back = jax.vjp(lambda h: _activate(program, h, weight, rows, noise), look_up(columns, inputs))
         out = z @ readout.T
         loss, pull_out = jax.vjp(lambda out: (weight * objective(out, answers, program.modulus)).sum(), out)
         (d_out,) = pull_out(jnp.ones_like(loss))
-        (d_h,) = pull_back(d_out @ readout)
-        of_columns = _add_to_columns(program, of_columns, d_h, inputs, places)
+        d_z = d_out @ readout
+        if places is not None and noise is None and not program.batch_norm:
+            sums = _gather_through_activation(program, columns, d_z, inputs, places)
+            of_columns = tuple(part + more for part, more in zip(of_columns, sums, strict=True))
+        else:
+            of_columns = _add_to_columns(program, of_columns, pull_back(d_z)[0], inputs, places)
         return (loss_before + loss, of_columns, of_readout + d_out.T @ z), None
 
     block_count, row_count = examples.answers.shape
@@ -69,20 +72,6 @@ def look_up(columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"]) -> Fl
     for s in range(1, columns.shape[0]):
         h = h + columns[s].at[inputs[:, s]].get(mode="promise_in_bounds")
     return h
-
-
-def _activated(
-    program: Program, columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"], activate: Callable[[Array], Array]
-) -> tuple[Float[Array, "row N"], Callable[[Array], tuple[Array]]]:
-    """The activations, and what takes their derivatives back to the preactivations.
-
-    A GPU, where memory is slow and look-ups in a small table are fast, forgets the preactivations and looks them up
-    again on the way back; not so where random masks or batch statistics would have to be made again too.
-    """
-    z, pull_back = jax.vjp(activate, look_up(columns, inputs))
-    if program.gathers and not program.dropout and not program.batch_norm:
-        _, pull_back = jax.vjp(activate, look_up(*jax.lax.optimization_barrier((columns, inputs))))
-    return z, pull_back
 
 
 def batch_statistics(h: Float[Array, "row N"], weight: Float[Array, "row"]) -> tuple[Array, Array]:
@@ -108,6 +97,28 @@ def _dropout_mask(noise: Noise, rows: Int32[Array, "row"], width: int, dtype: An
     bits = jax.vmap(lambda key: jax.random.bits(key, (width,), jnp.uint16))(keys)
     kept = bits.astype(dtype) >= noise.rate * 65536
     return kept.astype(dtype) / (1 - noise.rate)
+
+
+def _gather_through_activation(
+    program: Program,
+    columns: Float[Array, "S p N"],
+    d_z: Float[Array, "row N"],
+    inputs: Int32[Array, "row S"],
+    places: Int32[Array, "S p slot"],
+) -> list[Float[Array, "p N"]]:
+    """For every value of every variable the sum over its examples of the derivatives by their preactivations.
+
+    These are made where they are added up and never stored: a GPU looks up preactivations, which come from a small
+    table, faster than it writes their derivatives and reads them once for each variable.
+    """
+
+    def of_value(place: Int32[Array, "slot"]) -> Float[Array, "N"]:
+        h = look_up(columns, inputs.at[place].get(mode="promise_in_bounds"))
+        _, pull_back = jax.vjp(activation(program.activation), h)
+        (d_h,) = pull_back(d_z.at[place].get(mode="promise_in_bounds"))
+        return d_h.sum(axis=0)
+
+    return [jax.vmap(of_value)(place) for place in places]
 
 
 def _add_to_columns(

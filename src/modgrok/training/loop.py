@@ -80,9 +80,9 @@ def _step(program: Program, state: State, examples: Examples, rates: Rates, key:
         order, chosen = _minibatch(program.batch_size, state.order, examples, key, step)
     loss, gradient = loss_and_gradient(program, state.weights, chosen, noise)
     updates, optimizer = transformation(program, rates).update(gradient, state.optimizer, state.weights)
-    moved = jax.tree.map(jnp.add, state.weights, updates)
-    total = sum(part.sum() for part in jax.tree.leaves(moved))
-    finite = jnp.isfinite(loss) & jnp.isfinite(total)
+    most = jnp.finfo(program.precision).max
+    moved = jax.tree.map(lambda w, update: jnp.clip(w + update, -most, most), state.weights, updates)
+    finite = jnp.isfinite(loss) & jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
     moving = finite & ~state.frozen
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
     diverged = ~finite & ~state.frozen
