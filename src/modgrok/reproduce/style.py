@@ -76,20 +76,20 @@ def note(figure: Any, text: str) -> None:
     figure.supxlabel(text, fontsize=6.5, color=GREY, x=0.5)
 
 
-def marks(panel: Any, places: Iterable[tuple[int | float | None, str]]) -> None:
-    """Vertical lines with their names beside them; places that do not exist are left out."""
-    for place, name in places:
-        if place is not None:
-            panel.axvline(place, color=GREY, linewidth=0.7, linestyle=":")
-            panel.annotate(
-                name,
-                (place, 0.6),
-                xycoords=("data", "axes fraction"),
-                xytext=(-2, 0),
-                textcoords="offset points",
-                fontsize=6,
-                color=GREY,
-                rotation=90,
-                ha="right",
-                va="top",
-            )
+def mark(panel: Any, place: int | float | None, name: str, side: str) -> None:
+    """A vertical line, its name above it to one side; nothing where there is no such place."""
+    if place is None:
+        return
+    panel.axvline(place, color=GREY, linewidth=0.7, linestyle=":")
+    offset = {"left": 2, "right": -2}[side]
+    panel.annotate(
+        name,
+        (place, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(offset, 1),
+        textcoords="offset points",
+        fontsize=6,
+        color=GREY,
+        ha=side,
+        va="bottom",
+    )

@@ -44,13 +44,13 @@ def percent(value: Value) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def spread(values: Sequence[Value], text: Any = short) -> str:
-    """Median and range over seeds; seeds without a number are counted."""
+def spread(values: Sequence[Value], text: Any = short, over: str = "seed") -> str:
+    """Median and range over seeds, or over what is said; those without a number are counted."""
     known = sorted(value for value in values if value is not None)
     if not known:
         return f"none of {len(values)}"
     middle = text(float(np.median(known)))
-    among = f"{len(values)} seed{'s' if len(values) > 1 else ''}"
+    among = f"{len(values)} {over}{'s' if len(values) > 1 else ''}"
     missing = f", none in {len(values) - len(known)}" if len(known) < len(values) else ""
     return f"{middle} ({text(known[0])} to {text(known[-1])}, {among}{missing})"
 

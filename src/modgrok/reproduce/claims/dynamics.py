@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from modgrok.reproduce.claims.claim import Claim, Verdict, decide
+from modgrok.reproduce.figures.fig0 import AFTERMATH
 from modgrok.reproduce.study import Numbers
 from modgrok.reproduce.values import mean, percent, short, spread
 
@@ -113,24 +114,29 @@ def _gradients_peak(n: Numbers) -> Verdict:
         events,
         lambda e: (
             e["gradient_peak"] > 1.5 * e["gradient_start"]
-            and e["gradient_end"] < 0.5 * e["gradient_peak"]
+            and e["gradient_settled"] < 0.5 * e["gradient_peak"]
             and 1 / NEAR <= e["gradient_peak_at"] / e["loss_peak_at"] <= NEAR
         ),
     )
+    later = [e["gradient_later"] / e["gradient_peak"] if e["gradient_later"] else None for e in events]
     return decide(
         holds,
-        "Gradients grow until about the maximum of the test loss, and are smaller in the end."
+        "Gradients grow until about the maximum of the test loss, and fall again as the network generalizes."
         if holds
-        else "The gradients are not largest about the maximum of the test loss.",
+        else "Around grokking the gradients are not largest about the maximum of the test loss.",
         {
             "step of the largest gradient / of the largest test loss": spread(
                 [e["gradient_peak_at"] / e["loss_peak_at"] if e["loss_peak_at"] else None for e in events]
             ),
             "largest / initial gradient": spread([e["gradient_peak"] / e["gradient_start"] for e in events]),
-            "last / largest gradient": spread([e["gradient_end"] / e["gradient_peak"] for e in events]),
+            "smallest after it / largest gradient": spread(
+                [e["gradient_settled"] / e["gradient_peak"] for e in events]
+            ),
+            f"largest after {AFTERMATH:g} × the grokking step / largest gradient": spread(later),
         },
-        "The largest gradient comes after grokking, when the loss jumps for a moment: the rate is near its limit."
-        if holds and any(e["gradient_peak_at"] > e["grokked_at"] for e in events)
+        "Long after grokking the gradients grow and fluctuate once more while the losses go on falling: the rate is at "
+        "its limit there."
+        if holds and any(ratio is not None and ratio > 1 for ratio in later)
         else "",
     )
 
@@ -259,8 +265,8 @@ CLAIMS = (
         "1 (Fig. 0d)",
         "The dynamics accelerates until the test loss is largest, then slows down.",
         ("fig0",),
-        f"largest gradient ≥ 1.5 × the first, within a factor {NEAR:g} of the step of the largest test loss; "
-        "last ≤ half of it",
+        f"up to {AFTERMATH:g} × the grokking step: largest gradient ≥ 1.5 × the first, within a factor {NEAR:g} of the "
+        "step of the largest test loss; less than half of it afterwards",
         _gradients_peak,
     ),
     Claim(

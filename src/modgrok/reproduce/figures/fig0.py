@@ -1,5 +1,6 @@
 """Fig. 0: losses, weight norms, accuracies and gradient norms under plain gradient descent, α = 0.49."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ CURVES = (
 )
 ONSET = 0.1
 """Test accuracy at which generalization counts as begun."""
+AFTERMATH = 1.5
+"""Up to so many times the grokking step the gradients belong to it; later the rate may be too large for the minimum."""
 
 
 def experiments(profile: Profile) -> list[Experiment]:
@@ -40,7 +43,9 @@ def numbers(profile: Profile, runs: Runs) -> Numbers:
             "width": profile.width,
             "fraction": found[0].experiment.fraction,
             "learning_rate": found[0].experiment.lr,
-            "runs": [{"curves": curves(run), "events": events(run, runs.result(run.experiment))} for run in found],
+            "runs": [
+                {"curves": curves(run), "events": events(run.history, runs.result(run.experiment))} for run in found
+            ],
         }
     )
 
@@ -50,9 +55,8 @@ def curves(run: Run) -> dict[str, np.ndarray]:
     return {name: history[name] for name in CURVES}
 
 
-def events(run: Run, result: dict[str, Any]) -> dict[str, Any]:
-    """When what happened in a run, and how large it was; None where it did not happen."""
-    h = run.history
+def events(h: Mapping[str, np.ndarray], result: Mapping[str, Any]) -> dict[str, Any]:
+    """When what happened on a run's curves, and how large it was; None where it did not happen."""
     step, test = h["step"], h["test_accuracy"]
     gradient = np.hypot(h["gradient_in"], h["gradient_out"])
     norm = np.hypot(h["norm_in"], h["norm_out"])
@@ -61,7 +65,8 @@ def events(run: Run, result: dict[str, Any]) -> dict[str, Any]:
     # Up to grokking: at large rates single steps later on may throw the loss up again for a moment.
     learning = len(step) if grokked is None else int(np.searchsorted(step, grokked)) + 1
     peak = int(h["test_loss"][:learning].argmax())
-    strongest = int(gradient.argmax())
+    settled = len(step) if grokked is None else int(np.searchsorted(step, AFTERMATH * grokked, "right"))
+    strongest = int(gradient[:settled].argmax())
     fastest = int((np.diff(norm) / np.diff(step)).argmax())
     at = {name: _value(step, norm, place) for name, place in (("memorized", memorized), ("onset", onset))}
     return {
@@ -75,7 +80,8 @@ def events(run: Run, result: dict[str, Any]) -> dict[str, Any]:
         "gradient_peak_at": step[strongest],
         "gradient_start": gradient[0],
         "gradient_peak": gradient[strongest],
-        "gradient_end": gradient[-1],
+        "gradient_settled": gradient[strongest:settled].min(),
+        "gradient_later": gradient[settled:].max() if settled < len(step) else None,
         "norm_start": norm[0],
         "norm_memorized": at["memorized"],
         "norm_onset": at["onset"],
@@ -116,14 +122,13 @@ def draw(n: Numbers) -> Any:
                 c = run["curves"]
                 faint = {} if i == 0 else {"alpha": 0.3, "linewidth": 0.8}
                 panel.plot(c["step"], c[name], color=colour, label=label if i == 0 else None, **faint)
+        panel.set_xscale("symlog", linthresh=100)
         panel.set_xlim(left=0)
         panel.legend()
     first = n["runs"][0]["events"]
     for panel in grid.flat:
-        for name in ("memorized_at", "grokked_at"):
-            if first[name] is not None:
-                panel.axvline(first[name], color=style.GREY, linewidth=0.7, linestyle=":")
-    style.marks(accuracy, ((first["memorized_at"], "memorized"), (first["grokked_at"], "grokked")))
+        for name, side in (("memorized_at", "right"), ("grokked_at", "left")):
+            style.mark(panel, first[name], name.removesuffix("_at") if panel is accuracy else "", side)
     style.letter((loss, norms, accuracy, gradients), ("loss", "weight norms", "accuracy", "gradient norms"))
     loss.set_yscale("log")
     gradients.set_yscale("log")
@@ -146,7 +151,7 @@ STUDY = Study(
     "Grokking under plain gradient descent",
     "Modular addition trained by full-batch gradient descent with the mean squared error and no regularization at all. "
     "The network first learns the training pairs by heart; the test loss climbs to a maximum, and only then does the "
-    "test accuracy jump, while the weight norms begin to grow and the gradients pass their largest values.",
+    "test accuracy jump, while the weight norms grow and the gradients pass through a maximum.",
     experiments,
     numbers,
     draw,

@@ -80,7 +80,7 @@ def draw(n: Numbers) -> Any:
         panel.text(
             0.03,
             0.95,
-            f"mean {kind['mean']:+.2f}\ndeviation {deviation}",
+            f"mean {kind['mean']:+z.2f}\ndeviation {deviation}",
             transform=panel.transAxes,
             va="top",
             fontsize=7,
