@@ -8,7 +8,7 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
-from modgrok.experiments.files import explained
+from modgrok.experiments.files import explained, write_bytes
 from modgrok.reproduce.catalogue import CLAIMS, STUDIES, chosen_studies
 from modgrok.reproduce.claims.claim import Verdict, judge_claim
 from modgrok.reproduce.plan import union
@@ -16,7 +16,7 @@ from modgrok.reproduce.profile import Profile, profile_named
 from modgrok.reproduce.records import add_to_session, copy_records, read_records, write_record
 from modgrok.reproduce.request import Request
 from modgrok.reproduce.study import Numbers, Runs, Study
-from modgrok.reproduce.style import applied
+from modgrok.reproduce.style import applied, compressed_png
 
 Say = Callable[[str], None]
 RESOLUTION = 200
@@ -97,7 +97,7 @@ def draw(records: dict[str, Numbers], out: Path, say: Say) -> None:
         with explained(folder), applied():
             figure = make(numbers)
             folder.mkdir(parents=True, exist_ok=True)
-            figure.savefig(folder / f"{name}.png", dpi=RESOLUTION)
+            write_bytes(folder / f"{name}.png", compressed_png(figure, RESOLUTION))
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
 
 

@@ -16,8 +16,8 @@ def describe(experiments: Sequence[Experiment]) -> list[str]:
     """One phrase for each setting that is not the default; values that vary are listed."""
     if not experiments:
         return []
-    rows = [experiment.as_dict() for experiment in experiments]
-    defaults = Experiment(task="n").as_dict()
+    rows = [experiment.resolve().as_dict() | {"task": experiment.task} for experiment in experiments]
+    defaults = Experiment(task="n").resolve().as_dict()
     phrases = []
     for name in rows[0]:
         values = list(dict.fromkeys(row[name] for row in rows))

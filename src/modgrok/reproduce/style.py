@@ -1,5 +1,6 @@
 """How figures look: colours that colour-blind readers can tell apart, sizes for a column or a page, quiet axes."""
 
+import io
 import string
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -63,6 +64,17 @@ def axes(rows: int, columns: int, width: float = PAGE, height: float = 4.4, **mo
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, columns, squeeze=False, **more)
+
+
+def compressed_png(figure: Any, resolution: int) -> bytes:
+    """The figure in 256 colours of its own, which is a third of the bytes and looks the same."""
+    from PIL import Image
+
+    drawn, small = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, dpi=resolution, format="png")
+    with Image.open(drawn) as picture:
+        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    return small.getvalue()
 
 
 def letter(panels: Iterable[Any], titles: Iterable[str]) -> None:

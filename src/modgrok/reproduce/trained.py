@@ -33,7 +33,7 @@ def descend(
 def adapt(
     training: Training, task: str, modulus: int, width: int, fraction: float, seed: int, **more: Any
 ) -> Experiment:
-    """Full-batch AdamW, without weight decay unless it is asked for."""
+    """Full-batch AdamW, with its default weight decay unless another is asked for."""
     settings: dict[str, Any] = {
         "optimizer": "adamw",
         "lr": training.rate,
