@@ -36,9 +36,21 @@ def test_events_of_a_textbook_run_come_in_order(write_runs: Any) -> None:
     (first, _) = fig0.numbers(profile, write_runs(fig0.experiments(profile)))["runs"]
     events = first["events"]
     assert 0 < events["memorized_at"] < events["loss_peak_at"] < events["onset_at"] < events["grokked_at"]
-    assert events["gradient_peak"] > events["gradient_start"] > events["gradient_end"]
+    assert events["gradient_peak"] > events["gradient_start"] > events["gradient_settled"] >= events["gradient_later"]
     assert events["norm_start"] < events["norm_end"] == events["norm_largest"]
     assert events["train_loss_rises"] == 0
+
+
+def test_gradients_that_grow_long_after_grokking_are_told_apart() -> None:
+    step = np.arange(0, 101, 10)
+    flat = np.ones(len(step))
+    gradient = np.array([1, 2, 4, 6, 3, 1, 1, 1, 1, 9, 8.0])
+    curves = dict.fromkeys(fig0.CURVES, flat) | {"step": step, "gradient_in": gradient, "gradient_out": gradient}
+    events = fig0.events(curves, {"memorized_at": 20, "grokked_at": 40})
+    assert events["gradient_peak_at"] == 30
+    assert events["gradient_peak"] == pytest.approx(6 * 2**0.5)
+    assert events["gradient_settled"] == pytest.approx(2**0.5)
+    assert events["gradient_later"] == pytest.approx(9 * 2**0.5)
 
 
 def test_the_exact_form_is_one_series_of_peaks_and_random_phases_are_not() -> None:

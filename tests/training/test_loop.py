@@ -90,6 +90,15 @@ def test_a_diverging_run_keeps_its_last_finite_weights(plain, platform):
     np.testing.assert_array_equal(state.weights.columns, again.weights.columns)
 
 
+def test_an_update_that_overflows_leaves_weights_that_can_be_stored(plain):
+    program = plain.program_with(precision="float32")
+    _, _, data = plain.random_data(program)
+    state = run_steps(plain, program, data, rates("float32", learning_rate=3e38), plain.random_weights(program), 20)
+    assert state.frozen
+    assert state.diverged_at > 0
+    assert all(np.isfinite(w).all() for w in state.weights)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

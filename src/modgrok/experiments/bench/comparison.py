@@ -50,8 +50,8 @@ def compare(workload: Workload, tell: Callable[[str], None] = lambda sentence: N
         contestants["products of the batch"] = JaxProducts(workload, runs)
     torch_device = pytorch.device(on_cpu)
     if torch_device is not None:
-        contestants["PyTorch, one-hot"] = pytorch.PytorchTraining(workload, True, torch_device)
-        contestants["PyTorch, embedding"] = pytorch.PytorchTraining(workload, False, torch_device)
+        contestants["PyTorch, one-hot"] = pytorch.PytorchElsewhere(workload, True, torch_device)
+        contestants["PyTorch, embedding"] = pytorch.PytorchElsewhere(workload, False, torch_device)
     seconds = time_in_turns(contestants, workload.seconds, tell)
 
     alone = [seconds[name] for name in ("products in JAX", "products in NumPy") if name in seconds]

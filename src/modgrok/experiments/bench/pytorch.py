@@ -2,8 +2,10 @@
 
 import importlib.metadata
 import importlib.util
+import multiprocessing
 from typing import Any
 
+from modgrok.errors import ModgrokError
 from modgrok.experiments.bench.workload import Workload
 
 
@@ -20,6 +22,35 @@ def device(on_cpu: bool) -> str | None:
 
 def version() -> str:
     return importlib.metadata.version("torch")
+
+
+class PytorchElsewhere:
+    """Plain PyTorch training in a process of its own, as its users run it: its threads and ours would share one pool
+    of cores, and those that wait for work spin."""
+
+    def __init__(self, workload: Workload, one_hot: bool, device: str) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._steps, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, workload, one_hot, device), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def take(self, steps: int) -> None:
+        try:
+            self._steps.send(steps)
+            self._steps.recv()
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            raise ModgrokError("The process that trains with PyTorch ended early; its message is above.") from None
+
+
+def _serve(requests: Any, workload: Workload, one_hot: bool, device: str) -> None:
+    training = PytorchTraining(workload, one_hot, device)
+    while True:
+        try:
+            training.take(requests.recv())
+        except EOFError:
+            return
+        requests.send(True)
 
 
 class PytorchTraining:
