@@ -40,6 +40,7 @@ th { text-align: left; color: var(--soft); font-weight: 600; }
 th, td { padding: .5rem .6rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.section { color: var(--soft); white-space: normal; min-width: 6rem; }
 .verdict { white-space: nowrap; font-weight: 600; }
+@media (max-width: 40em) { .section { display: none; } .verdict { white-space: normal; } }
 .holds { color: var(--holds); } .remark { color: var(--remark); } .fails { color: var(--fails); }
 .absent { color: var(--absent); }
 figure { margin: 0 0 2.5rem; } figure img { width: 100%; max-width: 52rem; background: #fff; border-radius: .4rem;
@@ -116,7 +117,7 @@ def _verdicts(report: "Report") -> str:
         f'<td class="section">{escape(claim.section)}</td><td>{_verdict(verdict)}</td></tr>'
         for claim, verdict in report.claims
     )
-    head = "<tr><th>The paper says, and what was measured</th><th>Section</th><th>Verdict</th></tr>"
+    head = '<tr><th>The paper says, and what was measured</th><th class="section">Section</th><th>Verdict</th></tr>'
     return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 

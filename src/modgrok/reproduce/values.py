@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+NARROW = "\u202f"
+"""A narrow space at which lines do not break."""
 Value = int | float | None
 """A number, or none where there is nothing to measure."""
 
@@ -32,7 +34,7 @@ def short(value: Value) -> str:
     if value is None:
         return "–"
     if 1e3 <= abs(value) < 1e6:
-        return f"{value:,.0f}".replace(",", " ")
+        return f"{value:,.0f}".replace(",", NARROW)
     if value == 0 or 1e-3 <= abs(value) < 1e3:
         return f"{value:.3g}"
     mantissa, exponent = f"{value:.1e}".split("e")
@@ -41,7 +43,7 @@ def short(value: Value) -> str:
 
 def percent(value: Value) -> str:
     """A share for people."""
-    return "–" if value is None else f"{100 * value:.1f} %"
+    return "–" if value is None else f"{100 * value:.1f}{NARROW}%"
 
 
 def spread(values: Sequence[Value], text: Any = short, over: str = "seed") -> str:
@@ -52,7 +54,8 @@ def spread(values: Sequence[Value], text: Any = short, over: str = "seed") -> st
     middle = text(float(np.median(known)))
     among = f"{len(values)} {over}{'s' if len(values) > 1 else ''}"
     missing = f", none in {len(values) - len(known)}" if len(known) < len(values) else ""
-    return f"{middle} ({text(known[0])} to {text(known[-1])}, {among}{missing})"
+    least, most = text(known[0]), text(known[-1])
+    return f"{middle} ({among}{missing})" if least == most else f"{middle} ({least} to {most}, {among}{missing})"
 
 
 def mean(values: Sequence[Value]) -> float:
