@@ -42,17 +42,23 @@ def loss_and_gradient(
     def add_block(total: Any, block: tuple[Examples, Array]) -> tuple[Any, None]:
         loss_before, of_columns, of_readout = total
         (inputs, answers, weight, places), rows = block
-        z, pull_back = jax.vjp(lambda h: _activate(program, h, weight, rows, noise), look_up(columns, inputs))
+        z, through_statistics = jax.vjp(lambda h: _activate(program, h, weight), look_up(columns, inputs))
+        mask = None if noise is None else _dropout_mask(noise, rows, program.width, z.dtype)
+        z = z if mask is None else z * mask
         out = z @ readout.T
         loss, pull_out = jax.vjp(lambda out: (weight * objective(out, answers, program.modulus)).sum(), out)
         (d_out,) = pull_out(jnp.ones_like(loss))
         d_z = d_out @ readout
-        if places is not None and noise is None and not program.batch_norm:
-            sums = _gather_through_activation(program, columns, d_z, inputs, places)
-            of_columns = tuple(part + more for part, more in zip(of_columns, sums, strict=True))
+        d_z = d_z if mask is None else d_z * mask
+        if program.batch_norm:
+            sums = _sums(program, through_statistics(d_z)[0], inputs, places, of_columns)
+        elif places is None:
+            # Looked up again behind a barrier: kept from the way in, h costs a CPU a third of its step.
+            table, values = jax.lax.optimization_barrier((columns, inputs))
+            sums = _sums(program, _through_activation(program, table, values, d_z), inputs, None, of_columns)
         else:
-            of_columns = _add_to_columns(program, of_columns, pull_back(d_z)[0], inputs, places)
-        return (loss_before + loss, of_columns, of_readout + d_out.T @ z), None
+            sums = _gathered_sums(program, columns, inputs, d_z, places)
+        return (loss_before + loss, sums, of_readout + d_out.T @ z), None
 
     block_count, row_count = examples.answers.shape
     rows = jnp.arange(block_count * row_count, dtype=jnp.int32).reshape(block_count, row_count)
@@ -81,14 +87,11 @@ def batch_statistics(h: Float[Array, "row N"], weight: Float[Array, "row"]) -> t
     return mean, jnp.sqrt(variance + VARIANCE_FLOOR)
 
 
-def _activate(
-    program: Program, h: Float[Array, "row N"], weight: Float[Array, "row"], rows: Int32[Array, "row"], noise: Any
-) -> Float[Array, "row N"]:
+def _activate(program: Program, h: Float[Array, "row N"], weight: Float[Array, "row"]) -> Float[Array, "row N"]:
     if program.batch_norm:
         mean, deviation = batch_statistics(h, weight)
         h = (h - mean[None, :]) / deviation[None, :]
-    z = activation(program.activation)(h)
-    return z if noise is None else z * _dropout_mask(noise, rows, program.width, z.dtype)
+    return activation(program.activation)(h)
 
 
 def _dropout_mask(noise: Noise, rows: Int32[Array, "row"], width: int, dtype: Any) -> Float[Array, "row N"]:
@@ -99,42 +102,45 @@ def _dropout_mask(noise: Noise, rows: Int32[Array, "row"], width: int, dtype: An
     return kept.astype(dtype) / (1 - noise.rate)
 
 
-def _gather_through_activation(
+def _through_activation(
+    program: Program, columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"], d_z: Float[Array, "row N"]
+) -> Float[Array, "row N"]:
+    """Derivatives by the preactivations from those by the activations."""
+    _, pull_back = jax.vjp(activation(program.activation), look_up(columns, inputs))
+    return pull_back(d_z)[0]
+
+
+def _gathered_sums(
     program: Program,
     columns: Float[Array, "S p N"],
-    d_z: Float[Array, "row N"],
     inputs: Int32[Array, "row S"],
+    d_z: Float[Array, "row N"],
     places: Int32[Array, "S p slot"],
-) -> list[Float[Array, "p N"]]:
-    """For every value of every variable the sum over its examples of the derivatives by their preactivations.
-
-    These are made where they are added up and never stored: a GPU looks up preactivations, which come from a small
-    table, faster than it writes their derivatives and reads them once for each variable.
-    """
+) -> tuple[Float[Array, "p N"], ...]:
+    """`_sums` of derivatives that are made where they are added up, and never stored: a GPU looks up preactivations,
+    which come from a small table, faster than it writes their derivatives and reads them once for each variable."""
 
     def of_value(place: Int32[Array, "slot"]) -> Float[Array, "N"]:
-        h = look_up(columns, inputs.at[place].get(mode="promise_in_bounds"))
-        _, pull_back = jax.vjp(activation(program.activation), h)
-        (d_h,) = pull_back(d_z.at[place].get(mode="promise_in_bounds"))
-        return d_h.sum(axis=0)
+        chosen = (table.at[place].get(mode="promise_in_bounds") for table in (inputs, d_z))
+        return _through_activation(program, columns, *chosen).sum(axis=0)
 
-    return [jax.vmap(of_value)(place) for place in places]
+    return tuple(jax.vmap(of_value)(place) for place in places)
 
 
-def _add_to_columns(
+def _sums(
     program: Program,
-    gradient: tuple[Array, ...],
     d_h: Float[Array, "row N"],
     inputs: Int32[Array, "row S"],
     places: Any,
-) -> tuple[Array, ...]:
-    """Adds to every value of every variable the derivatives of the examples that have it."""
+    before: tuple[Float[Array, "p N"], ...],
+) -> tuple[Float[Array, "p N"], ...]:
+    """For every value of every variable the sum of the derivatives of the examples that have it, added to `before`."""
     if places is not None:
         sums = [d_h.at[place].get(mode="promise_in_bounds").sum(axis=1) for place in places]  # (p, slot, N) -> (p, N)
     elif program.platform == "cpu":
-        added = zip(gradient, inputs.T, strict=True)
+        added = zip(before, inputs.T, strict=True)
         return tuple(part.at[values].add(d_h, mode="promise_in_bounds") for part, values in added)
     else:
         numbers = jnp.arange(program.modulus, dtype=inputs.dtype)[:, None]
         sums = [jnp.matmul((numbers == v[None, :]).astype(d_h.dtype), d_h, precision="highest") for v in inputs.T]
-    return tuple(part + more for part, more in zip(gradient, sums, strict=True))
+    return tuple(part + more for part, more in zip(before, sums, strict=True))
