@@ -11,6 +11,7 @@ import time
 import pytest
 
 from modgrok.experiments import Store
+from modgrok.experiments.batches import program_of
 from modgrok.experiments.trainer import train_all
 
 KILLS = 4
@@ -145,3 +146,19 @@ def test_runs_spread_over_eight_devices_are_the_runs_alone(lab, store, start, tr
     lab.assert_same(store.find(trained.id), trained)
     (last,) = train_all([lab.small(seed=9)], Store(store.folder.parent / "alone"))
     lab.assert_same(store.find(last.id), last)
+
+
+def test_two_devices_that_share_a_run_do_not_change_a_bit(lab, store, start):
+    """Large enough for several blocks; alone it is shared, in a batch each device has a run of its own."""
+    large = [
+        lab.small(modulus=31, width=800, dropout=dropout, seed=seed, steps=30, evaluations=4)
+        for dropout in (0.0, 0.2)
+        for seed in (0, 1)
+    ]
+    assert program_of(large[0].resolve(), 2, "cpu").blocks(len(large[0].split.divide(large[0].load_task())[0]))[0] > 1
+    wait_for(start(store, *large, devices=2))
+    for experiment in large[::2]:
+        for devices in (1, 2):
+            alone = Store(store.folder.parent / f"alone on {devices}")
+            wait_for(start(alone, experiment, devices=devices))
+            lab.assert_same(alone.find(experiment.resolve().id), store.find(experiment.resolve().id))

@@ -46,7 +46,7 @@ def test_gradient_is_the_derivative_of_the_loss(plain, case, monkeypatch):
         check(extra_rows=5)
         check(platform="gpu", batch_size=4)
     if not reference.batch_norm:
-        monkeypatch.setattr(program_module.Program, "blocks", three_blocks)
+        monkeypatch.setattr(program_module.Program, "blocks", four_blocks)
         check()
 
 
@@ -61,8 +61,8 @@ def fast(plain, program, *values):
     return plain.jit(partial(loss_and_gradient, program))(*values)
 
 
-def three_blocks(program, examples):
-    return 3, -(-examples // 3)
+def four_blocks(program, examples):
+    return 4, -(-examples // 4)
 
 
 def test_blocks_hold_all_examples_and_stay_in_the_cache(plain):
@@ -107,7 +107,7 @@ def test_dropout_does_not_depend_on_blocks(plain, monkeypatch):
     weights, noise = plain.random_weights(program), Noise(jax.random.key(1), jnp.asarray(0.5))
     _, _, data = plain.random_data(program)
     whole = fast(plain, program, weights, data.examples, noise)
-    monkeypatch.setattr(program_module.Program, "blocks", three_blocks)
+    monkeypatch.setattr(program_module.Program, "blocks", four_blocks)
     _, _, data = plain.random_data(program)
     parts = fast(plain, program, weights, data.examples, noise)
     for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(parts), strict=True):

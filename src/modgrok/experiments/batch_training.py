@@ -16,7 +16,7 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.outcome import Progress, result_of
 from modgrok.experiments.store import Store
 from modgrok.networks import Network, as_numpy
-from modgrok.training.batch import compiled, freeze, select, stack, unstack
+from modgrok.training.batch import compiled, divided, freeze, select, stack, unstack
 from modgrok.training.evaluation import Measurement, training_statistics
 from modgrok.training.examples import RunData, run_data
 from modgrok.training.loop import NEVER, State
@@ -39,8 +39,7 @@ class BatchTraining:
 
     def __init__(self, batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
         self.batch, self.store, self.observer = batch, store, observer
-        self.devices = devices[: len(batch.members)]
-        self.program = batch.program
+        self.program, self.devices = divided(batch.program, len(batch.members), batch.rows, devices)
         self.members = list(batch.members)
         """The runs of the batch's axis, in order."""
         self.active = list(range(len(self.members)))
@@ -75,18 +74,20 @@ class BatchTraining:
         size = len(self.members)
         padded = self._padded(range(size))
         data = [run_data(self.program, m.task, m.train, self.batch.rows, self.batch.slots) for m in self.members]
-        self.data: RunData = stack([data[i] for i in padded], self.devices)
+        self.data: RunData = stack([data[i] for i in padded], self.program, self.devices)
         experiments = [self.members[i].experiment for i in padded]
-        self.rates = stack([rates_of(e) for e in experiments], self.devices)
-        self.seeds = stack([np.uint32(e.seed) for e in experiments], self.devices)
-        scales = stack([np.asarray(e.init_scale, self.program.precision) for e in experiments], self.devices)
+        self.rates = stack([rates_of(e) for e in experiments], self.program, self.devices)
+        self.seeds = stack([np.uint32(e.seed) for e in experiments], self.program, self.devices)
+        scales = stack(
+            [np.asarray(e.init_scale, self.program.precision) for e in experiments], self.program, self.devices
+        )
         fresh = (self.seeds, scales, self.rates, self.data.examples)
         if self.step > 0:
             self._resume(jax.tree.structure(jax.eval_shape(randomly, *fresh)), padded)
             return
         if experiments[0].parent:
             weights = [from_network(self._parent(e), self.program.precision) for e in experiments]
-            self.state: State = from_weights(stack(weights, self.devices), self.rates, self.data.examples)
+            self.state: State = from_weights(stack(weights, self.program, self.devices), self.rates, self.data.examples)
         else:
             self.state = randomly(*fresh)
         where = environment(self.devices[0])
@@ -96,7 +97,7 @@ class BatchTraining:
     def _resume(self, structure: Any, padded: list[int]) -> None:
         saved = [m.run.read_checkpoint() for m in self.members]
         states = [jax.tree.unflatten(structure, leaves) for _, leaves in filter(None, saved)]
-        self.state = stack([states[i] for i in padded], self.devices)
+        self.state = stack([states[i] for i in padded], self.program, self.devices)
         for member in self.members:
             member.run.truncate(self.step)
             self.progress[member.run.id].restore(member.run.rows())
@@ -113,9 +114,9 @@ class BatchTraining:
         return network
 
     def _padded(self, runs: Sequence[int]) -> list[int]:
-        """Run numbers filled up with the last one to a multiple of the number of devices."""
+        """Run numbers filled up with the last one to a multiple of the devices that each take runs of their own."""
         numbers = list(runs)
-        return numbers + [numbers[-1]] * (-len(numbers) % len(self.devices))
+        return numbers if self.program.shared else numbers + [numbers[-1]] * (-len(numbers) % len(self.devices))
 
     def _advance_to(self, target: int) -> None:
         while True:

@@ -1,9 +1,11 @@
 """Many runs at once: one run's program mapped over a leading axis, which is spread over the devices.
 
 On a GPU all runs of a device take each step together. On a CPU, whose cache holds one run's activations but not ten
-runs', each takes all its steps before the next begins, so that a run in a batch is as fast as alone, and as exact.
+runs', each takes all its steps before the next begins, so that a run in a batch has the bits that it has alone. A
+large run that is alone keeps two cores busy: each takes half of its examples.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
@@ -12,12 +14,19 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from modgrok.training.examples import Examples, RunData
 from modgrok.training.loop import State, advance, start, start_randomly
-from modgrok.training.program import Program
+from modgrok.training.program import EXAMPLES, Program
 
-RUNS = PartitionSpec("runs")
 OPTIONS: dict[str, dict[str, Any]] = {"gpu": {"xla_gpu_enable_triton_gemm": False}}
 """Compiler options of each platform: without Triton the products are as fast, and compile in a third of the time."""
+
+
+def divided(program: Program, runs: int, rows: int, devices: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
+    """The program and the devices that train so many runs: one run that is large is shared by two CPU devices."""
+    if runs == 1 and len(devices) > 1 and program.blocks(rows)[0] > 1:
+        return dataclasses.replace(program, shared=True), devices[:2]
+    return program, devices[:runs]
 
 
 @lru_cache(maxsize=64)
@@ -25,33 +34,60 @@ def compiled(
     program: Program, devices: tuple[Any, ...]
 ) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
     """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices."""
-    shared = PartitionSpec()
-    mesh = Mesh(np.array(devices), ("runs",))
+    runs, data = _layout(program)
+    mesh = _mesh(program, devices)
 
-    def over_runs(function: Callable[..., Any], mapped: int, fixed: int) -> Callable[..., Any]:
+    def over_runs(function: Callable[..., Any], mapped: tuple[Any, ...], fixed: int) -> Callable[..., Any]:
         one = partial(function, program)
+        count = len(mapped)
         if program.platform == "cpu":
 
             def many(*values: Any) -> Any:
-                return jax.lax.map(lambda run: one(*run, *values[mapped:]), values[:mapped])
+                return jax.lax.map(lambda run: one(*run, *values[count:]), values[:count])
 
         else:
-            many = jax.vmap(one, in_axes=(0,) * mapped + (None,) * fixed)
-        specs = (RUNS,) * mapped + (shared,) * fixed
+            many = jax.vmap(one, in_axes=(0,) * count + (None,) * fixed)
         spread = many
         if len(devices) > 1:
-            spread = jax.shard_map(many, mesh=mesh, in_specs=specs, out_specs=RUNS, check_vma=False)
+            specs = mapped + (PartitionSpec(),) * fixed
+            spread = jax.shard_map(many, mesh=mesh, in_specs=specs, out_specs=runs, check_vma=False)
         # The layout of `stack`, so that a state is the same to the compiler whether it was made, advanced or restored.
-        return jax.jit(spread, out_shardings=NamedSharding(mesh, RUNS), compiler_options=OPTIONS.get(program.platform))
+        return jax.jit(spread, out_shardings=NamedSharding(mesh, runs), compiler_options=OPTIONS.get(program.platform))
 
-    return over_runs(start_randomly, 4, 0), over_runs(start, 3, 0), over_runs(advance, 4, 3)
+    return (
+        over_runs(start_randomly, (runs, runs, runs, data.examples), 0),
+        over_runs(start, (runs, runs, data.examples), 0),
+        over_runs(advance, (runs, data, runs, runs), 3),
+    )
 
 
-def stack(trees: Sequence[Any], devices: tuple[Any, ...]) -> Any:
+def _mesh(program: Program, devices: tuple[Any, ...]) -> Mesh:
+    return Mesh(np.array(devices), (EXAMPLES if program.shared else "runs",))
+
+
+def _layout(program: Program) -> tuple[PartitionSpec, RunData]:
+    """How arrays with a run axis lie on the devices, and how a run's data do."""
+    if not program.shared:
+        runs = PartitionSpec("runs")
+        places = runs if program.gathers else None
+        return runs, RunData(Examples(runs, runs, runs, places), runs, runs, runs, runs)
+    everywhere, blocks = PartitionSpec(), PartitionSpec(None, EXAMPLES)
+    examples = Examples(blocks, blocks, blocks, None)
+    return everywhere, RunData(examples, everywhere, everywhere, everywhere, everywhere)
+
+
+def stack(trees: Sequence[Any], program: Program, devices: tuple[Any, ...]) -> Any:
     """Equal trees of arrays, one for each run, as one tree with a run axis, laid out over the devices."""
-    sharding = NamedSharding(Mesh(np.array(devices), ("runs",)), RUNS)
+    runs, data = _layout(program)
+    mesh = _mesh(program, devices)
+    specs = data if isinstance(trees[0], RunData) else jax.tree.map(lambda _: runs, trees[0])
     return jax.tree.map(
-        lambda *leaves: jax.device_put(np.stack([np.asarray(leaf) for leaf in leaves]), sharding), *trees
+        lambda spec, *leaves: jax.device_put(
+            np.stack([np.asarray(leaf) for leaf in leaves]), NamedSharding(mesh, spec)
+        ),
+        specs,
+        *trees,
+        is_leaf=lambda node: isinstance(node, PartitionSpec),
     )
 
 
@@ -63,7 +99,7 @@ def unstack(tree: Any, count: int) -> list[Any]:
 
 def select(tree: Any, runs: Sequence[int], devices: tuple[Any, ...]) -> Any:
     """A smaller batch of some of the runs."""
-    sharding = NamedSharding(Mesh(np.array(devices), ("runs",)), RUNS)
+    sharding = NamedSharding(Mesh(np.array(devices), ("runs",)), PartitionSpec("runs"))
     chosen = np.asarray(runs)
     return jax.tree.map(lambda leaf: jax.device_put(leaf[chosen], sharding), tree)
 

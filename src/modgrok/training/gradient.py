@@ -6,6 +6,7 @@ the examples pass in blocks whose activations stay in the cache. On a GPU the su
 of examples of each value: an ordinary scatter adds in an order that differs from run to run.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -16,7 +17,7 @@ from modgrok.networks.activation import activation
 from modgrok.networks.parametrization import scales
 from modgrok.training.examples import Examples
 from modgrok.training.loss import loss_function
-from modgrok.training.program import Program
+from modgrok.training.program import EXAMPLES, Program
 from modgrok.training.weights import Weights
 
 VARIANCE_FLOOR = 1e-10
@@ -60,16 +61,31 @@ def loss_and_gradient(
             sums = _gathered_sums(program, columns, inputs, d_z, places)
         return (loss_before + loss, sums, of_readout + d_out.T @ z), None
 
+    zero = jnp.zeros_like(columns[0])
+    nothing = (jnp.zeros((), columns.dtype), (zero,) * program.arity, jnp.zeros_like(readout))
     block_count, row_count = examples.answers.shape
     rows = jnp.arange(block_count * row_count, dtype=jnp.int32).reshape(block_count, row_count)
-    zero = jnp.zeros_like(columns[0])
-    total = (jnp.zeros((), columns.dtype), (zero,) * program.arity, jnp.zeros_like(readout))
-    if block_count == 1:
+    if block_count == 1 and not program.shared:
         first = Examples(examples.inputs[0], examples.answers[0], examples.weight[0], examples.places)
-        (loss, of_columns, of_readout), _ = add_block(total, (first, rows[0]))
+        (loss, of_columns, of_readout), _ = add_block(nothing, (first, rows[0]))
     else:
-        (loss, of_columns, of_readout), _ = jax.lax.scan(add_block, total, (examples, rows))
+        if program.shared:
+            rows = rows + jax.lax.axis_index(EXAMPLES) * rows.size
+        loss, of_columns, of_readout = sum_halves(program, add_block, nothing, (examples, rows))
     return loss, Weights(jnp.stack(of_columns) * factors.hidden, of_readout[: program.modulus] * factors.output)
+
+
+def sum_halves(program: Program, add_block: Callable[..., Any], nothing: Any, blocks: Any) -> Any:
+    """What `add_block` adds up over both halves of the blocks: here, or one half on each of two devices."""
+
+    def sum_half(blocks: Any) -> Any:
+        return jax.lax.scan(add_block, nothing, blocks)[0]
+
+    if program.shared:
+        return jax.lax.psum(sum_half(blocks), EXAMPLES)
+    halves = jax.tree.map(lambda part: part.reshape(2, -1, *part.shape[1:]), blocks)
+    both = jax.tree.map(lambda part: part[0] + part[1], jax.lax.map(sum_half, halves))
+    return jax.lax.optimization_barrier(both)  # as after a sum over devices: what follows rounds alike
 
 
 def look_up(columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"]) -> Float[Array, "row N"]:

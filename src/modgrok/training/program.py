@@ -6,6 +6,8 @@ from typing import Literal
 Family = Literal["sgd", "adam"]
 Loss = Literal["mse", "cross_entropy"]
 
+EXAMPLES = "examples"
+"""The axis of devices that share a run's examples."""
 CACHE_FLOATS = 1 << 18
 """Activations that one block of the CPU path holds: a megabyte, so that they stay in the second-level cache."""
 
@@ -30,6 +32,8 @@ class Program:
     precision: Literal["float32", "float64"]
     platform: str
     """`cpu` works in cache-sized blocks and scatters gradients; others take the whole batch at once and gather them."""
+    shared: bool = False
+    """Two CPU devices work on one run, each on half of its blocks: what they add up is what one would, bit for bit."""
 
     @property
     def gathers(self) -> bool:
@@ -42,8 +46,9 @@ class Program:
         return self.modulus if self.platform == "cpu" else -(-self.modulus // 8) * 8
 
     def blocks(self, examples: int) -> tuple[int, int]:
-        """How many blocks of how many rows hold that many examples."""
+        """How many blocks of how many rows hold that many examples: one, or an even number, for two halves."""
         if self.platform != "cpu" or self.batch_norm or self.batch_size is not None:
             return 1, examples
-        count = -(-examples // max(64, CACHE_FLOATS // self.width))
+        length = max(64, CACHE_FLOATS // self.width)
+        count = 1 if examples <= length else 2 * -(-examples // (2 * length))
         return count, -(-examples // count)

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from modgrok.experiments.batches import program_of, rates_of
 from modgrok.experiments.bench.workload import Workload
-from modgrok.training.batch import compiled, stack
+from modgrok.training.batch import compiled, divided, stack
 from modgrok.training.devices import runs_per_device
 from modgrok.training.examples import capacity, run_data, slots
 from modgrok.training.program import Program
@@ -22,15 +22,15 @@ class Training:
     def __init__(self, workload: Workload, runs: int, devices: Sequence[Any]) -> None:
         experiments = [workload.experiment(seed) for seed in range(runs)]
         task = experiments[0].load_task()
-        used = tuple(devices[:runs])
-        program = program_of(experiments[0], task.arity, used[0].platform)
+        program = program_of(experiments[0], task.arity, devices[0].platform)
         train = [e.split.divide(task)[0] for e in experiments]
         rows, slot_count = shape_of(program, workload, train)
+        program, used = divided(program, runs, rows, tuple(devices))
         begin, _, self._advance = compiled(program, used)
-        self._data = stack([run_data(program, task, examples, rows, slot_count) for examples in train], used)
-        self._rates = stack([rates_of(e) for e in experiments], used)
-        self._seeds = stack([np.uint32(e.seed) for e in experiments], used)
-        scales = stack([np.float32(e.init_scale) for e in experiments], used)
+        self._data = stack([run_data(program, task, examples, rows, slot_count) for examples in train], program, used)
+        self._rates = stack([rates_of(e) for e in experiments], program, used)
+        self._seeds = stack([np.uint32(e.seed) for e in experiments], program, used)
+        scales = stack([np.float32(e.init_scale) for e in experiments], program, used)
         self._state = begin(self._seeds, scales, self._rates, self._data.examples)
         self._step = 0
 
