@@ -14,7 +14,7 @@ from modgrok.experiments import Store
 from modgrok.experiments.batches import program_of
 from modgrok.experiments.trainer import train_all
 
-KILLS = 4
+KILLS = 10
 DEVICES = 8
 
 PROGRAM = """
