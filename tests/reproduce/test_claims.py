@@ -81,7 +81,7 @@ def test_a_textbook_run_fulfils_what_the_paper_says_of_dynamics(claim: str, writ
         ("no_waves_yet", {"ipr_memorized": 0.2}),
         ("loss_peak", {"loss_peak_at": 0, "loss_peak": 0.01}),
         ("train_loss", {"train_loss_rises": 0.3}),
-        ("loss_gap_closes", {"test_loss_end": 0.012}),
+        ("loss_gap_closes", {"gap_end": 0.012}),
         ("norms", {"norm_largest": 1e3, "norm_end": 1e3}),
         ("gradients", {"gradient_peak_at": 10}),
         ("gradients", {"gradient_settled": 1.0}),

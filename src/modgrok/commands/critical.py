@@ -81,6 +81,8 @@ def main(argv: list[str]) -> None:
         print_json(described)
     else:
         _show(found)
+        if asked.figure is not None:
+            out.print(Text(f"Figure: {asked.figure}"), soft_wrap=True)
 
 
 def _experiment(asked: CriticalFraction, modulus: int, sampling: str) -> Experiment:

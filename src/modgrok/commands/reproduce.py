@@ -62,6 +62,8 @@ def _show_plan(request: Request) -> None:
 
 
 def _show(outcome: Outcome) -> None:
+    from modgrok.reproduce.report import counted
+
     table = Table(title="verdicts", title_justify="left")
     table.add_column("claim")
     table.add_column("verdict")
@@ -70,11 +72,7 @@ def _show(outcome: Outcome) -> None:
         colour = COLOURS[verdict.outcome]
         table.add_row(name, f"[{colour}]{verdict.outcome}[/]", escape(verdict.sentence))
     out.print(table)
-    outcomes = [verdict.outcome for verdict in outcome.verdicts.values()]
-    out.print(
-        ", ".join(f"{outcomes.count(name)} {name}" for name in COLOURS if name in outcomes)
-        + f", of {len(CLAIMS)} claims",
-        highlight=False,
-    )
+    counts = ", ".join(f"{count} {words}" for count, words in counted(outcome.verdicts.values()).values())
+    out.print(f"{counts}, of {len(CLAIMS)} claims", highlight=False)
     if outcome.report is not None:
         out.print(f"report: {escape(str(outcome.report))}", highlight=False, soft_wrap=True)

@@ -102,8 +102,9 @@ def _counts(runs: int, stored: int, batches: int) -> str:
 def _costs(cost: Estimate) -> str:
     side = f"{cost.workers} workers with " if cost.workers > 1 else ""
     return (
-        f"At most {duration(cost.seconds)} on {side}{cost.speed.devices}: {cost.run_steps:,} run-steps at "
-        f"{cost.workers * cost.speed.run_steps_per_second:,.0f}/s, measured. Runs that grok stop earlier.\n"
+        f"About {duration(cost.seconds)} on {side}{cost.speed.devices} with evaluations and compilation: "
+        f"{cost.run_steps:,} run-steps, the first batch's at {cost.workers * cost.speed.run_steps_per_second:,.0f}/s, "
+        "measured. Runs that grok stop earlier.\n"
         f"{_bytes(cost.speed.memory)} of memory on each device, {_bytes(cost.disk)} on disk."
     )
 

@@ -100,8 +100,8 @@ def _told(name: str, value: str) -> str:
 
 def _counts(report: "Report") -> str:
     return "".join(
-        f'<li class="{CLASSES[outcome]}"><b>{count}</b>{escape(outcome)}</li>'
-        for outcome, count in report.counts.items()
+        f'<li class="{CLASSES[outcome]}"><b>{count}</b>{escape(words)}</li>'
+        for outcome, (count, words) in report.counts.items()
     )
 
 
@@ -113,18 +113,12 @@ def _verdict(verdict: "Verdict") -> str:
 def _verdicts(report: "Report") -> str:
     rows = "".join(
         f'<tr><td><a href="#{claim.name}">{escape(claim.statement)}</a>'
-        f'<div class="small">{escape(_found(verdict))}</div></td>'
+        f'<div class="small">{escape(verdict.sentence)}</div></td>'
         f'<td class="section">{escape(claim.section)}</td><td>{_verdict(verdict)}</td></tr>'
         for claim, verdict in report.claims
     )
-    head = '<tr><th>The paper says, and what was measured</th><th class="section">Section</th><th>Verdict</th></tr>'
+    head = '<tr><th>The paper says, and what was found</th><th class="section">Section</th><th>Verdict</th></tr>'
     return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
-
-
-def _found(verdict: "Verdict") -> str:
-    """The first numbers behind a verdict, or its sentence where there are none."""
-    first = [f"{name}: {value}" for name, value in verdict.measured.items()][:2]
-    return "; ".join(first) or verdict.sentence
 
 
 def _figure(report: "Report", number: int) -> str:

@@ -33,7 +33,7 @@ def document(report: "Report") -> str:
 
 
 def _summary(report: "Report") -> str:
-    return ", ".join(f"**{count}** {outcome}" for outcome, count in report.counts.items()) + ".\n"
+    return ", ".join(f"**{count}** {words}" for count, words in report.counts.values()) + ".\n"
 
 
 def _verdicts(report: "Report") -> str:

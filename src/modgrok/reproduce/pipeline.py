@@ -45,7 +45,10 @@ def reproduce(request: Request, observer: Observer | None = None, say: Say = pri
     if request.numbers_only:
         return Outcome(verdicts, None)
     wanted = [study.name for study in studies] if request.only else list(records)
-    draw({name: records[name] for name in wanted if name in records}, request.out, say)
+    drawn = draw({name: records[name] for name in wanted if name in records}, request.out)
+    if request.only:
+        for path in drawn:
+            say(f"figure: {path}")
     from modgrok.reproduce.report import write_report
 
     return Outcome(verdicts, write_report(records, verdicts, profile, request.out))
@@ -87,8 +90,9 @@ def measure(studies: Sequence[Study], profile: Profile, out: Path, say: Say) -> 
             say(f"{study.name}: numbers in {time.monotonic() - began:.0f} s")
 
 
-def draw(records: dict[str, Numbers], out: Path, say: Say) -> None:
-    """Draws figures from numbers, as PNG and SVG."""
+def draw(records: dict[str, Numbers], out: Path) -> list[Path]:
+    """Draws figures from numbers, as PNG and SVG; returns where the former are."""
+    drawn = []
     for name, numbers in records.items():
         make = STUDIES[name].draw
         if make is None:
@@ -99,6 +103,8 @@ def draw(records: dict[str, Numbers], out: Path, say: Say) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             write_bytes(folder / f"{name}.png", compressed_png(figure, RESOLUTION))
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        drawn.append(folder / f"{name}.png")
+    return drawn
 
 
 def check_out(out: Path) -> None:

@@ -1,5 +1,6 @@
 """The report: verdicts first, then figures, then every claim with its numbers; as one HTML file and as Markdown."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,20 @@ from modgrok.reproduce.records import read_session
 from modgrok.reproduce.settings import describe
 from modgrok.reproduce.study import Numbers, Study
 
-OUTCOMES = ("holds", "holds with a remark", "does not hold here", "not run in this profile")
+OUTCOMES = {
+    "holds": "hold",
+    "holds with a remark": "hold with a remark",
+    "does not hold here": "do not hold here",
+    "not run in this profile": "not run in this profile",
+}
+"""Every outcome, and how it is said of several claims."""
+
+
+def counted(verdicts: Iterable[Verdict]) -> dict[str, tuple[int, str]]:
+    """How many claims came out how, and that in words, by outcome."""
+    outcomes = [verdict.outcome for verdict in verdicts]
+    several = {outcome: outcomes.count(outcome) for outcome in OUTCOMES if outcome in outcomes}
+    return {outcome: (n, outcome if n == 1 else OUTCOMES[outcome]) for outcome, n in several.items()}
 
 
 @dataclass(frozen=True)
@@ -29,9 +43,8 @@ class Report:
     folder: Path
 
     @property
-    def counts(self) -> dict[str, int]:
-        outcomes = [verdict.outcome for _, verdict in self.claims]
-        return {outcome: outcomes.count(outcome) for outcome in OUTCOMES if outcome in outcomes}
+    def counts(self) -> dict[str, tuple[int, str]]:
+        return counted(verdict for _, verdict in self.claims)
 
     @property
     def made_with(self) -> list[tuple[str, str]]:

@@ -22,7 +22,8 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
     "#555555",
 )
 """After Okabe and Ito."""
-SERIES = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY)
+WINE = "#882255"
+SERIES = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, WINE, GREY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 TRAIN, TEST = BLUE, RED
 

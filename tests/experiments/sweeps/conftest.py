@@ -28,7 +28,7 @@ class PretendedEngine(Engine):
         return [Unit((experiment,)) for experiment in experiments]
 
     def measure(self, unit: Unit, store: Store) -> Speed:
-        return Speed("1 × pretended", 1000.0, 1 << 20, 1e6)
+        return Speed("1 × pretended", 1000.0, 1 << 20, 1e6, 2.0)
 
     def train(self, plan: Sequence[Unit], store: Store, observer: Observer) -> list[Failure]:
         for unit in plan:

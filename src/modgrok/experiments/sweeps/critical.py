@@ -24,6 +24,10 @@ Train = Callable[[Sequence[Experiment]], list[dict[str, Any] | None]]
 """Trains experiments and returns their results in order, None for those that could not be trained."""
 
 
+REASONABLE = 1000
+"""Of seeds, points and rounds: more would be a mistake."""
+
+
 @dataclass(frozen=True)
 class Effort:
     """How carefully α_c is looked for."""
@@ -48,6 +52,10 @@ class Effort:
             )
         if self.seeds < 1 or self.points < 2 or self.rounds < 0:
             raise ModgrokError("At least one seed and two points are needed, and no negative number of rounds.")
+        if max(self.seeds, self.points, self.rounds) > REASONABLE:
+            raise ModgrokError(
+                f"Seeds, points and rounds go up to {REASONABLE} each; refine around the transition instead."
+            )
         if not 0.001 <= self.resolution < 1:
             raise ModgrokError(f"The resolution of fractions is at least 0.001, not {self.resolution}.")
 

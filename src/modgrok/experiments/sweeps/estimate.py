@@ -29,11 +29,14 @@ class Speed:
     """Bytes on each device while it trains."""
     work: float
     """Operations of one of its run-steps; other batches scale with theirs."""
+    compilation: float
+    """Seconds that its compilation took."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Sums over all batches. The time is that of runs that train to their last step; those that grok stop early."""
+    """Sums over all batches. The time is that of runs that train to their last step, and of compilation; runs that grok
+    stop early."""
 
     speed: Speed
     workers: int
@@ -58,9 +61,15 @@ class Estimate:
 
 def estimate(plan: Sequence[Unit], speed: Speed, store: Store, workers: int = 1) -> Estimate:
     """The cost of a plan where `workers` processes train side by side at the measured speed."""
+    from modgrok.experiments.batches import program_of
+
     workers = min(workers, len(plan))
     seconds, run_steps, disk = 0.0, 0, 0
+    shapes = set()
     for unit in plan:
+        first = unit.experiments[0]
+        table = first.load_task(store.tables).table
+        shapes.add((program_of(first, table.ndim, "cpu"), round(first.fraction * table.size), len(unit.experiments)))
         for e in unit.experiments:
             assert e.steps is not None
             arity = e.load_task(store.tables).arity
@@ -69,6 +78,7 @@ def estimate(plan: Sequence[Unit], speed: Speed, store: Store, workers: int = 1)
             run_steps += e.steps
             weights = (arity + 1) * e.modulus * e.width * (4 if e.precision == "float32" else 8)
             disk += (1 + e.snapshots) * weights + ROW_BYTES * e.evaluations
+    seconds += max(0, len(shapes) - 1) * speed.compilation  # one of them was compiled to be measured
     return Estimate(speed, workers, seconds / workers, run_steps, disk)
 
 
@@ -108,7 +118,8 @@ def measure_speed(experiments: Sequence[Experiment], store: Store) -> Speed:
                 jax.block_until_ready(state)
                 return time.monotonic() - began
 
-            count, spent = 1, seconds(1)  # compiles
+            compilation = seconds(1)
+            count = 1
             while (spent := seconds(count)) < MEASURED_SECONDS and count < 4096:
                 count *= 4
     per_device = -(-len(batch.members) // len(training.devices))
@@ -118,4 +129,5 @@ def measure_speed(experiments: Sequence[Experiment], store: Store) -> Speed:
         len(batch.members) * count / spent,
         per_device * run_bytes(batch.program, batch.rows, batch.slots),
         work(first.experiment, first.task.arity),
+        compilation,
     )

@@ -4,6 +4,8 @@ import math
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from modgrok.reproduce.claims.claim import Claim, Verdict, decide
 from modgrok.reproduce.study import Numbers
 from modgrok.reproduce.values import mean, percent, short, spread
@@ -23,14 +25,15 @@ def _solves_addition(n: Numbers) -> Verdict:
             "accuracy": spread(accuracy, percent),
             "loss": spread(n["addition"]["loss"]),
             "exact form": f"{percent(n['exact']['accuracy'])} at N = {n['exact']['width']}, loss "
-            "{short(n['exact']['loss'])}",
+            f"{short(n['exact']['loss'])}",
         },
     )
 
 
 def _improves_with_width(n: Numbers) -> Verdict:
     series = n["by_width"]["random phases"]
-    accuracy, loss, widths = series["mean_accuracy"], series["mean_loss"], series["widths"]
+    accuracy, loss = ([float(np.median(cell)) for cell in series[name]] for name in ("accuracy", "loss"))
+    widths = series["widths"]
     falling = all(b <= a for a, b in pairwise(loss))
     rising = all(b >= a - 0.02 for a, b in pairwise(accuracy))
     return decide(
@@ -154,7 +157,7 @@ def _branches(n: Numbers) -> Verdict:
         else "The accuracy of a single branch is not about 1/b.",
         {
             f"(n+m)^{d}, b = {power['branches']}": f"one branch {spread(power['one']['accuracy'], percent)}, "
-            f"all branches {percent(mean(power['all']['accuracy']))}"
+            f"all branches {spread(power['all']['accuracy'], percent)}"
             for d, power in found.items()
         },
         "The loss of accuracy is avoidable: summing the readout over all branches answers at least "

@@ -187,7 +187,7 @@ def draw(n: Numbers) -> Any:
     right.set_xscale("log", base=2)
     right.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     right.set_xlabel("width N")
-    right.set_ylabel("test accuracy")
+    right.set_ylabel("accuracy")
     right.legend(loc="lower right")
     style.letter(grid[0], ("grokking time", "accuracy and width"))
     style.note(
@@ -208,7 +208,8 @@ STUDY = Study(
     "Data and width",
     "Left: how long it takes to generalize with a growing share of the table, for eight optimizers; a curve begins at "
     "the smallest share with which at least half of the seeds grok. Right: accuracy against width of trained networks, "
-    "of the paper's random phases, and of the exact form, which is right at any width from five neurons on.",
+    "of the paper's random phases (on all pairs), and of the exact form, which is right at any width from five neurons "
+    "on.",
     experiments,
     numbers,
     draw,
