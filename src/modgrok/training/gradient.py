@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int32
 
 from modgrok.networks.activation import activation
@@ -82,10 +83,12 @@ def sum_halves(program: Program, add_block: Callable[..., Any], nothing: Any, bl
         return jax.lax.scan(add_block, nothing, blocks)[0]
 
     if program.shared:
-        return jax.lax.psum(sum_half(blocks), EXAMPLES)
-    halves = jax.tree.map(lambda part: part.reshape(2, -1, *part.shape[1:]), blocks)
-    both = jax.tree.map(lambda part: part[0] + part[1], jax.lax.map(sum_half, halves))
-    return jax.lax.optimization_barrier(both)  # as after a sum over devices: what follows rounds alike
+        flat, unflatten = ravel_pytree(sum_half(blocks))  # one sum over devices, not one for each array
+        both = unflatten(jax.lax.psum(flat, EXAMPLES))
+    else:
+        halves = jax.tree.map(lambda part: part.reshape(2, -1, *part.shape[1:]), blocks)
+        both = jax.tree.map(lambda part: part[0] + part[1], jax.lax.map(sum_half, halves))
+    return jax.lax.optimization_barrier(both)  # what follows is compiled, and rounds, alike
 
 
 def look_up(columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"]) -> Float[Array, "row N"]:
