@@ -11,18 +11,17 @@ COLUMN = 3.4
 PAGE = 7.0
 """Width of a page of text, in inches."""
 
-BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
+BLUE, ORANGE, GREEN, RED, PURPLE, SKY, WINE, GREY = (
     "#0072B2",
     "#E69F00",
     "#009E73",
     "#D55E00",
     "#CC79A7",
     "#56B4E9",
-    "#C9B800",
+    "#882255",
     "#555555",
 )
-"""After Okabe and Ito."""
-WINE = "#882255"
+"""After Okabe and Ito, with wine in the place of yellow, which is too near to orange."""
 SERIES = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, WINE, GREY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 TRAIN, TEST = BLUE, RED

@@ -68,7 +68,6 @@ def events(h: Mapping[str, np.ndarray], result: Mapping[str, Any]) -> dict[str, 
     settled = len(step) if grokked is None else int(np.searchsorted(step, AFTERMATH * grokked, "right"))
     strongest = int(gradient[:settled].argmax())
     fastest = int((np.diff(norm) / np.diff(step)).argmax())
-    at = {name: _value(step, norm, place) for name, place in (("memorized", memorized), ("onset", onset))}
     return {
         "memorized_at": memorized,
         "onset_at": onset,
@@ -83,8 +82,7 @@ def events(h: Mapping[str, np.ndarray], result: Mapping[str, Any]) -> dict[str, 
         "gradient_settled": gradient[strongest:settled].min(),
         "gradient_later": gradient[settled:].max() if settled < len(step) else None,
         "norm_start": norm[0],
-        "norm_memorized": at["memorized"],
-        "norm_onset": at["onset"],
+        "norm_onset": _value(step, norm, onset),
         "norm_end": norm[-1],
         "norm_largest": norm.max(),
         "norm_fastest_at": step[fastest + 1],

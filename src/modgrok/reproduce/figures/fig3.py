@@ -157,7 +157,6 @@ def _series(widths: Any, cells: list[list[tuple[Any, Any]]]) -> dict[str, Any]:
         "accuracy": accuracy,
         "loss": loss,
         "mean_accuracy": [mean(cell) for cell in accuracy],
-        "mean_loss": [mean(cell) for cell in loss],
         "least_accuracy": [min(cell) for cell in accuracy],
         "most_accuracy": [max(cell) for cell in accuracy],
     }
