@@ -106,9 +106,12 @@ def test_batches_are_cut_to_fit_memory(planned):
         assert {member.run.id for batch in found for member in batch.members} == {m.run.id for m in members}
 
 
-def test_cpu_batches_are_cut_to_the_cache(planned, monkeypatch):
-    monkeypatch.setattr(devices, "BATCH_FLOATS", 4 * 97 * 32)
-    assert sizes(plan([planned(seed=seed) for seed in range(10)], [Device()])) == [2, 4, 4]
+@pytest.mark.parametrize(("runs", "expected"), [(5, [5, 5]), (1, [2, 4, 4])])
+def test_cpu_batches_are_cut_to_short_calls(planned, monkeypatch, runs, expected):
+    members = [planned(seed=seed) for seed in range(10)]
+    (whole,) = plan(members, [Device()])
+    monkeypatch.setattr(devices, "BATCH_FLOATS", runs * whole.rows * whole.program.width)
+    assert sizes(plan(members, [Device()])) == expected
 
 
 def test_cores_are_those_this_process_may_use(monkeypatch):

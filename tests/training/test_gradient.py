@@ -24,6 +24,8 @@ CASES = {
     "batch norm": {"batch_norm": True},
     "batch norm and cross-entropy": {"batch_norm": True, "loss": "cross_entropy", "activation": "abs"},
     "two answers": {"modulus": 2, "arity": 3},
+    "a width that is padded": {"width": 130},
+    "a width that is padded, batch norm": {"width": 130, "batch_norm": True, "activation": "gelu"},
 }
 
 
@@ -74,9 +76,15 @@ def test_blocks_hold_all_examples_and_stay_in_the_cache(plain):
     assert plain.program_with(platform="gpu").blocks(4704) == (1, 4704)
 
 
-@pytest.mark.parametrize("platform", ["cpu", "gpu"])
-def test_dropout_is_a_mask_on_the_hidden_units(plain, platform):
-    program = plain.program_with(modulus=7, width=7, dropout=True, platform=platform, parametrization="standard")
+def test_rows_fill_cache_lines_where_that_wastes_little(plain):
+    widths = {width: plain.program_with(width=width).padded_width for width in (7, 127, 128, 129, 500)}
+    assert widths == {7: 7, 127: 127, 128: 128, 129: 144, 500: 512}
+    assert plain.program_with(width=500, platform="gpu").padded_width == 500
+
+
+@pytest.mark.parametrize(("platform", "width"), [("cpu", 7), ("cpu", 130), ("gpu", 7)])
+def test_dropout_is_a_mask_on_the_hidden_units(plain, platform, width):
+    program = plain.program_with(modulus=7, width=width, dropout=True, platform=platform, parametrization="standard")
     task, train, data = plain.random_data(program)
     noise = Noise(jax.random.key(3), jnp.asarray(0.4))
     mask = dropout_mask(program, noise, len(train))
@@ -91,7 +99,7 @@ def test_dropout_is_a_mask_on_the_hidden_units(plain, platform):
 def dropout_mask(program, noise, rows):
     from modgrok.training.gradient import _dropout_mask
 
-    return np.asarray(_dropout_mask(noise, jnp.arange(rows, dtype=jnp.int32), program.width, jnp.float64))
+    return np.asarray(_dropout_mask(program, noise, jnp.arange(rows, dtype=jnp.int32)))[:, : program.width]
 
 
 def test_dropout_keeps_the_mean_and_silences_its_share(plain):

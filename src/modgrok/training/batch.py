@@ -18,8 +18,12 @@ from modgrok.training.examples import Examples, RunData
 from modgrok.training.loop import State, advance, start, start_randomly
 from modgrok.training.program import EXAMPLES, Program
 
-OPTIONS: dict[str, dict[str, Any]] = {"gpu": {"xla_gpu_enable_triton_gemm": False}}
-"""Compiler options of each platform: without Triton the products are as fast, and compile in a third of the time."""
+OPTIONS: dict[str, dict[str, Any]] = {
+    "cpu": {"xla_cpu_prefer_vector_width": 512},
+    "gpu": {"xla_gpu_enable_triton_gemm": False},
+}
+"""Compiler options of each platform. A CPU that has vectors of 512 bits uses them: a twentieth faster. Without Triton a
+GPU's products are as fast, and compile in a third of the time."""
 
 
 def divided(program: Program, runs: int, rows: int, devices: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:

@@ -11,7 +11,10 @@ import numpy as np
 from modgrok.training.program import Program
 
 BATCH_FLOATS = 1 << 20
-"""Activations of all the runs of one batch on one CPU device: beyond a few megabytes they fall out of the cache."""
+"""Activations of all the runs of one batch on one CPU device, which they pass one after another: a call of the program
+then lasts long enough for each run to take many steps."""
+CPU_RUNS = 4
+"""The fewest runs of a batch on one CPU device, however large they are."""
 GPU_RUNS = 512
 """The most runs of one batch on a GPU: by then it is busy, and smaller batches lose less when one is interrupted."""
 MEMORY_SHARE = 0.6
@@ -50,12 +53,11 @@ def run_bytes(program: Program, rows: int, slots: int) -> int:
 
 
 def runs_per_device(program: Program, rows: int, slots: int, device: Any) -> int:
-    """How many runs one device trains at once: what its cache likes on a CPU, what its memory holds elsewhere."""
+    """How many runs one device trains at once: few on a CPU, what its memory holds elsewhere."""
     fits = max(1, int(MEMORY_SHARE * device_memory(device) / run_bytes(program, rows, slots)))
     if device.platform != "cpu":
         return min(fits, GPU_RUNS)
-    _, block = program.blocks(rows)
-    return min(fits, max(1, BATCH_FLOATS // (block * program.width)))
+    return min(fits, max(CPU_RUNS, BATCH_FLOATS // (rows * program.width)))
 
 
 def device_memory(device: Any) -> int:

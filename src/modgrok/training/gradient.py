@@ -2,8 +2,9 @@ r"""Loss and gradient over the training set, written so that the three matrix pr
 
 Prefactors are folded into the weights before the first example and into the gradients after the last. The first layer
 is a look-up and its gradient a sum over the examples that share a value, so no one-hot matrix is multiplied. On a CPU
-the examples pass in blocks whose activations stay in the cache. On a GPU the sum is a look-up too, through the list
-of examples of each value: an ordinary scatter adds in an order that differs from run to run.
+the examples pass in blocks whose activations stay in the cache, in rows of whole cache lines. On a GPU the sum is a
+look-up too, through the list of examples of each value: an ordinary scatter adds in an order that differs from run to
+run.
 """
 
 from collections.abc import Callable
@@ -37,15 +38,16 @@ def loss_and_gradient(
 ) -> tuple[Float[Array, ""], Weights]:
     """The weighted loss over the examples and its derivative with respect to both weight matrices."""
     factors = scales(program.parametrization, program.arity * program.modulus, program.width)
-    columns = weights.columns * factors.hidden
-    readout = jnp.pad(weights.readout * factors.output, ((0, program.padded_answers - program.modulus), (0, 0)))
+    more_answers, more_width = program.padded_answers - program.modulus, program.padded_width - program.width
+    columns = jnp.pad(weights.columns * factors.hidden, ((0, 0), (0, 0), (0, more_width)))
+    readout = jnp.pad(weights.readout * factors.output, ((0, more_answers), (0, more_width)))
     objective = loss_function(program.loss)
 
     def add_block(total: Any, block: tuple[Examples, Array]) -> tuple[Any, None]:
         loss_before, of_columns, of_readout = total
         (inputs, answers, weight, places), rows = block
         z, through_statistics = jax.vjp(lambda h: _activate(program, h, weight), look_up(columns, inputs))
-        mask = None if noise is None else _dropout_mask(noise, rows, program.width, z.dtype)
+        mask = None if noise is None else _dropout_mask(program, noise, rows)
         z = z if mask is None else z * mask
         out = z @ readout.T
         loss, pull_out = jax.vjp(lambda out: (weight * objective(out, answers, program.modulus)).sum(), out)
@@ -62,8 +64,7 @@ def loss_and_gradient(
             sums = _gathered_sums(program, columns, inputs, d_z, places)
         return (loss_before + loss, sums, of_readout + d_out.T @ z), None
 
-    zero = jnp.zeros_like(columns[0])
-    nothing = (jnp.zeros((), columns.dtype), (zero,) * program.arity, jnp.zeros_like(readout))
+    nothing = (jnp.zeros((), columns.dtype), jnp.zeros_like(columns), jnp.zeros_like(readout))
     block_count, row_count = examples.answers.shape
     rows = jnp.arange(block_count * row_count, dtype=jnp.int32).reshape(block_count, row_count)
     if block_count == 1 and not program.shared:
@@ -73,7 +74,10 @@ def loss_and_gradient(
         if program.shared:
             rows = rows + jax.lax.axis_index(EXAMPLES) * rows.size
         loss, of_columns, of_readout = sum_halves(program, add_block, nothing, (examples, rows))
-    return loss, Weights(jnp.stack(of_columns) * factors.hidden, of_readout[: program.modulus] * factors.output)
+    return loss, Weights(
+        of_columns[:, :, : program.width] * factors.hidden,
+        of_readout[: program.modulus, : program.width] * factors.output,
+    )
 
 
 def sum_halves(program: Program, add_block: Callable[..., Any], nothing: Any, blocks: Any) -> Any:
@@ -113,12 +117,12 @@ def _activate(program: Program, h: Float[Array, "row N"], weight: Float[Array, "
     return activation(program.activation)(h)
 
 
-def _dropout_mask(noise: Noise, rows: Int32[Array, "row"], width: int, dtype: Any) -> Float[Array, "row N"]:
+def _dropout_mask(program: Program, noise: Noise, rows: Int32[Array, "row"]) -> Float[Array, "row N"]:
     """Zero with probability `rate`, otherwise 1/(1 − rate); a row's mask depends on its number, not on its block."""
     keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(noise.key, rows)
-    bits = jax.vmap(lambda key: jax.random.bits(key, (width,), jnp.uint16))(keys)
-    kept = bits.astype(dtype) >= noise.rate * 65536
-    return kept.astype(dtype) / (1 - noise.rate)
+    bits = jax.vmap(lambda key: jax.random.bits(key, (program.width,), jnp.uint16))(keys)
+    kept = (bits.astype(program.precision) >= noise.rate * 65536).astype(program.precision) / (1 - noise.rate)
+    return jnp.pad(kept, ((0, 0), (0, program.padded_width - program.width)))
 
 
 def _through_activation(
@@ -135,7 +139,7 @@ def _gathered_sums(
     inputs: Int32[Array, "row S"],
     d_z: Float[Array, "row N"],
     places: Int32[Array, "S p slot"],
-) -> tuple[Float[Array, "p N"], ...]:
+) -> Float[Array, "S p N"]:
     """`_sums` of derivatives that are made where they are added up, and never stored: a GPU looks up preactivations,
     which come from a small table, faster than it writes their derivatives and reads them once for each variable."""
 
@@ -143,7 +147,7 @@ def _gathered_sums(
         chosen = (table.at[place].get(mode="promise_in_bounds") for table in (inputs, d_z))
         return _through_activation(program, columns, *chosen).sum(axis=0)
 
-    return tuple(jax.vmap(of_value)(place) for place in places)
+    return jnp.stack([jax.vmap(of_value)(place) for place in places])
 
 
 def _sums(
@@ -151,15 +155,17 @@ def _sums(
     d_h: Float[Array, "row N"],
     inputs: Int32[Array, "row S"],
     places: Any,
-    before: tuple[Float[Array, "p N"], ...],
-) -> tuple[Float[Array, "p N"], ...]:
+    before: Float[Array, "S p N"],
+) -> Float[Array, "S p N"]:
     """For every value of every variable the sum of the derivatives of the examples that have it, added to `before`."""
     if places is not None:
         sums = [d_h.at[place].get(mode="promise_in_bounds").sum(axis=1) for place in places]  # (p, slot, N) -> (p, N)
     elif program.platform == "cpu":
-        added = zip(before, inputs.T, strict=True)
-        return tuple(part.at[values].add(d_h, mode="promise_in_bounds") for part, values in added)
+        table = before.reshape(-1, before.shape[2])
+        for s in range(program.arity):
+            table = table.at[inputs[:, s] + s * program.modulus].add(d_h, mode="promise_in_bounds")
+        return table.reshape(before.shape)
     else:
         numbers = jnp.arange(program.modulus, dtype=inputs.dtype)[:, None]
         sums = [jnp.matmul((numbers == v[None, :]).astype(d_h.dtype), d_h, precision="highest") for v in inputs.T]
-    return tuple(part + more for part, more in zip(before, sums, strict=True))
+    return before + jnp.stack(sums)

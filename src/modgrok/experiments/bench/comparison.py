@@ -1,4 +1,5 @@
-"""Contestants take turns, so that whatever else the machine does hits all alike; ratios are taken turn by turn."""
+"""Contestants take turns, each round in another order, so that whatever else the machine does hits all alike; ratios
+are taken round by round."""
 
 import os
 import time
@@ -11,7 +12,7 @@ from jaxtyping import Float
 from modgrok.experiments.bench import pytorch
 from modgrok.experiments.bench.workload import Workload
 
-ROUNDS = 5
+ROUNDS = 9
 PAUSE_SECONDS = 0.2
 """Before every turn: the threads of the last contestant stop spinning."""
 
@@ -85,11 +86,13 @@ def time_in_turns(
         contestant.take(1)  # compiles
         steps[name] = _steps_for(contestant, seconds / ROUNDS)
     times: dict[str, list[float]] = {name: [] for name in contestants}
+    order = list(contestants)
     for number in range(ROUNDS):
-        for name, contestant in contestants.items():
+        for name in order:
             tell(f"Round {number + 1} of {ROUNDS}: {name}.")
             time.sleep(PAUSE_SECONDS)
-            times[name].append(_time(contestant, steps[name]) / steps[name])
+            times[name].append(_time(contestants[name], steps[name]) / steps[name])
+        order.append(order.pop(0))
     return {name: np.array(values) for name, values in times.items()}
 
 
