@@ -36,7 +36,7 @@ def test_tables(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert "50%" in text
 
 
-def test_contestants_take_turns() -> None:
+def test_contestants_take_turns_in_another_order_each_round() -> None:
     taken: list[str] = []
 
     class Contestant:
@@ -48,7 +48,7 @@ def test_contestants_take_turns() -> None:
 
     told: list[str] = []
     seconds = comparison.time_in_turns({"a": Contestant("a"), "b": Contestant("b")}, 1e-6, told.append)
-    assert taken[-4:] == ["a", "b", "a", "b"]
+    assert taken[-6:] == ["a", "b", "b", "a", "a", "b"]
     assert len(told) == 2 * comparison.ROUNDS
     assert all(len(times) == comparison.ROUNDS for times in seconds.values())
 
