@@ -1,7 +1,10 @@
 import csv
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +37,15 @@ def test_list(run_json: Any, capsys: pytest.CaptureFixture[str], store: Path) ->
         text = capsys.readouterr().out
         assert run.id in text
         assert "finished" in text
+
+
+def test_a_piped_list_is_not_cut(store: Path) -> None:
+    program = "import sys; from modgrok import cli; cli.main(sys.argv[1:])"
+    command = [sys.executable, "-c", program, "runs", "--store", str(store)]
+    listed = subprocess.run(command, env={**os.environ, "COLUMNS": "30"}, capture_output=True, text=True, check=True)
+    header, row = listed.stdout.splitlines()
+    assert header.endswith("grokked at")
+    assert row.startswith(f"{only_run(store).id}  n+m ")
 
 
 def test_an_empty_store(capsys: pytest.CaptureFixture[str], run_json: Any, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +16,9 @@ from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
 from modgrok.experiments.store import RUN_NAME, check_intact
+
+PIPED_WIDTH = 160
+"""Columns of a table that another program reads: nothing is cut off."""
 
 Names = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[RUN ...]")]
 
@@ -83,9 +87,10 @@ def _list(arguments: List, store: Store) -> None:
     table = Table(*columns, box=None, pad_edge=False)
     for name in ("p", "N", "α", "steps", "test", "grokked at"):
         table.columns[columns.index(name)].justify = "right"
+    table.columns[0].min_width = max(len(row["run"]) for row in rows)
     for row in rows:
         table.add_row(*_cells(row))
-    out.print(table, highlight=False)
+    (out if out.is_terminal else Console(width=PIPED_WIDTH)).print(table, highlight=False)
     for row in rows:
         if row["status"] == "damaged":
             out.print(Text(f"{row['run']} is damaged: {row['reason']}"), style="yellow", soft_wrap=True)

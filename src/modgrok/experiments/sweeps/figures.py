@@ -1,12 +1,13 @@
 """Pictures of summaries: curves with their spread, and heat maps. Everything drawn is computed elsewhere."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.sweeps.summary import GROKKED, Summary
+from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary
 
 Kind = Literal["auto", "curves", "map"]
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#a6761d")
@@ -80,7 +81,10 @@ def _curves(summary: Summary) -> Any:
         share = summary.outcome == GROKKED
         middle = np.array([cell.mean if share else cell.median for cell in row], float)
         style = ("-", "--", ":", "-.")[i // len(PALETTE) % 4]
-        axes.plot(positions, middle, "o", ms=3.5, ls=style, color=colour, label=str(y_value))
+        axes.plot(
+            positions, middle, "o", ms=3.5, ls=style, color=colour, label=None if summary.y is None else str(y_value)
+        )
+        _mark_absences(axes, positions, row, colour, 0.98 - 0.035 * i)
         if not share:
             low, high = (np.array([getattr(cell, end) for cell in row], float) for end in ("low", "high"))
             axes.fill_between(positions, low, high, color=colour, alpha=0.18, lw=0)
@@ -96,9 +100,24 @@ def _curves(summary: Summary) -> Any:
         axes.set_yscale("log")
     axes.set(xlabel=_words(summary.x), ylabel=_words(summary.outcome))
     axes.set_title(summary.title, loc="left", fontsize=10)
-    if summary.y is not None:
-        axes.legend(title=_words(summary.y), fontsize=8, title_fontsize=8)
+    for marker, label in (("o", "not all runs"), ("x", "no run")):
+        if any(line.get_gid() == label for line in axes.lines):
+            axes.plot([], [], marker, ms=3.5, mfc="white", color=PALETTE[6], label=label)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(title=None if summary.y is None else _words(summary.y), fontsize=8, title_fontsize=8)
     return figure
+
+
+def _mark_absences(axes: Any, positions: Any, row: Sequence[Cell], colour: str, height: float) -> None:
+    """Hollow points where only some of the runs have a value, crosses near the top where none has."""
+    some = [0 < len(cell.values) < cell.ended for cell in row]
+    none = [cell.ended > 0 and not cell.values for cell in row]
+    if any(some):
+        middle = np.array([cell.median for cell in row], float)
+        axes.plot(positions[some], middle[some], "o", ms=3.5, mfc="white", mec=colour, gid="not all runs")
+    if any(none):
+        heights = np.full(sum(none), height)
+        axes.plot(positions[none], heights, "x", ms=4, color=colour, transform=axes.get_xaxis_transform(), gid="no run")
 
 
 def _map(summary: Summary) -> Any:
