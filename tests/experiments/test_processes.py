@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from modgrok.experiments import Store
@@ -162,3 +163,33 @@ def test_two_devices_that_share_a_run_do_not_change_a_bit(lab, store, start):
             alone = Store(store.folder.parent / f"alone on {devices}")
             wait_for(start(alone, experiment, devices=devices))
             lab.assert_same(alone.find(experiment.resolve().id), store.find(experiment.resolve().id))
+
+
+def test_a_run_is_shared_as_it_was_begun(lab, store, start):
+    """On eight devices: one of a batch, which goes on alone, and one that is alone from the beginning."""
+    pair = [lab.small(modulus=31, width=800, seed=seed, steps=300, evaluations=4) for seed in (0, 1)]
+    name = pair[0].resolve().id
+    for begun, shared_by in ((pair, 1), (pair[:1], 6)):
+        whole, broken = (Store(store.folder.parent / f"{word} {shared_by}") for word in ("whole", "broken"))
+        wait_for(start(whole, *begun, devices=DEVICES))
+        process = start(broken, *begun, devices=DEVICES)
+        for _ in range(3):
+            wait_until_written(broken.folder / name / "checkpoint.safetensors", process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        steps, _ = wait_for(start(broken, pair[0], devices=DEVICES))
+        assert 0 < steps < 300
+        run = broken.find(name)
+        assert run.settings["environment"]["shared_by"] == shared_by
+        lab.assert_same(run, whole.find(name))
+
+
+def test_more_than_two_devices_that_share_a_run_round_differently(lab, store, start):
+    experiment = lab.small(modulus=97, width=500, steps=20, evaluations=4)
+    found = []
+    for devices in (1, DEVICES):
+        place = Store(store.folder.parent / f"on {devices}")
+        wait_for(start(place, experiment, devices=devices))
+        (run,) = place
+        found.append([list(row.values()) for row in run.rows()])
+    np.testing.assert_allclose(*found, rtol=1e-4)

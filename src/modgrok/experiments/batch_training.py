@@ -16,7 +16,7 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.outcome import Progress, result_of
 from modgrok.experiments.store import Store
 from modgrok.networks import Network, as_numpy
-from modgrok.training.batch import compiled, divided, freeze, select, stack, unstack
+from modgrok.training.batch import SHARING, compiled, divided, freeze, select, stack, unstack
 from modgrok.training.evaluation import Measurement, training_statistics
 from modgrok.training.examples import RunData, run_data
 from modgrok.training.loop import NEVER, State
@@ -24,6 +24,8 @@ from modgrok.training.weights import as_network, from_network
 
 CALL_SECONDS = 0.4
 """About how long one call of the compiled program may last: as long as it takes to notice Ctrl-C."""
+SHARED_BY = "shared_by"
+"""Name of the fact how many devices shared a run, beside where it was made: more than two find other bits than one."""
 CHECKPOINT_SECONDS = 5.0
 """Least time between checkpoints."""
 CHECKPOINT_SHARE = 0.05
@@ -39,13 +41,13 @@ class BatchTraining:
 
     def __init__(self, batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
         self.batch, self.store, self.observer = batch, store, observer
-        self.program, self.devices = divided(batch.program, len(batch.members), batch.rows, devices)
+        self.step = batch.step
         self.members = list(batch.members)
         """The runs of the batch's axis, in order."""
+        self.program, self.devices = divided(batch.program, len(self.members), batch.rows, devices, self._sharing())
         self.active = list(range(len(self.members)))
         """Which of them still train; the others are frozen where they ended."""
         self.progress = {m.run.id: Progress(m.experiment) for m in self.members}
-        self.step = batch.step
         self.last_checkpoint = self.last_flush = self.started = time.monotonic()
         self.checkpoint_cost = 0.0
         self.steps_per_second = 20.0
@@ -90,7 +92,7 @@ class BatchTraining:
             self.state: State = from_weights(stack(weights, self.program, self.devices), self.rates, self.data.examples)
         else:
             self.state = randomly(*fresh)
-        where = environment(self.devices[0])
+        where = environment(self.devices[0]) | {SHARED_BY: self.program.shared}
         for member in self.members:
             member.run.begin(member.experiment, where)
 
@@ -101,6 +103,12 @@ class BatchTraining:
         for member in self.members:
             member.run.truncate(self.step)
             self.progress[member.run.id].restore(member.run.rows())
+
+    def _sharing(self) -> int:
+        """The most devices that may share a run: one that goes on is added up as it was begun, to end with its bits."""
+        if self.step == 0:
+            return SHARING
+        return max(2, self.members[0].run.settings["environment"].get(SHARED_BY, 2))
 
     def _parent(self, experiment: Experiment) -> Network:
         name, _, step = experiment.parent.partition("@")
@@ -116,7 +124,7 @@ class BatchTraining:
     def _padded(self, runs: Sequence[int]) -> list[int]:
         """Run numbers filled up with the last one to a multiple of the devices that each take runs of their own."""
         numbers = list(runs)
-        return numbers if self.program.shared else numbers + [numbers[-1]] * (-len(numbers) % len(self.devices))
+        return numbers if self.program.shared > 1 else numbers + [numbers[-1]] * (-len(numbers) % len(self.devices))
 
     def _advance_to(self, target: int) -> None:
         while True:

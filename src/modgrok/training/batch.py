@@ -2,7 +2,8 @@
 
 On a GPU all runs of a device take each step together. On a CPU, whose cache holds one run's activations but not ten
 runs', each takes all its steps before the next begins, so that a run in a batch has the bits that it has alone. A
-large run that is alone keeps two cores busy: each takes half of its examples.
+large run that is alone keeps several cores busy: each takes a part of its examples. Two add up to the same bits as one;
+more than two round differently.
 """
 
 import dataclasses
@@ -26,10 +27,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
 GPU's products are as fast, and compile in a third of the time."""
 
 
-def divided(program: Program, runs: int, rows: int, devices: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
-    """The program and the devices that train so many runs: one run that is large is shared by two CPU devices."""
-    if runs == 1 and len(devices) > 1 and program.blocks(rows)[0] > 1:
-        return dataclasses.replace(program, shared=True), devices[:2]
+SHARING = 8
+"""The most CPU devices that share a run: with more, what each does for itself takes longer than its part."""
+
+
+def divided(
+    program: Program, runs: int, rows: int, devices: tuple[Any, ...], most: int = SHARING
+) -> tuple[Program, tuple[Any, ...]]:
+    """The program and the devices that train so many runs: a large one that is alone is shared by up to `most`."""
+    sharing = min(most, len(devices), program.blocks(rows)[0])
+    if runs == 1 and sharing > 1:
+        return dataclasses.replace(program, shared=sharing), devices[:sharing]
     return program, devices[:runs]
 
 
@@ -66,12 +74,12 @@ def compiled(
 
 
 def _mesh(program: Program, devices: tuple[Any, ...]) -> Mesh:
-    return Mesh(np.array(devices), (EXAMPLES if program.shared else "runs",))
+    return Mesh(np.array(devices), (EXAMPLES if program.shared > 1 else "runs",))
 
 
 def _layout(program: Program) -> tuple[PartitionSpec, RunData]:
     """How arrays with a run axis lie on the devices, and how a run's data do."""
-    if not program.shared:
+    if program.shared == 1:
         runs = PartitionSpec("runs")
         places = runs if program.gathers else None
         return runs, RunData(Examples(runs, runs, runs, places), runs, runs, runs, runs)

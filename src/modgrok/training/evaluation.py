@@ -12,7 +12,7 @@ from modgrok.networks import Normalization, grid
 from modgrok.networks.activation import activation
 from modgrok.networks.parametrization import scales
 from modgrok.training.examples import Examples, RunData
-from modgrok.training.gradient import batch_statistics, look_up, loss_and_gradient, sum_halves
+from modgrok.training.gradient import batch_statistics, look_up, loss_and_gradient, sum_parts
 from modgrok.training.loss import loss_function, of_answers
 from modgrok.training.program import CACHE_FLOATS, EXAMPLES, Program
 from modgrok.training.weights import Weights
@@ -77,8 +77,8 @@ def _scores(program: Program, weights: Weights, data: RunData) -> tuple[Array, A
     objective = loss_function(program.loss)
     dtype = columns.dtype
     total = program.modulus**program.arity
-    rows = min(-(-total // 2), max(256, CACHE_FLOATS // program.width))
-    blocks = 2 * -(-total // (2 * rows))
+    rows = min(-(-total // program.parts), max(512, CACHE_FLOATS // program.width))
+    blocks = program.parts * -(-total // (program.parts * rows))
     padding = (0, blocks * rows - total)
     inputs = jnp.asarray(grid(program.modulus, program.arity), jnp.int32)
     chosen = [data.trained.astype(dtype), (~data.trained).astype(dtype)]
@@ -101,11 +101,10 @@ def _scores(program: Program, weights: Weights, data: RunData) -> tuple[Array, A
         jnp.pad(inputs, (padding, (0, 0))).reshape(blocks, rows, program.arity),
         *(jnp.pad(x, padding).reshape(blocks, rows) for x in (data.table, *chosen)),
     )
-    if program.shared:
-        half = jax.lax.axis_index(EXAMPLES)
-        stacked = jax.tree.map(
-            lambda part: jax.lax.dynamic_slice_in_dim(part, half * blocks // 2, blocks // 2), stacked
-        )
-    sums = sum_halves(program, add_block, (jnp.zeros((), dtype),) * 4, stacked)
+    if program.shared > 1:
+        share = blocks // program.shared
+        first = jax.lax.axis_index(EXAMPLES) * share
+        stacked = jax.tree.map(lambda part: jax.lax.dynamic_slice_in_dim(part, first, share), stacked)
+    sums = sum_parts(program, add_block, (jnp.zeros((), dtype),) * 4, stacked)
     counts = [weight.sum() for weight in chosen]
     return tuple(total / count for total, count in zip(sums, counts * 2, strict=True))

@@ -67,32 +67,32 @@ def loss_and_gradient(
     nothing = (jnp.zeros((), columns.dtype), jnp.zeros_like(columns), jnp.zeros_like(readout))
     block_count, row_count = examples.answers.shape
     rows = jnp.arange(block_count * row_count, dtype=jnp.int32).reshape(block_count, row_count)
-    if block_count == 1 and not program.shared:
+    if block_count == 1 and program.shared == 1:
         first = Examples(examples.inputs[0], examples.answers[0], examples.weight[0], examples.places)
         (loss, of_columns, of_readout), _ = add_block(nothing, (first, rows[0]))
     else:
-        if program.shared:
+        if program.shared > 1:
             rows = rows + jax.lax.axis_index(EXAMPLES) * rows.size
-        loss, of_columns, of_readout = sum_halves(program, add_block, nothing, (examples, rows))
+        loss, of_columns, of_readout = sum_parts(program, add_block, nothing, (examples, rows))
     return loss, Weights(
         of_columns[:, :, : program.width] * factors.hidden,
         of_readout[: program.modulus, : program.width] * factors.output,
     )
 
 
-def sum_halves(program: Program, add_block: Callable[..., Any], nothing: Any, blocks: Any) -> Any:
-    """What `add_block` adds up over both halves of the blocks: here, or one half on each of two devices."""
+def sum_parts(program: Program, add_block: Callable[..., Any], nothing: Any, blocks: Any) -> Any:
+    """What `add_block` adds up over all parts of the blocks: two here, or one on each device."""
 
-    def sum_half(blocks: Any) -> Any:
+    def sum_part(blocks: Any) -> Any:
         return jax.lax.scan(add_block, nothing, blocks)[0]
 
-    if program.shared:
-        flat, unflatten = ravel_pytree(sum_half(blocks))  # one sum over devices, not one for each array
-        both = unflatten(jax.lax.psum(flat, EXAMPLES))
+    if program.shared > 1:
+        flat, unflatten = ravel_pytree(sum_part(blocks))  # one sum over devices, not one for each array
+        total = unflatten(jax.lax.psum(flat, EXAMPLES))
     else:
         halves = jax.tree.map(lambda part: part.reshape(2, -1, *part.shape[1:]), blocks)
-        both = jax.tree.map(lambda part: part[0] + part[1], jax.lax.map(sum_half, halves))
-    return jax.lax.optimization_barrier(both)  # what follows is compiled, and rounds, alike
+        total = jax.tree.map(lambda part: part[0] + part[1], jax.lax.map(sum_part, halves))
+    return jax.lax.optimization_barrier(total)  # what follows is compiled, and rounds, alike
 
 
 def look_up(columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"]) -> Float[Array, "row N"]:

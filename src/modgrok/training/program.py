@@ -32,8 +32,9 @@ class Program:
     precision: Literal["float32", "float64"]
     platform: str
     """`cpu` works in cache-sized blocks and scatters gradients; others take the whole batch at once and gather them."""
-    shared: bool = False
-    """Two CPU devices work on one run, each on half of its blocks: what they add up is what one would, bit for bit."""
+    shared: int = 1
+    """How many CPU devices work on one run, each on its part of the blocks. Two find what one would, bit for bit, since
+    one adds up the same two parts."""
 
     @property
     def gathers(self) -> bool:
@@ -50,10 +51,15 @@ class Program:
         """Width of the hidden layer while it is computed with: rows of whole cache lines, where that wastes little."""
         return self.width if self.platform != "cpu" or self.width < 128 else -(-self.width // 16) * 16
 
+    @property
+    def parts(self) -> int:
+        """In how many parts sums over examples are made: each device its own, or one device two."""
+        return max(2, self.shared)
+
     def blocks(self, examples: int) -> tuple[int, int]:
-        """How many blocks of how many rows hold that many examples: one, or an even number, for two halves."""
+        """How many blocks of how many rows hold that many examples: one, or as many in each part."""
         if self.platform != "cpu" or self.batch_norm or self.batch_size is not None:
             return 1, examples
         length = max(64, CACHE_FLOATS // self.width)
-        count = 1 if examples <= length else 2 * -(-examples // (2 * length))
+        count = 1 if examples <= length else self.parts * -(-examples // (self.parts * length))
         return count, -(-examples // count)
