@@ -153,7 +153,7 @@ def test_two_devices_that_share_a_run_do_not_change_a_bit(lab, store, start):
     """Large enough for several blocks; alone it is shared, in a batch each device has a run of its own."""
     large = [
         lab.small(modulus=modulus, width=width, dropout=dropout, seed=seed, steps=20, evaluations=4)
-        for modulus, width, dropout in ((97, 500, 0.0), (31, 800, 0.2))
+        for modulus, width, dropout in ((97, 500, 0.0), (31, 800, 0.2), (23, 500, 0.0))
         for seed in (0, 1)
     ]
     assert program_of(large[0].resolve(), 2, "cpu").blocks(len(large[0].split.divide(large[0].load_task())[0]))[0] > 1

@@ -77,7 +77,8 @@ def _scores(program: Program, weights: Weights, data: RunData) -> tuple[Array, A
     objective = loss_function(program.loss)
     dtype = columns.dtype
     total = program.modulus**program.arity
-    rows = min(-(-total // program.parts), max(512, CACHE_FLOATS // program.width))
+    # At least two blocks in each part: a loop of one is compiled, and rounds, as none.
+    rows = min(-(-total // (2 * program.parts)), max(512, CACHE_FLOATS // program.width))
     blocks = program.parts * -(-total // (program.parts * rows))
     padding = (0, blocks * rows - total)
     inputs = jnp.asarray(grid(program.modulus, program.arity), jnp.int32)
