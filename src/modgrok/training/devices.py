@@ -12,7 +12,7 @@ from modgrok.training.program import Program
 
 BATCH_FLOATS = 1 << 20
 """Activations of all the runs of one batch on one CPU device, which they pass one after another: a call of the program
-then lasts long enough for each run to take many steps."""
+then lasts long enough for each run to take several steps."""
 CPU_RUNS = 4
 """The fewest runs of a batch on one CPU device, however large they are."""
 GPU_RUNS = 512

@@ -79,7 +79,7 @@ def _scores(program: Program, weights: Weights, data: RunData) -> tuple[Array, A
     total = program.modulus**program.arity
     # At least two blocks in each part: a loop of one is compiled, and rounds, as none.
     rows = min(-(-total // (2 * program.parts)), max(512, CACHE_FLOATS // program.width))
-    blocks = program.parts * -(-total // (program.parts * rows))
+    blocks = program.blocks_of(rows, total)
     padding = (0, blocks * rows - total)
     inputs = jnp.asarray(grid(program.modulus, program.arity), jnp.int32)
     chosen = [data.trained.astype(dtype), (~data.trained).astype(dtype)]

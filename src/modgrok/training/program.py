@@ -61,5 +61,9 @@ class Program:
         if self.platform != "cpu" or self.batch_norm or self.batch_size is not None:
             return 1, examples
         length = max(64, CACHE_FLOATS // self.width)
-        count = 1 if examples <= length else self.parts * -(-examples // (self.parts * length))
+        count = 1 if examples <= length else self.blocks_of(length, examples)
         return count, -(-examples // count)
+
+    def blocks_of(self, rows: int, examples: int) -> int:
+        """The fewest blocks of so many rows that hold the examples, as many in each part."""
+        return self.parts * -(-examples // (self.parts * rows))

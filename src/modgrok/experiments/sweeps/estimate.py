@@ -69,10 +69,10 @@ def estimate(plan: Sequence[Unit], speed: Speed, store: Store, workers: int = 1)
     for unit in plan:
         first = unit.experiments[0]
         table = first.load_task(store.tables).table
-        shapes.add((program_of(first, table.ndim, "cpu"), round(first.fraction * table.size), len(unit.experiments)))
+        arity = table.ndim
+        shapes.add((program_of(first, arity, "cpu"), round(first.fraction * table.size), len(unit.experiments)))
         for e in unit.experiments:
             assert e.steps is not None
-            arity = e.load_task(store.tables).arity
             steps = e.steps + EVALUATION * min(e.evaluations, e.steps)
             seconds += steps * work(e, arity) / speed.work / speed.run_steps_per_second
             run_steps += e.steps

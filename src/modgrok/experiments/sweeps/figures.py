@@ -84,7 +84,7 @@ def _curves(summary: Summary) -> Any:
         axes.plot(
             positions, middle, "o", ms=3.5, ls=style, color=colour, label=None if summary.y is None else str(y_value)
         )
-        _mark_absences(axes, positions, row, colour, 0.98 - 0.035 * i)
+        _mark_absences(axes, positions, middle, row, colour, 0.98 - 0.035 * i)
         if not share:
             low, high = (np.array([getattr(cell, end) for cell in row], float) for end in ("low", "high"))
             axes.fill_between(positions, low, high, color=colour, alpha=0.18, lw=0)
@@ -108,12 +108,11 @@ def _curves(summary: Summary) -> Any:
     return figure
 
 
-def _mark_absences(axes: Any, positions: Any, row: Sequence[Cell], colour: str, height: float) -> None:
+def _mark_absences(axes: Any, positions: Any, middle: Any, row: Sequence[Cell], colour: str, height: float) -> None:
     """Hollow points where only some of the runs have a value, crosses near the top where none has."""
     some = [0 < len(cell.values) < cell.ended for cell in row]
     none = [cell.ended > 0 and not cell.values for cell in row]
     if any(some):
-        middle = np.array([cell.median for cell in row], float)
         axes.plot(positions[some], middle[some], "o", ms=3.5, mfc="white", mec=colour, gid="not all runs")
     if any(none):
         heights = np.full(sum(none), height)

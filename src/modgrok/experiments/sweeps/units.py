@@ -42,7 +42,8 @@ def units(
     runs one may have, from the program, the rows of its training sets and the slots of its look-ups.
 
     On a CPU the training sets of a unit have the same length. Runs take turns there, so nothing is lost, and since
-    padding changes the order of sums, a run then has the same bits in every unit, on every engine.
+    padding changes the order of sums, a run then has the same bits in every unit, on every engine, unless it is alone
+    in its unit and more than two cores share it.
     """
     from modgrok.experiments.batches import program_of, together
 
