@@ -18,43 +18,10 @@ expect = playwright.expect
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-@pytest.fixture(scope="module")
-def chromium(browser_command: tuple[str | None, list[str]]) -> Iterator[Any]:
-    path, flags = browser_command
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail("The browser tests need Chromium on PATH.")
-        pytest.skip("Chromium is not on PATH.")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=flags)
-        yield browser
-        browser.close()
-
-
-class Watched:
-    """A page whose mistakes and requests are remembered."""
-
-    def __init__(self, context: Any) -> None:
-        self.page = context.new_page()
-        self.page.set_default_timeout(20_000)
-        expect.set_options(timeout=20_000)
-        self.problems: list[str] = []
-        self.hosts: set[str] = set()
-        self.page.on("console", lambda m: self.problems.append(m.text) if m.type in ("error", "warning") else None)
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", self._request)
-
-    def _request(self, request: Any) -> None:
-        found = re.match(r"(\w+):(?://([^/:]*))?", request.url)
-        assert found
-        if found[1] not in ("data", "blob", "file"):
-            self.hosts.add(found[2])
-
-
 @pytest.fixture
-def watched(chromium: Any, lab: Any) -> Iterator[Watched]:
+def watched(chromium: Any, lab: Any, watch: Any) -> Iterator[Any]:
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    found = Watched(context)
+    found = watch(context)
     yield found
     context.close()
     assert found.problems == []

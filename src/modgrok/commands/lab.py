@@ -1,4 +1,4 @@
-"""`modgrok lab`: the local page on which runs are trained, watched and compared."""
+"""`modgrok lab`: the local page on which runs are trained, watched and compared, and the story that leads to it."""
 
 import contextlib
 import webbrowser
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from modgrok.commands.arguments import err, parse
 from modgrok.experiments import Store
+from modgrok.lab import story
 from modgrok.lab.server import Lab, serve
 
 
@@ -20,11 +21,17 @@ class LabPage:
     """The folder of runs; by default $MODGROK_STORE, or runs."""
     no_browser: bool = False
     """Only print the address."""
+    export_story: Path | None = None
+    """Write the story into this folder as one page that needs neither server nor network, and end."""
 
 
 def main(argv: list[str]) -> None:
-    """Serve until interrupted."""
+    """Serve until interrupted, or export the story."""
     arguments = parse(LabPage, "lab", argv)
+    if arguments.export_story is not None:
+        path = story.export(arguments.export_story)
+        err.print(f"The story is in {path}.", soft_wrap=True, highlight=False)
+        return
 
     def ready(lab: Lab) -> None:
         err.print(f"The lab is open at {lab.address}", soft_wrap=True, highlight=False)

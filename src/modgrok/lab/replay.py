@@ -1,4 +1,4 @@
-"""One run as one HTML file that replays it offline, without Python: page, modules, plotly.js, curves and frames."""
+"""One run as one HTML file that replays it offline, without Python: page, modules, curves and frames."""
 
 import base64
 import gzip
@@ -27,21 +27,18 @@ def replay(library: Library, run: Run) -> str:
     frames = {f"{step}": library.frame(run, step, coordinate, []) for step in steps}
     frames |= {form: library.theory(run, form, coordinate) for form in details["task"]["forms"] if form != "complex"}
     details["coordinate"] = coordinate
-    names = {f"{assets.MODULES}{name}": _data_url(assets.text(name)) for name in assets.modules()}
     parts = [
-        f"<style>{assets.text('lab.css')}</style>",
-        f'<script type="importmap">{json.dumps({"imports": names})}</script>',
+        assets.bundle(),
         f'<script type="application/json" id="replay-run">{_json(details)}</script>',
         *(
             f'<script type="text/plain" data-frame="{name}">{_packed(content)}</script>'
             for name, content in frames.items()
         ),
-        f'<script type="text/plain" id="replay-plotly">{_packed(assets.plotly_path().read_bytes())}</script>',
         '<script type="module">import "lab/main.js";</script>',
     ]
     title = f"{run.task.name} mod {run.task.modulus}, run {run.id}"
     return (
-        assets.text("index.html")
+        assets.text("lab.html")
         .replace("<!-- head -->", "\n".join(parts))
         .replace("<title>modgrok lab", f"<title>{html.escape(title)}")
     )
@@ -53,7 +50,3 @@ def _packed(content: bytes) -> str:
 
 def _json(value: object) -> str:
     return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
-
-
-def _data_url(source: str) -> str:
-    return "data:text/javascript;base64," + base64.b64encode(source.encode()).decode()

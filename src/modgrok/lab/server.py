@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 import modgrok
@@ -48,7 +48,8 @@ class Lab:
         """Measured operations a second of training, once something has trained."""
         self.app = Starlette(
             routes=[
-                Route("/", self.page),
+                Route("/", self.story),
+                Route("/lab", self.page),
                 Route("/static/{name:path}", self.static),
                 Route("/api/state", _answer(self.state)),
                 Route("/api/check", _answer(self.check), methods=["POST"]),
@@ -79,17 +80,18 @@ class Lab:
         await warming
         await self.training.close()
 
+    async def story(self, request: Request) -> Response:
+        return HTMLResponse(assets.page("story.html", "story/main.js", request.scope["nonce"]))
+
     async def page(self, request: Request) -> Response:
-        return HTMLResponse(assets.page(request.scope["nonce"]))
+        return HTMLResponse(assets.page("lab.html", "main.js", request.scope["nonce"]))
 
     async def static(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if name == "plotly.min.js":
-            return FileResponse(assets.plotly_path(), headers={"Cache-Control": "max-age=86400"})
         if name not in assets.names():
             return PlainTextResponse("There is no such file.", 404)
         kind = assets.TYPES[os.path.splitext(name)[1]]
-        return Response(assets.text(name), media_type=kind, headers={"Cache-Control": "no-cache"})
+        return Response(assets.content(name), media_type=kind, headers={"Cache-Control": "no-cache"})
 
     async def state(self, request: Request) -> Any:
         return {

@@ -37,9 +37,9 @@ export function pretty(text) {
     .replace(/(?<=[^(^])([+-])/g, (sign) => (sign === "-" ? " − " : " + "));
 }
 
-export const percent = (x, digits = 1) => (x == null ? "–" : `${(100 * x).toFixed(digits)} %`);
+export const percent = (x, digits = 1) => (x == null ? "–" : `${(100 * x).toFixed(digits)}\u00a0%`);
 
-export const grouped = (x) => (x == null ? "–" : x.toLocaleString("en").replaceAll(",", " "));
+export const grouped = (x) => (x == null ? "–" : x.toLocaleString("en").replaceAll(",", "\u202f"));
 
 export function duration(seconds) {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;

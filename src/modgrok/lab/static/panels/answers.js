@@ -3,7 +3,8 @@
 import { heatmap, prepare } from "lab/canvas.js";
 import { css, frequencyColor, sample } from "lab/color.js";
 import { choice, make, number, percent } from "lab/dom.js";
-import { outputs, taskTables } from "lab/network.js";
+import { outputs } from "lab/network.js";
+import { taskTables } from "lab/tasktable.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { setView, state } from "lab/store.js";
 

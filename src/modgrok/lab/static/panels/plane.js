@@ -3,7 +3,8 @@
 import { axes, dot, line, prepare, roundSteps } from "lab/canvas.js";
 import { css, frequencyColor } from "lab/color.js";
 import { choice, make, number, percent } from "lab/dom.js";
-import { columnOrder, fitted, hidden, taskTables, weight } from "lab/network.js";
+import { hidden, weight } from "lab/network.js";
+import { columnOrder, fitted, taskTables } from "lab/tasktable.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { setView, state } from "lab/store.js";
 

@@ -9,7 +9,7 @@ import { StepChart } from "lab/chart.js";
 import { css } from "lab/color.js";
 import { choice, make, number, percent } from "lab/dom.js";
 import { decode, order } from "lab/frames.js";
-import { taskTables } from "lab/network.js";
+import { taskTables } from "lab/tasktable.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { source } from "lab/source.js";
 import { emit, setView, state } from "lab/store.js";

@@ -4,7 +4,8 @@ import { cached, order } from "lab/frames.js";
 import { heatmap } from "lab/canvas.js";
 import { sample } from "lab/color.js";
 import { choice, make } from "lab/dom.js";
-import { columnOrder, weight } from "lab/network.js";
+import { weight } from "lab/network.js";
+import { columnOrder } from "lab/tasktable.js";
 import { Panel } from "lab/panel.js";
 import { setView, state } from "lab/store.js";
 
