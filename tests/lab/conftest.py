@@ -42,7 +42,9 @@ FLAGS = [
 expect = playwright.expect
 
 PORT, TOKEN = 8642, "the-token"
-TINY = Experiment("n + m", 13, 32, fraction=0.7, lr=0.1, steps=30, evaluations=12, snapshots=5)
+TINY = Experiment("n + m", 13, 64, fraction=0.7, lr=0.1, steps=30, evaluations=12, snapshots=5)
+NOISE = dataclasses.replace(TINY, seed=9, lr=0.001)
+LONG = Experiment("+".join(["n*m^2"] * 60), 13, 8, lr=0.1, steps=5, evaluations=3, snapshots=2)
 PRODUCT = Experiment("n * m", 11, 24, fraction=0.7, lr=0.1, steps=20, evaluations=8, snapshots=0)
 
 
@@ -55,6 +57,19 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store.folder
 
 
+@pytest.fixture(scope="session")
+def many(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with five more seeds, a run that never left its noise, and one whose function is long."""
+    folder = tmp_path_factory.mktemp("many") / "store"
+    shutil.copytree(written, folder)
+    store = Store(folder)
+    for seed in range(1, 6):
+        write_run(store, dataclasses.replace(TINY, seed=seed, snapshots=0, evaluations=4).resolve())
+    write_run(store, NOISE.resolve(), moves=False)
+    write_run(store, LONG.resolve(), moves=False)
+    return folder
+
+
 @pytest.fixture
 def store(written: Path, tmp_path: Path) -> Store:
     """A copy of that store."""
@@ -62,18 +77,19 @@ def store(written: Path, tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def write_run(store: Store, experiment: Experiment) -> None:
+def write_run(store: Store, experiment: Experiment, moves: bool = True) -> None:
     """Stores a run whose weights move from noise to a closed form in a straight line, without training anything."""
     run, task = store.add(experiment), experiment.load_task()
     run.begin(experiment, {})
     progress = Progress(experiment)
-    closed = solve(task, "waves", width=experiment.width, dtype=np.float32)
+    addition = Experiment("n + m", experiment.modulus).load_task()
+    closed = solve(task if moves else addition, "waves", width=experiment.width, dtype=np.float32)
     rng = np.random.default_rng(0)
     noise_in, noise_out = (rng.normal(0, 3, w.shape).astype(np.float32) for w in (closed.w_in, closed.w_out))
     evaluated, kept = experiment.schedule
     network = closed
     for step in evaluated.tolist():
-        done = step / evaluated[-1]
+        done = step / evaluated[-1] if moves else 0
         w_in, w_out = done * closed.w_in + (1 - done) * noise_in, done * closed.w_out + (1 - done) * noise_out
         network = dataclasses.replace(closed, w_in=w_in.astype(np.float32), w_out=w_out.astype(np.float32))
         progress.add({"step": step} | _measure(network, experiment))
@@ -194,6 +210,12 @@ class LabProcess:
         self.process.send_signal(signal.SIGINT)
         self.process.communicate(timeout=30)
         return self.process.returncode
+
+
+@pytest.fixture(scope="session")
+def start_lab() -> type[LabProcess]:
+    """Starts a lab that whoever asked for it closes."""
+    return LabProcess
 
 
 @pytest.fixture

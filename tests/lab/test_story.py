@@ -11,7 +11,7 @@ import pytest
 
 from modgrok.cli import main
 from modgrok.closed_form import exact_width
-from modgrok.lab import assets, make_story, story
+from modgrok.lab import make_story, story
 from modgrok.measures import circular_spread, neuron_waves, waves_only
 from modgrok.networks import Network, predictions
 from modgrok.tasks import task
@@ -250,7 +250,8 @@ def test_the_page_computes_what_the_library_computes(reader: Any) -> None:
             one: right(closedForm(replay.modulus, [1])),
             margins: [Math.min(...exact.margins), Math.max(...exact.margins)],
             unknown: [activation("softplus"), refusal("softplus"), refusal("x^3")],
-            activations: ["quadratic", "relu", "gelu", "abs", "tanh", "silu", "x^3"].map((name) => activation(name)(-0.7)),
+            activations: ["quadratic", "relu", "gelu", "abs", "tanh", "silu", "x^3"].map(
+              (name) => activation(name)(-0.7)),
           };
         }""",
         [HEADER["steps"][0], END],
@@ -322,8 +323,3 @@ def test_it_is_the_first_thing_the_lab_shows(chromium: Any, lab: Any, watch: Any
     assert sum(sizes) < MOST_BYTES, "story and lab together"
     context.close()
     assert watched.problems == []
-
-
-def test_every_module_is_small() -> None:
-    for name in assets.modules():
-        assert assets.text(name).count("\n") < 300, name

@@ -1,6 +1,8 @@
 """`modgrok lab`: the local page on which runs are trained, watched and compared, and the story that leads to it."""
 
 import contextlib
+import html
+import tempfile
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +39,16 @@ def main(argv: list[str]) -> None:
         err.print(f"The lab is open at {lab.address}", soft_wrap=True, highlight=False)
         err.print(f"Runs are kept in {lab.library.store.folder}. Ctrl-C closes it.", soft_wrap=True, highlight=False)
         if not arguments.no_browser:
-            webbrowser.open(lab.address)
+            webbrowser.open(_door(Path(private), lab.address))
 
-    with contextlib.suppress(KeyboardInterrupt):
+    with tempfile.TemporaryDirectory(prefix="modgrok-") as private, contextlib.suppress(KeyboardInterrupt):
         serve(Store(arguments.store), arguments.port, ready)
+
+
+def _door(folder: Path, address: str) -> str:
+    """A file that only this user can read and that leads to the lab: the browser is started with its name, so that the
+    token stands in no list of processes."""
+    path = folder / "lab.html"
+    path.touch(mode=0o600)
+    path.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(address)}">')
+    return path.as_uri()

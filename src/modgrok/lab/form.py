@@ -37,10 +37,14 @@ EFFICIENCY = 0.75
 """Share of NumPy's matrix-product rate that training reaches."""
 
 
+class BadRequest(ModgrokError):
+    """What came is no form at all, rather than a form with a mistake in it."""
+
+
 def experiment_from(settings: Any) -> Experiment:
     """The experiment a page asks for, within the page's bounds."""
-    if not isinstance(settings, dict):
-        raise ModgrokError("The settings are an object of names and values.")
+    if not isinstance(settings, dict) or not isinstance(settings.get("task"), str):
+        raise BadRequest("The settings are an object of names and values, and one of them is the task.")
     experiment = Experiment.from_dict(settings)
     check_size(experiment)
     return experiment
@@ -52,6 +56,8 @@ def check(settings: Any, rate: float | None = None) -> dict[str, Any]:
         experiment = experiment_from(settings)
         task = experiment.load_task()
         resolved = experiment.resolve()
+    except BadRequest:
+        raise
     except ExpressionError as error:
         return {"valid": False, "error": str(error).split("\n")[0], "column": error.column}
     except ModgrokError as error:
@@ -60,6 +66,7 @@ def check(settings: Any, rate: float | None = None) -> dict[str, Any]:
         "valid": True,
         "run": resolved.id,
         "lr": resolved.lr,
+        "auto_lr": natural_rate(experiment),
         "steps": resolved.steps,
         "momentum": resolved.momentum,
         "batch_size": resolved.batch_size,
@@ -102,22 +109,27 @@ def cost(experiment: Experiment, task: Task, rate: float) -> float:
     return COMPILATION_SECONDS + experiment.steps * STEP_SECONDS + work / rate
 
 
-def step_rate(experiment: Experiment, steps_per_second: float) -> float:
-    """The operations a second that a measured speed of training amounts to."""
+def step_rate(experiment: Experiment, steps_per_second: float) -> float | None:
+    """The operations a second that a measured speed of training amounts to; None where a step is mostly overhead."""
     inputs = experiment.modulus**2
     rows = experiment.batch_size or round(experiment.fraction * inputs)
-    return steps_per_second * 6 * rows * experiment.width * experiment.modulus
+    seconds = 1 / steps_per_second - STEP_SECONDS
+    return 6 * rows * experiment.width * experiment.modulus / seconds if seconds > STEP_SECONDS else None
+
+
+def natural_rate(experiment: Experiment) -> float | None:
+    """The learning rate that auto would choose for these settings."""
+    try:
+        rate = dataclasses.replace(experiment, lr="auto").resolve().lr
+    except ModgrokError:
+        return None
+    return rate if isinstance(rate, float) else None
 
 
 @cache
 def fields() -> list[dict[str, Any]]:
     """Every setting with its default, its choices and the help text of its definition."""
-    body = ast.parse(inspect.getsource(Experiment)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    help_texts = {}
-    for node, after in zip(body.body, body.body[1:], strict=False):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(after, ast.Expr):
-            help_texts[node.target.id] = ast.literal_eval(after.value)
+    help_texts = _help_texts()
     return [
         {
             "name": field.name,
@@ -127,6 +139,19 @@ def fields() -> list[dict[str, Any]]:
         }
         for field in dataclasses.fields(Experiment)
     ]
+
+
+def _help_texts() -> dict[str, str]:
+    """The help of every setting: its field's metadata, or else the text that follows it in the source."""
+    texts = {field.name: field.metadata["help"] for field in dataclasses.fields(Experiment) if "help" in field.metadata}
+    if texts:
+        return texts
+    body = ast.parse(inspect.getsource(Experiment)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    for node, after in zip(body.body, body.body[1:], strict=False):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(after, ast.Expr):
+            texts[node.target.id] = ast.literal_eval(after.value)
+    return texts
 
 
 @cache

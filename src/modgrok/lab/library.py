@@ -15,11 +15,11 @@ import numpy as np
 from modgrok.closed_form import available, solve
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, Store
-from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME
-from modgrok.lab.form import describe
+from modgrok.lab.form import describe, natural_rate
 from modgrok.lab.frames import frame
 from modgrok.lab.limits import RUNS_LISTED
+from modgrok.lab.panels import panels
 from modgrok.lab.what_if import change, closed_form
 from modgrok.measures import average_ipr, distance_to_closed_form, distance_to_table
 from modgrok.networks import Network
@@ -27,6 +27,9 @@ from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
 
 CACHE_BYTES = 200 << 20
+OUTCOME = ("status", "steps", "grokked_at", "test_accuracy")
+UNREADABLE = (ModgrokError, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError)
+"""What reading a damaged run may raise."""
 SUMMARY = ("task", "modulus", "width", "fraction", "optimizer", "activation", "seed", "parent")
 
 
@@ -54,13 +57,12 @@ class Library:
 
     def _summary(self, run: Run) -> dict[str, Any]:
         try:
-            settings = run.settings["experiment"]
-            result = run.result or {}
-            chosen = {name: settings[name] for name in SUMMARY}
-        except (Damaged, KeyError, TypeError) as error:
-            return {"run": run.id, "status": "damaged", "reason": str(error)}
-        outcome = {name: result.get(name) for name in ("steps", "grokked_at", "test_accuracy")}
-        return {"run": run.id, "status": result.get("status", "unfinished"), **chosen, **outcome}
+            experiment, result = run.experiment, run.result
+            chosen = {name: getattr(experiment, name) for name in SUMMARY}
+            outcome = {name: None if result is None else result[name] for name in OUTCOME}
+        except UNREADABLE as error:
+            return {"run": run.id, "status": "damaged", "reason": str(error) or type(error).__name__}
+        return {"run": run.id, **chosen, **outcome, "status": outcome["status"] or "unfinished"}
 
     def details(self, run: Run, experiment: Experiment | None = None) -> dict[str, Any]:
         """Settings, curves, stored steps and the task's table; of a run without a folder yet, from its experiment."""
@@ -70,14 +72,18 @@ class Library:
         trained = np.zeros(task.table.size, dtype=np.uint8)
         trained[train] = 1
         coordinate = task.structure.coordinate
+        shown = panels(experiment, task)
         return {
             "run": run.id,
             "status": run.status,
             "settings": experiment.as_dict(),
             "result": run.result,
             "rows": run.rows(),
-            "snapshots": frame_steps(run),
+            "snapshots": frame_steps(run) if "answers" in shown or "weights" in shown else [],
             "command": command(experiment),
+            "panels": shown,
+            "parent": self._parent(experiment),
+            "auto": {"lr": natural_rate(experiment)},
             "task": {
                 "name": task.name,
                 **describe(task),
@@ -85,10 +91,21 @@ class Library:
                 "length": None if coordinate is None else coordinate.length,
                 "index": None if coordinate is None else [index.tolist() for index in coordinate.index],
                 "readout": None if coordinate is None else coordinate.readout.tolist(),
-                "table": _base64(task.table.astype("<u2")) if task.arity == 2 else None,
-                "trained": _base64(trained) if task.arity == 2 else None,
+                "table": _base64(task.table.astype("<i2")) if "answers" in shown else None,
+                "trained": _base64(trained) if "answers" in shown else None,
             },
         }
+
+    def _parent(self, experiment: Experiment) -> dict[str, Any] | None:
+        """Where a fork began: the parent's run and step, and its curves up to there while the store has them."""
+        if not experiment.parent:
+            return None
+        name, _, step = experiment.parent.partition("@")
+        try:
+            rows = [row for row in self.find(name).rows() if row["step"] <= int(step)]
+        except UNREADABLE:
+            rows = []
+        return {"run": name, "step": int(step), "rows": rows}
 
     def frame(self, run: Run, step: int, coordinate: str, changes: list[str]) -> bytes:
         """The frame of a stored step, after what-if changes if there are any."""

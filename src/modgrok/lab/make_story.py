@@ -73,7 +73,7 @@ def make(store: Store) -> bytes:
 
 
 def _measure(run: Run) -> dict[str, np.ndarray]:
-    """The curves of a run, and at every snapshot what they hide: phases, purity, and what its waves alone would answer."""
+    """The curves of a run, and at every snapshot what they hide: phases, purity, and the answers of its waves alone."""
     task, coordinate = run.task, run.task.structure.coordinate
     _, test = run.experiment.split.divide(task)
     found: dict[str, list[float]] = {name: [] for name in ("spread", "pure", "explained", "waves_only")}

@@ -2,14 +2,17 @@
 
 import { buildClock } from "lab/clockbar.js";
 import { clock, setStep, toEnd } from "lab/clock.js";
-import { buildControls } from "lab/controls.js";
+import { buildControls, fillFromRun } from "lab/controls.js";
 import { byId, make, number, pretty } from "lab/dom.js";
 import { forget } from "lab/frames.js";
+import { keptForm } from "lab/form.js";
+import { buildKeys } from "lab/keys.js";
 import { listen, notice } from "lab/live.js";
 import { openDrawer, setCompared } from "lab/runs.js";
 import { openShare } from "lab/share.js";
-import { source, unpack } from "lab/source.js";
+import { source } from "lab/source.js";
 import { emit, on, state } from "lab/store.js";
+import { buildTheme } from "lab/theme.js";
 import { openTour } from "lab/tour.js";
 import { keepAddress, readAddress } from "lab/url.js";
 import { buildWelcome } from "lab/welcome.js";
@@ -19,33 +22,13 @@ import { create as plane } from "lab/panels/plane.js";
 import { create as circle } from "lab/panels/circle.js";
 import { create as ipr } from "lab/panels/ipr.js";
 import { create as answers } from "lab/panels/answers.js";
+import { create as path } from "lab/panels/path.js";
 import { create as theory } from "lab/panels/theory.js";
 import { create as whatif } from "lab/panels/whatif.js";
 import { create as sweep } from "lab/panels/sweep.js";
 
-const THEME = "modgrok-theme";
 const STATUS = { finished: "finished", diverged: "diverged", collapsed: "collapsed", unfinished: "paused" };
 const LAST = 8_000; // milliseconds that a message stays
-
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  try {
-    localStorage.setItem(THEME, theme);
-  } catch {
-    // A replay opened from disk may have no storage; the theme then lasts as long as the page.
-  }
-  emit("theme");
-}
-
-function initialTheme() {
-  let kept = null;
-  try {
-    kept = localStorage.getItem(THEME);
-  } catch {
-    kept = null;
-  }
-  return kept ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-}
 
 let opening = null;
 
@@ -104,35 +87,20 @@ function showTitle() {
 }
 
 async function begin() {
-  setTheme(initialTheme());
+  buildTheme(byId("theme"));
   const wanted = readAddress();
   initialChanges.push(...state.view.changes);
   chosenCoordinate = location.hash.includes("coordinate=");
   if (source.replay) {
     for (const element of document.querySelectorAll("[data-live]")) element.remove();
-    const code = new Blob([await unpack(byId("replay-plotly"))], { type: "text/javascript" });
-    await new Promise((loaded) => document.head.append(make(
-      "script",
-      { src: URL.createObjectURL(code), onload: loaded },
-    )));
   }
   buildClock();
-  const panels = source.replay ? [curves, weights, plane, circle, answers, ipr, theory] : [
-    curves,
-    weights,
-    plane,
-    circle,
-    answers,
-    whatif,
-    ipr,
-    sweep,
-    theory,
-  ];
+  const panels = [answers, curves, weights, plane, circle, path, ...(source.replay ? [] : [whatif]), ipr, ...(source.replay ? [] : [sweep]), theory];
   if (!source.replay) buildWelcome();
   for (const create of panels) create();
   byId("open-tour").onclick = openTour;
   byId("open-share").onclick = openShare;
-  byId("theme").onclick = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  buildKeys();
   on("run rows training", showTitle);
   keepAddress();
   if (source.replay) {
@@ -141,6 +109,7 @@ async function begin() {
   }
   const { fields, training } = await source.state();
   state.training = training;
+  const kept = keptForm();
   buildControls(fields);
   byId("open-runs").onclick = openDrawer;
   const toggle = byId("toggle-controls");
@@ -152,11 +121,23 @@ async function begin() {
   listen();
   const run = wanted.run ?? training.run;
   if (run) await open(run, { step: wanted.step, tries: training.run === run ? 40 : 1 });
+  if (state.run && !kept) fillFromRun(state.run);
   for (const other of wanted.compared) await setCompared(other, true);
   emit("training");
 }
 
-on("open", (run) => open(run));
+on("open", async (run) => {
+  await open(run);
+  if (state.run?.run === run) fillFromRun(state.run);
+});
+// A link pasted into the open tab.
+addEventListener("hashchange", async () => {
+  const wanted = readAddress();
+  emit("view", state.view);
+  for (const other of [...state.compared.keys()]) if (!wanted.compared.includes(other)) state.compared.delete(other);
+  if (wanted.run) await open(wanted.run, { step: wanted.step });
+  for (const other of wanted.compared) await setCompared(other, true);
+});
 on("training-asked", (run) => {
   if (opening === run) return;
   clock.follow = true;
@@ -166,7 +147,8 @@ on("training-asked", (run) => {
 on("training-begun", (run) => {
   if ((!state.run && !opening) || state.run?.run === run) emit("training-asked", run);
 });
-on("over", ({ run }) => {
+on("over", ({ run, result }) => {
+  if (result && run === state.run?.run) Object.assign(state.run, { status: result.status, result });
   if (run === state.run?.run || run === opening) open(run, { tries: 5 });
   emit("store");
 });

@@ -17,6 +17,7 @@ export function decode(buffer) {
     const count = place.shape.reduce((a, b) => a * b, 1);
     message[name] = new TYPES[place.type](buffer, 4 + length + place.offset, count);
   }
+  message.shown = message.neurons?.length;
   return message;
 }
 
