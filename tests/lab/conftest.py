@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -144,7 +145,9 @@ class Client:
         return self.request("POST", path, content=json_module.dumps(json).encode() if content is None else content)
 
     def request(self, method: str, path: str, headers: dict[str, str] | None = None, content: bytes = b"") -> Answer:
-        return asyncio.run(self._request(method, path, self.headers | (headers or {}), content))
+        asked = self._request(method, path, self.headers | (headers or {}), content)
+        with ThreadPoolExecutor(1) as thread:  # Playwright keeps a loop in this one.
+            return thread.submit(asyncio.run, asked).result()
 
     async def _request(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Answer:
         if method == "POST":
@@ -170,7 +173,11 @@ class Client:
         async def send(message: dict[str, Any]) -> None:
             sent.append(message)
 
-        await self.app(scope, receive, send)
+        try:
+            await self.app(scope, receive, send)
+        except Exception:
+            if not sent:
+                raise
         head = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
         return Answer(sent[0]["status"], head, b"".join(message.get("body", b"") for message in sent[1:]))
 

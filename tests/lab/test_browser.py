@@ -74,6 +74,7 @@ def test_train_scrub_look_inside_take_apart_share(
     page.keyboard.press("Home")
     expect(page.locator("#step")).to_have_text("step 0")
     expect(page.locator("html")).to_have_attribute("data-drawn", "0")
+    page.locator("#curves .chart").scroll_into_view_if_needed()
     box = page.locator("#curves .chart").bounding_box()
     page.mouse.move(box["x"] + 100, box["y"] + 80)
     page.mouse.down()
@@ -176,6 +177,7 @@ def test_a_reload_and_a_second_tab_show_the_same(watched: Any, lab: Any, store: 
     second.close()
     page.click("#theme")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.locator("#sweep").scroll_into_view_if_needed()
     page.locator("#sweep-map td button").first.click()
     expect(page.locator("#run-title")).to_have_text("n·m mod 11")
 

@@ -27,7 +27,12 @@ from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
 
 CACHE_BYTES = 200 << 20
-OUTCOME = ("status", "steps", "grokked_at", "test_accuracy")
+OUTCOME = {
+    "status": str | None,
+    "steps": int | None,
+    "grokked_at": int | None,
+    "test_accuracy": float | int | None,
+}
 UNREADABLE = (ModgrokError, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError)
 """What reading a damaged run may raise."""
 SUMMARY = ("task", "modulus", "width", "fraction", "optimizer", "activation", "seed", "parent")
@@ -60,6 +65,8 @@ class Library:
             experiment, result = run.experiment, run.result
             chosen = {name: getattr(experiment, name) for name in SUMMARY}
             outcome = {name: None if result is None else result[name] for name in OUTCOME}
+            if any(not isinstance(outcome[name], kind) for name, kind in OUTCOME.items()):
+                raise TypeError("Its result holds what no result holds.")
         except UNREADABLE as error:
             return {"run": run.id, "status": "damaged", "reason": str(error) or type(error).__name__}
         return {"run": run.id, **chosen, **outcome, "status": outcome["status"] or "unfinished"}

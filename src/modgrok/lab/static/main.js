@@ -96,7 +96,10 @@ async function begin() {
   }
   buildClock();
   const panels = [answers, curves, weights, plane, circle, path, ...(source.replay ? [] : [whatif]), ipr, ...(source.replay ? [] : [sweep]), theory];
-  if (!source.replay) buildWelcome();
+  if (!source.replay) {
+    document.querySelector(".top nav").prepend(make("a", { class: "button", href: "/" }, "Story"));
+    buildWelcome();
+  }
   for (const create of panels) create();
   byId("open-tour").onclick = openTour;
   byId("open-share").onclick = openShare;
