@@ -1,14 +1,55 @@
 """What becomes of a run: its curves so far, whether it may stop, and its result."""
 
+import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
 from modgrok.measures import grokked_at, memorized_at
 
 COLLAPSE = 1e-6
 """Weights smaller than this share of their initial norm are dead: the network's gradient is cubic in them."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended; numbers that do not exist are None."""
+
+    run: str
+    status: str
+    """`finished`, `diverged` or `collapsed`."""
+    steps: int
+    """Steps taken."""
+    learning_rate: float
+    train_accuracy: float | None
+    test_accuracy: float | None
+    train_loss: float | None
+    test_loss: float | None
+    ipr: float | None
+    """In the raw index; None for networks without one."""
+    task_ipr: float | None
+    """In the task's own coordinate."""
+    memorized_at: int | None
+    """The first evaluation at which the training accuracy reached the threshold."""
+    grokked_at: int | None
+    """The first evaluation at which the test accuracy did."""
+    diverged_at: int | None
+    seconds: float
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _NAMES:
+            raise ModgrokError(f"A result has no {name!r}; it has {', '.join(_NAMES)}.")
+        return getattr(self, name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        return dataclasses.asdict(self)
+
+
+_NAMES = tuple(field.name for field in dataclasses.fields(Result))
 
 
 class Progress:
@@ -35,9 +76,9 @@ class Progress:
 
     @property
     def collapsed(self) -> bool:
-        """Whether a weight matrix has died; norms that are not finite belong to a run that diverges."""
+        """Whether a group of weights has died; norms that are not finite belong to a run that diverges."""
         first, last = self.rows[0], self.rows[-1]
-        norms = [(first[name], last[name]) for name in ("norm_in", "norm_out")]
+        norms = [(first[name], last[name]) for name in first if name.startswith("norm_")]
         return any(now < COLLAPSE * before for before, now in norms if before is not None and now is not None)
 
     @property
@@ -54,19 +95,19 @@ class Progress:
         accuracy = np.array([np.nan if row[curve] is None else row[curve] for row in self.rows], dtype=float)
         return which(steps, accuracy, self.experiment.threshold)
 
-
-def result_of(run: str, status: str, progress: Progress, seconds: float) -> dict[str, Any]:
-    """The outcome of a run as JSON values."""
-    last = progress.rows[-1]
-    curves = ("train_accuracy", "test_accuracy", "train_loss", "test_loss", "ipr", "task_ipr")
-    return {
-        "run": run,
-        "status": status,
-        "steps": last["step"],
-        "learning_rate": progress.experiment.lr,
-        **{name: last[name] for name in curves},
-        "memorized_at": progress.time(memorized_at, "train_accuracy"),
-        "grokked_at": progress.time(grokked_at, "test_accuracy"),
-        "diverged_at": progress.diverged_at,
-        "seconds": round(seconds, 3),
-    }
+    def result(self, run: str, status: str, seconds: float) -> Result:
+        """The outcome, from the last point of the curves."""
+        last = self.rows[-1]
+        assert isinstance(self.experiment.lr, float)
+        names = ("train_accuracy", "test_accuracy", "train_loss", "test_loss", "ipr", "task_ipr")
+        return Result(
+            run=run,
+            status=status,
+            steps=last["step"],
+            learning_rate=self.experiment.lr,
+            **{name: last.get(name) for name in names},
+            memorized_at=self.time(memorized_at, "train_accuracy"),
+            grokked_at=self.time(grokked_at, "test_accuracy"),
+            diverged_at=self.diverged_at,
+            seconds=round(seconds, 3),
+        )

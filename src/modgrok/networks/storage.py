@@ -1,5 +1,6 @@
-"""Networks as safetensors files, readable from PyTorch: tensors `w_in`, `w_out`, settings as JSON in the metadata."""
+"""Networks as safetensors files, readable from PyTorch: named tensors, architecture and settings as JSON beside them."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.networks.network import Network, Normalization, as_numpy
+from modgrok.networks.architecture import architecture_named
+from modgrok.networks.network import Network, as_numpy
+from modgrok.networks.two_layer import Normalization, two_layer
+from modgrok.tasks import Signature
 
 
 def save_network(network: Network, path: str | Path, settings: dict[str, Any] | None = None) -> None:
@@ -25,13 +29,14 @@ def network_bytes(network: Network, settings: dict[str, Any] | None = None) -> b
     """
     from safetensors.numpy import save
 
-    network = as_numpy(network)
-    tensors: dict[str, np.ndarray] = {"w_in": network.w_in, "w_out": network.w_out}
+    tensors = as_numpy(network).tensors
     if network.dtype.kind == "c":
         tensors = {f"{name}_{part}": getattr(w, part) for name, w in tensors.items() for part in ("real", "imag")}
-    if network.normalization is not None:
-        tensors |= {"mean": network.normalization.mean, "std": network.normalization.std}
-    own = {"activation": network.activation, "parametrization": network.parametrization}
+    own = {
+        "network": network.architecture.name,
+        "signature": dataclasses.asdict(network.signature),
+        **network.architecture.settings(),
+    }
     metadata = {"modgrok": json.dumps(own, sort_keys=True), "settings": json.dumps(settings or {}, sort_keys=True)}
     return save({name: np.ascontiguousarray(t) for name, t in tensors.items()}, metadata=metadata)
 
@@ -45,9 +50,14 @@ def load_network(path: str | Path) -> Network:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         own = json.loads(metadata["modgrok"])
-        if "w_in" not in tensors:
-            tensors |= {name: tensors[f"{name}_real"] + 1j * tensors[f"{name}_imag"] for name in ("w_in", "w_out")}
-        norm = Normalization(tensors["mean"], tensors["std"]) if "mean" in tensors else None
-        return Network(tensors["w_in"], tensors["w_out"], own["activation"], own["parametrization"], norm)
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        halves = [name.removesuffix("_real") for name in tensors if name.endswith("_real")]
+        tensors |= {name: tensors.pop(f"{name}_real") + 1j * tensors.pop(f"{name}_imag") for name in halves}
+        if "network" not in own:
+            norm = Normalization(tensors["mean"], tensors["std"]) if "mean" in tensors else None
+            return two_layer(tensors["w_in"], tensors["w_out"], own["activation"], own["parametrization"], norm)
+        signature = own.pop("signature")
+        signature = Signature(**signature | {"sizes": tuple(signature["sizes"])})
+        architecture = architecture_named(own.pop("network"))(**own)
+        return Network(architecture, signature, architecture.from_tensors(tensors))
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ModgrokError(f"{path} is not a network that modgrok saved: {error}.") from error
