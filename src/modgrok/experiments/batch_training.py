@@ -85,7 +85,7 @@ class BatchTraining:
         )
         fresh = (self.seeds, scales, self.rates, self.data.examples)
         if self.step > 0:
-            self._resume(jax.tree.structure(jax.eval_shape(randomly, *fresh)), padded)
+            self._resume(jax.eval_shape(randomly, *fresh), padded)
             return
         if experiments[0].parent:
             weights = [from_network(self._parent(e), self.program.precision) for e in experiments]
@@ -96,9 +96,10 @@ class BatchTraining:
         for member in self.members:
             member.run.begin(member.experiment, where)
 
-    def _resume(self, structure: Any, padded: list[int]) -> None:
+    def _resume(self, shapes: State, padded: list[int]) -> None:
         saved = [m.run.read_checkpoint() for m in self.members]
-        states = [jax.tree.unflatten(structure, leaves) for _, leaves in filter(None, saved)]
+        structure, names = jax.tree.structure(shapes), list(_named(shapes))
+        states = [jax.tree.unflatten(structure, [parts[name] for name in names]) for _, parts in filter(None, saved)]
         self.state = stack([states[i] for i in padded], self.program, self.devices)
         for member in self.members:
             member.run.truncate(self.step)
@@ -249,9 +250,14 @@ class BatchTraining:
         self._flush()
         states = unstack(self.state, len(self.members))
         for i in self.active:
-            self.members[i].run.checkpoint(self.step, jax.tree.leaves(states[i]))
+            self.members[i].run.checkpoint(self.step, _named(states[i]))
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
+
+
+def _named(state: State) -> dict[str, Any]:
+    """The arrays of a state by their places in it."""
+    return {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(state)}
 
 
 def _json_number(value: Any) -> float | None:

@@ -8,10 +8,9 @@ import jax
 from modgrok.experiments.batch_training import BatchTraining, Interrupted
 from modgrok.experiments.batches import Batch, Planned, plan
 from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.files import Lock
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.run import Damaged, Run
-from modgrok.experiments.store import Store, check_intact
+from modgrok.experiments.run import Run
+from modgrok.experiments.store import Store
 from modgrok.training.devices import precision
 
 __all__ = ["Interrupted", "train_all"]
@@ -28,7 +27,7 @@ def train_all(
     runs = [store.add(experiment) for experiment in experiments]
     wanted = {run.id: (run, store.resolve(e)) for run, e in zip(runs, experiments, strict=True)}
     for run, _ in wanted.values():
-        _repair(run, store, observer)
+        store.repair(run, observer)
     while pending := [_prepare(run, e, store) for run, e in wanted.values() if run.result is None]:
         devices = tuple(devices or jax.local_devices())
         batches = plan(pending, devices)
@@ -36,21 +35,6 @@ def train_all(
         for batch in batches:
             _train_locked(batch, store, observer, devices)
     return runs
-
-
-def _repair(run: Run, store: Store, observer: Observer) -> None:
-    """Moves a folder aside that does not hold what a run wrote there, and says so."""
-    try:
-        check_intact(run)
-    except Damaged:
-        lock = _lock(run, observer)
-        try:
-            check_intact(run)  # Another process may have been at work on it before.
-        except Damaged as damage:
-            moved = store.set_aside(run)
-            observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts afresh.")
-        finally:
-            lock.release()
 
 
 def _prepare(run: Run, experiment: Experiment, store: Store) -> Planned:
@@ -61,20 +45,12 @@ def _prepare(run: Run, experiment: Experiment, store: Store) -> Planned:
     return Planned(run, experiment, task, train, checkpoint[0] if checkpoint else 0)
 
 
-def _lock(run: Run, observer: Observer) -> Lock:
-    lock = Lock(run.folder)
-    if not lock.acquire(wait=False):
-        observer.remark(f"Run {run.id} is being trained by another process; waiting for it.")
-        lock.acquire()
-    return lock
-
-
 def _train_locked(batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
     """Trains a batch while holding its folders, in the order of their names so that no two processes wait in a ring."""
     locks = []
     try:
         for member in sorted(batch.members, key=lambda member: member.run.id):
-            locks.append(_lock(member.run, observer))  # noqa: PERF401, those got are released if one fails
+            locks.append(store.lock(member.run, observer))  # noqa: PERF401, those got are released if one fails
         if any(_moved_on(member) for member in batch.members):
             return  # Another process got further meanwhile: plan again.
         with precision(batch.program.precision):
