@@ -1,6 +1,5 @@
 """`modgrok inspect`: what a trained network has become: frequencies, phases, cleaning, distance to the closed form."""
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,8 @@ from modgrok.commands.arguments import InStore, out, parse, print_json
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
 from modgrok.experiments.analysis import STRONGEST, Analysis, analyse
-from modgrok.experiments.files import read_tensors
-from modgrok.networks import Network, load_network
+from modgrok.networks import Network
+from modgrok.networks.storage import read_network
 from modgrok.tasks import Task
 from modgrok.tasks import task as find_task
 
@@ -82,10 +81,9 @@ def _from_file(arguments: Inspect) -> Subject:
     path = Path(arguments.run)
     if arguments.step is not None:
         raise ModgrokError("A .safetensors file holds the weights of one step; leave out --step.")
-    network = load_network(path)
-    settings = json.loads(read_tensors(path)[1].get("settings", "{}"))
+    network, settings = read_network(path)
     text = arguments.task or settings.get("expression") or settings.get("task")
-    if text is None:
+    if not isinstance(text, str):
         raise ModgrokError(f"{path} does not say which function it computes; name it with --task.")
     return Subject(str(path), network, find_task(text, network.modulus), None, None)
 

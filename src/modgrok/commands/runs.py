@@ -1,7 +1,7 @@
 """`modgrok runs`: list, show, export and remove the runs of a store."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +15,7 @@ from modgrok.commands.arguments import InStore, out, parse, print_json
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
+from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
 
 PIPED_WIDTH = 160
@@ -76,7 +77,7 @@ def main(argv: list[str]) -> None:
 
 
 def _list(arguments: List, store: Store) -> None:
-    rows = [_row(run) for run in _all(store)]
+    rows = [_row(run) for run in (*store, *store.remains())]
     if arguments.json:
         print_json({"store": str(store.folder), "runs": rows})
         return
@@ -92,28 +93,14 @@ def _list(arguments: List, store: Store) -> None:
         table.add_row(*_cells(row))
     (out if out.is_terminal else Console(width=PIPED_WIDTH)).print(table, highlight=False)
     for row in rows:
-        if row["status"] == "damaged":
-            out.print(Text(f"{row['run']} is damaged: {row['reason']}"), style="yellow", soft_wrap=True)
-
-
-def _all(store: Store) -> Iterator[Run]:
-    """The runs of the store, and folders that should hold one but do not."""
-    yield from store
-    if store.folder.exists():
-        bare = [path for path in sorted(store.folder.iterdir()) if RUN_NAME.fullmatch(path.name)]
-        yield from (Run(path) for path in bare if path.is_dir() and _is_bare(path))
-
-
-def _is_bare(folder: Path) -> bool:
-    """Whether there is something in a folder, and no settings; one with nothing but a lock is about to begin."""
-    names = {path.name for path in folder.iterdir()}
-    return "experiment.json" not in names and bool(names - {"lock"})
+        if "reason" in row:
+            out.print(Text(f"{row['run']} is {row['status']}: {row['reason']}"), style="yellow", soft_wrap=True)
 
 
 def _row(run: Run) -> dict[str, Any]:
     try:
         check_intact(run)
-        result = run.result or {}
+        result: Mapping[str, Any] = run.result or {}
         rows = run.rows()
         last = rows[-1] if rows else {}
         return {
@@ -126,13 +113,17 @@ def _row(run: Run) -> dict[str, Any]:
             "grokked_at": result.get("grokked_at"),
             "experiment": run.experiment.as_dict(),
         }
-    except ModgrokError as damage:
-        return {"run": run.id, "status": "damaged", "reason": str(damage)}
+    except ModgrokError as error:
+        return {
+            "run": run.id,
+            "status": "damaged" if isinstance(error, Damaged) else "unreadable",
+            "reason": str(error),
+        }
 
 
 def _cells(row: dict[str, Any]) -> list[str | Text]:
-    if row["status"] == "damaged":
-        return [row["run"], "–", "", "", "", "", Text("damaged", style="yellow")]
+    if "reason" in row:
+        return [row["run"], "–", "", "", "", "", Text(row["status"], style="yellow")]
     e, test, grokked = row["experiment"], row["test_accuracy"], row["grokked_at"]
     return [
         row["run"],
@@ -153,7 +144,7 @@ def _show(arguments: Show, store: Store) -> None:
     check_intact(run)
     if arguments.json:
         facts = {"run": run.id, "status": run.status, "folder": str(run.folder), **run.settings}
-        print_json(facts | {"result": run.result, "snapshots": run.snapshots})
+        print_json(facts | {"result": run.result and run.result.as_dict(), "snapshots": run.snapshots})
         return
     settings = Table(title=f"Run {run.id}", title_justify="left", show_header=False, box=None)
     for name, value in run.experiment.as_dict().items():

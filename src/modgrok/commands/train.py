@@ -1,6 +1,7 @@
 """`modgrok train`: one network from its settings to its run in the store, watched."""
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def main(argv: list[str]) -> None:
     if known:
         err.print(f"Run {run.id} is in the store already.", highlight=False)
     if arguments.json:
-        print_json(result)
+        print_json(dict(result))
     else:
         show_run(run)
         out.print(_next(run, arguments.store), highlight=False, soft_wrap=True)
@@ -72,7 +73,7 @@ def _train(experiment: Experiment, store: Store) -> Run:
     raise SystemExit(progress.interruption.exit_code)
 
 
-def explanation(experiment: Experiment, result: dict[str, Any]) -> str | None:
+def explanation(experiment: Experiment, result: Mapping[str, Any]) -> str | None:
     """Why a run ended badly, and what to do; None for one that did not."""
     decay, rate = f"{experiment.weight_decay:g}", f"{experiment.lr:g}"
     if result["status"] == "collapsed":

@@ -252,6 +252,13 @@ class Experiment:
             raise ModgrokError(f"An experiment has no setting {unknown[0]!r}; {hint}")
         return cls(**settings)
 
+    @classmethod
+    def from_format_1(cls, settings: dict[str, Any]) -> "Experiment":
+        """The experiment that format 1 wrote down, less the averages that its optimizer did not read."""
+        optimizer = OPTIMIZERS.get(settings.get("optimizer", ""))
+        unread = set() if optimizer is None else {"momentum", "beta1", "beta2", "epsilon"} - {*optimizer.reads}
+        return cls.from_dict({name: value for name, value in settings.items() if name not in unread})
+
 
 DEFAULTS: dict[str, Any] = {
     field.name: None if field.default is dataclasses.MISSING else field.default for field in dataclasses.fields(Experiment)

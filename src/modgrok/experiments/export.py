@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.files import explained, write_bytes
+from modgrok.experiments.files import translate_os_errors, write_bytes
 from modgrok.experiments.run import Run
 
 EXTRA = "it comes with pip install 'modgrok[export]'"
@@ -61,7 +61,7 @@ def write_tensorboard(runs: Sequence[Run], folder: Path) -> None:
         place = folder / run.id
         if place.exists():
             raise ModgrokError(f"{place} is there already; TensorBoard would show both, so name another folder.")
-        with explained(place), SummaryWriter(str(place)) as writer:
+        with translate_os_errors(place), SummaryWriter(str(place)) as writer:
             writer.add_text("settings", f"```json\n{json.dumps(run.experiment.as_dict(), indent=1)}\n```", 0)
             for row in run.rows():
                 for name, value in row.items():

@@ -1,55 +1,16 @@
 """What becomes of a run: its curves so far, whether it may stop, and its result."""
 
-import dataclasses
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.result import Result
 from modgrok.measures import grokked_at, memorized_at
 
+SCORES = ("train_accuracy", "test_accuracy", "train_loss", "test_loss")
 COLLAPSE = 1e-6
 """Weights smaller than this share of their initial norm are dead: the network's gradient is cubic in them."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """How a run ended; numbers that do not exist are None."""
-
-    run: str
-    status: str
-    """`finished`, `diverged` or `collapsed`."""
-    steps: int
-    """Steps taken."""
-    learning_rate: float
-    train_accuracy: float | None
-    test_accuracy: float | None
-    train_loss: float | None
-    test_loss: float | None
-    ipr: float | None
-    """In the raw index; None for networks without one."""
-    task_ipr: float | None
-    """In the task's own coordinate."""
-    memorized_at: int | None
-    """The first evaluation at which the training accuracy reached the threshold."""
-    grokked_at: int | None
-    """The first evaluation at which the test accuracy did."""
-    diverged_at: int | None
-    seconds: float
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in _NAMES:
-            raise ModgrokError(f"A result has no {name!r}; it has {', '.join(_NAMES)}.")
-        return getattr(self, name)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The result as JSON values."""
-        return dataclasses.asdict(self)
-
-
-_NAMES = tuple(field.name for field in dataclasses.fields(Result))
 
 
 class Progress:
@@ -98,16 +59,21 @@ class Progress:
     def result(self, run: str, status: str, seconds: float) -> Result:
         """The outcome, from the last point of the curves."""
         last = self.rows[-1]
-        assert isinstance(self.experiment.lr, float)
-        names = ("train_accuracy", "test_accuracy", "train_loss", "test_loss", "ipr", "task_ipr")
+        scores = {name: last[name] for name in SCORES}
         return Result(
             run=run,
-            status=status,
+            status=status,  # type: ignore[arg-type]
             steps=last["step"],
-            learning_rate=self.experiment.lr,
-            **{name: last.get(name) for name in names},
+            learning_rate=self.experiment.lr,  # type: ignore[arg-type]
+            **scores,
             memorized_at=self.time(memorized_at, "train_accuracy"),
             grokked_at=self.time(grokked_at, "test_accuracy"),
             diverged_at=self.diverged_at,
             seconds=round(seconds, 3),
+            measures={name: last[name] for name in last if name not in (*SCORES, "step") and not is_norm(name)},
         )
+
+
+def is_norm(name: str) -> bool:
+    """Whether a recorded number is the norm of weights or of a gradient, which results leave out."""
+    return name.startswith(("norm_", "gradient_"))

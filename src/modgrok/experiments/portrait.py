@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.analysis import Analysis
-from modgrok.experiments.files import explained
+from modgrok.experiments.files import translate_os_errors
 from modgrok.measures import raw_coordinate
 from modgrok.tasks.shape import variable_names
 
@@ -61,7 +61,7 @@ def save(figure: "Figure", path: Path) -> None:
     """Writes a figure in the format of the file's suffix."""
     if path.suffix.lower() not in FORMATS:
         raise ModgrokError(f"A figure is a {', '.join(FORMATS[:-1])} or {FORMATS[-1]} file, and {path} is none.")
-    with explained(path):
+    with translate_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=150)
 

@@ -10,11 +10,10 @@ import jax
 from modgrok.experiments.batch_training import BatchTraining, Interrupted, measure_speed
 from modgrok.experiments.cost import Speed, check_memory
 from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.files import Lock
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Planned, plan
-from modgrok.experiments.run import Damaged, Run
-from modgrok.experiments.store import Store, check_intact
+from modgrok.experiments.run import Run
+from modgrok.experiments.store import Store
 from modgrok.training.data import Room
 from modgrok.training.devices import precision_of, runs_per_device
 from modgrok.training.program import Program
@@ -33,7 +32,7 @@ def train_stored(
     runs = [store.add(experiment) for experiment in experiments]
     wanted = {run.id: (run, store.resolve(e)) for run, e in zip(runs, experiments, strict=True)}
     for run, _ in wanted.values():
-        repair(run, store, observer)
+        store.repair(run, observer)
     while pending := [_prepare(run, e, store) for run, e in wanted.values() if run.result is None]:
         check_memory([planned.experiment for planned in pending], [planned.task for planned in pending])
         devices = tuple(devices or jax.local_devices())
@@ -56,33 +55,10 @@ def measure(batch: Batch) -> Speed:
         return measure_speed(replace(batch, members=members), Store(folder))
 
 
-def repair(run: Run, store: Store, observer: Observer) -> None:
-    """Moves a folder aside that does not hold what a run wrote there, and says so."""
-    try:
-        check_intact(run)
-    except Damaged:
-        lock = _lock(run, observer)
-        try:
-            check_intact(run)  # Another process may have been at work on it before.
-        except Damaged as damage:
-            moved = store.set_aside(run)
-            observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts afresh.")
-        finally:
-            lock.release()
-
-
 def _prepare(run: Run, experiment: Experiment, store: Store) -> Planned:
     """A run, and where it stands."""
     checkpoint = run.read_checkpoint()
     return Planned(experiment, experiment.load_task(store.tables), checkpoint[0] if checkpoint else 0)
-
-
-def _lock(run: Run, observer: Observer) -> Lock:
-    lock = Lock(run.folder)
-    if not lock.acquire(wait=False):
-        observer.remark(f"Run {run.id} is being trained by another process; waiting for it.")
-        lock.acquire()
-    return lock
 
 
 def _train_locked(batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
@@ -90,7 +66,7 @@ def _train_locked(batch: Batch, store: Store, observer: Observer, devices: tuple
     locks = []
     try:
         for member in sorted(batch.members, key=lambda member: member.id):
-            locks.append(_lock(store.run(member.id), observer))  # noqa: PERF401, those got are released if one fails
+            locks.append(store.lock(store.run(member.id), observer))  # noqa: PERF401, those got are released if one fails
         if any(_moved_on(store.run(member.id), member.step) for member in batch.members):
             return  # Another process got further meanwhile: plan again.
         with precision_of(batch.program):

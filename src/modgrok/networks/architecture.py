@@ -62,6 +62,10 @@ class Architecture(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    loss: ClassVar[str] = "cross_entropy"
+    """What it is trained with unless another loss is asked for."""
+    steps: ClassVar[int] = 5_000
+    """For how long, likewise."""
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Parameters that may have a rate, a decay and recorded norms of their own, by the first words of their names; all
     others are the group `rest`."""

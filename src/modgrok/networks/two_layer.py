@@ -56,6 +56,7 @@ class TwoLayer(Architecture):
 
     name: ClassVar[str] = "two-layer"
     summary: ClassVar[str] = "the paper's: one hidden layer, no biases, the activation squared"
+    loss: ClassVar[str] = "mse"
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"in": ("columns",), "out": ("readout",)}
 
     width: int = 500
@@ -71,6 +72,10 @@ class TwoLayer(Architecture):
         if not signature.sizes:
             raise ModgrokError("The network two-layer reads numbers, and this task has real vectors; use mlp.")
 
+    def shapes(self, signature: Signature) -> dict[str, tuple[int, ...]]:
+        columns = (len(signature.sizes), max(signature.sizes), self.width)
+        return {"columns": columns, "readout": (signature.outputs, self.width)}
+
     def scales(self, signature: Signature) -> Scales:
         """Prefactors for a task."""
         return scales(self.parametrization, sum(signature.sizes), self.width)
@@ -81,10 +86,10 @@ class TwoLayer(Architecture):
 
         deviation = jnp.asarray(self.scales(signature).initial * scale, dtype)
         of_columns, of_readout = jax.random.split(key)
-        shape = (len(signature.sizes), max(signature.sizes), self.width)
+        shapes = self.shapes(signature)
         return {
-            "columns": deviation * jax.random.normal(of_columns, shape, dtype),
-            "readout": deviation * jax.random.normal(of_readout, (signature.outputs, self.width), dtype),
+            "columns": deviation * jax.random.normal(of_columns, shapes["columns"], dtype),
+            "readout": deviation * jax.random.normal(of_readout, shapes["readout"], dtype),
         }
 
     def apply(self, parameters: Parameters, inputs: Any, signature: Signature, noise: Noise | None = None) -> Any:

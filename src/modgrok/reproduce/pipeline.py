@@ -8,7 +8,7 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
-from modgrok.experiments.files import explained, write_bytes
+from modgrok.experiments.files import translate_os_errors, write_bytes
 from modgrok.reproduce.catalogue import CLAIMS, STUDIES, chosen_studies
 from modgrok.reproduce.claims.claim import Verdict, judge_claim
 from modgrok.reproduce.plan import union
@@ -98,7 +98,7 @@ def draw(records: dict[str, Numbers], out: Path) -> list[Path]:
         if make is None:
             continue
         folder = out / "figures"
-        with explained(folder), applied():
+        with translate_os_errors(folder), applied():
             figure = make(numbers)
             folder.mkdir(parents=True, exist_ok=True)
             write_bytes(folder / f"{name}.png", compressed_png(figure, RESOLUTION))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.files import explained, write_json
+from modgrok.experiments.files import translate_os_errors, write_json
 from modgrok.reproduce.catalogue import STUDIES
 from modgrok.reproduce.profile import Profile
 from modgrok.reproduce.study import Numbers, Study
@@ -22,7 +22,7 @@ def record_path(out: Path, study: Study) -> Path:
 def write_record(out: Path, study: Study, profile: Profile, numbers: Numbers) -> None:
     """Keeps the numbers of a study, on one line for each of its entries."""
     path = record_path(out, study)
-    with explained(path):
+    with translate_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {"study": study.name, "profile": profile.name, "numbers": numbers})
 
@@ -56,7 +56,7 @@ def add_to_session(out: Path, profile: Profile, environment: dict[str, Any], sec
     """Adds the time of one call; a folder that changes its profile starts anew."""
     before = read_session(out)
     spent = before.get("training_seconds", 0.0) if before.get("profile") == profile.name else 0.0
-    with explained(out):
+    with translate_os_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     write_json(
         out / SESSION,
@@ -72,7 +72,7 @@ def copy_records(source: Path, out: Path) -> str:
             f"{source} is not the folder of a reproduction: it has no {SESSION}. Name one that `modgrok "
             "reproduce` wrote."
         )
-    with explained(out):
+    with translate_os_errors(out):
         for path in (source / SESSION, *(record_path(source, study) for study in STUDIES.values())):
             target = out / path.relative_to(source)
             if path.exists() and path.resolve() != target.resolve():

@@ -26,7 +26,7 @@ class Runs:
         result = self[experiment].result
         if result is None:
             raise ModgrokError(f"Run {experiment.id} has not ended; train it first.")
-        return result
+        return result.as_dict()
 
 
 @dataclass(frozen=True)

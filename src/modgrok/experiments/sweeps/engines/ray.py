@@ -12,8 +12,8 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import TABLE, Experiment
 from modgrok.experiments.files import Lock, write_bytes
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.run import Damaged, Run
-from modgrok.experiments.store import Store, check_intact
+from modgrok.experiments.run import Run
+from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import worker
 from modgrok.experiments.sweeps.engines.engine import Engine
 from modgrok.experiments.sweeps.estimate import Speed, measure_speed
@@ -121,7 +121,7 @@ class RayEngine(Engine):
         members = {}
         for experiment in unit.experiments:
             run = store.add(experiment)
-            _set_aside_damaged(run, store, observer)
+            store.repair(run, observer)
             if run.result is None:
                 members[run.id] = _Member(run, experiment)
         if not members:
@@ -161,7 +161,7 @@ class RayEngine(Engine):
                 result = member.run.result
                 assert result is not None
                 job.run_steps -= result["steps"]
-                observer.ended(member.run, result)
+                observer.ended(member.run, result.as_dict())
             case worker.Remark(sentence):
                 observer.remark(sentence)
             case worker.Failed(reason, out_of_memory):
@@ -224,16 +224,9 @@ def _receive(run: Run, files: dict[str, bytes]) -> None:
         if run.result is None:
             for name, content in files.items():
                 write_bytes(run.folder / name, content)
-            (run.folder / "checkpoint.safetensors").unlink(missing_ok=True)
+            run.remove_checkpoints()
     finally:
         lock.release()
-
-
-def _set_aside_damaged(run: Run, store: Store, observer: Observer) -> None:
-    try:
-        check_intact(run)
-    except Damaged as damage:
-        observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {store.set_aside(run)}; it starts afresh.")
 
 
 def _interrupted() -> Exception:
