@@ -14,6 +14,7 @@ from modgrok.commands.arguments import out, parse, print_json
 from modgrok.commands.sweeping import Place, Work
 from modgrok.experiments import Experiment
 from modgrok.experiments.files import write_json
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import DEFAULTS
@@ -91,7 +92,7 @@ def _experiment(asked: CriticalFraction, modulus: int, sampling: str) -> Experim
     return Experiment(asked.expression, modulus, sampling=sampling, **settings)
 
 
-def _train(work: Work, experiments: Sequence[Experiment]) -> list[dict[str, Any] | None]:
+def _train(work: Work, experiments: Sequence[Experiment]) -> list[Result | None]:
     results = Results(experiments, work.store)
     if results.pending:
         work.forecast(results)

@@ -22,7 +22,7 @@ from modgrok.networks import Network
 from modgrok.training.batch import SHARING, compiled, freeze, select, share_between_devices, stack, unstack
 from modgrok.training.data import RunData, run_data
 from modgrok.training.devices import run_bytes
-from modgrok.training.evaluation import settle
+from modgrok.training.evaluation import recorded_names, settle
 from modgrok.training.loop import NEVER, State
 
 CALL_SECONDS = 0.4
@@ -177,7 +177,7 @@ class BatchTraining:
         for i in self.active:
             member = self.members[i]
             row: dict[str, Any] = {"step": self.step}
-            row |= {name: _json_number(value[i]) for name, value in values.items()}
+            row |= {name: _json_number(values[name][i]) for name in recorded_names(self.program)}
             member.progress.add(row)
             self.observer.measured(member.run, row)
             if diverged[i] != NEVER:

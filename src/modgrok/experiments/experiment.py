@@ -164,7 +164,6 @@ class Experiment:
             "batch_size": self.batch_size or chosen.batch_size or (FRESH_BATCH if fresh else None),
             "steps": self.steps or (chosen.steps if paper else architecture.steps),
             "split_seed": self.seed if self.split_seed is None else self.split_seed,
-            "loss_precision": self.loss_precision or ("float64" if self.precision == "float64" else "float32"),
             **{name: averages[name] if getattr(self, name) is None else getattr(self, name) for name in chosen.reads},
         }
         if self.grokfast != "none":
@@ -295,7 +294,6 @@ FROZEN: dict[str, Any] = dict.fromkeys(DEFAULTS) | {
     "orthogonal": False,
     "grokfast": "none",
     "wrong_labels": 0.0,
-    "loss_precision": "float32",
     "record": [],
 }
 """What a setting was before it existed, and None for those without a default of their own. Never changes, so that no id

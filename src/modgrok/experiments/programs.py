@@ -15,7 +15,6 @@ def program_of(experiment: Experiment, task: Task, platform: str) -> Program:
     """The static part of a resolved experiment."""
     e, architecture = experiment, experiment.architecture
     assert e.loss is not None
-    assert e.loss_precision is not None
     features = {
         "dropout": e.dropout > 0,
         "schedule": e.warmup > 0 or e.lr_end < 1,
@@ -33,7 +32,7 @@ def program_of(experiment: Experiment, task: Task, platform: str) -> Program:
         frozenset(name for name, there in features.items() if there),
         e.batch_size,
         e.precision,
-        e.loss_precision,
+        e.loss_precision or ("float64" if e.precision == "float64" else "float32"),
         platform,
         recorded_measures(architecture, e.record),
         task.codes is not None,

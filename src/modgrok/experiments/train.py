@@ -38,9 +38,9 @@ def train_all(
 
     use_all_cores()
     if observer is not None or threading.current_thread() is not threading.main_thread():
-        return trainer.train_all(experiments, _store(store), observer)
+        return trainer.train_stored(experiments, _store(store), observer)
     with Interruption() as interruption:
-        return trainer.train_all(experiments, _store(store), _Stopping(interruption))
+        return trainer.train_stored(experiments, _store(store), _Stopping(interruption))
 
 
 class _Stopping(Observer):

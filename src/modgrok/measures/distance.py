@@ -50,7 +50,7 @@ def nearest_closed_form(network: Network, coordinate: Coordinate | None = None) 
     waves = triples.waves(_nearest_coefficients(triples))
     blocks = np.where((triples.frequency > 0)[:, None, None], waves, triples.blocks)
     network = as_numpy(network, np.float64)
-    return dataclasses.replace(network, w_in=blocks[:, :-1], w_out=blocks[:, -1].T)
+    return network.replace(w_in=blocks[:, :-1], w_out=blocks[:, -1].T)
 
 
 def _nearest_coefficients(triples: Triples) -> Float[np.ndarray, "N B 2"]:

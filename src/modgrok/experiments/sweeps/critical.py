@@ -14,13 +14,14 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.logistic import Transition, fit_transition
 
 LEAST, MOST = 0.05, 0.95
 """Fractions tried where the transition is not between low and high."""
 PIECES = 6
 """Into how many pieces a bracket is cut in one round."""
-Train = Callable[[Sequence[Experiment]], list[dict[str, Any] | None]]
+Train = Callable[[Sequence[Experiment]], list[Result | None]]
 """Trains experiments and returns their results in order, None for those that could not be trained."""
 
 
@@ -80,10 +81,10 @@ class Search:
             for seed in range(len(self.successes.get(fraction, ())), seeds)
         ]
 
-    def add(self, experiment: Experiment, result: dict[str, Any] | None) -> None:
+    def add(self, experiment: Experiment, result: Result | None) -> None:
         """Takes note of a run that has ended; one that could not be trained does not count."""
         if result is not None:
-            self.successes.setdefault(experiment.fraction, []).append(result["grokked_at"] is not None)
+            self.successes.setdefault(experiment.fraction, []).append(result.grokked_at is not None)
 
     def _next_fractions(self) -> tuple[list[float], int]:
         effort = self.effort
