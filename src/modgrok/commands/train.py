@@ -12,7 +12,7 @@ from rich.text import Text
 
 from modgrok.commands.arguments import InStore, err, out, parse, print_json
 from modgrok.commands.chart import accuracy_chart
-from modgrok.commands.settings import Settings
+from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.progress import LiveProgress, duration
 from modgrok.experiments.run import Damaged
@@ -21,8 +21,8 @@ from modgrok.experiments.store import check_intact
 
 @dataclass(frozen=True)
 class Train(InStore):
-    """Train a two-layer network on a modular function, and store the run. The same command again resumes a run that was
-    stopped, and returns one that has ended."""
+    """Train a network on a task, the paper's network unless another is named, and store the run. The same command again
+    resumes a run that was stopped, and returns one that has ended."""
 
     settings: Settings
 
@@ -30,7 +30,7 @@ class Train(InStore):
 def main(argv: list[str]) -> None:
     """Train, print the outcome."""
     arguments = parse(Train, "train", argv)
-    experiment, store = arguments.settings.experiment, Store(arguments.store)
+    experiment, store = Experiment(**given(arguments.settings)), Store(arguments.store)
     run = store.add(experiment)
     known = _has_ended(run)
     if not known:

@@ -2,9 +2,6 @@
 
 import dataclasses
 import hashlib
-import json
-import math
-import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
@@ -12,25 +9,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.bounds import check_settings
+from modgrok.experiments.identity import content_hash
 from modgrok.experiments.plain import plain, words
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
-from modgrok.networks import ARCHITECTURES, Architecture, architecture_named
+from modgrok.networks import Architecture, architecture_named
 from modgrok.tasks import Split, Task, reads_modulus, task
 from modgrok.tasks.families.files import SUFFIXES
 from modgrok.tasks.split import TEST_EXAMPLES
 from modgrok.training.optimizers import OPTIMIZERS, natural_learning_rate
 
-FORMAT = 2
-"""Part of every hash: raised when the same settings come to mean something else."""
 TABLE = "table:"
 """How the name of a task begins whose table came from a file; the table's own hash follows."""
-PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}")
 MODULUS = 97
 """p where none is given."""
 FRESH_BATCH = 128
 """Examples per step where they are drawn afresh and no number is given."""
-MOST_STEPS = 2**31 - 1
-"""Steps are counted in 32 bits."""
 
 
 def setting(default: Any, meaning: str) -> Any:
@@ -54,32 +48,57 @@ class Experiment:
     )
     modulus: int | None = setting(None, "p: numbers are added and multiplied modulo p; by default 97.")
     width: int | None = setting(
-        None, "N, the number of hidden neurons; by default 500 for two-layer, 256 for mlp, 200 for embedding-mlp; for a "
-        "transformer the length of its vectors, 128."
+        None,
+        "N, the number of hidden neurons; by default 500 for two-layer, 256 for mlp, 200 for embedding-mlp; for a "
+        "transformer the length of its vectors, 128.",
     )
     fraction: float = setting(0.5, "α, the share of all inputs that is trained on.")
-    sampling: str = setting("random", "How the training inputs are chosen: random, balanced (over rows and columns) or answers.")
-    network: str = setting("two-layer", "Which architecture learns: two-layer (the paper's), mlp, embedding-mlp or transformer.")
+    sampling: str = setting(
+        "random",
+        "How the training inputs are chosen: random, balanced (over rows and columns) or answers.",
+    )
+    network: str = setting(
+        "two-layer",
+        "Which architecture learns: two-layer (the paper's), mlp, embedding-mlp or transformer.",
+    )
     optimizer: str = setting("adamw", f"{', '.join(OPTIMIZERS)}; sgd takes minibatches.")
-    lr: float | Literal["auto"] = setting("auto", "Learning rate; auto is the natural unit for this optimizer and network.")
+    lr: float | Literal["auto"] = setting(
+        "auto",
+        "Learning rate; auto is the natural unit for this optimizer and network.",
+    )
     weight_decay: float | None = setting(
-        None, "Shrinks the weights: beside the update for adamw, lion and muon (decoupled), through the gradient for all "
-        "others (coupled); by default 0.05 for adamw on the two-layer network, 1 on others, 0 for most."
+        None,
+        "Shrinks the weights: beside the update for adamw, lion and muon (decoupled), through the gradient for all "
+        "others (coupled); by default 0.05 for adamw on the two-layer network, 1 on others, 0 for most.",
     )
     decoupled: bool = setting(False, "Apply weight decay beside the update for the other optimizers too.")
-    momentum: float | None = setting(None, "Momentum; by default 0.9 for momentum and nesterov, 0.95 for muon, 0 for gd and sgd.")
+    momentum: float | None = setting(
+        None,
+        "Momentum; by default 0.9 for momentum and nesterov, 0.95 for muon, 0 for gd and sgd.",
+    )
     beta1: float | None = setting(None, "Average of gradients in adam, adamw and lion; by default 0.9.")
     beta2: float | None = setting(None, "Average of squared gradients; by default 0.98.")
     epsilon: float | None = setting(None, "Smallest divisor of adam, adamw and rmsprop; by default 1e-8.")
-    batch_size: int | None = setting(None, "Examples per step, reshuffled every epoch; by default all, and 1024 for sgd.")
+    batch_size: int | None = setting(
+        None,
+        "Examples per step, reshuffled every epoch; by default all, and 1024 for sgd.",
+    )
     dropout: float = setting(0.0, "Share of hidden units that is silenced at random in every step.")
     batch_norm: bool = setting(False, "Normalize the first preactivations over the batch.")
     loss: Literal["mse", "cross_entropy", "hinge", "stablemax"] | None = setting(
-        None, "Mean squared error against one-hot answers, or cross-entropy, hinge or StableMax with the outputs as logits; "
-        "by default mse for two-layer and cross_entropy for the other networks."
+        None,
+        "Mean squared error against one-hot answers, or cross-entropy, hinge or StableMax with the outputs as "
+        "logits; by default mse for two-layer and cross_entropy for the other networks.",
     )
-    activation: str | None = setting(None, "quadratic, relu, gelu, abs, tanh, silu, leaky-relu, sin, or x^d; by default quadratic for two-layer, relu for others.")
-    parametrization: str | None = setting(None, "mean-field (the paper's prefactors, the default) or standard (none), for two-layer.")
+    activation: str | None = setting(
+        None,
+        "quadratic, relu, gelu, abs, tanh, silu, leaky-relu, sin, or x^d; by default quadratic for two-layer, relu "
+        "for others.",
+    )
+    parametrization: str | None = setting(
+        None,
+        "mean-field (the paper's prefactors, the default) or standard (none), for two-layer.",
+    )
     init_scale: float = setting(1.0, "Multiplies the weights at initialization.")
     steps: int | None = setting(None, "Steps to train; by default enough for the optimizer to grok at α = 0.5.")
     until: int | None = setting(None, "Stop this many steps after grokking instead of training on to the last step.")
@@ -89,43 +108,77 @@ class Experiment:
     seed: int = setting(0, "Decides the initial weights, the split, and the order of minibatches.")
     split_seed: int | None = setting(None, "Decides the split alone; by default the seed.")
     precision: Literal["float32", "highest", "float64"] = setting(
-        "float32", "Of weights and arithmetic; highest is float32 without the shorter factors that a GPU's products take."
+        "float32",
+        "Of weights and arithmetic; highest is float32 without the shorter factors that a GPU's products take.",
     )
     parent: str = setting("", "RUN@STEP: start from the weights another run had at that step instead of random ones.")
     depth: int | None = setting(None, "Hidden layers of mlp (by default 1) and embedding-mlp (2).")
     embedding: int | None = setting(None, "Length of the vectors of embedding-mlp; by default 64.")
-    combine: Literal["sum", "concat"] | None = setting(None, "Whether embedding-mlp adds its vectors (the default) or puts them side by side.")
-    biases: bool | None = setting(None, "Whether layers of mlp, embedding-mlp and the transformer's MLPs have biases; by default they do.")
+    combine: Literal["sum", "concat"] | None = setting(
+        None,
+        "Whether embedding-mlp adds its vectors (the default) or puts them side by side.",
+    )
+    biases: bool | None = setting(
+        None,
+        "Whether layers of mlp, embedding-mlp and the transformer's MLPs have biases; by default they do.",
+    )
     layers: int | None = setting(None, "Blocks of a transformer; by default 1.")
     heads: int | None = setting(None, "Attention heads of each block; by default 4.")
     hidden: int | None = setting(None, "Neurons of a transformer's MLPs; by default four times the width.")
-    positions: Literal["learned", "sinusoidal"] | None = setting(None, "Positions of a transformer; by default learned.")
-    layer_norm: Literal["none", "pre", "post"] | None = setting(None, "Where a transformer normalizes; by default nowhere.")
+    positions: Literal["learned", "sinusoidal"] | None = setting(
+        None,
+        "Positions of a transformer; by default learned.",
+    )
+    layer_norm: Literal["none", "pre", "post"] | None = setting(
+        None,
+        "Where a transformer normalizes; by default nowhere.",
+    )
     tied: bool = setting(False, "Use a transformer's embedding as unembedding.")
     framed: bool = setting(False, 'Let a transformer read "mark n op m =" instead of "n m =", as Power et al. do.')
     vocabulary: int | None = setting(None, "Tokens of a transformer; by default the numbers and the marks.")
-    initialization: Literal["normal", "torch"] | None = setting(None, "A transformer's weights at the start: normal (the default), or as PyTorch's layers.")
+    initialization: Literal["normal", "torch"] | None = setting(
+        None,
+        "A transformer's weights at the start: normal (the default), or as PyTorch's layers.",
+    )
     warmup: int = setting(0, "Let the learning rate rise from 0 over so many steps.")
     lr_end: float = setting(1.0, "Share of the learning rate that is left at the last step, approached along a cosine.")
-    decay_to: Literal["zero", "start"] = setting("zero", "Where weight decay pulls the weights: to zero, or to what they were at the start.")
-    embedding_lr: float | None = setting(None, "Learning rate of the embedding, where a network has one; by default that of all.")
+    decay_to: Literal["zero", "start"] = setting(
+        "zero",
+        "Where weight decay pulls the weights: to zero, or to what they were at the start.",
+    )
+    embedding_lr: float | None = setting(
+        None,
+        "Learning rate of the embedding, where a network has one; by default that of all.",
+    )
     embedding_decay: float | None = setting(None, "Weight decay of the embedding; by default that of all.")
     hold_norm: bool = setting(False, "Bring the norm of all weights back to its initial value after every step.")
     orthogonal: bool = setting(False, "Take the part of every gradient along its weights out (⊥Grad).")
-    grokfast: Literal["none", "ema", "ma"] = setting("none", "Amplify slow gradients by an exponential (ema) or a moving average (ma).")
+    grokfast: Literal["none", "ema", "ma"] = setting(
+        "none",
+        "Amplify slow gradients by an exponential (ema) or a moving average (ma).",
+    )
     grokfast_lambda: float | None = setting(None, "By how much; by default 2 for ema, 5 for ma.")
     grokfast_alpha: float | None = setting(None, "What the exponential average keeps in a step; by default 0.98.")
     grokfast_window: int | None = setting(None, "Gradients of the moving average; by default 100.")
     wrong_labels: float = setting(0.0, "Share of the training examples whose label is replaced by a wrong one.")
-    examples: int | None = setting(None, "Number of training examples instead of their share; a task with too many inputs to list has fresh ones in every step unless it is given.")
+    examples: int | None = setting(
+        None,
+        "Number of training examples instead of their share; a task with too many inputs to list has fresh ones in "
+        "every step unless it is given.",
+    )
     test_examples: int | None = setting(None, "Test examples of such a task; by default 2048.")
-    loss_precision: Literal["float32", "float64"] | None = setting(None, "Of outputs and loss; by default that of the weights.")
+    loss_precision: Literal["float32", "float64"] | None = setting(
+        None,
+        "Of outputs and loss; by default that of the weights.",
+    )
     record: tuple[str, ...] = setting((), "Further measures to record on the way, by name.")
 
     def __post_init__(self) -> None:
+        if self.modulus is None and isinstance(self.task, str) and reads_modulus(self.task):
+            object.__setattr__(self, "modulus", MODULUS)
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, plain(field, getattr(self, field.name)))
-        _check(self)
+        check_settings(self)
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -151,7 +204,9 @@ class Experiment:
         text = table_name(found) if is_table_file(self.task) else _without_spaces(found.name)
         fresh = found.table is None and self.examples is None
         loss = self.loss or ("mse" if found.codes is not None else architecture.loss)
-        lr = natural_learning_rate(self.optimizer, architecture, found.signature, loss) if self.lr == "auto" else self.lr
+        lr = (
+            natural_learning_rate(self.optimizer, architecture, found.signature, loss) if self.lr == "auto" else self.lr
+        )
         decay = chosen.weight_decay if paper else chosen.standard_decay
         averages: dict[str, Any] = {"momentum": chosen.momentum, "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-8}
         filled = architecture.settings() | {
@@ -169,7 +224,9 @@ class Experiment:
         if self.grokfast != "none":
             usual = {"grokfast_lambda": 2.0 if self.grokfast == "ema" else 5.0}
             usual |= {"grokfast_alpha": 0.98} if self.grokfast == "ema" else {"grokfast_window": 100}
-            filled |= {name: value if getattr(self, name) is None else getattr(self, name) for name, value in usual.items()}
+            filled |= {
+                name: value if getattr(self, name) is None else getattr(self, name) for name, value in usual.items()
+            }
         if found.table is None:
             filled["test_examples"] = self.test_examples or TEST_EXAMPLES
         resolved = dataclasses.replace(self, **filled)
@@ -207,11 +264,8 @@ class Experiment:
                     f"{path} does not hold the table that its name says; train from the table's own file."
                 )
             return found
-        modulus = self.modulus
-        if modulus is None and reads_modulus(self.task) and not is_table_file(self.task):
-            modulus = MODULUS
         written = _written(Path(self.task)) if is_table_file(self.task) else None
-        return _cached_task(self.task, modulus, written)
+        return _cached_task(self.task, self.modulus, written)
 
     @property
     def split(self) -> Split:
@@ -237,9 +291,8 @@ class Experiment:
 
     @property
     def content_hash(self) -> str:
-        """The hash of a resolved experiment: of those settings that differ from the frozen defaults."""
-        differing = {name: value for name, value in self.as_dict().items() if value != FROZEN[name]}
-        return _hash({"format": FORMAT} | differing)
+        """The id of an experiment that is resolved."""
+        return content_hash(self.as_dict())
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Experiment":
@@ -259,148 +312,40 @@ class Experiment:
         return cls.from_dict({name: value for name, value in settings.items() if name not in unread})
 
 
-DEFAULTS: dict[str, Any] = {
-    field.name: None if field.default is dataclasses.MISSING else field.default for field in dataclasses.fields(Experiment)
-}
-READ_BY_SOME = (
-    "modulus width momentum beta1 beta2 epsilon batch_norm activation parametrization depth embedding combine biases "
-    "layers heads hidden positions layer_norm tied framed vocabulary initialization embedding_lr embedding_decay "
-    "grokfast_lambda grokfast_alpha grokfast_window test_examples"
-).split()
+READ_BY_SOME = [
+    "modulus",
+    "width",
+    "momentum",
+    "beta1",
+    "beta2",
+    "epsilon",
+    "batch_norm",
+    "activation",
+    "parametrization",
+    "depth",
+    "embedding",
+    "combine",
+    "biases",
+    "layers",
+    "heads",
+    "hidden",
+    "positions",
+    "layer_norm",
+    "tied",
+    "framed",
+    "vocabulary",
+    "initialization",
+    "embedding_lr",
+    "embedding_decay",
+    "grokfast_lambda",
+    "grokfast_alpha",
+    "grokfast_window",
+    "test_examples",
+]
 """Settings that belong to certain networks, optimizers or tasks; all others are read always."""
-
-FROZEN: dict[str, Any] = dict.fromkeys(DEFAULTS) | {
-    "fraction": 0.5,
-    "sampling": "random",
-    "network": "two-layer",
-    "optimizer": "adamw",
-    "lr": "auto",
-    "decoupled": False,
-    "dropout": 0.0,
-    "batch_norm": False,
-    "init_scale": 1.0,
-    "threshold": 0.99,
-    "evaluations": 150,
-    "snapshots": 40,
-    "seed": 0,
-    "precision": "float32",
-    "parent": "",
-    "tied": False,
-    "framed": False,
-    "warmup": 0,
-    "lr_end": 1.0,
-    "decay_to": "zero",
-    "hold_norm": False,
-    "orthogonal": False,
-    "grokfast": "none",
-    "wrong_labels": 0.0,
-    "record": [],
-}
-"""What a setting was before it existed, and None for those without a default of their own. Never changes, so that no id
-does: a new setting adds a line."""
-
-FORMAT_1 = (
-    "task modulus width fraction sampling optimizer lr weight_decay decoupled momentum beta1 beta2 epsilon batch_size "
-    "dropout batch_norm loss activation parametrization init_scale steps until threshold evaluations snapshots seed "
-    "split_seed precision parent"
-).split()
-"""The settings of experiments of format 1, all of which were hashed."""
-
-
-def format_1_id(resolved: Experiment) -> str | None:
-    """The id that a resolved experiment had in format 1; None where that had no such experiment."""
-    settings = resolved.as_dict()
-    beyond = (name for name in settings if name not in FORMAT_1 and settings[name] != FROZEN[name])
-    if next(beyond, None) is not None:
-        return None
-    # What an optimizer did not read had its default all the same.
-    unread = {"momentum": 0.0, "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-8}
-    old = {name: unread.get(name) if settings[name] is None else settings[name] for name in FORMAT_1}
-    return _hash({"format": 1} | old)
-
-
-def _hash(settings: dict[str, Any]) -> str:
-    text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-_RANGES = (
-    ("modulus", 2, 10**9, "at least 2"),
-    ("width", 1, 10**12, "at least 1 neuron"),
-    ("depth", 1, 1000, "at least 1"),
-    ("embedding", 1, 10**9, "at least 1"),
-    ("layers", 1, 1000, "at least 1"),
-    ("heads", 1, 10**6, "at least 1"),
-    ("hidden", 1, 10**9, "at least 1"),
-    ("vocabulary", 1, 10**9, "at least 1"),
-    ("batch_size", 1, MOST_STEPS, "at least 1"),
-    ("steps", 1, MOST_STEPS, "at least 1"),
-    ("until", 0, MOST_STEPS, "at least 0"),
-    ("evaluations", 0, 10**6, "at least 0"),
-    ("snapshots", 0, 10**6, "at least 0"),
-    ("seed", 0, 2**32 - 1, "at least 0"),
-    ("split_seed", 0, 2**63 - 1, "at least 0"),
-    ("warmup", 0, MOST_STEPS, "at least 0"),
-    ("grokfast_window", 1, 10**5, "at least 1"),
-    ("examples", 1, 10**9, "at least 1"),
-    ("test_examples", 1, 10**9, "at least 1"),
-)
-"""Whole numbers: their least and their largest."""
-_SHARES = (
-    ("weight_decay", 0, math.inf),
-    ("embedding_decay", 0, math.inf),
-    ("grokfast_lambda", 0, math.inf),
-    ("momentum", 0, 1),
-    ("beta1", 0, 1),
-    ("beta2", 0, 1),
-    ("grokfast_alpha", 0, 1),
-    ("dropout", 0, 1),
-    ("wrong_labels", 0, 1),
-)
-
-
-def _check(e: Experiment) -> None:
-    def require(holds: bool, sentence: str) -> None:
-        if not holds:
-            raise ModgrokError(sentence)
-
-    for name, least, most, meaning in _RANGES:
-        value = getattr(e, name)
-        if value is not None:
-            require(value >= least, f"{words(name)} is {meaning}, not {value}.")
-            require(value <= most, f"{words(name)} is at most {most:,}, and a larger number was given.")
-    for name, low, high in _SHARES:
-        value = getattr(e, name)
-        require(value is None or low <= value < high, f"{words(name)} lies in [{low}, {high}), and {value} does not.")
-    require(e.optimizer in OPTIMIZERS, f"The optimizer is one of {', '.join(OPTIMIZERS)}, not {e.optimizer!r}.")
-    require(e.network in ARCHITECTURES, f"The network is one of {', '.join(ARCHITECTURES)}, not {e.network!r}.")
-    _ = e.split, e.architecture
-    for name, choices in _CHOICES.items():
-        value = getattr(e, name)
-        require(value is None or value in choices, f"{words(name)} is {' or '.join(choices)}, not {value!r}.")
-    for name in ("lr", "embedding_lr", "epsilon", "init_scale"):
-        value = getattr(e, name)
-        positive = not isinstance(value, str) and value is not None and 0 < value < math.inf
-        required = "a positive number or auto" if name == "lr" else "a positive number"
-        require(value is None or positive or (name == "lr" and value == "auto"), f"{words(name)} is {required}, not {value!r}.")
-    require(0 < e.threshold <= 1, f"The threshold is an accuracy in (0, 1], not {e.threshold}.")
-    require(0 <= e.lr_end <= 1, f"The share of the rate at the end lies in [0, 1], and {e.lr_end} does not.")
-    require(
-        not e.parent or PARENT.fullmatch(e.parent) is not None,
-        f"The parent is RUN@STEP, the id of a run and a step whose weights it has kept, not {e.parent!r}.",
-    )
-
-
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "loss": ("mse", "cross_entropy", "hinge", "stablemax"),
-    "precision": ("float32", "highest", "float64"),
-    "loss_precision": ("float32", "float64"),
-    "decay_to": ("zero", "start"),
-    "grokfast": ("none", "ema", "ma"),
-    "positions": ("learned", "sinusoidal"),
-    "layer_norm": ("none", "pre", "post"),
-    "initialization": ("normal", "torch"),
-    "combine": ("sum", "concat"),
+DEFAULTS: dict[str, Any] = {
+    field.name: None if field.default is dataclasses.MISSING else field.default
+    for field in dataclasses.fields(Experiment)
 }
 
 

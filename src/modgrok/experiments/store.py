@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from modgrok.errors import Damaged, ModgrokError
-from modgrok.experiments.experiment import TABLE, Experiment, format_1_id, is_table_file, table_name
+from modgrok.experiments.experiment import TABLE, Experiment, is_table_file, table_name
 from modgrok.experiments.files import Lock, move, write_bytes
+from modgrok.experiments.identity import format_1_hash
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
 from modgrok.sealed import exists
@@ -42,7 +43,7 @@ class Store:
         if is_table_file(experiment.task):
             self.add_table(experiment.load_task())
         resolved = self.resolve(experiment)
-        old = format_1_id(resolved)
+        old = format_1_hash(resolved.as_dict())
         if old is not None and exists(self.run(old).folder / "result.json"):
             return self.run(old)
         return self.run(resolved.content_hash)

@@ -4,7 +4,6 @@ Layout: a little-endian uint32 with the length of the JSON header, the header (p
 at the offsets that the header gives. Weights are 8-bit integers with one scale for every block of every neuron.
 """
 
-import dataclasses
 import json
 import struct
 from typing import Any

@@ -4,7 +4,6 @@ The nearest closed form replaces every neuron by the wave triple with $\varphi_{
 non-negative amplitudes of its own that is closest to it in the sum of squared differences of all its weights.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A learnable vector for every number, summed or side by side, then a perceptron (Liu et al. 2022, arXiv 2205.10343)."""
+"""A learnable vector for every number, summed or side by side, then a perceptron (Liu et al., arXiv 2205.10343)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Networks as safetensors files, readable from PyTorch: named tensors, architecture and settings as JSON beside them."""
+"""Networks as safetensors files, readable from PyTorch: named tensors, architecture and settings as JSON with them."""
 
 import dataclasses
 import json

@@ -25,8 +25,8 @@ PROJECTIONS = ("query", "key", "value", "output")
 @register
 @dataclass(frozen=True)
 class Transformer(Architecture):
-    """`layers` blocks of attention and MLP on vectors of length `width`; outputs are logits of the whole vocabulary, the
-    answers first."""
+    """`layers` blocks of attention and MLP on vectors of length `width`; outputs are logits of the whole vocabulary,
+    the answers first."""
 
     name: ClassVar[str] = "transformer"
     summary: ClassVar[str] = "a decoder with attention, as Power et al. and Nanda et al. train it"

@@ -171,10 +171,7 @@ def look_up(columns: Inexact[Any, "S p N"], inputs: Integer[Any, "row S"]) -> In
     if namespace(columns).__name__ == "numpy":
         rows = [table[values] for table, values in zip(columns, inputs.T, strict=True)]
     else:
-        rows = [
-            columns[s].at[inputs[:, s]].get(mode="promise_in_bounds")
-            for s in range(columns.shape[0])
-        ]
+        rows = [columns[s].at[inputs[:, s]].get(mode="promise_in_bounds") for s in range(columns.shape[0])]
     h = rows[0]
     for row in rows[1:]:
         h = h + row

@@ -109,7 +109,9 @@ def _fresh(program: Program, key: Any, step: Any) -> Batch:
     assert program.batch_size is not None
     sizes = program.signature.sizes
     keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, step), 2), len(sizes))
-    columns = [jax.random.randint(k, (program.batch_size,), 0, size, jnp.int32) for k, size in zip(keys, sizes, strict=True)]
+    columns = [
+        jax.random.randint(k, (program.batch_size,), 0, size, jnp.int32) for k, size in zip(keys, sizes, strict=True)
+    ]
     inputs = jnp.stack(columns, axis=1)
     weight = jnp.full((1, program.batch_size), 1 / program.batch_size, program.dtype)
     return Batch(inputs[None], program.rule(inputs).astype(jnp.int32)[None], weight, None)

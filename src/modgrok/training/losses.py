@@ -1,7 +1,7 @@
 r"""Losses of single examples, from outputs and right answers; their mean over the training set is what is minimized.
 
 Where a task has codes $c_a$, outputs are compared with those instead of one-hot vectors, and the score of answer a is
-$s_a = \tfrac12 f\cdot c_a - \tfrac14 |c_a|^2$: the largest belongs to the nearest code, and for one output with codes ±1
+$s_a = \tfrac12 f\cdot c_a - \tfrac14 |c_a|^2$: the largest belongs to the nearest code, and for one output and codes ±1
 $s_y - s_{-y} = y f$.
 """
 

@@ -1,4 +1,4 @@
-r"""The optimizers by name, a factory each on Optax, with every rate a number that may differ from run to run of a batch.
+r"""The optimizers by name, a factory each on Optax; rates are numbers that may differ from run to run of a batch.
 
 An update is: ⊥Grad, Grokfast, coupled decay, the optimizer's scaling, decoupled decay, times −learning rate.
 
@@ -111,10 +111,11 @@ def update(
     return moved, state
 
 
-def transformation(program: Program, rates: Rates, start: Start = Start(None, None)) -> Any:
+def transformation(program: Program, rates: Rates, start: Start | None = None) -> Any:
     """Gradient → update, as an Optax transformation."""
     import optax
 
+    start = start or Start(None, None)
     chain = []
     if "orthogonal" in program.features:
         chain.append(_orthogonal())
@@ -261,7 +262,7 @@ def _grokfast_ema(alpha: Any, factor: Any) -> Any:
 
 
 def _grokfast_ma(window: int, factor: Any) -> Any:
-    r"""Grokfast by a moving average: $g + \lambda\,\mathrm{mean}$ of the last `window` gradients, once there are so many."""
+    r"""Grokfast by a moving average: $g + \lambda m$, m the mean of the last `window` gradients once there are as many."""
     import jax
     import jax.numpy as jnp
     import optax

@@ -30,7 +30,7 @@ class Program:
     scaling: str
     """How gradients become updates, by name; momentum and both weight decays are numbers, zero where absent."""
     features: frozenset[str]
-    """Which of the wrappers around the update are there: `dropout`, `schedule`, `groups`, `decay_to_start`, `hold_norm`,
+    """Which wrappers around the update there are: `dropout`, `schedule`, `groups`, `decay_to_start`, `hold_norm`,
     `orthogonal`, `grokfast_ema`, `grokfast_ma`."""
     batch_size: int | None
     """None: every step sees the whole training set."""

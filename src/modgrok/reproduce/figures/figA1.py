@@ -1,6 +1,5 @@
 """Fig. A1: the closed form's weights under other activations, against width."""
 
-import dataclasses
 from typing import Any
 
 import numpy as np

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.planner import out_of_memory
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
-from modgrok.experiments.planner import out_of_memory
 
 TELL_SECONDS = 0.5
 """Least time between two events of progress."""
