@@ -16,7 +16,7 @@ from modgrok.experiments.plain import plain, words
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
 from modgrok.networks import activation, parametrization
 from modgrok.tasks import Split, Task, task
-from modgrok.tasks.files import SUFFIXES
+from modgrok.tasks.families.files import SUFFIXES
 
 FORMAT = 1
 """Part of every hash: raised when the same settings come to mean something else."""
