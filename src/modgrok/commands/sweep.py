@@ -171,7 +171,14 @@ def _list(asked: List) -> None:
     for one in found:
         varies = "; ".join(", ".join(axis) for axis in one["vary"])
         base = one["experiment"]
-        grid.add_row(one["id"], escape(base["task"]), str(base["modulus"]), str(one["runs"]), varies, one["created"])
+        grid.add_row(
+            one["id"],
+            escape(base["task"]),
+            "–" if base["modulus"] is None else str(base["modulus"]),
+            str(one["runs"]),
+            varies,
+            one["created"],
+        )
     out.print(grid, highlight=False)
 
 

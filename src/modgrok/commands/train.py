@@ -14,9 +14,13 @@ from modgrok.commands.arguments import InStore, err, out, parse, print_json
 from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments.experiment import describe_task
 from modgrok.experiments.progress import LiveProgress, duration
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
+
+LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
+"""What measures are called; others by their names."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +100,8 @@ def show_run(run: Run) -> None:
     curves = history["step"], history["train_accuracy"], history["test_accuracy"]
     out.print(accuracy_chart(*curves, width=min(out.width, 100)), highlight=False)
     out.print()
-    title = (
-        f"{escape(experiment.task)} mod {experiment.modulus}, {experiment.width} neurons, α = {experiment.fraction:g}"
-    )
+    share = f", α = {experiment.fraction:g}" if run.task.enumerable and experiment.examples is None else ""
+    title = f"{escape(describe_task(experiment))}, {experiment.network}, N = {experiment.width}{share}"
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_row("run", f"[bold]{run.id}[/bold]")
     table.add_row("status", f"{result['status']} after {result['steps']:,} steps in {duration(result['seconds'])}")
@@ -109,7 +112,8 @@ def show_run(run: Run) -> None:
     )
     table.add_row("memorized at", _step(result["memorized_at"]))
     table.add_row("grokked at", _step(result["grokked_at"]))
-    table.add_row("IPR", f"{_number(result['ipr'])} ({_number(result['task_ipr'])} in the task's coordinate)")
+    for name, value in result.measures.items():
+        table.add_row(LABELS.get(name, name.replace("_", " ")), _number(value))
     out.print(table, highlight=False)
 
 

@@ -32,6 +32,11 @@ def setting(default: Any, meaning: str) -> Any:
     return dataclasses.field(default=default, metadata={"help": meaning})
 
 
+def particular(default: Any, meaning: str) -> Any:
+    """A setting that belongs to certain networks, optimizers or tasks; all others are read always."""
+    return dataclasses.field(default=default, metadata={"help": meaning, "particular": True})
+
+
 @dataclass(frozen=True)
 class Experiment:
     """What is learnt, from which examples, by which network, and how it is trained.
@@ -46,8 +51,8 @@ class Experiment:
             "add:10, random:SEED, or a table file."
         }
     )
-    modulus: int | None = setting(None, "p: numbers are added and multiplied modulo p; by default 97.")
-    width: int | None = setting(
+    modulus: int | None = particular(None, "p: numbers are added and multiplied modulo p; by default 97.")
+    width: int | None = particular(
         None,
         "N, the number of hidden neurons; by default 500 for two-layer, 256 for mlp, 200 for embedding-mlp; for a "
         "transformer the length of its vectors, 128.",
@@ -72,30 +77,30 @@ class Experiment:
         "others (coupled); by default 0.05 for adamw on the two-layer network, 1 on others, 0 for most.",
     )
     decoupled: bool = setting(False, "Apply weight decay beside the update for the other optimizers too.")
-    momentum: float | None = setting(
+    momentum: float | None = particular(
         None,
         "Momentum; by default 0.9 for momentum and nesterov, 0.95 for muon, 0 for gd and sgd.",
     )
-    beta1: float | None = setting(None, "Average of gradients in adam, adamw and lion; by default 0.9.")
-    beta2: float | None = setting(None, "Average of squared gradients; by default 0.98.")
-    epsilon: float | None = setting(None, "Smallest divisor of adam, adamw and rmsprop; by default 1e-8.")
+    beta1: float | None = particular(None, "Average of gradients in adam, adamw and lion; by default 0.9.")
+    beta2: float | None = particular(None, "Average of squared gradients; by default 0.98.")
+    epsilon: float | None = particular(None, "Smallest divisor of adam, adamw and rmsprop; by default 1e-8.")
     batch_size: int | None = setting(
         None,
         "Examples per step, reshuffled every epoch; by default all, and 1024 for sgd.",
     )
     dropout: float = setting(0.0, "Share of hidden units that is silenced at random in every step.")
-    batch_norm: bool = setting(False, "Normalize the first preactivations over the batch.")
+    batch_norm: bool = particular(False, "Normalize the first preactivations over the batch.")
     loss: Literal["mse", "cross_entropy", "hinge", "stablemax"] | None = setting(
         None,
         "Mean squared error against one-hot answers, or cross-entropy, hinge or StableMax with the outputs as "
         "logits; by default mse for two-layer and cross_entropy for the other networks.",
     )
-    activation: str | None = setting(
+    activation: str | None = particular(
         None,
         "quadratic, relu, gelu, abs, tanh, silu, leaky-relu, sin, or x^d; by default quadratic for two-layer, relu "
         "for others.",
     )
-    parametrization: str | None = setting(
+    parametrization: str | None = particular(
         None,
         "mean-field (the paper's prefactors, the default) or standard (none), for two-layer.",
     )
@@ -112,31 +117,31 @@ class Experiment:
         "Of weights and arithmetic; highest is float32 without the shorter factors that a GPU's products take.",
     )
     parent: str = setting("", "RUN@STEP: start from the weights another run had at that step instead of random ones.")
-    depth: int | None = setting(None, "Hidden layers of mlp (by default 1) and embedding-mlp (2).")
-    embedding: int | None = setting(None, "Length of the vectors of embedding-mlp; by default 64.")
-    combine: Literal["sum", "concat"] | None = setting(
+    depth: int | None = particular(None, "Hidden layers of mlp (by default 1) and embedding-mlp (2).")
+    embedding: int | None = particular(None, "Length of the vectors of embedding-mlp; by default 64.")
+    combine: Literal["sum", "concat"] | None = particular(
         None,
         "Whether embedding-mlp adds its vectors (the default) or puts them side by side.",
     )
-    biases: bool | None = setting(
+    biases: bool | None = particular(
         None,
         "Whether layers of mlp, embedding-mlp and the transformer's MLPs have biases; by default they do.",
     )
-    layers: int | None = setting(None, "Blocks of a transformer; by default 1.")
-    heads: int | None = setting(None, "Attention heads of each block; by default 4.")
-    hidden: int | None = setting(None, "Neurons of a transformer's MLPs; by default four times the width.")
-    positions: Literal["learned", "sinusoidal"] | None = setting(
+    layers: int | None = particular(None, "Blocks of a transformer; by default 1.")
+    heads: int | None = particular(None, "Attention heads of each block; by default 4.")
+    hidden: int | None = particular(None, "Neurons of a transformer's MLPs; by default four times the width.")
+    positions: Literal["learned", "sinusoidal"] | None = particular(
         None,
         "Positions of a transformer; by default learned.",
     )
-    layer_norm: Literal["none", "pre", "post"] | None = setting(
+    layer_norm: Literal["none", "pre", "post"] | None = particular(
         None,
         "Where a transformer normalizes; by default nowhere.",
     )
-    tied: bool = setting(False, "Use a transformer's embedding as unembedding.")
-    framed: bool = setting(False, 'Let a transformer read "mark n op m =" instead of "n m =", as Power et al. do.')
-    vocabulary: int | None = setting(None, "Tokens of a transformer; by default the numbers and the marks.")
-    initialization: Literal["normal", "torch"] | None = setting(
+    tied: bool = particular(False, "Use a transformer's embedding as unembedding.")
+    framed: bool = particular(False, 'Let a transformer read "mark n op m =" instead of "n m =", as Power et al. do.')
+    vocabulary: int | None = particular(None, "Tokens of a transformer; by default the numbers and the marks.")
+    initialization: Literal["normal", "torch"] | None = particular(
         None,
         "A transformer's weights at the start: normal (the default), or as PyTorch's layers.",
     )
@@ -146,27 +151,27 @@ class Experiment:
         "zero",
         "Where weight decay pulls the weights: to zero, or to what they were at the start.",
     )
-    embedding_lr: float | None = setting(
+    embedding_lr: float | None = particular(
         None,
         "Learning rate of the embedding, where a network has one; by default that of all.",
     )
-    embedding_decay: float | None = setting(None, "Weight decay of the embedding; by default that of all.")
+    embedding_decay: float | None = particular(None, "Weight decay of the embedding; by default that of all.")
     hold_norm: bool = setting(False, "Bring the norm of all weights back to its initial value after every step.")
     orthogonal: bool = setting(False, "Take the part of every gradient along its weights out (⊥Grad).")
     grokfast: Literal["none", "ema", "ma"] = setting(
         "none",
         "Amplify slow gradients by an exponential (ema) or a moving average (ma).",
     )
-    grokfast_lambda: float | None = setting(None, "By how much; by default 2 for ema, 5 for ma.")
-    grokfast_alpha: float | None = setting(None, "What the exponential average keeps in a step; by default 0.98.")
-    grokfast_window: int | None = setting(None, "Gradients of the moving average; by default 100.")
+    grokfast_lambda: float | None = particular(None, "By how much; by default 2 for ema, 5 for ma.")
+    grokfast_alpha: float | None = particular(None, "What the exponential average keeps in a step; by default 0.98.")
+    grokfast_window: int | None = particular(None, "Gradients of the moving average; by default 100.")
     wrong_labels: float = setting(0.0, "Share of the training examples whose label is replaced by a wrong one.")
     examples: int | None = setting(
         None,
         "Number of training examples instead of their share; a task with too many inputs to list has fresh ones in "
         "every step unless it is given.",
     )
-    test_examples: int | None = setting(None, "Test examples of such a task; by default 2048.")
+    test_examples: int | None = particular(None, "Test examples of such a task; by default 2048.")
     loss_precision: Literal["float32", "float64"] | None = setting(
         None,
         "Of outputs and loss; by default that of the weights.",
@@ -306,47 +311,24 @@ class Experiment:
 
     @classmethod
     def from_format_1(cls, settings: dict[str, Any]) -> "Experiment":
-        """The experiment that format 1 wrote down, less the averages that its optimizer did not read."""
-        optimizer = OPTIMIZERS.get(settings.get("optimizer", ""))
-        unread = set() if optimizer is None else {"momentum", "beta1", "beta2", "epsilon"} - {*optimizer.reads}
-        return cls.from_dict({name: value for name, value in settings.items() if name not in unread})
+        """The experiment that format 1 wrote down, less the averages that had their defaults: it wrote them for every
+        optimizer, whether or not it reads them."""
+        usual = {"momentum": (None, 0.0), "beta1": (0.9,), "beta2": (0.98,), "epsilon": (1e-8,)}
+        if settings.get("optimizer") in ("momentum", "nesterov"):
+            usual["momentum"] = (None,)
+        return cls.from_dict({key: value for key, value in settings.items() if value not in usual.get(key, ())})
 
 
-READ_BY_SOME = [
-    "modulus",
-    "width",
-    "momentum",
-    "beta1",
-    "beta2",
-    "epsilon",
-    "batch_norm",
-    "activation",
-    "parametrization",
-    "depth",
-    "embedding",
-    "combine",
-    "biases",
-    "layers",
-    "heads",
-    "hidden",
-    "positions",
-    "layer_norm",
-    "tied",
-    "framed",
-    "vocabulary",
-    "initialization",
-    "embedding_lr",
-    "embedding_decay",
-    "grokfast_lambda",
-    "grokfast_alpha",
-    "grokfast_window",
-    "test_examples",
-]
-"""Settings that belong to certain networks, optimizers or tasks; all others are read always."""
+READ_BY_SOME = [field.name for field in dataclasses.fields(Experiment) if field.metadata.get("particular")]
 DEFAULTS: dict[str, Any] = {
     field.name: None if field.default is dataclasses.MISSING else field.default
     for field in dataclasses.fields(Experiment)
 }
+
+
+def describe_task(experiment: Experiment) -> str:
+    """Such as `n+m mod 97`, or `group:S5`."""
+    return experiment.task if experiment.modulus is None else f"{experiment.task} mod {experiment.modulus}"
 
 
 def is_table_file(text: str) -> bool:

@@ -40,37 +40,11 @@ FROZEN: dict[str, Any] = {
 """What a setting was before it existed; None for all others. Never changes, so that no id does: a new setting with a
 default of its own adds a line."""
 
-FORMAT_1 = [
-    "task",
-    "modulus",
-    "width",
-    "fraction",
-    "sampling",
-    "optimizer",
-    "lr",
-    "weight_decay",
-    "decoupled",
-    "momentum",
-    "beta1",
-    "beta2",
-    "epsilon",
-    "batch_size",
-    "dropout",
-    "batch_norm",
-    "loss",
-    "activation",
-    "parametrization",
-    "init_scale",
-    "steps",
-    "until",
-    "threshold",
-    "evaluations",
-    "snapshots",
-    "seed",
-    "split_seed",
-    "precision",
-    "parent",
-]
+FORMAT_1 = (
+    "task modulus width fraction sampling optimizer lr weight_decay decoupled momentum beta1 beta2 epsilon batch_size "
+    "dropout batch_norm loss activation parametrization init_scale steps until threshold evaluations snapshots seed "
+    "split_seed precision parent"
+).split()
 """The settings of experiments of format 1, all of which were hashed."""
 
 

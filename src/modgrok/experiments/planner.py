@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.cost import COMPILE_SECONDS, device_rate, evaluated_examples
-from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.store import Store
 from modgrok.tasks import Examples, Task
@@ -102,11 +102,6 @@ class Failure:
     def __str__(self) -> str:
         first, count = self.experiments[0], len(self.experiments)
         return f"{count} run{'s' if count > 1 else ''} of {describe_task(first)} failed: {self.reason}"
-
-
-def describe_task(experiment: Experiment) -> str:
-    """Such as `n+m mod 97`, or `group:S5`."""
-    return experiment.task if experiment.modulus is None else f"{experiment.task} mod {experiment.modulus}"
 
 
 def plan(members: Sequence[Planned], platform: str, most: Most) -> list[Batch]:

@@ -11,7 +11,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.analysis import Analysis
 from modgrok.experiments.files import translate_os_errors
 from modgrok.measures import raw_coordinate
-from modgrok.tasks.shape import variable_names
+from modgrok.tasks.task import variable_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,12 +11,10 @@ from modgrok.experiments.batch_training import BatchTraining, Interrupted, measu
 from modgrok.experiments.cost import Speed, check_memory
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import Batch, Planned, plan
+from modgrok.experiments.planner import Batch, Most, Planned, plan
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
-from modgrok.training.data import Room
 from modgrok.training.devices import precision_of, runs_per_device
-from modgrok.training.program import Program
 
 __all__ = ["Interrupted", "train_stored"]
 
@@ -36,16 +34,16 @@ def train_stored(
     while pending := [_prepare(run, e, store) for run, e in wanted.values() if run.result is None]:
         check_memory([planned.experiment for planned in pending], [planned.task for planned in pending])
         devices = tuple(devices or jax.local_devices())
-        batches = plan(pending, devices[0].platform, lambda *size: batch_limit(*size, devices))  # noqa: B023
+        batches = plan(pending, devices[0].platform, batch_limit(devices))
         observer.planned(batches)
         for batch in batches:
             _train_locked(batch, store, observer, devices)
     return runs
 
 
-def batch_limit(program: Program, room: Room, evaluated: int, devices: Sequence[Any]) -> int:
+def batch_limit(devices: Sequence[Any]) -> Most:
     """The most runs of one batch on these devices."""
-    return runs_per_device(program, room, evaluated, devices[0]) * len(devices)
+    return lambda program, room, evaluated: runs_per_device(program, room, evaluated, devices[0]) * len(devices)
 
 
 def measure(batch: Batch) -> Speed:

@@ -43,7 +43,7 @@ class Reports(Observer):
     def kept(self, run: Any, step: int, network: Network) -> None:
         self.write({"event": "kept", "run": run.id, "step": step})
 
-    def ended(self, run: Any, result: dict[str, Any]) -> None:
+    def ended(self, run: Any, result: Any) -> None:
         self.write({"event": "ended", "run": run.id, "result": result})
 
     def remark(self, sentence: str) -> None:

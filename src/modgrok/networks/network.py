@@ -97,7 +97,7 @@ def unflatten(described: tuple[Any, ...], arrays: Iterator[Any]) -> Network:
 def _register() -> None:
     import jax
 
-    jax.tree_util.register_pytree_node(Network, flatten, unflatten)
+    jax.tree_util.register_pytree_node(Network, flatten, unflatten)  # type: ignore[misc]
 
 
 when_jax_is_imported(_register)

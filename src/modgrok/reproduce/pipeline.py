@@ -68,11 +68,11 @@ def train(studies: Sequence[Study], profile: Profile, out: Path, observer: Obser
     from modgrok.training.devices import use_all_cores
 
     use_all_cores()
-    from modgrok.experiments.trainer import train_all
+    from modgrok.experiments.trainer import train_stored
 
     began = time.monotonic()
     try:
-        train_all(experiments, store, observer)
+        train_stored(experiments, store, observer)
     finally:
         known: dict[str, Any] = next(
             (run.settings["environment"] for run in runs if (run.folder / "experiment.json").exists()), {}

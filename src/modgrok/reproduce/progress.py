@@ -42,7 +42,7 @@ class OverallProgress(Observer):
             self.done += work * count
         self.shown()
 
-    def ended(self, run: Any, result: dict[str, Any]) -> None:
+    def ended(self, run: Any, result: Any) -> None:
         work, left = self._rest.pop(run.id, (0.0, 0))
         self.total -= work * left
         self.ended_runs += 1

@@ -47,8 +47,10 @@ def totient(modulus: int) -> int:
 
 
 def reduced_exponent(exponent: int, modulus: int) -> int:
-    r"""An exponent below 2φ(p) with the same powers: $x^e = x^{(e \bmod φ(p)) + φ(p)}$ whenever $e \ge φ(p)$, whether or
-    not x is invertible."""
+    r"""An exponent below 2φ(p) with the same powers.
+
+    $x^e = x^{(e \bmod φ(p)) + φ(p)}$ whenever $e \ge φ(p)$, whether or not x is invertible.
+    """
     period = totient(modulus)
     return exponent if exponent < 2 * period else exponent % period + period
 

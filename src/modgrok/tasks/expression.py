@@ -8,9 +8,9 @@ r"""Modular functions as text: a grammar, a parser that points at mistakes, and 
     atom     := integer | variable | "(" sum ")"
 
 So powers bind tightest and to the right: `-n^2` is −(n²), `n^2^3` is n⁸. An exponent is a whole number, written
-without variables and computed exactly; a negative one means the inverse. `/` multiplies by the inverse modulo p; inputs
-where the divisor has none are holes. Everything else is taken modulo p, with 0^0 = 1. The typographic − · ⋅ × ÷ ² ³ … are
-read as what they mean.
+without variables and computed exactly; a negative one means the inverse. `/` multiplies by the inverse modulo p;
+inputs where the divisor has none are holes. Everything else is taken modulo p, with 0^0 = 1. The typographic
+− · ⋅ × ÷ ² ³ … are read as what they mean.
 
 The variables are `n` and `m`, always two of them (`n^2` is a function of two variables that ignores the second), or
 `n1`, `n2`, …, as many as the highest index says.

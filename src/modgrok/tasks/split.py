@@ -83,7 +83,8 @@ class Split:
         if not 1 <= count < size:
             asked = f"a training fraction of {self.fraction}" if self.examples is None else "the number of examples"
             raise ModgrokError(
-                f"A split needs inputs on both sides, and {asked} puts {count} of the {size} inputs in the training set."
+                f"A split needs inputs on both sides, and {asked} puts {count} of the {size} inputs in the training "
+                "set."
             )
         chosen = _CHOICES[self.sampling](task, count, np.random.PCG64(self.seed))
         return task.present[chosen], task.present[~chosen]

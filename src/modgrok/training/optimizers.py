@@ -262,7 +262,7 @@ def _grokfast_ema(alpha: Any, factor: Any) -> Any:
 
 
 def _grokfast_ma(window: int, factor: Any) -> Any:
-    r"""Grokfast by a moving average: $g + \lambda m$, m the mean of the last `window` gradients once there are as many."""
+    r"""Grokfast by a moving average: $g + \lambda m$, m the mean of the last `window` gradients."""
     import jax
     import jax.numpy as jnp
     import optax

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.logistic import Transition, fit_transition
 
@@ -189,6 +189,6 @@ def critical_fractions(searches: Sequence[Search], train: Train) -> list[Critica
         for search in {id(search): search for search, _ in asked}.values():
             search.round += 1
             if not search.successes:
-                e = search.experiment
-                raise ModgrokError(f"No run of {e.task} modulo {e.modulus} could be trained; see the remarks above.")
+                task = describe_task(search.experiment)
+                raise ModgrokError(f"No run of {task} could be trained; see the remarks above.")
     return [Critical(search.experiment.resolve(), search.counts, search.effort.resolution) for search in searches]

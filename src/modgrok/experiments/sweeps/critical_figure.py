@@ -12,7 +12,7 @@ from modgrok.experiments.sweeps.trends import power_law
 
 def draw_critical(found: Sequence[Critical]) -> Any:
     """Points with the fitted curves; where there are several moduli, α_c with its intervals beside them."""
-    moduli = sorted({one.experiment.modulus for one in found})
+    moduli = sorted({one.experiment.modulus or 0 for one in found})
     samplings = list(dict.fromkeys(one.experiment.sampling for one in found))
     with style():
         if len(moduli) < 2:
@@ -28,7 +28,7 @@ def draw_critical(found: Sequence[Critical]) -> Any:
 
 def _transitions(axes: Any, found: Sequence[Critical], by_sampling: bool) -> None:
     x = np.linspace(0, 1, 1001)
-    for i, one in enumerate(sorted(found, key=lambda one: one.experiment.modulus)):
+    for i, one in enumerate(sorted(found, key=lambda one: one.experiment.modulus or 0)):
         e, colour = one.experiment, PALETTE[i % len(PALETTE)]
         label = f"{e.sampling}: {one}" if by_sampling else None
         fractions = np.array(list(one.counts))

@@ -33,7 +33,7 @@ class Results:
             if name not in self.outcomes:
                 with contextlib.suppress(Damaged):
                     if (result := run.result) is not None:
-                        self.outcomes[name] = result.as_dict()
+                        self.outcomes[name] = result
 
     @property
     def pending(self) -> list[Experiment]:

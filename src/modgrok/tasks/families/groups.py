@@ -89,7 +89,7 @@ _BUILDERS = {
 def identity(table: Cayley) -> int:
     """The element e with e x = x e = x; an error where there is none."""
     order = np.arange(len(table))
-    both = np.flatnonzero((table == order).all(axis=1) & (table.T == order).all(axis=1))
+    both = np.flatnonzero((table == order).all(axis=1) & (order == table.T).all(axis=1))
     if not len(both):
         raise ModgrokError("A group has a neutral element, and no row and column of this table repeat the elements.")
     return int(both[0])

@@ -27,7 +27,7 @@ class LocalEngine(Engine):
         from modgrok.experiments.trainer import batch_limit
 
         devices = jax.local_devices()
-        return plan_experiments(experiments, store, devices[0].platform, lambda *size: batch_limit(*size, devices))
+        return plan_experiments(experiments, store, devices[0].platform, batch_limit(devices))
 
     def measure(self, batch: Batch, store: Store) -> Speed:
         """How fast a batch trains here, from a few steps of it."""
