@@ -7,7 +7,18 @@ import pytest
 
 import modgrok
 
-LAYERS = ("tasks", "networks", "closed_form", "measures", "training", "experiments", "plot", "reproduce", "lab", "commands")
+LAYERS = (
+    "tasks",
+    "networks",
+    "closed_form",
+    "measures",
+    "training",
+    "experiments",
+    "plot",
+    "reproduce",
+    "lab",
+    "commands",
+)
 UNAWARE = {"reproduce": {"lab"}, "lab": {"reproduce"}}
 ROOT = Path(modgrok.__file__).parent
 

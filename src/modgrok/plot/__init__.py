@@ -5,8 +5,8 @@
     mg.plot.curves(run)
     mg.plot.weights(run, ax=ax)
 
-Matplotlib is imported when something is drawn. The functions take the place of their modules here on purpose: `curves` is
-the function, and `from modgrok.plot.curves import ...` finds the module.
+Matplotlib is imported when something is drawn. The functions take the place of their modules here on purpose: `curves`
+is the function, and `from modgrok.plot.curves import ...` finds the module.
 """
 
 from modgrok.plot.answers import answers

@@ -33,11 +33,17 @@ LOGARITHMIC = ("loss", "gradient")
 
 
 def curves(
-    runs: "Run | History | Sequence[Run | History]", measure: str = "accuracy", *, ax: "Axes | None" = None, **line: Any
+    runs: "Run | History | Sequence[Run | History]",
+    measure: str = "accuracy",
+    *,
+    linear: float = 10,
+    ax: "Axes | None" = None,
+    **line: Any,
 ) -> "Axes":
     """A measure of one run, or of several with the first bold and the others faint.
 
-    `measure` is accuracy, loss, norm or gradient (two lines each), or the name of any recorded curve.
+    `measure` is accuracy, loss, norm or gradient (two lines each), or the name of any recorded curve. Steps are drawn
+    linearly up to `linear` and logarithmically from there on.
     """
     found = _histories(runs)
     if measure in PAIRS:
@@ -47,10 +53,12 @@ def curves(
     with style.axes(ax) as panel:
         for name, label, color in lines:
             for i, history in enumerate(found):
-                look = {"label": label} if i == 0 else {"alpha": 0.3, "linewidth": 0.8}
-                values = np.array(history[name], float)
-                panel.plot(history["step"], values, **{"color": color} | look | line)
-        panel.set_xscale("symlog", linthresh=10)
+                look = {"color": color, "label": label} | line
+                if i > 0:
+                    look |= {"label": None, "alpha": 0.3, "linewidth": 0.8}
+                panel.plot(history["step"], np.array(history[name], float), **look)
+        if np.isfinite(linear):
+            panel.set_xscale("symlog", linthresh=linear)
         panel.xaxis.set_major_formatter(lambda step, _: count(round(step)))
         panel.set_xlim(left=0)
         panel.set_xlabel("step")

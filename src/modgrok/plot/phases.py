@@ -56,10 +56,10 @@ def spectrum(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     return panel
 
 
-def frequencies(heights: Any, color: str = TEST, *, ax: "Axes | None" = None) -> "Axes":
+def frequencies(heights: Any, color: str = TEST, width: float = 0.8, *, ax: "Axes | None" = None) -> "Axes":
     """Bars at the frequencies 1, 2, 3, …"""
     with style.axes(ax) as panel:
-        panel.bar(range(1, len(heights) + 1), heights, color=color, width=0.8)
+        panel.bar(range(1, len(heights) + 1), heights, color=color, width=width)
         panel.set_xlim(0, len(heights) + 1)
         panel.set_xlabel("frequency")
     return panel

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from modgrok.experiments import Experiment
-from modgrok.reproduce.profile import Profile
-from modgrok.reproduce.study import Study
+from modgrok.reproduce.study import Profile, Study
 
 REFERENCE = 0.5 * 97**2 * 500 * 97
 """|train|·N·p of the reference step: p = 97, N = 500, α = 0.5."""
@@ -29,36 +28,33 @@ class Row:
     """The same work in steps of p = 97, N = 500, α = 0.5."""
 
     @property
-    def cpu_minutes(self) -> float:
-        return self.reference_steps * CPU_SECONDS / 60
+    def cpu_seconds(self) -> float:
+        return self.reference_steps * CPU_SECONDS
 
     @property
-    def gpu_minutes(self) -> float:
-        return self.reference_steps * GPU_SECONDS / 60
+    def gpu_seconds(self) -> float:
+        return self.reference_steps * GPU_SECONDS
 
 
-def union(studies: Sequence[Study], profile: Profile) -> list[Experiment]:
-    """The experiments of all studies, each once, in the order of first need."""
-    return list(dict.fromkeys(experiment for study in studies for experiment in study.experiments(profile)))
+def shares(studies: Sequence[Study], profile: Profile) -> dict[Experiment, str]:
+    """The experiments of all studies, each once, in the order of first need, with the study that needs it first."""
+    found: dict[Experiment, str] = {}
+    for study in studies:
+        for experiment in study.needs(profile):
+            found.setdefault(experiment, study.name)
+    return found
 
 
 def cost(studies: Sequence[Study], profile: Profile) -> list[Row]:
     """A row for each study, and the total."""
-    rows = []
-    known: set[Experiment] = set()
-    for study in studies:
-        fresh = [experiment for experiment in union([study], profile) if experiment not in known]
-        known.update(fresh)
-        rows.append(
-            Row(study.name, len(fresh), sum(e.steps or 0 for e in fresh), sum(map(_reference_steps, fresh), 0.0))
-        )
-    total = Row(
-        "total",
-        sum(row.runs for row in rows),
-        sum(row.run_steps for row in rows),
-        sum((row.reference_steps for row in rows), 0.0),
-    )
-    return [*rows, total]
+    shared = shares(studies, profile)
+    rows = [_row(study.name, [e for e, first in shared.items() if first == study.name]) for study in studies]
+    return [*rows, _row("total", list(shared))]
+
+
+def _row(name: str, experiments: list[Experiment]) -> Row:
+    steps = sum(e.steps or 0 for e in experiments)
+    return Row(name, len(experiments), steps, sum(map(_reference_steps, experiments), 0.0))
 
 
 def _reference_steps(e: Experiment) -> float:
