@@ -70,7 +70,7 @@ def main(argv: list[str]) -> None:
     if asked.figure is not None:
         from modgrok import plot
 
-        plot.save(plot.landscape(rows, _title(sweep.experiment)).figure, asked.figure)
+        plot.save(plot.landscape(rows, _title(sweep.experiment)), asked.figure)
     if asked.json:
         functions = [row.as_dict() for row in rows]
         print_json({"sweep": sweep.id, "modulus": asked.modulus, "functions": functions, "sentences": sentences(rows)})

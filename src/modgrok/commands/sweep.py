@@ -157,7 +157,7 @@ def _show(asked: Show) -> None:
     if asked.figure is not None:
         from modgrok import plot
 
-        plot.save(plot.sweep(summary, asked.kind).figure, asked.figure)
+        plot.save(plot.sweep(summary, asked.kind), asked.figure)
     if asked.json:
         counts = {"sweep": sweep.id, "runs": results.runs, "done": len(results.outcomes)}
         print_json(counts | summary.as_dict())

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
     from modgrok.networks import Network
     from modgrok.tasks import Task
 
-STATES = {
-    "train, right": TRAIN,
-    "train, wrong": "#f9e4b7",
-    "test, right": TEST,
-    "test, wrong": "#c4dcec",
-}
+STATES = {"train, right": TRAIN, "train, wrong": "#f9e4b7", "test, right": TEST, "test, wrong": "#c4dcec"}
 """What may be said of an input, and its color: pale where the answer is wrong."""
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from modgrok.palette import GREEN, PURPLE, SERIES, TEST, TRAIN
+from modgrok.palette import GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.text import count
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 History = Mapping[str, Any]
 """Curves by name, `step` among them."""
-PAIRS = {
+PAIRS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "accuracy": (("train_accuracy", "train", TRAIN), ("test_accuracy", "test", TEST)),
     "loss": (("train_loss", "train", TRAIN), ("test_loss", "test", TEST)),
     "norm": (("norm_in", "$W^{(1)}$", GREEN), ("norm_out", "$W^{(2)}$", PURPLE)),
@@ -36,7 +36,7 @@ def curves(
     runs: "Run | History | Sequence[Run | History]",
     measure: str = "accuracy",
     *,
-    linear: float = 10,
+    linear: int | float = 10,
     ax: "Axes | None" = None,
     **line: Any,
 ) -> "Axes":
@@ -46,10 +46,8 @@ def curves(
     linearly up to `linear` and logarithmically from there on.
     """
     found = _histories(runs)
-    if measure in PAIRS:
-        lines = PAIRS[measure]
-    else:
-        lines = ((measure, WORDS.get(measure, measure.replace("_", " ")), SERIES[3]),)
+    words = WORDS.get(measure, measure.replace("_", " "))
+    lines = PAIRS.get(measure, ((measure, words, PURPLE),))
     with style.axes(ax) as panel:
         for name, label, color in lines:
             for i, history in enumerate(found):
@@ -62,7 +60,7 @@ def curves(
         panel.xaxis.set_major_formatter(lambda step, _: count(round(step)))
         panel.set_xlim(left=0)
         panel.set_xlabel("step")
-        panel.set_ylabel(WORDS.get(measure, measure.replace("_", " ")))
+        panel.set_ylabel(words)
         if measure in LOGARITHMIC:
             panel.set_yscale("log")
         if measure == "accuracy":

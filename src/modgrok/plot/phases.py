@@ -50,13 +50,13 @@ def spectrum(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     """How many neurons have which frequency."""
     with style.axes(ax) as panel:
         frequencies(analyzed(subject).neurons_per_frequency[1:], ax=panel)
-        panel.yaxis.get_major_locator().set_params(integer=True)
+        panel.locator_params(axis="y", integer=True)
         panel.set_ylabel("neurons")
         panel.set_title("spectrum")
     return panel
 
 
-def frequencies(heights: Any, color: str = TEST, width: float = 0.8, *, ax: "Axes | None" = None) -> "Axes":
+def frequencies(heights: Any, color: str = TEST, width: int | float = 0.8, *, ax: "Axes | None" = None) -> "Axes":
     """Bars at the frequencies 1, 2, 3, …"""
     with style.axes(ax) as panel:
         panel.bar(range(1, len(heights) + 1), heights, color=color, width=width)

@@ -27,9 +27,9 @@ def portrait(subject: Subject, history: History | None = None, title: str = "") 
         else:
             curves(history, ax=learning).set_title("learning")
             learning.legend(loc="center left")
-            losses = curves(history, "loss", ax=learning.twinx(), linestyle="--", linewidth=0.9)
+            losses = learning.twinx()
+            curves(history, "loss", ax=losses, linestyle="--", linewidth=0.9).set_ylabel("loss (dashed)")
             losses.get_legend().remove()
-            losses.set_ylabel("loss (dashed)")
             losses.spines["right"].set_visible(True)
         for draw, panel in zip((weights, phases, spectrum), others, strict=True):
             draw(analysis, ax=panel)

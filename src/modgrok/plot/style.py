@@ -78,10 +78,11 @@ def axes(ax: "Axes | None", width: float = COLUMN, height: float = 3.0) -> "Iter
         yield grid(1, 1, width, height)[1][0, 0]
 
 
-def save(figure: "Figure", path: Path, resolution: int = RESOLUTION) -> None:
-    """Writes a figure in the format of the file's suffix."""
+def save(picture: "Figure | Axes", path: Path, resolution: int = RESOLUTION) -> None:
+    """Writes a figure, or the one that axes are part of, in the format of the file's suffix."""
     if path.suffix.lower() not in FORMATS:
         raise ModgrokError(f"A figure is written to a .png, .svg or .pdf file, not to {path.name}.")
+    figure: Any = picture.figure
     drawn = io.BytesIO()
     kind = path.suffix.lower()[1:]
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)

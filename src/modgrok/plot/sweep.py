@@ -130,7 +130,7 @@ def _legend(ax: "Axes", summary: "Summary") -> None:
 def _map(ax: "Axes", summary: "Summary") -> None:
     values = np.stack([_middles(summary, row) for row in summary.cells])
     ax.set_facecolor(EMPTY)
-    limits = {"vmin": 0, "vmax": 1} if summary.outcome in SHARES else {}
+    limits: Any = {"vmin": 0, "vmax": 1} if summary.outcome in SHARES else {}
     image = ax.pcolormesh(values, rasterized=True, **limits)
     places(ax, "x", summary.x_values)
     places(ax, "y", summary.y_values)

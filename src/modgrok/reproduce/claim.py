@@ -51,9 +51,13 @@ class Claim:
         return self.judge(*(numbers[name] for name in self.studies))
 
 
-def claim(section: str, statement: str, threshold: str, *studies: str) -> Callable[[Callable[..., Verdict]], Claim]:
-    """Makes a claim of the function that judges it, and bears its name."""
-    return lambda judge: Claim(judge.__name__, section, statement, threshold, studies, judge)
+def claim(section: str, threshold: str, *studies: str) -> Callable[[Callable[..., Verdict]], Claim]:
+    """Makes a claim of the function that judges it, whose name it takes and whose docstring says what is claimed."""
+
+    def make(judge: Callable[..., Verdict]) -> Claim:
+        return Claim(judge.__name__, section, " ".join((judge.__doc__ or "").split()), threshold, studies, judge)
+
+    return make
 
 
 def claims_of(*modules: ModuleType) -> tuple[Claim, ...]:
@@ -61,12 +65,10 @@ def claims_of(*modules: ModuleType) -> tuple[Claim, ...]:
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Claim))
 
 
-def decide(holds: bool, sentence: str | tuple[str, str], measured: dict[str, str], remark: str = "") -> Verdict:
-    """A verdict with its sentence, or the one of two: for a claim that holds, and for one that does not. A claim that
-    holds with a remark says which."""
-    yes, no = (sentence, sentence) if isinstance(sentence, str) else sentence
+def decide(holds: bool, yes: str, no: str, measured: dict[str, str], remark: str = "") -> Verdict:
+    """Says `yes` or `no`, or `yes` in both cases where there is no `no`; what holds with a remark says which."""
     if not holds:
-        return Verdict("does not hold here", no, measured)
+        return Verdict("does not hold here", no or yes, measured)
     return Verdict("holds with a remark" if remark else "holds", f"{yes} {remark}".strip(), measured)
 
 

@@ -79,7 +79,7 @@ class Report:
         return (
             f'<a id="{study.name}"></a>\n\n### {_label(study.name)}: {_plain(study.title)}\n\n'
             f"![{_label(study.name)}: {_plain(study.title)}](figures/{study.name}.png)\n\n{_plain(study.caption)}\n\n"
-            f"<small>{settings} Numbers: `{numbers}`. Alone: `{self.command(study.name)}`</small>"
+            f"<small>{settings} Numbers: [{numbers}]({numbers}). Alone: `{self.command(study.name)}`</small>"
         )
 
     def _claim(self, claim: Claim, verdict: Verdict) -> str:
@@ -89,7 +89,7 @@ class Report:
         return (
             f'<a id="{claim.name}"></a>\n\n### {_plain(claim.statement)}\n\n{_mark(verdict)} '
             f"{_plain(verdict.sentence)}\n\n"
-            + (_table(("Measured", ""), measured) + "\n\n" if measured else "")
+            + (_table(("", ""), measured) + "\n\n" if measured else "")
             + f"<small>Paper: section {_plain(claim.section)}. Threshold: {_plain(claim.threshold)}.{links} "
             f"Alone: `{self.command(claim.name)}`</small>"
         )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ Tree = Any
 """Lists and dicts of lists and dicts …, with experiments or their runs at the ends."""
 
 
+@runtime_checkable
 class Profile(Protocol):
     """How much is trained: every size, seed, grid and number of steps that a paper's studies read."""
 

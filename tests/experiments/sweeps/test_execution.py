@@ -140,10 +140,10 @@ def test_figures(trained: tuple[Store, Results], tmp_path: Path, kind: Any) -> N
         with pytest.raises(ModgrokError, match="two settings"):
             plot.sweep(summary, kind)
         summary = summarize(SWEEP, sweep_table(SWEEP, trained[1]), "test_accuracy", "fraction", "seed")
-    plot.save(plot.sweep(summary, kind).figure, tmp_path / "figure.svg")
+    plot.save(plot.sweep(summary, kind), tmp_path / "figure.svg")
     assert (tmp_path / "figure.svg").stat().st_size > 5000
     with pytest.raises(ModgrokError, match=r"\.png, \.svg or \.pdf"):
-        plot.save(plot.sweep(summary).figure, tmp_path / "figure.txt")
+        plot.save(plot.sweep(summary), tmp_path / "figure.txt")
 
 
 def test_units_have_training_sets_of_one_length_on_a_cpu(tmp_path: Path) -> None:

@@ -107,13 +107,13 @@ def critical_fraction(fractions: Sequence[float], times: list[list[int | None]])
 def _by_width(profile: Profile, runs: Tree) -> dict[str, Any]:
     addition = task("n + m", profile.sweep_modulus)
 
-    def scored(form: str, *width: int, **asked: Any) -> tuple[int, Score]:
-        network = solve(addition, form, *width, **asked)
+    def scored(**asked: Any) -> tuple[int, Score]:
+        network = solve(addition, **asked)
         return network.width, score_table(network, addition.table)
 
     draws = range(profile.closed_seeds)
-    waves = [[scored("waves", width, seed=seed)[1] for seed in draws] for width in profile.closed_widths]
-    exact = [scored("exact", frequencies=range(1, k + 1)) for k in _exact_frequencies(profile.sweep_modulus)]
+    waves = [[scored(form="waves", width=N, seed=seed)[1] for seed in draws] for N in profile.closed_widths]
+    exact = [scored(form="exact", frequencies=range(1, k + 1)) for k in _exact_frequencies(profile.sweep_modulus)]
     pairs = results(runs, "test_accuracy", "test_loss")
     return {name: _series(profile.widths, cells) for name, cells in pairs.items()} | {
         "random phases": _series(profile.closed_widths, [[(s.accuracy, s.loss) for s in cell] for cell in waves]),

@@ -22,20 +22,15 @@ def _all(events: list[dict[str, Any]], test: Callable[[dict[str, Any]], bool]) -
     )
 
 
-@claim(
-    "abstract, 2",
-    "Plain full-batch gradient descent with the mean squared error groks modular addition without any regularization.",
-    "test accuracy ≥ 99 % in every seed",
-    "fig0",
-)
+@claim("abstract, 2", "test accuracy ≥ 99 % in every seed", "fig0")
 def grokking(n: Numbers) -> Verdict:
+    """Plain full-batch gradient descent with the mean squared error groks modular addition without any
+    regularization."""
     events = _events(n)
     return decide(
         _all(events, lambda e: True),
-        (
-            "Every seed reaches 99 % test accuracy under plain gradient descent with the mean squared error.",
-            "Not every seed reaches 99 % test accuracy.",
-        ),
+        "Every seed reaches 99 % test accuracy under plain gradient descent with the mean squared error.",
+        "Not every seed reaches 99 % test accuracy.",
         {
             "grokking step": spread([e["grokked_at"] for e in events]),
             "test accuracy at the end": spread([e["test_accuracy_end"] for e in events], percent),
@@ -44,23 +39,17 @@ def grokking(n: Numbers) -> Verdict:
     )
 
 
-@claim(
-    "1, 4.1",
-    "The network first fits the training pairs; generalization comes later and suddenly.",
-    "train accuracy reaches 99 % before test accuracy does, in every seed",
-    "fig0",
-)
+@claim("1, 4.1", "train accuracy reaches 99 % before test accuracy does, in every seed", "fig0")
 def memorizes_first(n: Numbers) -> Verdict:
+    """The network first fits the training pairs; generalization comes later and suddenly."""
     events = _events(n)
     holds = _all(events, lambda e: e["grokked_at"] > e["memorized_at"])
     ratio = [e["grokked_at"] / e["memorized_at"] if holds else None for e in events]
     small = holds and mean(ratio) < 2
     return decide(
         holds,
-        (
-            "The training pairs are learnt before the test pairs in every seed.",
-            "Test accuracy does not follow training accuracy in every seed.",
-        ),
+        "The training pairs are learnt before the test pairs in every seed.",
+        "Test accuracy does not follow training accuracy in every seed.",
         {
             "memorization step": spread([e["memorized_at"] for e in events]),
             "grokking step": spread([e["grokked_at"] for e in events]),
@@ -70,13 +59,9 @@ def memorizes_first(n: Numbers) -> Verdict:
     )
 
 
-@claim(
-    "4.1",
-    "Periodic structure has not formed yet when the training pairs are known.",
-    "at memorization, on average less than a quarter of the IPR's whole rise",
-    "fig0",
-)
+@claim("4.1", "at memorization, on average less than a quarter of the IPR's whole rise", "fig0")
 def no_waves_yet(n: Numbers) -> Verdict:
+    """Periodic structure has not formed yet when the training pairs are known."""
     events = _events(n)
     formed = [
         (e["ipr_memorized"] - e["ipr_start"]) / (e["ipr_end"] - e["ipr_start"]) if e["ipr_memorized"] else None
@@ -85,22 +70,20 @@ def no_waves_yet(n: Numbers) -> Verdict:
     holds = _all(events, lambda e: True) and mean(formed) < 0.25
     return decide(
         holds,
-        (
-            "When the training pairs are known, the weights have gone only a small part of the way to periodic.",
-            "The weights are already periodic when the training pairs are known.",
-        ),
+        "When the training pairs are known, the weights have gone only a small part of the way to periodic.",
+        "The weights are already periodic when the training pairs are known.",
         {"share of the IPR's rise done at memorization": spread(formed, percent)},
     )
 
 
 @claim(
     "1 (Fig. 0a), 4.1",
-    "The test loss is not monotonic: it is largest right before the onset of grokking.",
     f"the maximum exceeds the initial loss, lies no earlier than 1/{NEAR:g} of the onset (10 % test accuracy) and "
     "before grokking, at test accuracy ≤ 50 %, in every seed",
     "fig0",
 )
 def loss_peak(n: Numbers) -> Verdict:
+    """The test loss is not monotonic: it is largest right before the onset of grokking."""
     events = _events(n)
     holds = _all(
         events,
@@ -112,10 +95,8 @@ def loss_peak(n: Numbers) -> Verdict:
     )
     return decide(
         holds,
-        (
-            "The test loss climbs above its initial value and turns just before the test accuracy rises.",
-            "The test loss is not largest just before generalization.",
-        ),
+        "The test loss climbs above its initial value and turns just before the test accuracy rises.",
+        "The test loss is not largest just before generalization.",
         {
             "step of the largest test loss": spread([e["loss_peak_at"] for e in events]),
             "step of 10 % test accuracy": spread([e["onset_at"] for e in events]),
@@ -125,38 +106,29 @@ def loss_peak(n: Numbers) -> Verdict:
     )
 
 
-@claim(
-    "1 (Fig. 0a)",
-    "The training loss decays monotonically, by and large.",
-    "it rises between neighbouring evaluations in at most 5 % of the cases",
-    "fig0",
-)
+@claim("1 (Fig. 0a)", "it rises between neighbouring evaluations in at most 5 % of the cases", "fig0")
 def train_loss(n: Numbers) -> Verdict:
+    """The training loss decays monotonically, by and large."""
     events = _events(n)
     rises = [e["train_loss_rises"] for e in events]
     return decide(
         max(rises) <= 0.05,
         f"The training loss rose between neighbouring evaluations in {percent(max(rises))} of the cases at most.",
+        "",
         {"evaluations with a rise": spread(rises, percent)},
     )
 
 
-@claim(
-    "appendix C",
-    "For modular addition the gap between train and test loss disappears over time.",
-    "test minus train loss ends below a twentieth of its maximum, in every seed",
-    "fig0",
-)
+@claim("appendix C", "test minus train loss ends below a twentieth of its maximum, in every seed", "fig0")
 def loss_gap_closes(n: Numbers) -> Verdict:
+    """For modular addition the gap between train and test loss disappears over time."""
     events = _events(n)
     holds = _all(events, lambda e: e["gap_end"] < 0.05 * e["gap_largest"])
     ratio = [e["test_loss_end"] / e["train_loss_end"] for e in events]
     return decide(
         holds,
-        (
-            "After grokking the test loss follows the training loss down, and the difference between them vanishes.",
-            "The difference between the losses stays above a twentieth of its largest value.",
-        ),
+        "After grokking the test loss follows the training loss down, and the difference between them vanishes.",
+        "The difference between the losses stays above a twentieth of its largest value.",
         {
             "last / largest difference of the losses": spread([e["gap_end"] / e["gap_largest"] for e in events]),
             "test loss / train loss at the end": spread(ratio),
@@ -169,11 +141,11 @@ def loss_gap_closes(n: Numbers) -> Verdict:
 
 @claim(
     "1 (Fig. 0b)",
-    "Weight norms begin to grow at the onset of grokking, without the large increase others have reported.",
     "norm grows by ≥ 5 %, less than half of it before the onset (10 % test accuracy), never above 5 × its start",
     "fig0",
 )
 def norms(n: Numbers) -> Verdict:
+    """Weight norms begin to grow at the onset of grokking, without the large increase others have reported."""
     events = _events(n)
     holds = _all(
         events,
@@ -191,10 +163,8 @@ def norms(n: Numbers) -> Verdict:
     found = f"{percent(mean(before))} of the growth of the weight norms comes before the onset of generalization"
     return decide(
         holds,
-        (
-            f"{found}, and there is no explosion.",
-            f"{found}, and in the end they are {mean(growth):.1f} times what they were at the start.",
-        ),
+        f"{found}, and there is no explosion.",
+        f"{found}, and in the end they are {mean(growth):.1f} times what they were at the start.",
         {
             "norm at the end / at the start": spread(growth),
             "share of the growth before 10 % test accuracy": spread(before, percent),
@@ -206,12 +176,12 @@ def norms(n: Numbers) -> Verdict:
 
 @claim(
     "1 (Fig. 0d)",
-    "The dynamics accelerates until the test loss is largest, then slows down.",
     f"up to {AFTERMATH:g} × the grokking step: largest gradient ≥ 1.5 × the first, within a factor {NEAR:g} of the "
     "step of the largest test loss; less than half of it afterwards",
     "fig0",
 )
 def gradients(n: Numbers) -> Verdict:
+    """The dynamics accelerates until the test loss is largest, then slows down."""
     events = _events(n)
     holds = _all(
         events,
@@ -224,10 +194,8 @@ def gradients(n: Numbers) -> Verdict:
     later = [e["gradient_later"] / e["gradient_peak"] if e["gradient_later"] else None for e in events]
     return decide(
         holds,
-        (
-            "Gradients grow until about the maximum of the test loss, and fall again as the network generalizes.",
-            "Around grokking the gradients are not largest about the maximum of the test loss.",
-        ),
+        "Gradients grow until about the maximum of the test loss, and fall again as the network generalizes.",
+        "Around grokking the gradients are not largest about the maximum of the test loss.",
         {
             "step of the largest gradient / of the largest test loss": spread(
                 [e["gradient_peak_at"] / e["loss_peak_at"] if e["loss_peak_at"] else None for e in events]
@@ -247,19 +215,17 @@ def gradients(n: Numbers) -> Verdict:
 
 @claim(
     "4.1",
-    "With too little data the network stays a memorizer: the test loss never leaves its maximum.",
     "train accuracy ≥ 99 %, test accuracy < 50 %, last test loss > 80 % of its maximum, in every seed",
     "memorizing",
 )
 def memorizing_phase(n: Numbers) -> Verdict:
+    """With too little data the network stays a memorizer: the test loss never leaves its maximum."""
     ratio = [end / peak for end, peak in zip(n["loss_end"], n["loss_peak"], strict=True)]
     holds = min(n["train_accuracy"]) >= 0.99 and max(n["test_accuracy"]) < 0.5 and min(ratio) > 0.8
     return decide(
         holds,
-        (
-            f"With α = {n['fraction']} the network knows its training pairs, and the test loss stays at its maximum.",
-            f"With α = {n['fraction']} the network does not stay in the memorizing phase.",
-        ),
+        f"With α = {n['fraction']} the network knows its training pairs, and the test loss stays at its maximum.",
+        f"With α = {n['fraction']} the network does not stay in the memorizing phase.",
         {
             "train accuracy": spread(n["train_accuracy"], percent),
             "test accuracy": spread(n["test_accuracy"], percent),

@@ -17,19 +17,15 @@ def _learnt(n: Numbers) -> dict[str, str]:
     }
 
 
-@claim(
-    "2, 3.2, appendix C (Fig. A4)",
-    "Products nm can be grokked too; the paper has no closed form for them.",
-    "test accuracy ≥ 99 % in every seed",
-    "figA4",
-    "closed_forms",
-)
+@claim("2, 3.2, appendix C (Fig. A4)", "test accuracy ≥ 99 % in every seed", "figA4", "closed_forms")
 def multiplication(n: Numbers, closed: Numbers) -> Verdict:
+    """Products nm can be grokked too; the paper has no closed form for them."""
     holds = min(seed["test_accuracy"] for seed in n["seeds"]) >= 0.99
     exact = closed["product_exact"]
     return decide(
         holds,
-        ("Products are learnt to 99 % and more.", "Products are not learnt to 99 % in every seed."),
+        "Products are learnt to 99 % and more.",
+        "Products are not learnt to 99 % in every seed.",
         _learnt(n) | {"closed form, random phases": spread(closed["product"]["accuracy"], percent)},
         "The closed form that the paper misses exists: waves in the discrete logarithm, exact with "
         f"{exact['width']} neurons."
@@ -38,32 +34,24 @@ def multiplication(n: Numbers, closed: Numbers) -> Verdict:
     )
 
 
-@claim(
-    "appendix C (Fig. A2)",
-    "AdamW learns (n + m)²; the closed form with one branch reaches about 51 %.",
-    "test accuracy ≥ 99 % in every seed; one branch within 3 points of 51.5 %",
-    "figA2",
-)
+@claim("appendix C (Fig. A2)", "test accuracy ≥ 99 % in every seed; one branch within 3 points of 51.5 %", "figA2")
 def square_of_sum(n: Numbers) -> Verdict:
+    """AdamW learns (n + m)²; the closed form with one branch reaches about 51 %."""
     one = n["rows"]["one branch"]["accuracy"]
     holds = min(seed["test_accuracy"] for seed in n["seeds"]) >= 0.99 and abs(one - 0.515) < 0.03
     return decide(
         holds,
-        (
-            "AdamW learns (n + m)² fully, where the closed form with one branch is right for half of the pairs.",
-            "AdamW does not learn (n + m)², or one branch is not right for half of the pairs.",
-        ),
+        "AdamW learns (n + m)² fully, where the closed form with one branch is right for half of the pairs.",
+        "AdamW does not learn (n + m)², or one branch is not right for half of the pairs.",
         _learnt(n) | {"one branch": percent(one), "all branches": percent(n["rows"]["all branches"]["accuracy"])},
     )
 
 
 @claim(
-    "appendix C (Fig. A5)",
-    "n² + m² + nm reaches about 97 % at α = 0.73, with a large gap between train and test loss.",
-    "mean test accuracy from 95 % to 99.5 % and test loss ≥ 2 × train loss at p = 97",
-    "figA5",
+    "appendix C (Fig. A5)", "mean test accuracy from 95 % to 99.5 % and test loss ≥ 2 × train loss at p = 97", "figA5"
 )
 def quadratic_form(n: Numbers) -> Verdict:
+    """n² + m² + nm reaches about 97 % at α = 0.73, with a large gap between train and test loss."""
     found = n["functions"]["quadratic"]
     accuracy, ratio = found["test_accuracy"], found["loss_ratio"]
     measured = {
@@ -80,21 +68,17 @@ def quadratic_form(n: Numbers) -> Verdict:
     holds = 0.95 <= mean(accuracy) < 0.995 and mean(ratio) >= 2
     return decide(
         holds,
-        (
-            "n² + m² + nm is learnt to about 97 %, with a lasting gap between the losses.",
-            "n² + m² + nm does not reach about 97 % with a gap between the losses.",
-        ),
+        "n² + m² + nm is learnt to about 97 %, with a lasting gap between the losses.",
+        "n² + m² + nm does not reach about 97 % with a gap between the losses.",
         measured,
     )
 
 
 @claim(
-    "2, appendix C",
-    "n² + m² + nm reaches 100 % only with most of the data, α above about 0.95.",
-    "no network is always right below α = 0.95, some network is from there on",
-    "quadratic_form_data",
+    "2, appendix C", "no network is always right below α = 0.95, some network is from there on", "quadratic_form_data"
 )
 def quadratic_form_data(n: Numbers) -> Verdict:
+    """n² + m² + nm reaches 100 % only with most of the data, α above about 0.95."""
     cells = dict(zip(n["fractions"], n["best_test_accuracy"], strict=True))
     below = [value for fraction, cell in cells.items() if fraction < 0.95 for value in cell]
     above = [value for fraction, cell in cells.items() if fraction >= 0.95 for value in cell]
@@ -104,12 +88,8 @@ def quadratic_form_data(n: Numbers) -> Verdict:
     perfect = sum(value == 1 for value in above)
     return decide(
         never_below and ever_above,
-        (
-            "100 % occurs only from α = 0.95 on.",
-            "100 % is not confined to α ≥ 0.95."
-            if not never_below
-            else "100 % does not occur at all within these steps.",
-        ),
+        "100 % occurs only from α = 0.95 on.",
+        "100 % is not confined to α ≥ 0.95." if not never_below else "100 % does not occur at all within these steps.",
         measured | {"p": str(n["modulus"])},
         f"Even there {perfect} of {len(above)} networks are right everywhere." if perfect < len(above) else "",
     )
@@ -117,20 +97,18 @@ def quadratic_form_data(n: Numbers) -> Verdict:
 
 @claim(
     "3.2, appendix C (Fig. A5)",
-    "n³ + nm² + m never generalizes, not even at α = 0.9.",
     "train accuracy ≥ 95 % and best test accuracy under 3 % in every seed (3 % + 3/p at smaller p)",
     "figA5",
 )
 def cubic(n: Numbers) -> Verdict:
+    """n³ + nm² + m never generalizes, not even at α = 0.9."""
     found = n["functions"]["cubic"]
     limit = 0.03 if n["modulus"] >= PAPER_MODULUS else 0.03 + 3 / n["modulus"]
     holds = max(found["best_test_accuracy"]) < limit and min(found["train_accuracy"]) >= 0.95
     return decide(
         holds,
-        (
-            "n³ + nm² + m is learnt by heart and never generalizes.",
-            "n³ + nm² + m is not learnt by heart without generalizing.",
-        ),
+        "n³ + nm² + m is learnt by heart and never generalizes.",
+        "n³ + nm² + m is not learnt by heart without generalizing.",
         {
             "train accuracy": spread(found["train_accuracy"], percent),
             "best test accuracy": spread(found["best_test_accuracy"], percent),
@@ -142,23 +120,21 @@ def cubic(n: Numbers) -> Verdict:
 
 @claim(
     "3.2",
-    "Most tables hold nothing to learn: random answers are never generalized.",
     "train accuracy ≥ 95 %, best test accuracy within five standard deviations of chance, in every seed",
     "random_table",
 )
 def random_table(n: Numbers) -> Verdict:
+    """Most tables hold nothing to learn: random answers are never generalized."""
     chance = 1 / n["modulus"]
     # The best of many evaluations of few test pairs: five standard deviations above chance.
     limit = chance + 5 * (chance / n["test_pairs"]) ** 0.5
     holds = max(n["best_test_accuracy"]) < limit and min(n["train_accuracy"]) >= 0.95
     return decide(
         holds,
-        (
-            "Random tables are learnt by heart and answered at chance.",
-            "Random tables are answered at chance, but not fully learnt by heart either: the network is too small."
-            if max(n["best_test_accuracy"]) < limit
-            else "Random tables are answered above chance.",
-        ),
+        "Random tables are learnt by heart and answered at chance.",
+        "Random tables are answered at chance, but not fully learnt by heart either: the network is too small."
+        if max(n["best_test_accuracy"]) < limit
+        else "Random tables are answered above chance.",
         {
             "train accuracy": spread(n["train_accuracy"], percent),
             "best test accuracy": spread(n["best_test_accuracy"], percent),
@@ -170,35 +146,30 @@ def random_table(n: Numbers) -> Verdict:
 
 @claim(
     "5.1",
-    "Infinitely wide networks in the kernel regime do not grok modular functions.",
     "test accuracy of the exact kernel predictor, which interpolates the training pairs, < 10 % at every α",
     "kernel",
 )
 def kernel(n: Numbers) -> Verdict:
+    """Infinitely wide networks in the kernel regime do not grok modular functions."""
     holds = max(value for cell in n["cells"] for value in cell["test_accuracy"]) < 0.1
     return decide(
         holds,
-        (
-            "The kernel predictor interpolates every training pair and fails on test pairs: no grokking.",
-            "The kernel predictor generalizes.",
-        ),
+        "The kernel predictor interpolates every training pair and fails on test pairs: no grokking.",
+        "The kernel predictor generalizes.",
         {f"test accuracy at α = {cell['fraction']}": spread(cell["test_accuracy"], percent) for cell in n["cells"]}
         | {"chance": percent(1 / n["modulus"])},
     )
 
 
-@claim(
-    "2",
-    "Training is only mildly sensitive to the activation.",
-    "test accuracy ≥ 99 % in every seed for the square, ReLU and GELU",
-    "activations",
-)
+@claim("2", "test accuracy ≥ 99 % in every seed for the square, ReLU and GELU", "activations")
 def activations(n: Numbers) -> Verdict:
+    """Training is only mildly sensitive to the activation."""
     worst = {name: min(cell) for name, cell in n["test_accuracy"].items()}
     holds = min(worst.values()) >= 0.99
     return decide(
         holds,
-        ("ReLU and GELU networks grok too.", "Not every activation groks within the profile's steps."),
+        "ReLU and GELU networks grok too.",
+        "Not every activation groks within the profile's steps.",
         {f"grokking step, {name}": spread(times) for name, times in n["times"].items()}
         | {f"test accuracy, {name}": spread(cell, percent) for name, cell in n["test_accuracy"].items()}
         | {"p, α": f"{n['modulus']}, {number(n['fraction'])}"},

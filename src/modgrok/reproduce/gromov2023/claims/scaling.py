@@ -32,6 +32,7 @@ def _compare_times(n: Numbers, names: tuple[str, ...], who: str, against: str) -
         f"{who} grok in fewer steps than plain GD."
         if not slower
         else f"Not faster than plain GD: {', '.join(slower)}.",
+        "",
         {f"steps at α = {fraction}, {name}": spread(cell) for name, cell in times.items()},
         MATCHING,
     )
@@ -39,11 +40,11 @@ def _compare_times(n: Numbers, names: tuple[str, ...], who: str, against: str) -
 
 @claim(
     "1, 2, 4.2 (Fig. 3a)",
-    "Grokking needs a minimal share of data, and takes longest just above it.",
     "GD and Adam grok at some α and not at the smallest; the first time on the curve is longer than the last",
     "fig3",
 )
 def critical_fraction(n: Numbers) -> Verdict:
+    """Grokking needs a minimal share of data, and takes longest just above it."""
     smallest = n["fractions"][0]
     found = {name: n["critical_fraction"][name] for name in ("GD", "Adam", "AdamW")}
     holds = all(value is not None and value > smallest for name, value in found.items() if name != "AdamW")
@@ -59,28 +60,24 @@ def critical_fraction(n: Numbers) -> Verdict:
         "Below some fraction no optimizer groks within its steps, and just above it grokking takes longest."
         if holds
         else "No critical fraction shows between the smallest and the largest α.",
+        "",
         _critical(n) | {"p": str(n["modulus"])},
     )
 
 
-@claim(
-    "2, 4.2 (Fig. 3a)",
-    "Adaptive optimizers grok in fewer steps.",
-    "median steps of Adam, AdamW and momentum below GD's at the second largest α",
-    "fig3",
-)
+@claim("2, 4.2 (Fig. 3a)", "median steps of Adam, AdamW and momentum below GD's at the second largest α", "fig3")
 def adaptive_time(n: Numbers) -> Verdict:
+    """Adaptive optimizers grok in fewer steps."""
     return _compare_times(n, ("Adam", "AdamW", "momentum"), "Adaptive optimizers and momentum", "GD")
 
 
 @claim(
     "1, 2 (Fig. 3a)",
-    "Regularization makes grokking happen after fewer steps.",
     "weight decay, dropout or batch norm takes fewer median steps than plain GD at some α where both grok",
     "fig3",
 )
 def regularization_time(n: Numbers) -> Verdict:
-    """Whether weight decay, dropout and batch norm shorten the time of plain GD, where plain GD groks."""
+    """Regularization makes grokking happen after fewer steps."""
     ratios = {}
     for name in REGULARIZED:
         pairs = zip(n["median_times"][name], n["median_times"]["GD"], strict=True)
@@ -93,6 +90,7 @@ def regularization_time(n: Numbers) -> Verdict:
         f"Fewer steps than plain GD at some α: {', '.join(faster)}."
         if faster
         else "Weight decay, dropout and batch norm do not shorten the time to grokking.",
+        "",
         {
             f"steps relative to GD, {name}": spread(known, over="fraction") if known else "–"
             for name, known in ratios.items()
@@ -106,13 +104,9 @@ def regularization_time(n: Numbers) -> Verdict:
     )
 
 
-@claim(
-    "4.1 (Fig. 3a)",
-    "Momentum plays a major role in shortening the time to grokking.",
-    "fewer median steps than GD at more than half of the α where both grok",
-    "fig3",
-)
+@claim("4.1 (Fig. 3a)", "fewer median steps than GD at more than half of the α where both grok", "fig3")
 def momentum(n: Numbers) -> Verdict:
+    """Momentum plays a major role in shortening the time to grokking."""
     rows = zip(n["fractions"], n["median_times"]["momentum"], n["median_times"]["GD"], strict=True)
     ratios = {fraction: a / b for fraction, a, b in rows if a is not None and b is not None}
     slower = [number(fraction) for fraction, ratio in ratios.items() if ratio >= 1]
@@ -126,23 +120,17 @@ def momentum(n: Numbers) -> Verdict:
     ]
     return decide(
         holds,
-        (
-            f"Momentum shortens the time to grokking at {len(ratios) - len(slower)} of the {len(ratios)} values of α.",
-            "Momentum does not shorten the time.",
-        ),
+        f"Momentum shortens the time to grokking at {len(ratios) - len(slower)} of the {len(ratios)} values of α.",
+        "Momentum does not shorten the time.",
         {f"steps relative to GD at α = {fraction}": number(ratio) for fraction, ratio in ratios.items()}
         | _critical({"critical_fraction": {k: critical[k] for k in ("GD", "momentum")}}),
         " ".join(filter(None, remarks)),
     )
 
 
-@claim(
-    "2, 4.2 (Fig. 3a)",
-    "Regularization and adaptive optimizers let grokking happen with less data.",
-    "a smaller critical α than plain GD's with at least two kinds of regularization",
-    "fig3",
-)
+@claim("2, 4.2 (Fig. 3a)", "a smaller critical α than plain GD's with at least two kinds of regularization", "fig3")
 def lower_fraction(n: Numbers) -> Verdict:
+    """Regularization and adaptive optimizers let grokking happen with less data."""
     critical = n["critical_fraction"]
     base = critical["GD"]
     others = {name: value for name, value in critical.items() if name != "GD"}
@@ -156,6 +144,7 @@ def lower_fraction(n: Numbers) -> Verdict:
         f"Less data is enough with {', '.join(lower)}."
         if lower
         else "No optimizer groks with less data than plain GD.",
+        "",
         _critical(n),
         f"Not with {', '.join(rest)}. {MATCHING}" if rest else MATCHING,
     )
@@ -163,21 +152,19 @@ def lower_fraction(n: Numbers) -> Verdict:
 
 @claim(
     "5.2",
-    "The critical fraction falls as the modulus grows.",
     "never rises from one p to the next larger, and is smaller at the largest p than at the smallest that groks",
     "moduli",
 )
 def modulus(n: Numbers) -> Verdict:
+    """The critical fraction falls as the modulus grows."""
     found = n["critical_fraction"]
     known = [value for value in found if value is not None]
     falls = all(b <= a for a, b in pairwise(known))
     holds = len(known) >= 2 and falls and known[-1] < known[0] and found[-1] is not None
     return decide(
         holds,
-        (
-            "The larger the modulus, the smaller the share of the table that is needed.",
-            "The critical fraction does not fall with the modulus.",
-        ),
+        "The larger the modulus, the smaller the share of the table that is needed.",
+        "The critical fraction does not fall with the modulus.",
         {
             f"critical α, p = {p}": ("above the grid" if value is None else number(value)) + f"; seeds {spread(seeds)}"
             for p, value, seeds in zip(n["moduli"], found, n["of_seeds"], strict=True)
@@ -187,11 +174,11 @@ def modulus(n: Numbers) -> Verdict:
 
 @claim(
     "4.2, 5.2",
-    "A guided choice of training pairs lowers the critical fraction.",
     "more runs grok with balanced than with random pairs near the critical fraction (accuracy decides a tie)",
     "sampling",
 )
 def sampling(n: Numbers) -> Verdict:
+    """A guided choice of training pairs lowers the critical fraction."""
     accuracy = {name: [value for cell in cells for value in cell] for name, cells in n["test_accuracy"].items()}
     grokked = {name: sum(t is not None for cell in cells for t in cell) for name, cells in n["times"].items()}
     better = grokked["balanced"] > grokked["random"] or (
@@ -201,10 +188,8 @@ def sampling(n: Numbers) -> Verdict:
     clear = grokked["balanced"] - grokked["random"] >= max(2, 0.1 * total)
     return decide(
         better,
-        (
-            "Near the critical fraction a balanced choice of training pairs does better than a random one.",
-            "A balanced choice of training pairs does no better than a random one.",
-        ),
+        "Near the critical fraction a balanced choice of training pairs does better than a random one.",
+        "A balanced choice of training pairs does no better than a random one.",
         {f"grokked, {name}": f"{count} of {total}" for name, count in grokked.items()}
         | {f"mean test accuracy, {name}": percent(mean(values)) for name, values in accuracy.items()},
         "" if clear else "The difference is small.",

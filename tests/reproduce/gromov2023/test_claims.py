@@ -2,18 +2,21 @@
 
 import copy
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from modgrok.experiments import Experiment
+from modgrok.experiments import Experiment, Run
 from modgrok.networks import Network
-from modgrok.reproduce.catalogue import CLAIMS, STUDIES
-from modgrok.reproduce.claims.claim import Verdict, judge_claim
-from modgrok.reproduce.profile import TINY, Training
-from modgrok.reproduce.study import Numbers, Runs
+from modgrok.reproduce.claim import Verdict
+from modgrok.reproduce.gromov2023 import PAPER
+from modgrok.reproduce.gromov2023.fig3 import critical_fraction, median_time
+from modgrok.reproduce.gromov2023.profile import TINY, Training
+from modgrok.reproduce.study import Numbers
 
+CLAIMS = {claim.name: claim for claim in PAPER.claims}
 CLEAR = dataclasses.replace(TINY, modulus=23, width=256, gd=Training(1e6, 1000, 100), adamw=Training(0.1, 1000, 100))
 
 
@@ -27,37 +30,41 @@ def shuffled(network: Network, seed: int = 0) -> Network:
     )
 
 
-class Broken(Runs):
-    """Runs whose final weights were shuffled."""
+def broken(find: Callable[[Experiment], Run]) -> Callable[[Experiment], Run]:
+    """Finds runs whose final weights were shuffled."""
 
-    def __getitem__(self, experiment: Experiment) -> Any:
-        run = super().__getitem__(experiment)
+    def find_shuffled(experiment: Experiment) -> Run:
+        run = find(experiment)
 
-        class Shuffled(type(run)):  # type: ignore[misc]
-            network = property(lambda self: shuffled(run.network))
+        class Shuffled(Run):
+            network = property(lambda self: shuffled(run.network))  # type: ignore[assignment]
 
         return Shuffled(run.folder)
 
+    return find_shuffled
+
 
 def judge(name: str, **numbers: Numbers) -> Verdict:
-    return judge_claim(CLAIMS[name], numbers)
+    return CLAIMS[name].verdict(numbers)
+
+
+def measure(study: str, write_runs: Any, change: Any = lambda find: find, profile: Any = CLEAR) -> Numbers:
+    found = PAPER.study(study)
+    return found.measure(profile, change(write_runs(found.needs(profile))))
 
 
 @pytest.mark.parametrize(
     ("claim", "study"), [("phases", "fig2"), ("periodic", "fig2"), ("copies", "fig2"), ("phases_random", "fig2")]
 )
 def test_weights_make_a_claim_hold_and_shuffled_weights_break_it(claim: str, study: str, write_runs: Any) -> None:
-    runs = write_runs(STUDIES[study].experiments(CLEAR))
-    assert judge(claim, **{study: STUDIES[study].numbers(CLEAR, runs)}).outcome == "holds"
-    broken = STUDIES[study].numbers(CLEAR, Broken(runs.store))
-    assert judge(claim, **{study: broken}).outcome == "does not hold here"
+    assert judge(claim, **{study: measure(study, write_runs)}).outcome == "holds"
+    assert judge(claim, **{study: measure(study, write_runs, broken)}).outcome == "does not hold here"
 
 
 def test_shuffled_weights_have_no_single_series_of_peaks(write_runs: Any) -> None:
-    runs = write_runs(STUDIES["fig1"].experiments(CLEAR))
-    broken = STUDIES["fig1"].numbers(CLEAR, Broken(runs.store))
-    assert judge("fourier_peaks", fig1=broken).outcome == "does not hold here"
-    clean = copy.deepcopy(broken)
+    found = measure("fig1", write_runs, broken)
+    assert judge("fourier_peaks", fig1=found).outcome == "does not hold here"
+    clean = copy.deepcopy(found)
     clean["shares"]["gradient descent"] = clean["shares"]["exact form"]
     assert judge("fourier_peaks", fig1=clean).outcome == "holds"
 
@@ -67,7 +74,7 @@ def test_shuffled_weights_have_no_single_series_of_peaks(write_runs: Any) -> Non
     ["grokking", "memorizes_first", "no_waves_yet", "loss_peak", "train_loss", "loss_gap_closes", "norms", "gradients"],
 )
 def test_a_textbook_run_fulfils_what_the_paper_says_of_dynamics(claim: str, write_runs: Any) -> None:
-    numbers = STUDIES["fig0"].numbers(CLEAR, write_runs(STUDIES["fig0"].experiments(CLEAR)))
+    numbers = measure("fig0", write_runs)
     verdict = judge(claim, fig0=numbers)
     assert verdict.outcome == "holds", verdict
     assert all("2 seeds" in text for text in list(verdict.measured.values())[:1])
@@ -88,14 +95,14 @@ def test_a_textbook_run_fulfils_what_the_paper_says_of_dynamics(claim: str, writ
     ],
 )
 def test_one_seed_that_does_otherwise_turns_the_verdict(claim: str, changes: dict[str, Any], write_runs: Any) -> None:
-    numbers = STUDIES["fig0"].numbers(CLEAR, write_runs(STUDIES["fig0"].experiments(CLEAR)))
+    numbers = measure("fig0", write_runs)
     for run in numbers["runs"]:
         run["events"] |= changes
     assert judge(claim, fig0=numbers).outcome == "does not hold here"
 
 
 def test_the_ratio_has_to_accelerate(write_runs: Any) -> None:
-    numbers = STUDIES["fig4"].numbers(CLEAR, write_runs(STUDIES["fig4"].experiments(CLEAR)))
+    numbers = measure("fig4", write_runs)
     assert judge("ipr_onset", fig4=numbers).outcome == "holds"
     assert judge("ipr_gap", fig4=numbers).outcome == "holds"
     for run in numbers["runs"]:
@@ -116,8 +123,6 @@ def test_optimizers_are_compared_by_median_time_and_smallest_fraction() -> None:
         "GD + dropout": [[None], [850], [790]],
         "GD + batch norm": never,
     }
-    from modgrok.reproduce.figures.fig3 import critical_fraction, median_time
-
     fractions = (0.2, 0.4, 0.6)
     numbers = {
         "modulus": 97,
@@ -159,7 +164,7 @@ def test_the_quadratic_form_is_judged_at_the_papers_modulus() -> None:
 
 def test_closed_forms_are_judged_on_the_whole_table(write_runs: Any) -> None:
     profile = dataclasses.replace(TINY, modulus=31, width=300)
-    numbers = STUDIES["closed_forms"].numbers(profile, write_runs([]))
+    numbers = measure("closed_forms", write_runs, profile=profile)
     for name in ("claim_one", "corollary", "complex_network", "many_variables"):
         assert judge(name, closed_forms=numbers).outcome == "holds", name
     branches = judge("branches", closed_forms=numbers)
@@ -172,7 +177,7 @@ def test_closed_forms_are_judged_on_the_whole_table(write_runs: Any) -> None:
 
 
 def test_claims_without_numbers_are_not_run() -> None:
-    verdicts = [judge_claim(claim, {}) for claim in CLAIMS.values()]
+    verdicts = [claim.verdict({}) for claim in PAPER.claims]
     assert {verdict.outcome for verdict in verdicts} == {"not run in this profile"}
 
 
@@ -182,4 +187,4 @@ def test_every_claim_says_where_it_is_from_and_when_it_holds() -> None:
         assert claim.section
         assert claim.statement.endswith(".")
         assert claim.threshold
-        assert set(claim.studies) <= set(STUDIES)
+        assert set(claim.studies) <= {study.name for study in PAPER.studies}

@@ -1,7 +1,7 @@
 import numpy as np
 
 from modgrok.networks import grid
-from modgrok.reproduce.studies.kernel import features, kernel_predictor, tangent_kernel
+from modgrok.reproduce.gromov2023.kernel import features, kernel_predictor, tangent_kernel
 from modgrok.tasks import Split, task
 
 
