@@ -7,7 +7,18 @@ import pytest
 
 import modgrok
 
-LAYERS = ("tasks", "networks", "closed_form", "measures", "training", "experiments", "reproduce", "lab", "commands")
+LAYERS = (
+    "tasks",
+    "networks",
+    "closed_form",
+    "measures",
+    "training",
+    "experiments",
+    "plot",
+    "reproduce",
+    "lab",
+    "commands",
+)
 UNAWARE = {"reproduce": {"lab"}, "lab": {"reproduce"}}
 ROOT = Path(modgrok.__file__).parent
 
@@ -33,4 +44,16 @@ def test_imports_point_backwards(layer: str) -> None:
 
 def test_no_module_lives_outside_the_layers() -> None:
     outside = {path.name for path in ROOT.iterdir()} - {*LAYERS, "__pycache__"}
-    assert outside == {"__init__.py", "arrays.py", "cli.py", "errors.py", "py.typed", "sealed.py"}
+    assert outside == {
+        *(
+            "__init__.py",
+            "__main__.py",
+            "arrays.py",
+            "cli.py",
+            "errors.py",
+            "palette.py",
+            "py.typed",
+            "sealed.py",
+            "text.py",
+        )
+    }

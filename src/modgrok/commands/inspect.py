@@ -114,12 +114,12 @@ def _from_file(arguments: Inspect) -> Subject:
 
 
 def _draw(subject: Subject, analysis: Analysis, path: Path) -> None:
-    from modgrok.experiments import portrait
+    from modgrok import plot
 
     where = "" if subject.step is None else f", step {subject.step:,}"
     title = f"{subject.task.name} mod {subject.task.modulus}: {subject.name}{where}"
     history = subject.run.history if subject.run else None
-    portrait.save(portrait.draw(analysis, history, title), path)
+    plot.save(plot.portrait(analysis, history, title), path)
 
 
 def _show(subject: Subject, analysis: Analysis) -> None:

@@ -178,8 +178,9 @@ def _show(arguments: Show, store: Store) -> None:
         print_json(facts | {"result": run.result and run.result.as_dict(), "snapshots": run.snapshots})
         return
     settings = Table(title=f"Run {run.id}", title_justify="left", show_header=False, box=None)
-    for name, value in run.experiment.as_dict().items():
-        settings.add_row(name.replace("_", " "), Text("–" if value in (None, "") else str(value)))
+    for name, chosen in run.experiment.as_dict().items():
+        if chosen not in (None, "", []):
+            settings.add_row(name.replace("_", " "), Text(str(chosen)))
     where = run.settings["environment"]
     settings.add_row("made with", ", ".join(f"{name} {value}" for name, value in where.items() if value))
     settings.add_row("snapshots", f"{len(run.snapshots)} in {run.folder / 'snapshots'}")
