@@ -85,9 +85,7 @@ class Run:
             content = read_json(path, sealed=True)
         found = build(Settings, content, path)
         if found.format not in (1, FORMAT):
-            raise ModgrokError(
-                f"{path} has format {found.format}, and this modgrok knows those up to {FORMAT}."
-            )
+            raise ModgrokError(f"{path} has format {found.format}, and this modgrok knows those up to {FORMAT}.")
         if (_id_of_format_1(found.experiment) if older else found.run) != self.id:
             raise Damaged(f"The settings in {self.folder} are not those of run {self.id}.")
         return found
