@@ -33,4 +33,4 @@ def test_imports_point_backwards(layer: str) -> None:
 
 def test_no_module_lives_outside_the_layers() -> None:
     outside = {path.name for path in ROOT.iterdir()} - {*LAYERS, "__pycache__"}
-    assert outside == {"__init__.py", "arrays.py", "cli.py", "errors.py", "py.typed", "sealed.py"}
+    assert outside == {"__init__.py", "arrays.py", "cli.py", "errors.py", "py.typed", "sealed.py", "signals.py"}

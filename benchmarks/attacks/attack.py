@@ -2,11 +2,13 @@
 
 import argparse
 import contextlib
+import io
 import json
 import re
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from modgrok.experiments import Experiment, Observer, Run, Store
 
@@ -55,6 +57,46 @@ def contents(run: Run) -> dict[str, bytes]:
 
 def files_of(run: Run) -> Iterator[Path]:
     yield from sorted(path for path in run.folder.rglob("*") if path.is_file() and path.name != "lock")
+
+
+class TooLong(BaseException):
+    """The time allowed is over."""
+
+
+class Answer(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+    fault: str | None
+    """What it should not have done: a traceback, or more than the time allowed."""
+
+
+def call(*words: str, seconds: int = 20) -> Answer:
+    """A command line in this process, with the time that it may take."""
+    from modgrok import cli
+
+    out, err, code, fault = io.StringIO(), io.StringIO(), 0, None
+
+    def ring(*_: Any) -> None:
+        raise TooLong(f"more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            cli.main(list(words))
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:
+        fault = f"{type(error).__name__}: {error}"[:200]
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    if fault is None and (code not in (0, 1, 2) or "Traceback" in err.getvalue()):
+        fault = f"exit code {code}: {err.getvalue()[-200:]}"
+    return Answer(code, out.getvalue(), err.getvalue(), fault)
 
 
 def main(name: str, attack: Callable[[int], dict[str, Any]], cases: int) -> None:

@@ -109,7 +109,7 @@ def show_run(run: Run) -> None:
     )
     table.add_row("memorized at", _step(result["memorized_at"]))
     table.add_row("grokked at", _step(result["grokked_at"]))
-    table.add_row("IPR", f"{_number(result['ipr'])} ({_number(result['task_ipr'])} in the task's coordinate)")
+    table.add_row("IPR", f"{_number(result.get('ipr'))} ({_number(result.get('task_ipr'))} in the task's coordinate)")
     out.print(table, highlight=False)
 
 
