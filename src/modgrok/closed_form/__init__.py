@@ -1,4 +1,4 @@
-"""Weights written down instead of trained: random phases, exact, products, complex, many variables, and the smallest."""
+"""Weights written down instead of trained: random phases, exact, products, complex, many variables, smallest."""
 
 from modgrok.closed_form.exact import exact_width
 from modgrok.closed_form.interference import expected_accuracy, expected_loss, width_needed

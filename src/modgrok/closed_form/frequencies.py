@@ -1,4 +1,4 @@
-r"""Waves on the cyclic group Z_L of a coordinate: their frequencies, their angles at the inputs, and the way to answers.
+r"""Waves on the cyclic group Z_L of a coordinate: frequencies, angles at the inputs, and the way to answers.
 
 The $\delta$-function of the group is a sum of waves with known coefficients,
 

@@ -1,8 +1,8 @@
 r"""What random phases leave, in closed form: the expected loss of a width, and accuracies under other activations.
 
-With phases uniform on the circle the angles $A_s$ of a neuron are independent and uniform at every input, and its output
-at $d = \sum_s\mathrm{index}_s - r$ is $\phi(\sum_s\cos A_s)\cos(\sum_s A_s - \theta d)$. Mean and covariance over the phases
-are moments of $\phi$ on a torus (docs/theory.md):
+With phases uniform on the circle the angles $A_s$ of a neuron are independent and uniform at every input, and its
+output at $d = \sum_s\mathrm{index}_s - r$ is $\phi(\sum_s\cos A_s)\cos(\sum_s A_s - \theta d)$. Mean and covariance
+over the phases are moments of $\phi$ on a torus (docs/theory.md):
 
 $$\langle X_d\rangle = m\cos\theta d, \qquad
 \langle X_d X_{d'}\rangle = \tfrac12 M\cos\theta(d - d') + \tfrac12 C\cos\theta(d + d').$$
@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import log_ndtr
 
 from modgrok.closed_form.frequencies import (
     Branches,
@@ -117,13 +116,15 @@ def moments(activation: str, scale: float = 1.0) -> Moments:
     )
 
 
-def expected_accuracy(activation: str, modulus: int, width: float, scale: float = 1.0) -> float:
+def expected_accuracy(activation: str, modulus: int, width: int, scale: float = 1.0) -> float:
     r"""Share of the pairs that the paper's weights answer under an activation (Fig. A1), for n + m and odd p.
 
     The outputs are taken as independent Gaussians with their exact means and variances, so it is an estimate:
     $\langle\Phi\big((\mu + s_0z)/s_1\big)^{p-1}\rangle_z$ with the lead μ of the right answer, its deviation $s_0$ and
     that of all others, $s_1$. `scale` is the size ε of the waves in the argument of φ.
     """
+    from scipy.special import log_ndtr
+
     m, M, C = moments(activation, scale)
     others = modulus - 1
     right = width * ((M + C) / 2 - m**2)
@@ -147,7 +148,9 @@ def width_needed(activation: str, modulus: int, accuracy: float = 0.99, scale: f
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if expected_accuracy(activation, modulus, middle, scale) >= accuracy else (middle, high)
+        low, high = (
+            (low, middle) if expected_accuracy(activation, modulus, middle, scale) >= accuracy else (middle, high)
+        )
     return high
 
 

@@ -1,8 +1,8 @@
 r"""The smallest exact network of two variables: a lower bound on its width, and a numerical search.
 
-Without prefactors the network is exact where $\sum_i W_{qi}(U_i(n) + V_i(m))^2 = [\,q = T(n, m)\,]$. Taking the mean over
-n and over m away leaves $2\sum_i W_{qi}\tilde U_i(n)\tilde V_i(m)$: a sum of N products, so N is at least the rank of
-the projected table as a tensor (`least_width`; docs/theory.md). The search minimizes the sum of squared errors over
+Without prefactors the network is exact where $\sum_i W_{qi}(U_i(n) + V_i(m))^2 = [\,q = T(n, m)\,]$. Taking the means
+over n and over m away leaves $2\sum_i W_{qi}\tilde U_i(n)\tilde V_i(m)$: a sum of N products, so N is at least the rank
+of the projected table as a tensor (`least_width`; docs/theory.md). The search minimizes the sum of squared errors over
 all 3Np weights by Levenberg–Marquardt from random starts; the readout of a start is the least-squares solution.
 """
 
@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from modgrok.closed_form.layers import Layers
 from modgrok.errors import ModgrokError
@@ -27,8 +26,8 @@ EXACT = 1e-20
 STEPS = 400
 """Of Levenberg–Marquardt from one start."""
 PENALTIES = (1e-2, 1e-1)
-"""Range of the weight penalty, in units of the loss and drawn anew for every start: it vanishes with the loss, and keeps
-the weights finite where small errors need large ones."""
+"""Range of the weight penalty, in units of the loss and drawn anew for every start: it vanishes with the loss, and
+keeps the weights finite where small errors need large ones."""
 
 Weights = Float[np.ndarray, "3 N p"]
 """U, V and the transposed W."""
@@ -92,10 +91,9 @@ def smallest_exact(
     task: Task,
     widths: Sequence[int],
     seed: int = 0,
-    seconds: float = SECONDS,
     report: Callable[[Attempt], None] = lambda attempt: None,
 ) -> Attempt | None:
-    """The last exact network found while going through the widths, up to the first in vain; None where that is the first.
+    """The last exact network found on going through the widths, up to the first in vain; None where that is the first.
 
     `report` hears of the best network after every start.
     """
@@ -104,7 +102,7 @@ def smallest_exact(
             f"The search for the smallest exact network goes up to p = {LARGEST_MODULUS}, and this task has "
             f"p = {task.modulus}; the form exact has a width that is known for every p."
         )
-    deadline, found = time.monotonic() + seconds, None
+    deadline, found = time.monotonic() + SECONDS, None
     for width in widths:
         attempt = search(one_hot(task), width, np.random.default_rng((seed, width)), deadline=deadline, report=report)
         if not attempt.exact:
@@ -134,6 +132,8 @@ def search(
 
 
 def _descend(target: Target, width: int, rng: np.random.Generator, deadline: float) -> tuple[Weights, float]:
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
     p = len(target)
     flat = target.reshape(p, -1)
     u, v = rng.normal(size=(2, width, p))

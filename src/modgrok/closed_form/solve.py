@@ -47,8 +47,8 @@ def solve(
     - `waves`: the paper's random phases; the error falls as the width grows, to 0 with `constant`, the frequency 0.
     - `exact`: chosen phases; its width follows from the task and the frequencies.
     - `complex`: random phases on complex weights (Appendix A).
-    - `minimal`: the smallest exact network that a search of a minute finds, for two variables and p ≤ 13; `report` hears
-      of its best after every start. The exact form where it finds none that is smaller.
+    - `minimal`: the smallest exact network that a search of a minute finds, for two variables and p ≤ 13; `report`
+      hears of its best after every start. The exact form where it finds none that is smaller.
 
     `activation` is $x^S$ for S variables unless another is put on the same weights (Appendix B), and `seed` fixes the
     random phases. The width of a product whose arguments can be zero includes the S + 1 neurons that count zeros.

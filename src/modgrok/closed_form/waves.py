@@ -1,13 +1,14 @@
-r"""Random phases: the paper's closed form (Claims I and II, Corollary; `eq_sol1`, `eq_sol2`, `eq_solfF2`), real or complex.
+r"""Random phases, real or complex: the paper's closed form (Claims I and II, Corollary; `eq_sol1` to `eq_solfF2`).
 
 In the task's own coordinate, with S variables and the activation $x^S$,
 
 $$W^{(1)}_{i,s}(n) = a_i\,w(2\pi k_i\,\mathrm{index}_s(n)/L + \varphi_{i,s}), \qquad
 R_{r,i} = a_i\,\overline{w(2\pi k_i r/L + \textstyle\sum_s\varphi_{i,s})},$$
 
-with $w = \cos$, or $w(x) = e^{ix}$ in the complex network of Appendix A (`eq_sol1a`, `eq_sol2a`), whose answer is the real
-part of the output. Each neuron adds $a_i^{S+1} g\cos(2\pi k_i(\sum_s \mathrm{index}_s - r)/L)$ with $g = S!\,2^{-S}$, or
-$S!$ if complex, plus waves whose random phases do not cancel and which interfere destructively as the width grows.
+with $w = \cos$, or $w(x) = e^{ix}$ in the complex network of Appendix A (`eq_sol1a`, `eq_sol2a`), whose answer is the
+real part of the output. Each neuron adds $a_i^{S+1} g\cos(2\pi k_i(\sum_s \mathrm{index}_s - r)/L)$ with
+$g = S!\,2^{-S}$, or $S!$ if complex, plus waves whose random phases do not cancel and which interfere destructively as
+the width grows.
 """
 
 import math
