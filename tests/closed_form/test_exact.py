@@ -20,7 +20,7 @@ PRIMES = (2, 3, 5, 7, 11, 13)
 
 def largest_error(network: Network, task: Task) -> float:
     one_hot = np.eye(task.modulus)[task.table.reshape(-1)]
-    return float(abs(outputs(network, grid(task.modulus, task.arity)) - one_hot).max())
+    return float(abs(outputs(network, grid((task.modulus,) * task.arity)) - one_hot).max())
 
 
 def tables(p: int) -> st.SearchStrategy[np.ndarray]:
@@ -125,4 +125,4 @@ def test_some_frequencies_give_the_truncated_fourier_series(make_task: Any, p: i
     mask = np.array([k in kept for k in range(p)])
     series = np.fft.ifft(mask).real  # the delta function of Z_p has the transform 1 at every frequency
     n, m, q = np.indices((p, p, p))
-    np.testing.assert_allclose(outputs(network, grid(p, 2)).reshape(p, p, p), series[(n + m - q) % p], atol=1e-13)
+    np.testing.assert_allclose(outputs(network, grid((p,) * 2)).reshape(p, p, p), series[(n + m - q) % p], atol=1e-13)
