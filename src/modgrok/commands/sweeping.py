@@ -1,18 +1,17 @@
 """What the commands that train many networks share: where they train, what it will cost, and how it is watched."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rich.text import Text
 
 from modgrok.commands.arguments import err
-from modgrok.experiments import Experiment, Store
+from modgrok.experiments import Store
 from modgrok.experiments.cost import Estimate, estimate
 from modgrok.experiments.planner import Failure
-from modgrok.experiments.progress import LiveProgress, duration
+from modgrok.experiments.progress import ManyRuns, duration
 from modgrok.experiments.sweeps.engines import Engine
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
@@ -28,20 +27,6 @@ class Place:
     """Train on this machine's devices (local), or on a Ray cluster."""
     address: str | None = None
     """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
-
-
-class ManyRuns(LiveProgress):
-    """The progress of a known number of runs, whatever batches they train in."""
-
-    def __init__(self, experiments: Sequence[Experiment], stored: int) -> None:
-        super().__init__(err)
-        self.ended_runs, self.runs = stored, stored + len(experiments)
-        self.total = sum(e.steps or 0 for e in experiments)
-        self._speeds = [(time.monotonic(), 0)]
-
-    def planned(self, batches: Sequence[Any]) -> None:
-        members = [member for batch in batches for member in batch.members]
-        self.total -= sum(member.step for member in members)
 
 
 class Work:
@@ -74,7 +59,7 @@ class Work:
         from modgrok.experiments.trainer import Interrupted
 
         planned = plan(results, self.store, self.engine)
-        with ManyRuns(results.pending, planned.stored) as progress:
+        with ManyRuns(err, results.pending, planned.stored) as progress:
             try:
                 return execute(planned, results, self.store, self.engine, progress, record)
             except (Interrupted, KeyboardInterrupt):

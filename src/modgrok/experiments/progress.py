@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.result import Result
@@ -106,6 +107,20 @@ class LiveProgress(Observer):
         elif time.monotonic() - self._last_line > LINE_SECONDS:
             self._last_line = time.monotonic()
             self.console.print(self.describe(), highlight=False, markup=False, soft_wrap=True)
+
+
+class ManyRuns(LiveProgress):
+    """The progress of a known number of runs, whatever batches they train in."""
+
+    def __init__(self, console: Console, experiments: Sequence[Experiment], stored: int) -> None:
+        super().__init__(console)
+        self.ended_runs, self.runs = stored, stored + len(experiments)
+        self.total = sum(e.steps or 0 for e in experiments)
+        self._speeds = [(time.monotonic(), 0)]
+
+    def planned(self, batches: Sequence[Any]) -> None:
+        members = [member for batch in batches for member in batch.members]
+        self.total -= sum(member.step for member in members)
 
 
 def duration(seconds: float) -> str:
