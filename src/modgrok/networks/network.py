@@ -41,6 +41,13 @@ class Network:
         """p, how many values a variable has."""
         return max(self.signature.sizes)
 
+    @classmethod
+    def from_matrices(cls, w_in: Any, w_out: Any, **options: Any) -> "Network":
+        """A two-layer network from two weight matrices of NumPy, JAX or PyTorch; see `modgrok.networks.foreign`."""
+        from modgrok.networks.foreign import from_matrices
+
+        return from_matrices(w_in, w_out, **options)
+
     def replace(self, **tensors: Any) -> "Network":
         """The same network with some of its stored arrays replaced."""
         return dataclasses.replace(self, parameters=self.architecture.from_tensors(self.tensors | tensors))
