@@ -36,8 +36,8 @@ def train(
 
     `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. Training
     begins with the weights of `start`, a trained network, a closed form or one brought along, and takes its settings
-    from it. `record` may name functions of (network, data) too. An `observer` hears of the progress. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
-    there.
+    from it. `record` may name functions of (network, data) too. An `observer` hears of the progress. Ctrl-C raises
+    `Interrupted` with everything stored: the same call goes on from there.
     """
     place = _store(store)
     if start is not None:

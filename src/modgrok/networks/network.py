@@ -14,13 +14,18 @@ from modgrok.networks.architecture import Architecture, Parameters
 from modgrok.tasks import Signature
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Network:
     """Any architecture's function. The arrays may be NumPy's (closed forms, measures) or JAX's (training)."""
 
     architecture: Architecture
     signature: Signature
     parameters: Parameters
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.architecture.settings().items())
+        inputs = "×".join(map(str, self.signature.sizes)) or f"ℝ^{self.signature.dimension}"
+        return f"Network({self.architecture.name}: {inputs} → {self.signature.outputs}, {settings}, {self.dtype})"
 
     @property
     def tensors(self) -> Parameters:
