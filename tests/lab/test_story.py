@@ -13,7 +13,7 @@ from modgrok.cli import main
 from modgrok.closed_form import exact_width
 from modgrok.lab import make_story, story
 from modgrok.measures import circular_spread, neuron_waves, waves_only
-from modgrok.networks import Network, predictions
+from modgrok.networks import Network, predictions, two_layer
 from modgrok.tasks import task
 
 expect = playwright.expect
@@ -29,7 +29,7 @@ MOST_BYTES = 1_500_000
 def network_at(frame: int) -> Network:
     """The weights of a stored step, as rounded as the page has them."""
     weights = (ARRAYS["scales"][..., None] * ARRAYS["blocks"])[frame].astype(np.float32)
-    return Network(weights[:, :2], weights[:, 2].T)
+    return two_layer(weights[:, :2], weights[:, 2].T)
 
 
 def first(name: str, threshold: float) -> int:

@@ -4,7 +4,6 @@ Layout: a little-endian uint32 with the length of the JSON header, the header (p
 at the offsets that the header gives. Weights are 8-bit integers with one scale for every block of every neuron.
 """
 
-import dataclasses
 import json
 import struct
 from typing import Any
@@ -18,6 +17,7 @@ from modgrok.networks import Network, as_numpy
 from modgrok.networks.evaluation import output_blocks
 from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.task import HOLE
 
 LARGEST = 1e9
 """Larger weights, which only a run that diverged has, are cut to this."""
@@ -31,7 +31,11 @@ def frame(
     header: dict[str, Any],
 ) -> bytes:
     """The message for one network; `train` are the flat indices trained on, `header` joins the header."""
-    network = _within_bounds(as_numpy(network))
+    network = as_numpy(network)
+    if network.architecture.name != "two-layer" or not task.is_modular:
+        scores, tables = _table(network, task, train)
+        return pack(header | scores | {"width": 0, "arity": task.arity}, tables)
+    network = _within_bounds(network)
     N, S, p = network.w_in.shape
     shown = _shown_neurons(network)
     waves = neuron_waves(network, coordinate)
@@ -113,7 +117,7 @@ def _is_raw(coordinate: Coordinate | None, modulus: int) -> bool:
 def _within_bounds(network: Network) -> Network:
     """The network with weights that can be squared and added up: those of a run that diverged are cut or zero."""
     w_in, w_out = (np.nan_to_num(w, nan=0).clip(-LARGEST, LARGEST) for w in (network.w_in, network.w_out))
-    return dataclasses.replace(network, w_in=w_in, w_out=w_out)
+    return network.replace(w_in=w_in, w_out=w_out)
 
 
 def _shown_neurons(network: Network) -> Int[np.ndarray, "shown"]:
@@ -150,12 +154,14 @@ def _ranking(frequency: Int[np.ndarray, "N"], amplitudes: Float[np.ndarray, "N B
 def _table(
     network: Network, task: Task, train: Int[np.ndarray, "train"] | None
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Scores on the trained inputs and on the others, and for two variables the answers and their margins."""
+    """Scores on the trained inputs and on the others, and for two variables the answers and their margins; inputs that
+    do not occur count nowhere."""
     answers = task.table.reshape(-1)
     guesses, margins, squares = [], [], []
     start = 0
-    for out in output_blocks(network):
-        right = answers[start : start + len(out)]
+    for block in output_blocks(network):
+        out = np.array(np.nan_to_num(block, nan=0))
+        right = np.maximum(answers[start : start + len(out)], 0)
         rows = np.arange(len(out))
         value = out[rows, right].copy()
         guesses.append(out.argmax(axis=1))
@@ -165,17 +171,20 @@ def _table(
         squares.append(np.square(out, dtype=np.float64).mean(axis=1))
         start += len(out)
     guess, margin, loss = (np.concatenate(parts) for parts in (guesses, margins, squares))
+    occurs = answers != HOLE
     trained = np.zeros(len(answers), dtype=bool)
     if train is not None:
         trained[train] = True
     correct = guess == answers
     scores = {
-        "accuracy": float(correct.mean()),
-        "loss": _number(loss.mean()),
+        "accuracy": _mean(correct, occurs),
+        "loss": _mean(loss, occurs),
         "train_accuracy": _mean(correct, trained),
-        "test_accuracy": _mean(correct, ~trained),
+        "test_accuracy": _mean(correct, occurs & ~trained),
         "train_loss": _mean(loss, trained),
-        "test_loss": _mean(loss, ~trained),
+        "test_loss": _mean(loss, occurs & ~trained),
+        "sizes": list(task.table.shape),
+        "answers_count": task.answers,
     }
     if task.arity != 2:
         return scores, {}

@@ -19,7 +19,7 @@ from modgrok.experiments.store import RUN_NAME
 from modgrok.lab.form import describe, natural_rate
 from modgrok.lab.frames import frame
 from modgrok.lab.limits import RUNS_LISTED
-from modgrok.lab.panels import panels
+from modgrok.lab.panels import has_waves, panels
 from modgrok.lab.what_if import change, closed_form
 from modgrok.measures import average_ipr, distance_to_closed_form, distance_to_table
 from modgrok.networks import Network
@@ -27,15 +27,10 @@ from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
 
 CACHE_BYTES = 200 << 20
-OUTCOME = {
-    "status": str | None,
-    "steps": int | None,
-    "grokked_at": int | None,
-    "test_accuracy": float | int | None,
-}
+OUTCOME = ("status", "steps", "grokked_at", "test_accuracy")
 UNREADABLE = (ModgrokError, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError)
 """What reading a damaged run may raise."""
-SUMMARY = ("task", "modulus", "width", "fraction", "optimizer", "activation", "seed", "parent")
+SUMMARY = ("task", "modulus", "network", "width", "fraction", "optimizer", "activation", "seed", "parent")
 
 
 class Library:
@@ -65,8 +60,6 @@ class Library:
             experiment, result = run.experiment, run.result
             chosen = {name: getattr(experiment, name) for name in SUMMARY}
             outcome = {name: None if result is None else result[name] for name in OUTCOME}
-            if any(not isinstance(outcome[name], kind) for name, kind in OUTCOME.items()):
-                raise TypeError("Its result holds what no result holds.")
         except UNREADABLE as error:
             return {"run": run.id, "status": "damaged", "reason": str(error) or type(error).__name__}
         return {"run": run.id, **chosen, **outcome, "status": outcome["status"] or "unfinished"}
@@ -75,16 +68,13 @@ class Library:
         """Settings, curves, stored steps and the task's table; of a run without a folder yet, from its experiment."""
         experiment = experiment or run.experiment
         task = experiment.load_task(self.store.tables)
-        train, _ = experiment.split.divide(task)
-        trained = np.zeros(task.table.size, dtype=np.uint8)
-        trained[train] = 1
-        coordinate = task.structure.coordinate
         shown = panels(experiment, task)
+        coordinate = task.structure.coordinate if "weights" in shown else None
         return {
             "run": run.id,
             "status": run.status,
             "settings": experiment.as_dict(),
-            "result": run.result,
+            "result": run.result and run.result.as_dict(),
             "rows": run.rows(),
             "snapshots": frame_steps(run) if "answers" in shown or "weights" in shown else [],
             "command": command(experiment),
@@ -94,12 +84,12 @@ class Library:
             "task": {
                 "name": task.name,
                 **describe(task),
-                "closed_form_ipr": _closed_form_ipr(task, experiment.width),
+                "closed_form_ipr": _closed_form_ipr(task, experiment.architecture) if "weights" in shown else None,
                 "length": None if coordinate is None else coordinate.length,
                 "index": None if coordinate is None else [index.tolist() for index in coordinate.index],
                 "readout": None if coordinate is None else coordinate.readout.tolist(),
                 "table": _base64(task.table.astype("<i2")) if "answers" in shown else None,
-                "trained": _base64(trained) if "answers" in shown else None,
+                "trained": _base64(_trained(experiment, task)) if "answers" in shown else None,
             },
         }
 
@@ -136,8 +126,8 @@ class Library:
                 network, task, train, chosen, {"step": None, "changes": [], "coordinate": coordinate, "form": form}
             )
 
-        if form not in available(run.task.structure, run.task.arity):
-            raise ModgrokError(f"{run.task.name} mod {run.task.modulus} has no closed form {form[:20]!r}.")
+        if not has_waves(run.experiment, run.task) or form not in available(run.task.structure, run.task.arity):
+            raise ModgrokError(f"{run.task.name} has no closed form {form[:20]!r} beside this network.")
         return self._remember((run.id, "theory", form, coordinate), make)
 
     def distance(self, run: Run, step: int) -> dict[str, float | None]:
@@ -204,13 +194,18 @@ def _first_difference(given: Experiment, wanted: Experiment) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def _closed_form_ipr(task: Task, width: int) -> dict[str, float | None] | None:
+def _closed_form_ipr(task: Task, architecture: Any) -> dict[str, float | None] | None:
     """The mean ratio of a closed form with random phases, in both coordinates."""
     if "waves" not in available(task.structure, task.arity):
         return None
-    w_in = solve(task, "waves", width=max(width, 2 * task.arity)).w_in
+    w_in = solve(task, "waves", width=max(architecture.width, 2 * task.arity)).w_in
     ratios = {"ipr": average_ipr(w_in).mean, "task_ipr": average_ipr(w_in, task.structure.coordinate).mean}
     return {name: float(x) if math.isfinite(x) else None for name, x in ratios.items()}
+
+
+def _trained(experiment: Experiment, task: Task) -> np.ndarray:
+    train, _ = experiment.split.divide(task)
+    return np.isin(np.arange(task.table.size), train).astype(np.uint8)
 
 
 def _chosen(run: Run, coordinate: str) -> Coordinate | None:

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from modgrok.experiments import Experiment, Observer, Run, Store
-from modgrok.experiments.trainer import train_all
+from modgrok.experiments.trainer import train_stored
 from modgrok.lab import story
 from modgrok.lab.frames import pack
 from modgrok.measures import circular_spread, neuron_waves, waves_only
@@ -38,7 +38,7 @@ PURE = 0.9
 
 def make(store: Store) -> bytes:
     """The replay of the story; runs that the store does not hold are trained."""
-    train_all([RUN.resolve(), *(other.resolve() for other in OTHERS)], store, Observer())
+    train_stored([RUN.resolve(), *(other.resolve() for other in OTHERS)], store, Observer())
     run = store.find(RUN.id)
     measured = _measure(run)
     steps = _moving(measured)

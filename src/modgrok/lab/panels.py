@@ -11,14 +11,20 @@ WEIGHTS = ("weights", "plane", "circle", "whatif", "ipr", "theory")
 def panels(experiment: Experiment, task: Task) -> list[str]:
     """Curves of every run; tables of functions of two variables; weights, waves and phases of two-layer networks."""
     chosen = list(ALWAYS)
-    if is_shown_whole(experiment, task):
+    if has_table(task):
+        chosen.append("answers")
+    if has_waves(experiment, task):
         chosen += WEIGHTS
         if task.arity == 2:
-            chosen += ["answers", "path"]
+            chosen.append("path")
     return chosen
 
 
-def is_shown_whole(experiment: Experiment, task: Task) -> bool:
-    """Whether a run has frames: a two-layer network whose inputs and answers all run over the same numbers."""
-    two_layers = getattr(experiment, "network", "two-layer") == "two-layer"
-    return two_layers and task.table is not None and set(task.table.shape) == {task.modulus}
+def has_table(task: Task) -> bool:
+    """Whether right and wrong can be drawn over two variables."""
+    return task.arity == 2 and task.table is not None and task.vectors is None and task.codes is None
+
+
+def has_waves(experiment: Experiment, task: Task) -> bool:
+    """Whether weights can be drawn: of a two-layer network whose inputs and answers all run over the same numbers."""
+    return experiment.network == "two-layer" and task.is_modular and task.codes is None

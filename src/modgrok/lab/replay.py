@@ -22,10 +22,12 @@ def replay(library: Library, run: Run) -> str:
         raise ModgrokError(f"Run {run.id} has kept no weights, so there is nothing to replay.")
     chosen = np.unique(np.round(np.linspace(0, len(steps) - 1, REPLAY_FRAMES)).astype(int))
     steps = details["snapshots"] = [steps[i] for i in chosen]
-    details["distances"] = {step: library.distance(run, step) for step in steps}
-    coordinate = "task" if run.task.structure.coordinate is not None else "raw"
+    has_waves = "weights" in details["panels"]
+    details["distances"] = {step: library.distance(run, step) for step in steps} if has_waves else {}
+    coordinate = "task" if details["task"]["index"] is not None else "raw"
     frames = {f"{step}": library.frame(run, step, coordinate, []) for step in steps}
-    frames |= {form: library.theory(run, form, coordinate) for form in details["task"]["forms"] if form != "complex"}
+    forms = [form for form in details["task"]["forms"] if has_waves and form != "complex"]
+    frames |= {form: library.theory(run, form, coordinate) for form in forms}
     details["coordinate"] = coordinate
     parts = [
         assets.bundle(),
@@ -36,7 +38,7 @@ def replay(library: Library, run: Run) -> str:
         ),
         '<script type="module">import "lab/main.js";</script>',
     ]
-    title = f"{run.task.name} mod {run.task.modulus}, run {run.id}"
+    title = f"{run.task.name}, run {run.id}"
     return (
         assets.text("lab.html")
         .replace("<!-- head -->", "\n".join(parts))

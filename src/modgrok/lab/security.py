@@ -19,8 +19,8 @@ UNKNOWN_PAGE = (
 )
 
 ADMITTED = (
-    '<!doctype html><html lang="en"><title>modgrok lab</title><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">'
-    '<a href="/">Open the lab</a></html>'
+    '<!doctype html><html lang="en"><title>modgrok lab</title><link rel="icon" href="data:,">'
+    '<meta http-equiv="refresh" content="0;url=/"><a href="/">Open the lab</a></html>'
 )
 """A page rather than a redirect: the step from here to the lab is this site's own, so that the cookie goes with it even
 where a file or another program opened the address."""

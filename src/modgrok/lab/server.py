@@ -46,8 +46,6 @@ class Lab:
         self.token = token or secrets.token_urlsafe(24)
         self.port = port
         self.launch = secrets.token_hex(4)
-        self.rate: float | None = None
-        """Measured operations a second of training, once something has trained."""
         self.app = Starlette(
             routes=[
                 Route("/", self.story),
@@ -108,9 +106,7 @@ class Lab:
 
     async def check(self, request: Request) -> Any:
         settings = await _body(request)
-        if self.training.rate and self.training.experiment:
-            self.rate = form.step_rate(self.training.experiment, self.training.rate)
-        return await run_in_threadpool(form.check, settings, self.rate)
+        return await run_in_threadpool(form.check, settings)
 
     async def train(self, request: Request) -> Any:
         settings = await _body(request)

@@ -13,6 +13,8 @@ const ACTIVATIONS = {
   abs: Math.abs,
   tanh: Math.tanh,
   silu: (x) => x / (1 + Math.exp(-x)),
+  "leaky-relu": (x) => Math.max(x, 0.2 * x),
+  sin: Math.sin,
 };
 
 // The function of that name, or null.

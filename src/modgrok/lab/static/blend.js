@@ -6,6 +6,8 @@ const straight = (a, b, t) => a.map((value, i) => (1 - t) * value + t * b[i]);
 
 export function blend(one, other, t) {
   const nearer = t < 0.5 ? one : other;
+  const margins = one.margins && straight(one.margins, other.margins, t);
+  if (!one.blocks) return { ...nearer, ...(margins && { margins }) };
   const { modulus: p } = one;
   const blocks = new Float32Array(one.blocks.length);
   for (let block = 0; block < one.scales.length; block++) {
@@ -21,7 +23,6 @@ export function blend(one, other, t) {
     for (let b = 0; b < B; b++) phases[i * B + b] = turn(one.phases[i * B + b], other.phases[i * B + b]);
     residual[i] = turn(one.residual[i], other.residual[i]);
   }
-  const margins = one.margins && straight(one.margins, other.margins, t);
   return {
     ...nearer,
     ...(margins && { margins }),

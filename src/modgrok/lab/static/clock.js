@@ -58,7 +58,7 @@ export function move(count) {
 }
 
 export function toEnd() {
-  const last = state.run?.snapshots.at(-1);
+  const last = stops().at(-1);
   if (last != null) setStep(last, { hold: false });
   clock.follow = true;
   emit("clock", clock);

@@ -37,6 +37,9 @@ export function pretty(text) {
     .replace(/(?<=[^(^])([+-])/g, (sign) => (sign === "-" ? " − " : " + "));
 }
 
+// What a run learns: "n + m mod 97", "group:S5".
+export const taskName = ({ task, settings }) => `${pretty(task.name)}${settings.modulus == null ? "" : ` mod ${settings.modulus}`}`;
+
 export const percent = (x, digits = 1) => (x == null ? "–" : `${(100 * x).toFixed(digits)}\u00a0%`);
 
 export const grouped = (x) => (x == null ? "–" : x.toLocaleString("en").replaceAll(",", "\u202f"));

@@ -4,13 +4,13 @@ import { make } from "lab/dom.js";
 
 const CALM = ["task", "modulus", "fraction"];
 const GROUPS = [
-  ["Network", ["network", "width", "activation", "parametrization", "init_scale"]],
+  ["Network", ["network", "width", "depth", "layers", "heads", "hidden", "embedding", "activation", "parametrization", "init_scale"]],
   ["Training", ["optimizer", "lr", "weight_decay", "loss", "steps", "seed", "momentum", "batch_size", "beta1", "beta2", "dropout", "batch_norm"]],
-  ["Data and record", ["sampling", "split_seed", "until", "evaluations", "snapshots"]],
+  ["Data and record", ["sampling", "wrong_labels", "examples", "split_seed", "until", "evaluations", "snapshots"]],
 ];
-const HIDDEN = new Set(["parent", "precision", "epsilon", "decoupled", "threshold"]);
+const HIDDEN = new Set(["parent", "precision", "epsilon", "decoupled", "threshold", "record"]);
 const LABELS = {
-  task: "Function of n and m",
+  task: "Function, or another task",
   modulus: "Modulus p",
   fraction: "Train fraction α",
   width: "Width N",
@@ -47,11 +47,13 @@ export function buildFields(fields, changed) {
   };
 }
 
-function field({ name, help, choices, default: value }, changed) {
+function field({ name, help, choices, switch: isSwitch, default: value }, changed) {
   const id = `set-${name}`;
+  const words_ = choices ?? (isSwitch && value === null ? ["", "true", "false"] : null);
+  const shown = { "": "auto", true: "yes", false: "no" };
   let input;
-  if (choices) input = make("select", { id }, ...choices.map((text) => make("option", { value: text }, text.replaceAll("_", " "))));
-  else if (typeof value === "boolean") input = make("input", { id, type: "checkbox" });
+  if (words_) input = make("select", { id }, ...words_.map((text) => make("option", { value: text }, shown[text] ?? text.replaceAll("_", " "))));
+  else if (isSwitch) input = make("input", { id, type: "checkbox" });
   else {
     const placeholder = AUTO[name] ?? String(value ?? "");
     input = make("input", { id, inputmode: name === "task" ? "text" : "decimal", autocomplete: "off", spellcheck: "false", placeholder });
@@ -65,7 +67,7 @@ export function fillFields(settings) {
   for (const [name, input] of Object.entries(inputs)) {
     const value = settings[name] ?? OWN[name] ?? null;
     if (input.type === "checkbox") input.checked = Boolean(value);
-    else if (input.tagName === "SELECT") input.value = value ?? input.options[0].value;
+    else if (input.tagName === "SELECT") input.value = String(value ?? input.options[0].value);
     else input.value = value === null || value === "auto" ? "" : value;
   }
 }
@@ -77,7 +79,9 @@ export function readFields() {
     if (input.type === "checkbox") {
       if (input.checked) chosen[name] = true;
     } else if (name === "task") chosen[name] = plainExpression(input.value);
-    else if (input.tagName === "SELECT") chosen[name] = input.value;
+    else if (input.tagName === "SELECT") {
+      if (input.value !== "") chosen[name] = { true: true, false: false }[input.value] ?? input.value;
+    }
     else if (input.value.trim() !== "") {
       const value = Number(input.value.trim());
       chosen[name] = Number.isNaN(value) ? input.value.trim() : value;

@@ -3,7 +3,7 @@
 import { buildClock } from "lab/clockbar.js";
 import { clock, setStep, toEnd } from "lab/clock.js";
 import { buildControls, fillFromRun } from "lab/controls.js";
-import { byId, make, number, pretty } from "lab/dom.js";
+import { byId, make, number, taskName } from "lab/dom.js";
 import { forget } from "lab/frames.js";
 import { keptForm } from "lab/form.js";
 import { buildKeys } from "lab/keys.js";
@@ -64,7 +64,7 @@ function adopt(details, step) {
   else if (other && !chosenCoordinate) state.view.coordinate = "task";
   emit("run");
   emit("rows");
-  if (!details.snapshots.length) return;
+  if (!details.snapshots.length && !details.rows.length) return;
   if (step !== null) setStep(step);
   else if (clock.follow) toEnd();
   else setStep(clock.step);
@@ -75,14 +75,14 @@ let chosenCoordinate = false;
 
 function showTitle() {
   const { run, training } = state;
-  byId("run-title").textContent = run ? `${pretty(run.task.name)} mod ${run.settings.modulus}` : "No run is open";
+  byId("run-title").textContent = run ? taskName(run) : "No run is open";
   byId("run-title").title = run ? `run ${run.run}` : "";
   const here = run && training.run === run.run;
   const busy = { starting: "starting", training: "training", stopping: "storing" }[training.status];
   const status = byId("run-status");
   status.className = here ? "busy" : (run?.status ?? "");
   const rate = here && training.rate ? `, ${number(training.rate, 3)} steps/s` : "";
-  const settings = run ? `N = ${run.settings.width}, α = ${run.settings.fraction}, ${run.settings.optimizer}` : "";
+  const settings = run ? `${run.settings.network && run.settings.network !== "two-layer" ? `${run.settings.network}, ` : ""}N = ${run.settings.width ?? "–"}, α = ${run.settings.fraction}, ${run.settings.optimizer}` : "";
   status.replaceChildren(...(run ? [make("b", {}, here ? busy : STATUS[run.status]), ` ${settings}${rate}`] : []));
 }
 

@@ -37,11 +37,12 @@ export function sentence(run) {
 export function advice(run) {
   const { settings, auto } = run;
   const rate = `The rate ${number(settings.lr)}`;
+  const where = settings.modulus == null ? "" : ` for p = ${settings.modulus}`;
   const unit = auto?.lr ? `; auto is ${number(auto.lr)}` : "";
-  if (run.status === "diverged") return `${rate} is too large for p = ${settings.modulus}${unit}.`;
+  if (run.status === "diverged") return `${rate} is too large${where}${unit}.`;
   const { memorized } = times(run);
-  if (!memorized && auto?.lr && settings.lr < 0.5 * auto.lr) return `${rate} is too small for p = ${settings.modulus}${unit}, or train longer.`;
-  if (!memorized) return `Train longer, or widen the network (N = ${settings.width}).`;
+  if (!memorized && auto?.lr && settings.lr < 0.5 * auto.lr) return `${rate} is too small${where}${unit}, or train longer.`;
+  if (!memorized) return "Train longer, or widen the network.";
   if (["none", "unknown"].includes(run.task.structure)) return `For this function no structure is known that waves could use.`;
   if (settings.fraction < 0.35) return `α = ${settings.fraction} is little data: train longer, add weight decay, or show more of the table.`;
   return "Train longer, or add a little weight decay.";

@@ -2,7 +2,7 @@
 
 import { choose, train } from "lab/controls.js";
 import { lastStep, playBetween, setStep, toEnd } from "lab/clock.js";
-import { byId, grouped, make, number, percent, pretty } from "lab/dom.js";
+import { byId, grouped, make, number, percent, taskName } from "lab/dom.js";
 import { PRESETS } from "lab/presets.js";
 import { firstReached, on, rowAt, setView, state } from "lab/store.js";
 
@@ -11,7 +11,7 @@ const CANNOT = PRESETS.findIndex(({ name }) => name === "What it cannot learn");
 const grokked = () => firstReached(state.run, "test_accuracy");
 const memorized = () => firstReached(state.run, "train_accuracy");
 const accuracyAt = (step, which) => rowAt(state.run, step)?.[`${which}_accuracy`];
-const name = () => `${pretty(state.run.task.name)} mod ${state.run.settings.modulus}`;
+const name = () => taskName(state.run);
 const strongest = () => (state.base ?? state.frame)?.ranking?.[0]?.[0];
 
 // Each stop: its panel, what it does on arrival, what it says, and perhaps a question with what happens on an answer.
