@@ -3,3 +3,7 @@
 
 class ModgrokError(Exception):
     """A request that cannot be fulfilled as given; its message is one or two sentences for the person who asked."""
+
+
+class Damaged(ModgrokError):
+    """A file or a run's folder does not hold what modgrok wrote there."""

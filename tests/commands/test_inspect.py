@@ -72,7 +72,7 @@ def test_networks_in_files(run_json: Any, grokked: Path, tmp_path: Path) -> None
         (["last", "--top", "0"], "at least 1"),
         (["last", "--task", "n+m"], "knows its task"),
         (["last", "--figure", "network.xyz"], ".png, .svg or .pdf"),
-        (["absent.safetensors"], "not a network"),
+        (["absent.safetensors"], "is missing"),
         (["bare.safetensors"], "--task"),
         (["bare.safetensors", "--task", "n1+n2+n3"], "3 modulo 23"),
         (["bare.safetensors", "--step", "0"], "leave out --step"),

@@ -83,7 +83,7 @@ def test_show(run_json: Any, capsys: pytest.CaptureFixture[str], store: Path) ->
     run = only_run(store)
     shown = run_json("runs", "show", run.id, "--store", str(store))
     assert shown["experiment"] == run.experiment.as_dict()
-    assert shown["result"] == run.result
+    assert shown["result"] == dict(run.result)
     assert shown["snapshots"][0] == 0
     assert shown["environment"]["jax"]
     cli.main(["runs", "show", "--store", str(store)])

@@ -58,7 +58,7 @@ def assert_same(one, other):
     assert one.snapshots == other.snapshots
     for step in one.snapshots:
         np.testing.assert_array_equal(one.snapshot(step).w_in, other.snapshot(step).w_in)
-    assert one.result | {"seconds": 0} == other.result | {"seconds": 0}
+    assert dict(one.result) | {"seconds": 0} == dict(other.result) | {"seconds": 0}
 
 
 @pytest.fixture(scope="session")

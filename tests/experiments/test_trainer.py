@@ -50,7 +50,7 @@ def test_weight_decay_that_kills_the_weights_is_a_collapse(lab, store):
     (run,) = train_all([lab.small(lr=0.01, weight_decay=5.0, steps=3000, evaluations=100)], store)
     assert run.status == "collapsed"
     assert run.result["steps"] < 3000
-    json.dumps([run.result, *run.rows()], allow_nan=False)
+    json.dumps([dict(run.result), *run.rows()], allow_nan=False)
 
 
 def test_a_batch_compiles_once(lab, store):
@@ -227,4 +227,4 @@ def test_different_shapes_train_in_one_call(lab, store):
     assert [(run.network.arity, run.network.modulus) for run in runs] == [(3, 2), (1, 7)]
     for run in runs:
         assert run.status == "finished"
-        json.dumps(run.result, allow_nan=False)
+        json.dumps(dict(run.result), allow_nan=False)

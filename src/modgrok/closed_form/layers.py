@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Inexact
 
-from modgrok.networks import Network
-from modgrok.networks.parametrization import scales
+from modgrok.networks import Network, two_layer
+from modgrok.networks.two_layer import scales
 
 
 class Layers(NamedTuple):
@@ -29,7 +29,7 @@ def as_network(layers: Layers, activation: str, parametrization: str, dtype: np.
     width, arity, modulus = layers.w_in.shape
     prefactors = scales(parametrization, arity * modulus, width)
     c = (prefactors.hidden**arity * prefactors.output) ** (-1 / (arity + 1))
-    return Network(
+    return two_layer(
         (c * layers.w_in).astype(dtype, copy=False),
         (c * layers.w_out).astype(dtype, copy=False),
         activation,

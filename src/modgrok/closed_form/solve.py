@@ -16,7 +16,7 @@ from modgrok.closed_form.waves import wave_layers
 from modgrok.closed_form.zeros import answer_at_zero, by_zeros, has_zeros, neurons_for_zeros
 from modgrok.errors import ModgrokError
 from modgrok.networks import Network
-from modgrok.networks.activation import check as check_activation
+from modgrok.networks.activation import activation as check_activation
 from modgrok.tasks.structure.verdict import Coordinate, Structure
 from modgrok.tasks.task import Task
 

@@ -14,7 +14,7 @@ from modgrok.closed_form.frequencies import independent_frequencies
 from modgrok.commands.arguments import out, parse, print_json
 from modgrok.tasks import Structure, Task, task
 from modgrok.tasks.polynomial import spell
-from modgrok.tasks.shape import variable_names
+from modgrok.tasks.task import variable_names
 
 FIRST_VALUES = 12
 """How many values of a witness are shown where no short polynomial spells it."""

@@ -108,11 +108,11 @@ def _show_plan(request: Request, as_json: bool) -> None:
         print_json({"paper": paper.key, "profile": profile.name, "plan": [dataclasses.asdict(row) for row in rows]})
         return
     table = Table(title=f"{paper.key}, profile {profile.name}", title_justify="left")
-    for name in ("study", "runs", "run-steps at most", "in steps of p 97, N 500", "2 CPU cores", "H200"):
+    for name in ("study", "runs", "run-steps at most", "2 CPU cores", "H200"):
         table.add_column(name, justify="left" if name == "study" else "right")
     for row in rows:
         times = duration(row.cpu_seconds), duration(row.gpu_seconds)
-        table.add_row(row.study, str(row.runs), count(row.run_steps), count(round(row.reference_steps)), *times)
+        table.add_row(row.study, str(row.runs), count(row.run_steps), *times)
     out.print(table)
 
 

@@ -1,13 +1,12 @@
 """`modgrok runs`: list, show, export and remove the runs of a store."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -15,17 +14,34 @@ from modgrok.commands.arguments import InStore, out, parse, print_json
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
+from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
+from modgrok.experiments.sweeps.values import value
 
-PIPED_WIDTH = 160
-"""Columns of a table that another program reads: nothing is cut off."""
-
+COLUMNS = (
+    "run",
+    "task",
+    "p",
+    "network",
+    "N",
+    "α",
+    "optimizer",
+    "rate",
+    "seed",
+    "status",
+    "steps",
+    "test",
+    "grokked at",
+)
 Names = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[RUN ...]")]
 
 
 @dataclass(frozen=True)
 class List(InStore):
     """All runs of the store, the latest first."""
+
+    where: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """Only runs with this setting, such as fraction=0.5 or optimizer=gd; repeat it for more."""
 
 
 @dataclass(frozen=True)
@@ -76,44 +92,43 @@ def main(argv: list[str]) -> None:
 
 
 def _list(arguments: List, store: Store) -> None:
-    rows = [_row(run) for run in _all(store)]
+    wanted = [_wanted(text) for text in arguments.where]
+    rows = [row for row in map(_row, (*store, *store.remains())) if _fits(row, wanted)]
     if arguments.json:
         print_json({"store": str(store.folder), "runs": rows})
         return
     if not rows:
-        out.print(Text(f"There are no runs in {store.folder} yet; modgrok train makes one."))
+        which = "with these settings" if wanted else "yet; modgrok train makes one"
+        out.print(Text(f"There are no runs in {store.folder} {which}."))
         return
-    columns = ("run", "task", "p", "N", "α", "optimizer", "status", "steps", "test", "grokked at")
-    table = Table(*columns, box=None, pad_edge=False)
-    for name in ("p", "N", "α", "steps", "test", "grokked at"):
-        table.columns[columns.index(name)].justify = "right"
+    table = Table(*COLUMNS, box=None, pad_edge=False)
+    for name in ("p", "N", "α", "rate", "seed", "steps", "test", "grokked at"):
+        table.columns[COLUMNS.index(name)].justify = "right"
     table.columns[0].min_width = max(len(row["run"]) for row in rows)
     for row in rows:
         table.add_row(*_cells(row))
-    (out if out.is_terminal else Console(width=PIPED_WIDTH)).print(table, highlight=False)
+    out.print(table, highlight=False)
     for row in rows:
-        if row["status"] == "damaged":
-            out.print(Text(f"{row['run']} is damaged: {row['reason']}"), style="yellow", soft_wrap=True)
+        if "reason" in row:
+            out.print(Text(f"{row['run']} is {row['status']}: {row['reason']}"), style="yellow", soft_wrap=True)
 
 
-def _all(store: Store) -> Iterator[Run]:
-    """The runs of the store, and folders that should hold one but do not."""
-    yield from store
-    if store.folder.exists():
-        bare = [path for path in sorted(store.folder.iterdir()) if RUN_NAME.fullmatch(path.name)]
-        yield from (Run(path) for path in bare if path.is_dir() and _is_bare(path))
+def _wanted(text: str) -> tuple[str, Any]:
+    name, equals, given = text.partition("=")
+    if not equals:
+        raise ModgrokError(f"A setting to look for is NAME=VALUE, such as fraction=0.5, not {text!r}.")
+    name = name.strip().replace("-", "_")
+    return name, value(name, given.strip())
 
 
-def _is_bare(folder: Path) -> bool:
-    """Whether there is something in a folder, and no settings; one with nothing but a lock is about to begin."""
-    names = {path.name for path in folder.iterdir()}
-    return "experiment.json" not in names and bool(names - {"lock"})
+def _fits(row: dict[str, Any], wanted: list[tuple[str, Any]]) -> bool:
+    return not wanted or ("experiment" in row and all(row["experiment"][name] == given for name, given in wanted))
 
 
 def _row(run: Run) -> dict[str, Any]:
     try:
         check_intact(run)
-        result = run.result or {}
+        result: Mapping[str, Any] = run.result or {}
         rows = run.rows()
         last = rows[-1] if rows else {}
         return {
@@ -126,21 +141,28 @@ def _row(run: Run) -> dict[str, Any]:
             "grokked_at": result.get("grokked_at"),
             "experiment": run.experiment.as_dict(),
         }
-    except ModgrokError as damage:
-        return {"run": run.id, "status": "damaged", "reason": str(damage)}
+    except ModgrokError as error:
+        return {
+            "run": run.id,
+            "status": "damaged" if isinstance(error, Damaged) else "unreadable",
+            "reason": str(error),
+        }
 
 
 def _cells(row: dict[str, Any]) -> list[str | Text]:
-    if row["status"] == "damaged":
-        return [row["run"], "–", "", "", "", "", Text("damaged", style="yellow")]
+    if "reason" in row:
+        return [row["run"], "–", *[""] * 7, Text(row["status"], style="yellow")]
     e, test, grokked = row["experiment"], row["test_accuracy"], row["grokked_at"]
     return [
         row["run"],
         Text(e["task"]),
-        str(e["modulus"]),
+        "–" if e["modulus"] is None else str(e["modulus"]),
+        e["network"],
         str(e["width"]),
         f"{e['fraction']:g}",
         e["optimizer"],
+        f"{e['lr']:g}",
+        str(e["seed"]),
         row["status"],
         f"{row['steps']:,}",
         "–" if test is None else f"{test:.1%}",
@@ -153,11 +175,12 @@ def _show(arguments: Show, store: Store) -> None:
     check_intact(run)
     if arguments.json:
         facts = {"run": run.id, "status": run.status, "folder": str(run.folder), **run.settings}
-        print_json(facts | {"result": run.result, "snapshots": run.snapshots})
+        print_json(facts | {"result": run.result and run.result.as_dict(), "snapshots": run.snapshots})
         return
     settings = Table(title=f"Run {run.id}", title_justify="left", show_header=False, box=None)
-    for name, value in run.experiment.as_dict().items():
-        settings.add_row(name.replace("_", " "), Text("–" if value in (None, "") else str(value)))
+    for name, chosen in run.experiment.as_dict().items():
+        if chosen not in (None, "", []):
+            settings.add_row(name.replace("_", " "), Text(str(chosen)))
     where = run.settings["environment"]
     settings.add_row("made with", ", ".join(f"{name} {value}" for name, value in where.items() if value))
     settings.add_row("snapshots", f"{len(run.snapshots)} in {run.folder / 'snapshots'}")

@@ -11,24 +11,16 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from modgrok.commands.arguments import err, out, parse, print_json
-from modgrok.commands.settings import Settings
+from modgrok.commands.settings import SweepSettings, given
 from modgrok.commands.sweeping import Place, Work, report
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import Cell, Summary, summarize
-from modgrok.experiments.sweeps.sweep import DEFAULTS, Sweep
+from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import sweep_table
 
 Vary = Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUES")]
-
-
-@dataclass(frozen=True)
-class SweepSettings(Settings):
-    __doc__ = Experiment.__doc__
-
-    until: int | None = DEFAULTS["until"]
-    snapshots: int = DEFAULTS["snapshots"]
 
 
 @dataclass(frozen=True)
@@ -116,7 +108,7 @@ def main(argv: list[str]) -> None:
         _run(Sweep.from_file(asked.file), asked.place, asked.wanted)
     else:
         new = parse(NewSweep, "sweep", argv)
-        _run(Sweep(new.settings.experiment, new.vary), new.place, new.wanted)
+        _run(Sweep(Experiment(**given(new.settings)), new.vary), new.place, new.wanted)
 
 
 def _run(sweep: Sweep, place: Place, wanted: Wanted) -> None:
@@ -179,7 +171,14 @@ def _list(asked: List) -> None:
     for one in found:
         varies = "; ".join(", ".join(axis) for axis in one["vary"])
         base = one["experiment"]
-        grid.add_row(one["id"], escape(base["task"]), str(base["modulus"]), str(one["runs"]), varies, one["created"])
+        grid.add_row(
+            one["id"],
+            escape(base["task"]),
+            "–" if base["modulus"] is None else str(base["modulus"]),
+            str(one["runs"]),
+            varies,
+            one["created"],
+        )
     out.print(grid, highlight=False)
 
 

@@ -10,12 +10,12 @@ from rich.text import Text
 
 from modgrok.commands.arguments import err
 from modgrok.experiments import Experiment, Store
+from modgrok.experiments.cost import Estimate, estimate
+from modgrok.experiments.planner import Failure
 from modgrok.experiments.progress import LiveProgress, duration
 from modgrok.experiments.sweeps.engines import Engine
-from modgrok.experiments.sweeps.estimate import Estimate
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.sweeps.units import Failure
 
 
 @dataclass(frozen=True)
@@ -48,24 +48,23 @@ class Work:
     """Trains what commands ask for, in one or several rounds, and ends the program properly when it is stopped."""
 
     def __init__(self, place: Place) -> None:
-        from modgrok.experiments.sweeps.engines import engine_called
+        from modgrok.experiments.sweeps.engines import engine_named
         from modgrok.training.devices import use_all_cores
 
         use_all_cores()
         self.store = Store(place.store)
-        self.engine: Engine = engine_called(place.engine, place.address)
+        self.engine: Engine = engine_named(place.engine, place.address)
 
     def forecast(self, results: Results) -> Estimate | None:
         """Says on stderr what the missing runs will cost; None where nothing is missing."""
-        from modgrok.experiments.sweeps.estimate import estimate
         from modgrok.experiments.sweeps.execution import plan
 
         planned = plan(results, self.store, self.engine)
-        err.print(_counts(planned.runs, planned.stored, len(planned.units)), highlight=False, soft_wrap=True)
-        if not planned.units:
+        err.print(_counts(planned.runs, planned.stored, len(planned.batches)), highlight=False, soft_wrap=True)
+        if not planned.batches:
             return None
-        speed = self.engine.measure(planned.units[0], self.store)
-        cost = estimate(planned.units, speed, self.store, self.engine.workers)
+        speed = self.engine.measure(planned.batches[0], self.store)
+        cost = estimate(planned.batches, speed, self.engine.workers)
         err.print(_costs(cost), highlight=False, soft_wrap=True)
         return cost
 
@@ -89,7 +88,7 @@ class Work:
 def report(failures: Sequence[Failure]) -> None:
     """Ends the program with 1 where something could not be trained; each failure was told when it happened."""
     if failures:
-        count = sum(len(failure.unit.experiments) for failure in failures)
+        count = sum(len(failure.experiments) for failure in failures)
         err.print(Text(f"modgrok: {count} runs failed; the same command tries them again."), soft_wrap=True)
         raise SystemExit(1)
 

@@ -1,6 +1,7 @@
 """`modgrok train`: one network from its settings to its run in the store, watched."""
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,21 @@ from rich.text import Text
 
 from modgrok.commands.arguments import InStore, err, out, parse, print_json
 from modgrok.commands.chart import accuracy_chart
-from modgrok.commands.settings import Settings
+from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments.experiment import describe_task
 from modgrok.experiments.progress import LiveProgress, duration
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
 
+LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
+"""What measures are called; others by their names."""
+
 
 @dataclass(frozen=True)
 class Train(InStore):
-    """Train a two-layer network on a modular function, and store the run. The same command again resumes a run that was
-    stopped, and returns one that has ended."""
+    """Train a network on a task, the paper's network unless another is named, and store the run. The same command again
+    resumes a run that was stopped, and returns one that has ended."""
 
     settings: Settings
 
@@ -29,7 +34,7 @@ class Train(InStore):
 def main(argv: list[str]) -> None:
     """Train, print the outcome."""
     arguments = parse(Train, "train", argv)
-    experiment, store = arguments.settings.experiment, Store(arguments.store)
+    experiment, store = Experiment(**given(arguments.settings)), Store(arguments.store)
     run = store.add(experiment)
     known = _has_ended(run)
     if not known:
@@ -39,7 +44,7 @@ def main(argv: list[str]) -> None:
     if known:
         err.print(f"Run {run.id} is in the store already.", highlight=False)
     if arguments.json:
-        print_json(result)
+        print_json(dict(result))
     else:
         show_run(run)
         out.print(_next(run, arguments.store), highlight=False, soft_wrap=True)
@@ -72,7 +77,7 @@ def _train(experiment: Experiment, store: Store) -> Run:
     raise SystemExit(progress.interruption.exit_code)
 
 
-def explanation(experiment: Experiment, result: dict[str, Any]) -> str | None:
+def explanation(experiment: Experiment, result: Mapping[str, Any]) -> str | None:
     """Why a run ended badly, and what to do; None for one that did not."""
     decay, rate = f"{experiment.weight_decay:g}", f"{experiment.lr:g}"
     if result["status"] == "collapsed":
@@ -95,9 +100,8 @@ def show_run(run: Run) -> None:
     curves = history["step"], history["train_accuracy"], history["test_accuracy"]
     out.print(accuracy_chart(*curves, width=min(out.width, 100)), highlight=False)
     out.print()
-    title = (
-        f"{escape(experiment.task)} mod {experiment.modulus}, {experiment.width} neurons, α = {experiment.fraction:g}"
-    )
+    share = f", α = {experiment.fraction:g}" if run.task.enumerable and experiment.examples is None else ""
+    title = f"{escape(describe_task(experiment))}, {experiment.network}, N = {experiment.width}{share}"
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_row("run", f"[bold]{run.id}[/bold]")
     table.add_row("status", f"{result['status']} after {result['steps']:,} steps in {duration(result['seconds'])}")
@@ -108,7 +112,8 @@ def show_run(run: Run) -> None:
     )
     table.add_row("memorized at", _step(result["memorized_at"]))
     table.add_row("grokked at", _step(result["grokked_at"]))
-    table.add_row("IPR", f"{_number(result['ipr'])} ({_number(result['task_ipr'])} in the task's coordinate)")
+    for name, value in result.measures.items():
+        table.add_row(LABELS.get(name, name.replace("_", " ")), _number(value))
     out.print(table, highlight=False)
 
 

@@ -1,72 +1,121 @@
-"""Files that are either whole or absent: written beside their place, then moved there."""
+"""Files that are either whole or absent: written beside their place, then moved there; and locks on folders.
+
+Every change that is made to a store goes through `os` here, one call after another, so that a test can end it at each.
+"""
 
 import contextlib
 import errno
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from modgrok.errors import ModgrokError
 
 
+class NoSpace(ModgrokError):
+    """A disk is full."""
+
+
 @contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
+def translate_os_errors(path: Path) -> Iterator[None]:
     """Turns a refusal of the operating system into a sentence; what was stored before stays as it is."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise ModgrokError(
-                f"No space is left to write {path}. The last checkpoint is intact: make room and run the same command."
-            ) from error
-        raise ModgrokError(f"{path} could not be written: {error.strerror or error}.") from error
+            raise NoSpace(f"No space is left to write {path}: make room and run the same command again.") from error
+        reason = os.strerror(errno.ENOTDIR) if error.errno == errno.EEXIST else error.strerror
+        raise ModgrokError(f"{path} could not be written: {reason or error}.") from error
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Replaces a file as one act: a reader, or a crash, sees the old content or the new."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with explained(path):
+    """Replaces a file as one act: a reader, or a crash, sees the old content or the new.
+
+    A link is followed, and what is no file (a device, a pipe) is written to as it is.
+    """
+    with translate_os_errors(path):
+        path = Path(os.path.realpath(path))
+        if path.exists() and not path.is_file():
+            return _write(os.open(path, os.O_WRONLY), content)
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with open(beside, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            os.makedirs(path.parent, exist_ok=True)
+            _write(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), content)
             os.replace(beside, path)
         except BaseException:
-            beside.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
             raise
-
-
-def remove_unfinished(folder: Path) -> None:
-    """Deletes what writers left beside its place when they were killed; for the holder of the folder's lock."""
-    for path in folder.rglob(".*.*"):
-        path.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:
     write_bytes(path, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
 
 
-def write_tensors(path: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
-    """A safetensors file, written as one act."""
-    from safetensors.numpy import save
+def append_bytes(path: Path, place: int, content: bytes) -> None:
+    """Writes from a place in the file on; what stood there, cut short by a crash, goes. It needs a `sync` to last."""
+    with translate_os_errors(path):
+        os.makedirs(path.parent, exist_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+        try:
+            if os.fstat(file).st_size > place:
+                os.ftruncate(file, place)
+            os.lseek(file, place, os.SEEK_SET)
+        except BaseException:
+            os.close(file)
+            raise
+        _write(file, content, synced=False)
 
-    # A zero-dimensional array would come back as one of length 1 from `ascontiguousarray`.
-    write_bytes(path, save({name: np.array(t, order="C") for name, t in tensors.items()}, metadata=metadata))
+
+def sync(path: Path) -> None:
+    """Returns when a file is on the disk, and not only in the system's memory."""
+    with translate_os_errors(path):
+        file = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
 
 
-def read_tensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """What `write_tensors` wrote."""
-    from safetensors import safe_open
+def cut(path: Path, length: int) -> None:
+    """Shortens a file, as one act."""
+    with translate_os_errors(path):
+        os.truncate(path, length)
 
-    with safe_open(str(path), framework="numpy") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+
+def move(path: Path, target: Path) -> None:
+    """Moves a file or a folder, as one act."""
+    with translate_os_errors(target):
+        os.makedirs(target.parent, exist_ok=True)
+        os.replace(path, target)
+
+
+def remove(path: Path) -> None:
+    """Deletes a file, if it is there."""
+    with translate_os_errors(path), contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Deletes what writers left beside its place when they were killed; for the holder of the folder's lock."""
+    for path in folder.rglob(".*.*"):
+        remove(path)
+
+
+def _write(file: int, content: bytes, synced: bool = True) -> None:
+    """Writes all of it and closes the file."""
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(file, rest) :]
+        if synced and stat.S_ISREG(os.fstat(file).st_mode):
+            os.fsync(file)
+    finally:
+        os.close(file)
 
 
 class Lock:
@@ -74,32 +123,33 @@ class Lock:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "lock"
-        self._file: Any = None
+        self._file: int | None = None
 
     def acquire(self, wait: bool = True) -> bool:
         """Whether the lock was got; with `wait` it always is, in the end."""
-        with explained(self.path):
+        with translate_os_errors(self.path):
             while True:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                file = open(self.path, "a")  # noqa: SIM115
+                os.makedirs(self.path.parent, exist_ok=True)
+                file = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o666)
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                    if self._is_in_place(file):
+                        self._file, file = file, -1
+                        return True
                 except BlockingIOError:
-                    file.close()
                     return False
-                if self._is_in_place(file):
-                    self._file = file
-                    return True
-                file.close()
+                finally:
+                    if file >= 0:
+                        os.close(file)
 
-    def _is_in_place(self, file: Any) -> bool:
+    def _is_in_place(self, file: int) -> bool:
         """Whether the folder was neither moved nor removed between opening its lock and getting it."""
         try:
-            return os.path.samestat(os.fstat(file.fileno()), os.stat(self.path))
+            return os.path.samestat(os.fstat(file), os.stat(self.path))
         except FileNotFoundError:
             return False
 
     def release(self) -> None:
         if self._file is not None:
-            self._file.close()
+            os.close(self._file)
             self._file = None

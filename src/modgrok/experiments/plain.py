@@ -13,8 +13,8 @@ def plain(field: dataclasses.Field[Any], value: Any) -> Any:
 
     Texts for a field that allows certain words are left as they are, right or wrong.
     """
-    kinds = get_args(field.type) if get_origin(field.type) is not Literal else (field.type,)
-    kinds = kinds or (field.type,)
+    origin = get_origin(field.type)
+    kinds = (tuple,) if origin is tuple else (field.type,) if origin in (None, Literal) else get_args(field.type)
     words_allowed = any(get_origin(kind) is Literal for kind in kinds)
     if (value is None and type(None) in kinds) or (isinstance(value, str) and words_allowed):
         return value
@@ -48,7 +48,14 @@ def _whole(value: Any) -> int:
     return int(operator.index(value))
 
 
-_KINDS: tuple[tuple[type, str, Callable[[Any], Any]], ...] = (
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(part, str) for part in value):
+        raise TypeError
+    return tuple(value)
+
+
+_KINDS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
+    (tuple, "a list of texts", _texts),
     (str, "a text", _text),
     (bool, "true or false", _switch),
     (int, "a whole number", _whole),

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.result import Result
 
 LINE_SECONDS = 10.0
 """Time between two lines where there is no terminal."""
@@ -68,9 +69,9 @@ class LiveProgress(Observer):
     def measured(self, run: Any, row: dict[str, Any]) -> None:
         self.latest = row
 
-    def ended(self, run: Any, result: dict[str, Any]) -> None:
+    def ended(self, run: Any, result: Result) -> None:
         self.ended_runs += 1
-        self.total -= run.experiment.steps - result["steps"]
+        self.total -= run.experiment.steps - result.steps
         self._show()
 
     def remark(self, sentence: str) -> None:

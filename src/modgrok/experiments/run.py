@@ -1,30 +1,64 @@
-"""One run's folder: settings, environment, curves, snapshots, checkpoint, result.
+"""One run's folder: settings, environment, curves, snapshots, checkpoints, result.
 
 experiment.json         settings and environment, written before the first step
 curves.jsonl            one line for each evaluation, appended as the run goes
 snapshots/00000100.safetensors   weights at that step
-checkpoint.safetensors  all that is needed to go on, until the run ends
+checkpoint.safetensors  all that is needed to go on, until the run ends; checkpoint.before.safetensors is the one before
 network.safetensors     the weights at the end
 result.json             the outcome; its presence means that the run has ended
+
+Every file is verified when it is used: all but the curves are sealed with a digest (`modgrok.sealed`), each line of the
+curves has a checksum. Checkpoints and results say how far the curves had come and which snapshots there were. Files are
+written in an order in which every beginning of the sequence of writes is a valid run.
+
+Runs of format 1 have no digests and no checksums. They can be read like all others, and not gone on with.
 """
 
+import dataclasses
+import hashlib
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import Damaged, ModgrokError
+from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.files import explained, read_tensors, remove_unfinished, write_bytes, write_json, write_tensors
-from modgrok.networks import Network, load_network
-from modgrok.networks.storage import network_bytes
+from modgrok.experiments.files import NoSpace, move, remove, remove_unfinished, sync, write_bytes
+from modgrok.experiments.result import Result
+from modgrok.experiments.stored_json import build, read_json, write_sealed_json
+from modgrok.networks import Network
+from modgrok.networks.storage import network_bytes, read_network
+from modgrok.networks.tensors import read_tensors, tensor_bytes
+from modgrok.sealed import exists, parse_json
 from modgrok.tasks import Task
 
+__all__ = ["Damaged", "Run", "Settings"]
 
-class Damaged(ModgrokError):
-    """A run's folder does not hold what modgrok wrote there."""
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `experiment.json` holds."""
+
+    experiment: dict[str, Any]
+    environment: dict[str, str | int | float | None]
+    run: str = ""
+    format: int = 1
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a checkpoint or a result says of the other files: they held as much when it was written."""
+
+    curves: Mark
+    snapshots: tuple[int, ...]
 
 
 class Run:
@@ -40,33 +74,64 @@ class Run:
     @property
     def settings(self) -> dict[str, Any]:
         """What `experiment.json` holds: `experiment` and `environment`."""
-        return _read_json(self.folder / "experiment.json")
+        return {"experiment": self._settings.experiment, "environment": self._settings.environment}
+
+    @property
+    def _settings(self) -> Settings:
+        path = self.folder / "experiment.json"
+        content = read_json(path, sealed=False)
+        older = content.keys() == {"experiment", "environment"}
+        if not older:
+            content = read_json(path, sealed=True)
+        found = build(Settings, content, path)
+        if found.format not in (1, FORMAT):
+            raise ModgrokError(f"{path} has format {found.format}, and this modgrok knows those up to {FORMAT}.")
+        if (_id_of_format_1(found.experiment) if older else found.run) != self.id:
+            raise Damaged(f"The settings in {self.folder} are not those of run {self.id}.")
+        return found
+
+    @property
+    def format(self) -> int:
+        """1 for runs without digests."""
+        return self._settings.format if exists(self.folder / "experiment.json") else FORMAT
 
     @cached_property
     def experiment(self) -> Experiment:
         try:
-            experiment = Experiment.from_dict(self.settings["experiment"])
-        except (KeyError, TypeError, ModgrokError) as error:
+            settings = self._settings
+            return (Experiment.from_format_1 if settings.format == 1 else Experiment.from_dict)(settings.experiment)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Damaged(f"{self.folder / 'experiment.json'} does not describe an experiment: {error}.") from error
+        except Damaged:
+            raise
+        except ModgrokError as error:
             raise Damaged(f"{self.folder / 'experiment.json'} does not describe an experiment: {error}") from error
-        if experiment.id != self.id:
-            raise Damaged(f"The settings in {self.folder} are not those of run {self.id}.")
-        return experiment
 
     @property
     def task(self) -> Task:
         return self.experiment.load_task(self.folder.parent / "tables")
 
     @property
-    def result(self) -> dict[str, Any] | None:
+    def result(self) -> Result | None:
         """The outcome, or None while the run has not ended."""
+        return self._result_and_kept()[0]
+
+    def _result_and_kept(self) -> tuple[Result | None, Kept | None]:
         path = self.folder / "result.json"
-        return _read_json(path) if path.exists() else None
+        if not exists(path):
+            return None, None
+        content = read_json(path, sealed=self.format > 1)
+        kept = _kept(content.pop("kept"), path) if self.format > 1 and "kept" in content else None
+        result = Result.from_dict(content, path)
+        if result.run != self.id or (kept is None and self.format > 1):
+            raise Damaged(f"{path} is not the result of run {self.id}.")
+        return result, kept
 
     @property
     def status(self) -> str:
         """`finished`, `diverged`, `collapsed`, or `unfinished`."""
         result = self.result
-        return result["status"] if result else "unfinished"
+        return result.status if result else "unfinished"
 
     @property
     def history(self) -> dict[str, np.ndarray]:
@@ -79,25 +144,24 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """The lines of the curves; a last line that a crash cut short does not count."""
-        path = self.folder / "curves.jsonl"
-        if not path.exists():
-            return []
-        try:
-            lines = path.read_text().splitlines(keepends=True)
-            rows = [json.loads(line) for line in lines if line.endswith("\n")]
-        except (OSError, ValueError) as error:
-            raise Damaged(f"{path} cannot be read: {error}.") from error
-        if not all(isinstance(row, dict) and isinstance(row.get("step"), int) for row in rows):
-            raise Damaged(f"{path} has a line that is not a point of the curves.")
-        return rows
+        result, kept = self._result_and_kept()  # Before the curves, which go on until there is a result.
+        rows = self._curves.lines().rows
+        if result is not None:
+            self._check_curves(kept)
+            if not rows or rows[-1]["step"] != result.steps:
+                raise Damaged(f"{self._curves.path} does not end at step {result.steps}, where the run did.")
+        return [dict(row) for row in rows]
+
+    @cached_property
+    def _curves(self) -> Curves:
+        return Curves(self.folder / "curves.jsonl", self.id, checked=self.format > 1)
 
     @property
     def network(self) -> Network:
         """The network at the end, or at the latest snapshot while the run goes on."""
-        path = self.folder / "network.safetensors"
-        if path.exists():
-            return load_network(path)
-        steps = self.snapshots
+        result, steps = self.result, self.snapshots
+        if result is not None:
+            return self._read_network(self.folder / "network.safetensors", result.steps)
         if not steps:
             raise ModgrokError(f"Run {self.id} has kept no weights yet; let it go on for a while.")
         return self.snapshot(steps[-1])
@@ -105,74 +169,164 @@ class Run:
     @property
     def snapshots(self) -> list[int]:
         """Steps whose weights are kept, ascending."""
-        return sorted(int(path.stem) for path in (self.folder / "snapshots").glob("[0-9]*.safetensors"))
+        stems = [path.stem for path in (self.folder / "snapshots").glob("[0-9]*.safetensors")]
+        return sorted(int(stem) for stem in stems if stem.isdecimal() and len(stem) < 20)
 
     def snapshot(self, step: int) -> Network:
         """The network at a kept step."""
         path = self.snapshot_path(step)
-        if not path.exists():
+        if not exists(path):
             kept = ", ".join(map(str, self.snapshots)) or "none"
             raise ModgrokError(f"Run {self.id} has kept no weights of step {step}; it has those of {kept}.")
-        return load_network(path)
+        return self._read_network(path, step)
 
     def snapshot_path(self, step: int) -> Path:
         return self.folder / "snapshots" / f"{step:08d}.safetensors"
 
+    def _read_network(self, path: Path, step: int) -> Network:
+        return read_network(path, self._place(step) if self.format > 1 else "").network
+
+    def _place(self, step: int) -> str:
+        return f"{self.id}@{step}"
+
+    @property
+    def checkpoints(self) -> list[Path]:
+        """The files of checkpoints, the latest first."""
+        paths = (self.folder / "checkpoint.safetensors", self.folder / "checkpoint.before.safetensors")
+        return [path for path in paths if exists(path)]
+
+    def read_checkpoint(self) -> tuple[int, dict[str, np.ndarray]] | None:
+        """Step and state of the latest checkpoint that is intact, None where there is none; `Damaged` where there are
+        checkpoints and none of them is."""
+        found = self._intact_checkpoint()
+        return None if found is None else found[:2]
+
+    def _intact_checkpoint(self) -> tuple[int, dict[str, np.ndarray], Kept] | None:
+        if self.format == 1:
+            return None
+        first: Damaged | None = None
+        for path in self.checkpoints:
+            try:
+                return self.read_checkpoint_file(path)
+            except Damaged as damage:
+                if exists(path):  # If not, the run has gone on or ended since.
+                    first = first or damage
+        if first is not None:
+            raise first
+        return None
+
+    def read_checkpoint_file(self, path: Path) -> tuple[int, dict[str, np.ndarray], Kept]:
+        """Step, state and what else there was; `Damaged` where the file is not what was written."""
+        file = read_tensors(path)
+        try:
+            about = parse_json(file.metadata["modgrok"])
+            if not file.sealed or about["run"] != self.id:
+                raise ValueError("it is another run's, or has lost its digest")
+            return int(about["step"]), file.tensors, _kept(about["kept"], path)
+        except (ValueError, TypeError, KeyError) as error:
+            raise Damaged(f"{path} is not a checkpoint of run {self.id}: {error}.") from error
+
+    def check(self, snapshots: bool = False) -> None:
+        """Raises `Damaged` where the folder does not hold a run: settings, curves and snapshots as far as the result or
+        the latest intact checkpoint says, the network of a run that has ended; with `snapshots` their content too."""
+        _ = self.experiment
+        result, kept = self._result_and_kept()
+        if result is not None:
+            _ = self.rows(), self.network
+        else:
+            checkpoint = self._intact_checkpoint()
+            kept = checkpoint[2] if checkpoint else None
+            self._check_curves(kept)
+        missing = set(kept.snapshots if kept else ()) - set(self.snapshots)
+        if missing:
+            raise Damaged(f"{self.snapshot_path(min(missing))} is missing.")
+        if snapshots:
+            for step in self.snapshots:
+                self.snapshot(step)
+
+    def _check_curves(self, kept: Kept | None) -> None:
+        """Whether the curves go on from where a checkpoint or a result saw them; those of a result end there."""
+        marks = self._curves.lines().marks
+        if kept is not None and (len(marks) <= kept.curves.rows or marks[kept.curves.rows] != kept.curves):
+            raise Damaged(f"{self._curves.path} does not have the {kept.curves.rows} points that it had before.")
+
     # What a trainer writes, holding the folder's lock.
 
     def begin(self, experiment: Experiment, environment: dict[str, Any]) -> None:
-        """Writes the settings of a fresh run; the curves of one that was killed before its first checkpoint go."""
+        """Writes the settings of a fresh run; all that is left of one that was stopped before its first step goes,
+        checkpoints first, since they say what else there is."""
         remove_unfinished(self.folder)
-        write_bytes(self.folder / "curves.jsonl", b"")
-        write_json(self.folder / "experiment.json", {"experiment": experiment.as_dict(), "environment": environment})
+        self.remove_checkpoints()
+        remove(self.folder / "curves.jsonl")
+        for step in self.snapshots:
+            remove(self.snapshot_path(step))
+        settings = {"experiment": experiment.as_dict(), "environment": environment}
+        write_sealed_json(self.folder / "experiment.json", {"format": FORMAT, "run": self.id} | settings)
+        for name in ("experiment", "_curves"):
+            self.__dict__.pop(name, None)
 
     def append(self, rows: list[dict[str, Any]]) -> None:
-        path = self.folder / "curves.jsonl"
-        with explained(path), open(path, "a") as file:
-            file.write("".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
+        with self._told_of_checkpoint():
+            self._curves.append(rows)
 
     def truncate(self, step: int) -> None:
         """Drops all curve points after a step: they are about to be made again."""
         remove_unfinished(self.folder)
-        kept = [row for row in self.rows() if row["step"] <= step]
-        write_bytes(self.folder / "curves.jsonl", "".join(json.dumps(row) + "\n" for row in kept).encode())
+        self._curves.cut_after(step)
 
     def keep(self, step: int, network: Network) -> None:
-        write_bytes(self.snapshot_path(step), network_bytes(network))
+        with self._told_of_checkpoint():
+            write_bytes(self.snapshot_path(step), network_bytes(network, place=self._place(step)))
 
-    def checkpoint(self, step: int, leaves: list[Any]) -> None:
-        tensors = {str(number): leaf for number, leaf in enumerate(leaves)}
-        write_tensors(self.folder / "checkpoint.safetensors", tensors, {"step": str(step)})
+    def checkpoint(self, step: int, tensors: Mapping[str, np.ndarray]) -> None:
+        """Stores a state by the names of its parts; the checkpoint before this one is kept too."""
+        latest, before = self.folder / "checkpoint.safetensors", self.folder / "checkpoint.before.safetensors"
+        about = {"format": FORMAT, "run": self.id, "step": step, "kept": self._what_is_kept()}
+        content = tensor_bytes(dict(tensors), {"modgrok": json.dumps(about)})
+        with self._told_of_checkpoint():
+            if exists(latest):
+                move(latest, before)
+            write_bytes(latest, content)
 
-    def read_checkpoint(self) -> tuple[int, list[np.ndarray]] | None:
-        """Step and state of the last checkpoint, or None where there is none."""
-        from safetensors import SafetensorError
-
-        path = self.folder / "checkpoint.safetensors"
-        if not path.exists():
-            return None
-        try:
-            tensors, metadata = read_tensors(path)
-            return int(metadata["step"]), [tensors[str(number)] for number in range(len(tensors))]
-        except FileNotFoundError:
-            return None  # The run has ended since.
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
-            raise Damaged(f"{path} is not a checkpoint: {error}.") from error
-
-    def finish(self, result: dict[str, Any], network: Network) -> None:
+    def finish(self, result: Mapping[str, Any], network: Network) -> None:
         """Writes the end of a run, the result last, since it is what says that the rest is there."""
-        write_bytes(self.folder / "network.safetensors", network_bytes(network, self.experiment.as_dict()))
-        write_json(self.folder / "result.json", result)
-        (self.folder / "checkpoint.safetensors").unlink(missing_ok=True)
+        content = network_bytes(network, self.experiment.as_dict(), self._place(result["steps"]))
+        with self._told_of_checkpoint():
+            write_bytes(self.folder / "network.safetensors", content)
+            write_sealed_json(self.folder / "result.json", dict(result) | {"kept": self._what_is_kept()})
+        self.remove_checkpoints()
+
+    def remove_checkpoints(self) -> None:
+        for path in reversed(self.checkpoints):
+            remove(path)
+
+    def _what_is_kept(self) -> dict[str, Any]:
+        """`Kept` as JSON, of files that are on the disk."""
+        if exists(self._curves.path):
+            sync(self._curves.path)
+        return {"curves": dataclasses.asdict(self._curves.lines().marks[-1]), "snapshots": self.snapshots}
+
+    @contextmanager
+    def _told_of_checkpoint(self) -> Iterator[None]:
+        """Says of a full disk that the run can go on, where it can."""
+        try:
+            yield
+        except NoSpace as error:
+            if self.checkpoints:
+                raise NoSpace(f"{error} It goes on from its last checkpoint, which is intact.") from error
+            raise
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text())
-    except FileNotFoundError as error:
-        raise Damaged(f"{path} is missing.") from error
-    except (OSError, ValueError) as error:
-        raise Damaged(f"{path} cannot be read: {error}.") from error
-    if not isinstance(value, dict):
-        raise Damaged(f"{path} does not hold a JSON object.")
-    return value
+def _kept(content: Any, path: Path) -> Kept:
+    if not isinstance(content, dict) or not isinstance(content.get("curves"), dict):
+        raise Damaged(f"{path} does not say what else there is.")
+    steps = content.get("snapshots")
+    if not isinstance(steps, list) or not all(type(step) is int for step in steps):
+        raise Damaged(f"{path} does not say which snapshots there are.")
+    return Kept(build(Mark, content["curves"], path), tuple(steps))
+
+
+def _id_of_format_1(settings: dict[str, Any]) -> str:
+    """The content hash that named a run of format 1."""
+    text = json.dumps({"format": 1} | settings, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -11,14 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.experiment import TABLE, Experiment, is_table_file, table_name
-from modgrok.experiments.files import Lock, explained, write_bytes
-from modgrok.experiments.run import Damaged, Run
-from modgrok.networks import load_network
+from modgrok.experiments.files import Lock, move, write_bytes
+from modgrok.experiments.identity import format_1_hash
+from modgrok.experiments.observer import Observer
+from modgrok.experiments.run import Run
+from modgrok.sealed import exists
 from modgrok.tasks import Task
 
 RUN_NAME = re.compile("[0-9a-f]{12}")
+BORN = {"lock", "curves.jsonl"}
+"""What a folder may hold before it has settings: runs of format 1 began with empty curves."""
 
 
 class Store:
@@ -26,7 +30,7 @@ class Store:
 
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder or os.environ.get("MODGROK_STORE") or "runs")
-        if self.folder.exists() and not self.folder.is_dir():
+        if exists(self.folder) and not self.folder.is_dir():
             raise ModgrokError(f"The store is a folder, and {self.folder} is a file.")
 
     @property
@@ -34,10 +38,19 @@ class Store:
         return self.folder / "tables"
 
     def add(self, experiment: Experiment) -> Run:
-        """The place of an experiment, whose task's table is kept where it came from a file."""
+        """The place of an experiment, whose task's table is kept where it came from a file; a run of format 1 that has
+        ended is its own place."""
         if is_table_file(experiment.task):
             self.add_table(experiment.load_task())
-        return Run(self.folder / self.resolve(experiment).id)
+        resolved = self.resolve(experiment)
+        old = format_1_hash(resolved.as_dict())
+        if old is not None and exists(self.run(old).folder / "result.json"):
+            return self.run(old)
+        return self.run(resolved.content_hash)
+
+    def run(self, name: str) -> Run:
+        """The run of that full id, whether there is one or not."""
+        return Run(self.folder / name)
 
     def add_table(self, task: Task) -> Path:
         """Keeps a task's table under its hash and says where."""
@@ -57,12 +70,20 @@ class Store:
 
     def __iter__(self) -> Iterator[Run]:
         """All runs, the latest first."""
-        if not self.folder.exists():
-            return
-        found = [path for path in self.folder.iterdir() if RUN_NAME.fullmatch(path.name)]
-        written = [(path, path / "experiment.json") for path in found]
-        dated = [(file.stat().st_mtime, path) for path, file in written if file.exists()]
-        yield from (Run(path) for _, path in sorted(dated, reverse=True))
+        dated = [(_written(folder / "experiment.json"), folder) for folder in self._folders()]
+        found = sorted(((written, folder) for written, folder in dated if written is not None), reverse=True)
+        yield from (Run(folder) for _, folder in found)
+
+    def remains(self) -> Iterator[Run]:
+        """Folders that should hold a run, and hold something without settings that is not about to become one."""
+        for folder in self._folders():
+            if _written(folder / "experiment.json") is None and _contents(folder) - BORN:
+                yield Run(folder)
+
+    def _folders(self) -> list[Path]:
+        if not exists(self.folder):
+            return []
+        return [self.folder / name for name in sorted(_contents(self.folder)) if RUN_NAME.fullmatch(name)]
 
     def find(self, name: str) -> Run:
         """The run whose id begins so; `last` is the latest."""
@@ -81,39 +102,112 @@ class Store:
 
     def remove(self, run: Run) -> None:
         """Deletes a run, unless a process is working on it."""
+        if run.folder.is_symlink():
+            raise ModgrokError(f"{run.folder} is a link to {os.readlink(run.folder)}; remove the link, or that folder.")
         lock = Lock(run.folder)
         if not lock.acquire(wait=False):
             raise ModgrokError(f"Run {run.id} is being trained right now; stop that first.")
-        shutil.rmtree(run.folder)
-        lock.release()
+        try:
+            shutil.rmtree(run.folder)
+        except OSError as error:
+            raise ModgrokError(f"{run.folder} could not be removed: {error.strerror or error}.") from error
+        finally:
+            lock.release()
 
-    def set_aside(self, run: Run) -> Path:
-        """Moves a damaged run out of the way, whole, and says where to."""
-        target = self.folder / "damaged" / f"{run.id}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-        with explained(target):
-            target.parent.mkdir(exist_ok=True)
-            os.replace(run.folder, target)
+    def set_aside(self, run: Run, file: Path | None = None) -> Path:
+        """Moves a damaged run out of the way, whole or one file of it, and says where to."""
+        moment = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09d}"
+        target = self.folder / "damaged" / f"{run.id}-{moment}"
+        if file is not None:
+            target = target / file.relative_to(run.folder)
+        move(run.folder if file is None else file, target)
         return target
 
+    def lock(self, run: Run, observer: Observer) -> Lock:
+        """A run's lock, waited for if another process has it."""
+        lock = Lock(run.folder)
+        if not lock.acquire(wait=False):
+            observer.remark(f"Run {run.id} is being trained by another process; waiting for it.")
+            lock.acquire()
+        return lock
 
-def check_intact(run: Run) -> None:
-    """Raises `Damaged` where a folder that should hold a run does not."""
-    if not (run.folder / "experiment.json").exists():
-        # A run is born with a lock, empty curves and a hidden file that becomes experiment.json.
-        born = {"lock", "curves.jsonl"}
-        names = sorted(path.name for path in run.folder.glob("[!.]*") if path.name not in born)
-        if names:
-            raise Damaged(f"{run.folder} has no experiment.json beside {', '.join(names[:3])}.")
-        return
-    evaluated, _ = run.experiment.schedule
-    result, checkpoint = run.result, run.read_checkpoint()
-    if result is not None:
-        if not {"status", "steps", "test_accuracy"} <= result.keys():
-            raise Damaged(f"{run.folder / 'result.json'} does not hold a result.")
+    def repair(self, run: Run, observer: Observer) -> None:
+        """Makes a run ready to be trained or returned: what is damaged is named and moved aside, under lock.
+
+        A folder that does not hold a run goes whole; a damaged checkpoint beside an intact one goes alone. Checkpoints
+        that a process left when it was killed at the end of a run are deleted.
+        """
+        if not _needs_repair(run):
+            return
+        lock = self.lock(run, observer)
         try:
-            _ = load_network(run.folder / "network.safetensors")
-        except ModgrokError as error:
-            raise Damaged(str(error)) from error
-    reached = result["steps"] if result else checkpoint[0] if checkpoint else -1
-    if [row["step"] for row in run.rows() if row["step"] <= reached] != evaluated[evaluated <= reached].tolist():
-        raise Damaged(f"{run.folder / 'curves.jsonl'} does not have all points up to step {reached}.")
+            check_intact(run, snapshots=True)  # Another process may have been at work on it before.
+            for path, damage in _damaged_checkpoints(run):
+                observer.remark(f"{damage} It was moved to {self.set_aside(run, path)}; the run goes on from another.")
+            if run.result is not None:
+                run.remove_checkpoints()
+        except Damaged as damage:
+            moved = self.set_aside(run)
+            observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts afresh.")
+        finally:
+            lock.release()
+
+
+def check_intact(run: Run, snapshots: bool = False) -> None:
+    """Raises `Damaged` where a folder that should hold a run does not; the snapshots' content is checked if asked."""
+    while True:
+        before = _state(run.folder)
+        try:
+            if exists(run.folder / "experiment.json"):
+                run.check(snapshots)
+            elif names := sorted(before.keys() - BORN):
+                raise Damaged(f"{run.folder} has no experiment.json beside {', '.join(names[:3])}.")
+            return
+        except Damaged:
+            if _state(run.folder) == before:
+                raise  # Otherwise it was read while another process wrote.
+
+
+def _needs_repair(run: Run) -> bool:
+    try:
+        check_intact(run, snapshots=True)
+    except Damaged:
+        return True
+    return bool(_damaged_checkpoints(run)) or (bool(run.checkpoints) and run.result is not None)
+
+
+def _damaged_checkpoints(run: Run) -> list[tuple[Path, Damaged]]:
+    """Checkpoints that are not what was written, and why not."""
+    found = []
+    for path in run.checkpoints if run.format > 1 else ():
+        try:
+            run.read_checkpoint_file(path)
+        except Damaged as damage:
+            if exists(path):
+                found.append((path, damage))
+    return found
+
+
+def _state(folder: Path) -> dict[str, float | None]:
+    """What changes when a process works in a folder: when each file was written, by its name."""
+    return {name: _written(folder / name) for name in _contents(folder)} if exists(folder) else {}
+
+
+def _contents(folder: Path) -> set[str]:
+    """The names in a folder, without those of files that are being written."""
+    try:
+        return {name for name in os.listdir(folder) if not name.startswith(".")}
+    except NotADirectoryError:
+        return set()
+    except OSError as error:
+        raise ModgrokError(f"{folder} cannot be read: {error.strerror}.") from error
+
+
+def _written(path: Path) -> float | None:
+    """When a file was written; now where that may not be known, None where there is none."""
+    try:
+        return os.stat(path).st_mtime
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return time.time()

@@ -55,7 +55,7 @@ class Library:
     def _summary(self, run: Run) -> dict[str, Any]:
         try:
             settings = run.settings["experiment"]
-            result = run.result or {}
+            result = run.result.as_dict() if run.result else {}
             chosen = {name: settings[name] for name in SUMMARY}
         except (Damaged, KeyError, TypeError) as error:
             return {"run": run.id, "status": "damaged", "reason": str(error)}
@@ -74,7 +74,7 @@ class Library:
             "run": run.id,
             "status": run.status,
             "settings": experiment.as_dict(),
-            "result": run.result,
+            "result": run.result and run.result.as_dict(),
             "rows": run.rows(),
             "snapshots": frame_steps(run),
             "command": command(experiment),

@@ -81,7 +81,7 @@ def ablate_neuron(network: Network, neuron: int) -> Network:
     w_in, w_out = network.w_in.copy(), network.w_out.copy()
     w_in[neuron] = 0
     w_out[:, neuron] = 0
-    return dataclasses.replace(network, w_in=w_in, w_out=w_out)
+    return network.replace(w_in=w_in, w_out=w_out)
 
 
 def cleaning_table(
@@ -137,4 +137,4 @@ def _cut(network: Network, triples: Triples, neurons: Bool[np.ndarray, "N"]) -> 
 def _with_blocks(network: Network, blocks: Float[np.ndarray, "N B p"]) -> Network:
     network = as_numpy(network)
     blocks = blocks.astype(network.dtype)
-    return dataclasses.replace(network, w_in=blocks[:, :-1], w_out=np.ascontiguousarray(blocks[:, -1].T))
+    return network.replace(w_in=blocks[:, :-1], w_out=np.ascontiguousarray(blocks[:, -1].T))

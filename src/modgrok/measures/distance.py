@@ -4,7 +4,6 @@ The nearest closed form replaces every neuron by the wave triple with $\varphi_{
 non-negative amplitudes of its own that is closest to it in the sum of squared differences of all its weights.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -50,7 +49,7 @@ def nearest_closed_form(network: Network, coordinate: Coordinate | None = None) 
     waves = triples.waves(_nearest_coefficients(triples))
     blocks = np.where((triples.frequency > 0)[:, None, None], waves, triples.blocks)
     network = as_numpy(network, np.float64)
-    return dataclasses.replace(network, w_in=blocks[:, :-1], w_out=blocks[:, -1].T)
+    return network.replace(w_in=blocks[:, :-1], w_out=blocks[:, -1].T)
 
 
 def _nearest_coefficients(triples: Triples) -> Float[np.ndarray, "N B 2"]:

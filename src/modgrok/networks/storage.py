@@ -1,13 +1,29 @@
-"""Networks as safetensors files, readable from PyTorch: tensors `w_in`, `w_out`, settings as JSON in the metadata."""
+"""Networks as safetensors files, readable from PyTorch: named tensors, architecture and settings as JSON with them."""
 
+import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from modgrok.errors import ModgrokError
-from modgrok.networks.network import Network, Normalization, as_numpy
+from modgrok.errors import Damaged, ModgrokError
+from modgrok.networks.architecture import architecture_named
+from modgrok.networks.network import Network, as_numpy
+from modgrok.networks.tensors import read_tensors, tensor_bytes
+from modgrok.sealed import parse_json
+from modgrok.tasks import Signature
+
+FORMAT = 2
+"""Files of format 2 are sealed; those of format 1, which say no number, have no digest."""
+
+
+class StoredNetwork(NamedTuple):
+    """What a network's file holds."""
+
+    network: Network
+    settings: dict[str, Any]
+    """What the writer wrote down beside the network, as JSON values."""
 
 
 def save_network(network: Network, path: str | Path, settings: dict[str, Any] | None = None) -> None:
@@ -18,36 +34,89 @@ def save_network(network: Network, path: str | Path, settings: dict[str, Any] | 
         raise ModgrokError(f"The network could not be written to {path}: {error}.") from error
 
 
-def network_bytes(network: Network, settings: dict[str, Any] | None = None) -> bytes:
-    """The content of a network's file.
+def load_network(path: str | Path) -> Network:
+    """Reads a network that `save_network` wrote, on NumPy arrays."""
+    return read_network(Path(path)).network
+
+
+def network_bytes(network: Network, settings: dict[str, Any] | None = None, place: str = "") -> bytes:
+    """The content of a network's file; `place` says whose weights they are, where a run keeps them."""
+    tensors, own = _tensors(as_numpy(network))
+    metadata = {
+        "modgrok": json.dumps({"format": FORMAT} | own, sort_keys=True),
+        "settings": json.dumps(settings or {}, sort_keys=True),
+    }
+    return tensor_bytes(tensors, metadata | ({"place": place} if place else {}))
+
+
+def read_network(path: Path, place: str = "") -> StoredNetwork:
+    """A network and what was written down beside it; with a place only a sealed file that was written for it."""
+    file = read_tensors(path)
+    if place and (not file.sealed or file.metadata.get("place") != place):
+        raise Damaged(f"{path} does not hold the weights of {place}.")
+    try:
+        own, settings = (parse_json(file.metadata.get(name, "{}")) for name in ("modgrok", "settings"))
+        if "modgrok" not in file.metadata or not isinstance(own, dict) or not isinstance(settings, dict):
+            raise ValueError("its metadata do not describe one")
+        if own.pop("format", 1) != 1 and not file.sealed:
+            raise ValueError("it has lost its digest")
+        return StoredNetwork(_network(file.tensors, own), settings)
+    except (ValueError, TypeError, KeyError, ModgrokError) as error:
+        missing = f"it has no {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
+        raise Damaged(f"{path} is not a network that modgrok saved: {missing}.") from error
+
+
+def _tensors(network: Network) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """A network as named arrays and JSON values.
 
     Complex weights are stored as `w_in_real`, `w_in_imag` and so on, since not every reader knows complex tensors.
     """
-    from safetensors.numpy import save
-
-    network = as_numpy(network)
-    tensors: dict[str, np.ndarray] = {"w_in": network.w_in, "w_out": network.w_out}
+    tensors, architecture = network.tensors, network.architecture
     if network.dtype.kind == "c":
         tensors = {f"{name}_{part}": getattr(w, part) for name, w in tensors.items() for part in ("real", "imag")}
-    if network.normalization is not None:
-        tensors |= {"mean": network.normalization.mean, "std": network.normalization.std}
-    own = {"activation": network.activation, "parametrization": network.parametrization}
-    metadata = {"modgrok": json.dumps(own, sort_keys=True), "settings": json.dumps(settings or {}, sort_keys=True)}
-    return save({name: np.ascontiguousarray(t) for name, t in tensors.items()}, metadata=metadata)
+    signature = dataclasses.asdict(network.signature)
+    return tensors, {"network": architecture.name, "signature": signature} | architecture.settings()
 
 
-def load_network(path: str | Path) -> Network:
-    """Reads a network that `save_network` wrote, on NumPy arrays."""
-    from safetensors import SafetensorError, safe_open
+def _network(tensors: dict[str, np.ndarray], own: dict[str, Any]) -> Network:
+    """What `_tensors` took apart; `ValueError` or `KeyError` where the parts do not make a network."""
+    halves = [name.removesuffix("_real") for name in tensors if name.endswith("_real")]
+    tensors = {name: t for name, t in tensors.items() if not name.endswith(("_real", "_imag"))} | {
+        name: tensors[f"{name}_real"] + 1j * tensors[f"{name}_imag"] for name in halves
+    }
+    if "network" not in own:  # Of format 1, which knew one architecture.
+        width, arity, modulus = _shape(tensors["w_in"], 3)
+        own = own | {"network": "two-layer", "width": width, "batch_norm": "mean" in tensors}
+        own["signature"] = {"sizes": [modulus] * arity, "outputs": modulus}
+    described = own.pop("signature")
+    sizes = described["sizes"]
+    if not isinstance(sizes, list) or not all(type(size) is int and size > 0 for size in sizes):
+        raise ValueError("the sizes of its inputs are not whole numbers")
+    signature = Signature(**described | {"sizes": tuple(sizes)})
+    architecture = architecture_named(own.pop("network"))(**own)
+    architecture.check(signature)
+    network = Network(architecture, signature, architecture.from_tensors(tensors))
+    _check_tensors(network)
+    return network
 
-    try:
-        with safe_open(str(path), framework="numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        own = json.loads(metadata["modgrok"])
-        if "w_in" not in tensors:
-            tensors |= {name: tensors[f"{name}_real"] + 1j * tensors[f"{name}_imag"] for name in ("w_in", "w_out")}
-        norm = Normalization(tensors["mean"], tensors["std"]) if "mean" in tensors else None
-        return Network(tensors["w_in"], tensors["w_out"], own["activation"], own["parametrization"], norm)
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise ModgrokError(f"{path} is not a network that modgrok saved: {error}.") from error
+
+def _check_tensors(network: Network) -> None:
+    expected = network.architecture.shapes(network.signature)
+    for name, shape in expected.items():
+        if name not in network.parameters:
+            raise ValueError(f"it has no tensor {name}")
+        found = network.parameters[name]
+        if found.shape != shape:
+            raise ValueError(f"its {name} should have the shape {shape}, and has {found.shape}")
+    kinds = {value.dtype for value in network.parameters.values()}
+    if len(kinds) > 1 or next(iter(kinds)).kind not in "fc":
+        raise ValueError(f"its weights are numbers of one precision, and these are {', '.join(map(str, kinds))}")
+    others = [value.shape for name, value in network.parameters.items() if name not in expected]
+    if others and others != [(network.architecture.settings().get("width"),)] * 2:
+        raise ValueError("its batch statistics are one number for each neuron")
+
+
+def _shape(tensor: np.ndarray, rank: int) -> tuple[int, ...]:
+    if tensor.ndim != rank or 0 in tensor.shape:
+        raise ValueError(f"its first weights have {rank} axes, none of length 0, and these have shape {tensor.shape}")
+    return tensor.shape

@@ -36,7 +36,7 @@ def transitions(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Ax
     by modulus for several."""
     several = len({one.experiment.modulus for one in found}) > 1
     with style.axes(ax) as panel:
-        for i, one in enumerate(sorted(found, key=lambda one: one.experiment.modulus)):
+        for i, one in enumerate(sorted(found, key=lambda one: one.experiment.modulus or 0)):
             color = SERIES[i % len(SERIES)]
             _points(panel, one, color, None if several else f"{one.experiment.sampling}: {one}")
             if several and one.transition.critical is not None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Run, Store
-from modgrok.experiments.sweeps.engines import engine_called
+from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.results import Results
 from modgrok.plot import style
@@ -104,7 +104,7 @@ def train(request: Request, studies: Sequence[Study], profile: Profile, watch: W
     from modgrok.training.devices import use_all_cores
 
     use_all_cores()
-    engine = engine_called(request.engine, request.address)
+    engine = engine_named(request.engine, request.address)
     began = time.monotonic()
     try:
         with watch(results, dict(zip(results.ids, needed.values(), strict=True))) as observer:

@@ -4,16 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from modgrok.experiments import Experiment
+from modgrok.experiments.cost import device_rate, work
 from modgrok.reproduce.study import Profile, Study
-
-REFERENCE = 0.5 * 97**2 * 500 * 97
-"""|train|·N·p of the reference step: p = 97, N = 500, α = 0.5."""
-EVALUATION_STEPS = 3
-"""One evaluation costs about as much as so many steps."""
-CPU_SECONDS = 0.013
-"""A reference step on two CPU cores."""
-GPU_SECONDS = 28e-6
-"""A reference step of one run among many on an H200."""
 
 
 @dataclass(frozen=True)
@@ -24,16 +16,15 @@ class Row:
     runs: int
     run_steps: int
     """At most: runs that stop when they have grokked take fewer."""
-    reference_steps: float
-    """The same work in steps of p = 97, N = 500, α = 0.5."""
+    flops: float
 
     @property
     def cpu_seconds(self) -> float:
-        return self.reference_steps * CPU_SECONDS
+        return self.flops / device_rate("cpu")
 
     @property
     def gpu_seconds(self) -> float:
-        return self.reference_steps * GPU_SECONDS
+        return self.flops / device_rate("gpu")
 
 
 def shares(studies: Sequence[Study], profile: Profile) -> dict[Experiment, str]:
@@ -53,11 +44,6 @@ def cost(studies: Sequence[Study], profile: Profile) -> list[Row]:
 
 
 def _row(name: str, experiments: list[Experiment]) -> Row:
-    steps = sum(e.steps or 0 for e in experiments)
-    return Row(name, len(experiments), steps, sum(map(_reference_steps, experiments), 0.0))
-
-
-def _reference_steps(e: Experiment) -> float:
-    assert e.steps is not None
-    work = e.fraction * e.modulus**2 * e.width * e.modulus / REFERENCE
-    return work * (e.steps + EVALUATION_STEPS * e.evaluations)
+    resolved = [e.resolve() for e in experiments]
+    parts = [work(e, e.load_task()) for e in resolved]
+    return Row(name, len(parts), sum(part.steps for part in parts), sum(part.flops for part in parts))

@@ -1,6 +1,5 @@
 """Fig. A1: the closed form's weights under other activations, against width."""
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ def unit_waves(addition: Task, width: int, activation: str, scaled: bool, seed: 
     )
     amplitude = np.float32((2 / width) ** (1 / 3))
     prefactor = np.float32((2 * addition.modulus) ** -0.5 if scaled else 1)
-    return dataclasses.replace(network, w_in=network.w_in * (prefactor / amplitude), w_out=network.w_out / amplitude)
+    return network.replace(w_in=network.w_in * (prefactor / amplitude), w_out=network.w_out / amplitude)
 
 
 def numbers(profile: Profile, runs: Tree) -> Numbers:

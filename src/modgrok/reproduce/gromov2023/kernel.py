@@ -40,7 +40,7 @@ def kernel_predictor(
     learnt: Task, train: Integer[np.ndarray, "train"], test: Integer[np.ndarray, "test"]
 ) -> Float[np.ndarray, "test p"]:
     r"""Outputs at test inputs, $\phi\,(12 + \Phi^T\Phi)^{-1}\Phi^T Y$, which is $K(x, X) K(X, X)^{-1} Y$ there."""
-    inputs = grid(learnt.modulus, learnt.arity)
+    inputs = grid(learnt.sizes)
     answers = np.eye(learnt.modulus)[learnt.table.reshape(-1)[train]]
     seen = features(inputs[train], learnt.modulus)
     gram = seen.T @ seen + MEMORY * np.eye(seen.shape[1])

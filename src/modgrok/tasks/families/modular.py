@@ -1,11 +1,18 @@
-"""The paper's modular functions by name."""
+"""Modular functions: expressions, and those of the papers by name."""
 
+import dataclasses
+import re
 from dataclasses import dataclass
+from difflib import get_close_matches
+
+from modgrok.errors import ModgrokError
+from modgrok.tasks.families.family import Family
+from modgrok.tasks.task import Task
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A function of the paper."""
+    """A function of a paper."""
 
     expression: str
     summary: str
@@ -49,4 +56,39 @@ CATALOGUE: dict[str, Entry] = {
         "Never generalizes, not even from nine tenths of the table.",
         "section 3.2 and appendix C, Fig. A5",
     ),
+    "power:mix1": Entry(
+        "n/m if m odd else n - m",
+        "Two operations in one table, chosen by the second number.",
+        "Power et al. 2022, appendix A.1.1",
+    ),
+    "power:+*": Entry(
+        "n + m if n even else n*m",
+        "Sum or product, chosen by the first number.",
+        "Power et al. 2022, their code (grok/data.py)",
+    ),
+    "power:+-": Entry(
+        "n + m if n even else n - m",
+        "Sum or difference, chosen by the first number.",
+        "Power et al. 2022, their code (grok/data.py)",
+    ),
 }
+
+
+def _read(text: str, modulus: int | None) -> Task:
+    assert modulus is not None  # the family reads it
+    if text in CATALOGUE:
+        return dataclasses.replace(Task.from_expression(CATALOGUE[text].expression, modulus), name=text)
+    if re.fullmatch("[a-z_]{3,}|power:.*", text, re.DOTALL) and set(text) - set("nm"):
+        close = get_close_matches(text, CATALOGUE, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"the catalogue has {', '.join(CATALOGUE)}."
+        raise ModgrokError(f"There is no function called {text!r}; {hint}")
+    return Task.from_expression(text, modulus)
+
+
+FAMILY = Family(
+    "modular",
+    "power:.*|[^:]*",
+    _read,
+    'an expression such as "n^2 + m^2", or a name of the catalogue such as addition',
+    reads_modulus=True,
+)

@@ -1,0 +1,124 @@
+"""The curves of a run, `curves.jsonl`: one JSON object for each evaluation, appended as the run goes.
+
+Every line ends with a checksum, `"crc"`: the CRC-32 of the line before that key, continued from the line above and, in
+the first line, from the run's id. So a changed, missing or foreign line shows.
+"""
+
+import json
+import os
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modgrok.errors import Damaged, ModgrokError
+from modgrok.experiments.files import append_bytes, cut
+from modgrok.experiments.stored_json import fits
+from modgrok.sealed import parse_json, read_file
+
+_LINE = re.compile(rb'(\{.*), "crc": "([0-9a-f]{8})"\}')
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far curves have come: what checkpoints and results say of them."""
+
+    rows: int
+    crc: str
+    """Of the last row."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What a file of curves holds, without a last line that a crash cut short."""
+
+    rows: list[dict[str, Any]]
+    marks: list[Mark]
+    """After no row, one row, …"""
+    ends: list[int]
+    """Bytes of no row, one row, …"""
+    whole: bool
+    """Whether the last line is complete."""
+
+
+class Curves:
+    """One run's curves."""
+
+    def __init__(self, path: Path, run: str, checked: bool) -> None:
+        self.path, self.checked = path, checked
+        self._start = zlib.crc32(run.encode())
+        self._read: tuple[Any, Lines] | None = None
+
+    def lines(self) -> Lines:
+        """What is there now; parsed anew only when the file has changed. `Damaged` names the first line that is not
+        what was written."""
+        state = self._state()
+        if state is None:
+            return Lines([], [_mark(0, self._start)], [0], True)
+        if self._read is None or self._read[0] != state:
+            self._read = state, self._parse(read_file(self.path))
+        return self._read[1]
+
+    def append(self, rows: list[dict[str, Any]]) -> None:
+        lines = self.lines()
+        marks, ends, text = list(lines.marks), list(lines.ends), b""
+        for row in rows:
+            body = json.dumps(row, allow_nan=False)[:-1].encode()
+            marks.append(_mark(marks[-1].rows + 1, zlib.crc32(body, int(marks[-1].crc, 16))))
+            text += body + f', "crc": "{marks[-1].crc}"}}\n'.encode()
+            ends.append(lines.ends[-1] + len(text))
+        append_bytes(self.path, lines.ends[-1], text)
+        self._read = self._state(), Lines(lines.rows + rows, marks, ends, True)
+
+    def cut_after(self, step: int) -> None:
+        """Drops all points after a step."""
+        lines = self.lines()
+        kept = lines.ends[sum(row["step"] <= step for row in lines.rows)]
+        if kept < lines.ends[-1] or not lines.whole:
+            cut(self.path, kept)
+
+    def _parse(self, content: bytes) -> Lines:
+        *complete, rest = content.split(b"\n")
+        rows: list[dict[str, Any]] = []
+        crc, end = self._start, 0
+        marks, ends = [_mark(0, crc)], [0]
+        for number, line in enumerate(complete, start=1):
+            crc, row = self._line(line, number, crc)
+            if rows and (row["step"] <= rows[-1]["step"] or row.keys() != rows[-1].keys()):
+                raise Damaged(f"{self.path} has a line {number} that does not belong after the one above.")
+            end += len(line) + 1
+            rows.append(row)
+            marks.append(_mark(number, crc))
+            ends.append(end)
+        return Lines(rows, marks, ends, not rest)
+
+    def _line(self, line: bytes, number: int, crc: int) -> tuple[int, dict[str, Any]]:
+        text = line
+        if self.checked:
+            match = _LINE.fullmatch(line)
+            crc = zlib.crc32(match[1], crc) if match else crc
+            if match is None or f"{crc:08x}".encode() != match[2]:
+                raise Damaged(f"{self.path} is not what was written there: the checksum of line {number} does not fit.")
+            text = match[1] + b"}"
+        try:
+            row = parse_json(text)
+        except ValueError as error:
+            raise Damaged(f"{self.path} cannot be read in line {number}: {error}.") from error
+        if not isinstance(row, dict) or not fits(row.get("step"), int) or not fits(row, dict[str, float | None]):
+            raise Damaged(f"{self.path} has a line {number} that is not a point of the curves.")
+        return crc, row
+
+    def _state(self) -> tuple[int, int, int] | None:
+        """What changes with the file; None where there is none."""
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ModgrokError(f"{self.path} cannot be read: {error.strerror}.") from error
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _mark(rows: int, crc: int) -> Mark:
+    return Mark(rows, f"{crc:08x}")

@@ -1,0 +1,82 @@
+"""Stored JSON through one checked reader: an object, sealed, and of the types that a dataclass declares."""
+
+import dataclasses
+import json
+import math
+import types
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from modgrok.errors import Damaged
+from modgrok.experiments.files import write_bytes
+from modgrok.sealed import UNSEALED, check_seal, has_digest, parse_json, read_file, seal
+
+Value = TypeVar("Value")
+
+LARGEST = 2**63
+"""No stored whole number reaches it."""
+
+
+def write_sealed_json(path: Path, value: dict[str, Any]) -> None:
+    """Writes an object with the digest of its file as its first entry."""
+    text = json.dumps({"digest": UNSEALED} | value, indent=1, allow_nan=False)
+    write_bytes(path, seal((text + "\n").encode()))
+
+
+def read_json(path: Path, sealed: bool) -> dict[str, Any]:
+    """The object in a file, without its digest. One that has a digest fits it; with `sealed` it has one."""
+    content = read_file(path)
+    if sealed or has_digest(content):
+        check_seal(content, path)
+    try:
+        value = parse_json(content)
+    except ValueError as error:
+        raise Damaged(f"{path} cannot be read: {error}.") from error
+    if not isinstance(value, dict):
+        raise Damaged(f"{path} does not hold a JSON object.")
+    value.pop("digest", None)
+    return value
+
+
+def build(kind: type[Value], value: dict[str, Any], path: Path) -> Value:
+    """The dataclass whose fields are the entries of an object read from a file."""
+    hints = get_type_hints(kind)
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    needed = {name for name, field in fields.items() if _has_no_default(field)}
+    if missing := sorted(needed - value.keys()):
+        raise Damaged(f"{path} has no {missing[0]!r}.")
+    if unknown := sorted(value.keys() - fields.keys()):
+        raise Damaged(f"{path} has an entry {unknown[0]!r}, which does not belong there.")
+    for name, entry in value.items():
+        if not fits(entry, hints[name]):
+            raise Damaged(f"{path} has {_shown(entry)} as its {name!r}.")
+    return kind(**value)
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a JSON value is of a declared type; numbers are finite, and whole ones below 2^63."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(fits(value, part) for part in parts)
+    if origin is Literal:
+        return value in parts
+    if origin is dict:
+        return isinstance(value, dict) and all(fits(k, parts[0]) and fits(v, parts[1]) for k, v in value.items())
+    if origin is list:
+        return isinstance(value, list) and all(fits(entry, parts[0]) for entry in value)
+    if hint is int:
+        return type(value) is int and abs(value) < LARGEST
+    if hint is float:
+        return (type(value) is float and math.isfinite(value)) or fits(value, int)
+    return type(value) is hint or (value is None and hint is types.NoneType)
+
+
+def _has_no_default(field: "dataclasses.Field[Any]") -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) < LARGEST else "a number of many digits"
+    return text if len(text) <= 60 else text[:57] + "..."
