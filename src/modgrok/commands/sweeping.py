@@ -9,13 +9,16 @@ from typing import Any, Literal
 from rich.text import Text
 
 from modgrok.commands.arguments import err
-from modgrok.experiments import Experiment, Store
-from modgrok.experiments.cost import Estimate, estimate
+from modgrok.experiments import Store
+from modgrok.experiments.cost import Estimate, estimate, work
 from modgrok.experiments.planner import Failure
-from modgrok.experiments.progress import LiveProgress, duration
+from modgrok.experiments.progress import LiveProgress
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.engines import Engine
+from modgrok.experiments.sweeps.execution import Plan, execute, plan
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
+from modgrok.text import count, duration, size
 
 
 @dataclass(frozen=True)
@@ -31,17 +34,38 @@ class Place:
 
 
 class ManyRuns(LiveProgress):
-    """The progress of a known number of runs, whatever batches they train in."""
+    """The progress of all planned runs, whatever batches they train in. Their steps differ in size, so the time left is
+    told from operations done and to be done."""
 
-    def __init__(self, experiments: Sequence[Experiment], stored: int) -> None:
+    def __init__(self, planned: Plan) -> None:
         super().__init__(err)
-        self.ended_runs, self.runs = stored, stored + len(experiments)
-        self.total = sum(e.steps or 0 for e in experiments)
-        self._speeds = [(time.monotonic(), 0)]
+        members = [member for batch in planned.batches for member in batch.members]
+        steps = {member.id: member.experiment.steps or 1 for member in members}
+        self.ended_runs, self.runs, self.total = planned.stored, planned.runs, sum(steps.values())
+        self.flops = {m.id: work(m.experiment, m.task).flops / steps[m.id] for m in members}
+        """Of a step of each run."""
+        self.flops_done, self.flops_left = 0.0, sum(self.flops[name] * number for name, number in steps.items())
+        self.began = time.monotonic()
+        self._speeds = [(self.began, 0)]
 
     def planned(self, batches: Sequence[Any]) -> None:
-        members = [member for batch in batches for member in batch.members]
-        self.total -= sum(member.step for member in members)
+        for member in (member for batch in batches for member in batch.members):
+            self.total -= member.step
+            self.flops_left -= member.step * self.flops[member.id]
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        flops = sum(self.flops[member.id] for member in members) * run_steps / max(1, len(members))
+        self.flops_done += flops
+        self.flops_left -= flops
+        super().advanced(members, step, run_steps)
+
+    def ended(self, run: Any, result: Result) -> None:
+        self.flops_left -= self.flops[run.id] * (run.experiment.steps - result.steps)
+        super().ended(run, result)
+
+    @property
+    def seconds_left(self) -> float:
+        return (time.monotonic() - self.began) * max(0.0, self.flops_left) / self.flops_done if self.flops_done else 0.0
 
 
 class Work:
@@ -57,8 +81,6 @@ class Work:
 
     def forecast(self, results: Results) -> Estimate | None:
         """Says on stderr what the missing runs will cost; None where nothing is missing."""
-        from modgrok.experiments.sweeps.execution import plan
-
         planned = plan(results, self.store, self.engine)
         err.print(_counts(planned.runs, planned.stored, len(planned.batches)), highlight=False, soft_wrap=True)
         if not planned.batches:
@@ -70,11 +92,10 @@ class Work:
 
     def train(self, results: Results, record: Record | None = None) -> list[Failure]:
         """Trains what is missing, watched; Ctrl-C and SIGTERM store what is done and end the program."""
-        from modgrok.experiments.sweeps.execution import execute, plan
         from modgrok.experiments.trainer import Interrupted
 
         planned = plan(results, self.store, self.engine)
-        with ManyRuns(results.pending, planned.stored) as progress:
+        with ManyRuns(planned) as progress:
             try:
                 return execute(planned, results, self.store, self.engine, progress, record)
             except (Interrupted, KeyboardInterrupt):
@@ -88,31 +109,21 @@ class Work:
 def report(failures: Sequence[Failure]) -> None:
     """Ends the program with 1 where something could not be trained; each failure was told when it happened."""
     if failures:
-        count = sum(len(failure.experiments) for failure in failures)
-        err.print(Text(f"modgrok: {count} runs failed; the same command tries them again."), soft_wrap=True)
+        failed = count(sum(len(failure.experiments) for failure in failures), "run")
+        err.print(Text(f"modgrok: {failed} failed; the same command tries them again."), soft_wrap=True)
         raise SystemExit(1)
 
 
 def _counts(runs: int, stored: int, batches: int) -> str:
-    known = f", {stored:,} of them in the store already" if stored else ""
-    return f"{_count(runs, 'run')}{known}; {_count(batches, 'batch') if batches else 'nothing'} to train."
+    known = f", {count(stored)} of them in the store already" if stored else ""
+    return f"{count(runs, 'run')}{known}; {count(batches, 'batch') if batches else 'nothing'} to train."
 
 
 def _costs(cost: Estimate) -> str:
     side = f"{cost.workers} workers with " if cost.workers > 1 else ""
     return (
         f"About {duration(cost.seconds)} on {side}{cost.speed.devices} with evaluations and compilation: "
-        f"{cost.run_steps:,} run-steps, the first batch's at {cost.workers * cost.speed.run_steps_per_second:,.0f}/s, "
-        "measured. Runs that grok stop earlier.\n"
-        f"{_bytes(cost.speed.memory)} of memory on each device, {_bytes(cost.disk)} on disk."
+        f"{count(cost.run_steps)} run-steps, the first batch's at "
+        f"{count(round(cost.workers * cost.speed.run_steps_per_second))}/s, measured. Runs that grok stop earlier.\n"
+        f"{size(cost.speed.memory)} of memory on each device, {size(cost.disk)} on disk."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    plural = "" if number == 1 else "es" if noun.endswith("ch") else "s"
-    return f"{number:,} {noun}{plural}"
-
-
-def _bytes(number: int) -> str:
-    exponent = min(4, (len(str(number)) - 1) // 3)
-    return f"{number / 1000**exponent:.3g} {('B', 'kB', 'MB', 'GB', 'TB')[exponent]}"

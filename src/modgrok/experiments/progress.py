@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.result import Result
+from modgrok.text import count, duration, percent
 
 LINE_SECONDS = 10.0
 """Time between two lines where there is no terminal."""
@@ -86,18 +87,23 @@ class LiveProgress(Observer):
         (then, before), (now, after) = self._speeds[0], self._speeds[-1]
         return (after - before) / (now - then) if now > then else 0.0
 
+    @property
+    def seconds_left(self) -> float:
+        """At the speed of lately."""
+        return (self.total - self.done) / self.speed if self.speed else 0.0
+
     def describe(self) -> str:
         """Where training stands, in one line."""
-        parts = [f"step {self.step:,} of {self.steps:,}"]
+        parts = [f"step {count(self.step)} of {count(self.steps)}"]
         if self.runs > 1:
-            parts.insert(0, f"{self.ended_runs} of {self.runs} runs")
+            parts.insert(0, f"{count(self.ended_runs)} of {count(self.runs)} runs")
         if self.speed:
-            parts.append(f"{self.speed:,.0f} {'run-steps/s' if self.runs > 1 else 'steps/s'}")
+            parts.append(f"{count(round(self.speed))} {'run-steps/s' if self.runs > 1 else 'steps/s'}")
         if self.runs == 1:
             known = [(name, self.latest.get(f"{name}_accuracy")) for name in ("train", "test")]
-            parts += [f"{name} {value:.1%}" for name, value in known if value is not None]
+            parts += [f"{name} {percent(value)}" for name, value in known if value is not None]
         if self.speed:
-            parts.append(f"{duration((self.total - self.done) / self.speed)} left")
+            parts.append(f"{duration(round(self.seconds_left))} left")
         return " · ".join(parts)
 
     def _show(self) -> None:
@@ -106,11 +112,3 @@ class LiveProgress(Observer):
         elif time.monotonic() - self._last_line > LINE_SECONDS:
             self._last_line = time.monotonic()
             self.console.print(self.describe(), highlight=False, markup=False, soft_wrap=True)
-
-
-def duration(seconds: float) -> str:
-    """Such as 45 s, 12 min, 3 h 20 min."""
-    minutes = round(seconds / 60)
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

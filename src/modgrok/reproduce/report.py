@@ -158,8 +158,14 @@ def describe(experiments: Sequence[Experiment]) -> list[str]:
         return []
     rows = [experiment.resolve().as_dict() | {"task": experiment.task} for experiment in experiments]
     defaults = Experiment(task="n").resolve().as_dict()
-    values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in rows[0] if name not in SILENT}
-    return [_phrase(name, some) for name, some in values.items() if name in ALWAYS or some != [defaults[name]]]
+    values = {
+        name: list({str(row[name]): row[name] for row in rows if row[name] is not None}.values())
+        for name in rows[0]
+        if name not in SILENT
+    }
+    return [
+        _phrase(name, some) for name, some in values.items() if name in ALWAYS or some not in ([], [defaults[name]])
+    ]
 
 
 def _phrase(name: str, values: list[Any]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from modgrok.closed_form import solve
-from modgrok.experiments import Experiment, Run
+from modgrok.experiments import Run
 from modgrok.measures import average_ipr
 from modgrok.palette import GRAY, GREEN
 from modgrok.plot import curves, style
@@ -58,10 +58,6 @@ def fit_regimes(x: Float[np.ndarray, "point"], y: Float[np.ndarray, "point"], pi
     heights = coefficients[0] + coefficients[1] * (bends - even[0])
     heights = heights + np.maximum(bends[:, None] - breaks, 0) @ coefficients[2:]
     return Regimes(breaks, np.cumsum(coefficients[1:]), heights, float(np.sqrt(error)))
-
-
-def experiments(profile: Profile) -> list[Experiment]:
-    return profile.addition_by_adamw()
 
 
 def numbers(profile: Profile, runs: list[Run]) -> Numbers:
@@ -128,6 +124,6 @@ STUDY = Study(
     "(slow, transition, fast, "
     "saturated) are the pieces of the best continuous broken line, not drawn by hand.",
     numbers,
-    experiments,
+    Profile.addition_by_adamw,
     draw,
 )
