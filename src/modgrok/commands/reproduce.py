@@ -46,7 +46,7 @@ class Progress(ManyRuns):
         self.studies, self.study = studies, ""
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        self.study = self.studies[members[0].id]
+        self.study = self.studies[members[0].experiment.content_hash]
         super().advanced(members, step, run_steps)
 
     def describe(self) -> str:

@@ -54,7 +54,7 @@ class ManyRuns(LiveProgress):
             self.flops_left -= member.step * self.flops[member.id]
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        flops = sum(self.flops[member.id] for member in members) * run_steps / max(1, len(members))
+        flops = run_steps * self.flops[members[0].experiment.content_hash]  # the runs of a batch have one shape
         self.flops_done += flops
         self.flops_left -= flops
         super().advanced(members, step, run_steps)
