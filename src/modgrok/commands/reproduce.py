@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from modgrok.commands.arguments import err, out, parse, print_json
-from modgrok.commands.sweeping import ManyRuns
 from modgrok.errors import ModgrokError
+from modgrok.experiments.progress import ManyRuns
 from modgrok.experiments.sweeps.execution import Plan
 from modgrok.reproduce.claim import counted
 from modgrok.reproduce.paper import DEFAULT, find_paper, paper_keys
@@ -42,7 +42,7 @@ class Progress(ManyRuns):
     """The progress of all runs, and which study those that train now are for."""
 
     def __init__(self, planned: Plan, studies: dict[str, str]) -> None:
-        super().__init__(planned)
+        super().__init__(err, planned)
         self.studies, self.study = studies, ""
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:

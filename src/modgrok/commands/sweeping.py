@@ -1,21 +1,19 @@
 """What the commands that train many networks share: where they train, what it will cost, and how it is watched."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rich.text import Text
 
 from modgrok.commands.arguments import err
 from modgrok.experiments import Store
-from modgrok.experiments.cost import Estimate, estimate, work
+from modgrok.experiments.cost import Estimate, estimate
 from modgrok.experiments.planner import Failure
-from modgrok.experiments.progress import LiveProgress
-from modgrok.experiments.result import Result
+from modgrok.experiments.progress import ManyRuns
 from modgrok.experiments.sweeps.engines import Engine
-from modgrok.experiments.sweeps.execution import Plan, execute, plan
+from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
 from modgrok.text import count, duration, size
@@ -31,41 +29,6 @@ class Place:
     """Train on this machine's devices (local), or on a Ray cluster."""
     address: str | None = None
     """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
-
-
-class ManyRuns(LiveProgress):
-    """The progress of all planned runs, whatever batches they train in. Their steps differ in size, so the time left is
-    told from operations done and to be done."""
-
-    def __init__(self, planned: Plan) -> None:
-        super().__init__(err)
-        members = [member for batch in planned.batches for member in batch.members]
-        steps = {member.id: member.experiment.steps or 1 for member in members}
-        self.ended_runs, self.runs, self.total = planned.stored, planned.runs, sum(steps.values())
-        self.flops = {m.id: work(m.experiment, m.task).flops / steps[m.id] for m in members}
-        """Of a step of each run."""
-        self.flops_done, self.flops_left = 0.0, sum(self.flops[name] * number for name, number in steps.items())
-        self.began = time.monotonic()
-        self._speeds = [(self.began, 0)]
-
-    def planned(self, batches: Sequence[Any]) -> None:
-        for member in (member for batch in batches for member in batch.members):
-            self.total -= member.step
-            self.flops_left -= member.step * self.flops[member.id]
-
-    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        flops = run_steps * self.flops[members[0].experiment.content_hash]  # the runs of a batch have one shape
-        self.flops_done += flops
-        self.flops_left -= flops
-        super().advanced(members, step, run_steps)
-
-    def ended(self, run: Any, result: Result) -> None:
-        self.flops_left -= self.flops[run.id] * (run.experiment.steps - result.steps)
-        super().ended(run, result)
-
-    @property
-    def seconds_left(self) -> float:
-        return (time.monotonic() - self.began) * max(0.0, self.flops_left) / self.flops_done if self.flops_done else 0.0
 
 
 class Work:
@@ -95,7 +58,7 @@ class Work:
         from modgrok.experiments.trainer import Interrupted
 
         planned = plan(results, self.store, self.engine)
-        with ManyRuns(planned) as progress:
+        with ManyRuns(err, planned) as progress:
             try:
                 return execute(planned, results, self.store, self.engine, progress, record)
             except (Interrupted, KeyboardInterrupt):

@@ -46,7 +46,7 @@ class Member:
 
     def __init__(self, planned: Planned, store: Store) -> None:
         self.experiment, self.task, self.step = planned.experiment, planned.task, planned.step
-        self.planned = planned
+        self.planned, self.id = planned, planned.id
         self.run: Run = store.run(planned.id)
         self.progress = Progress(planned.experiment)
 

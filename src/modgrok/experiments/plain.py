@@ -2,6 +2,7 @@
 
 import dataclasses
 import operator
+import typing
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal, get_args, get_origin
@@ -14,7 +15,7 @@ def plain(field: dataclasses.Field[Any], value: Any) -> Any:
 
     Texts for a field that allows certain words are left as they are, right or wrong.
     """
-    kinds, words_allowed = _kinds(field.type)
+    kinds, words_allowed = _kinds(typing.cast(Any, field.type))
     if (value is None and type(None) in kinds) or (isinstance(value, str) and words_allowed):
         return value
     for kind, name, convert in _KINDS:

@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from modgrok.experiments.cost import work
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.result import Result
@@ -112,3 +113,38 @@ class LiveProgress(Observer):
         elif time.monotonic() - self._last_line > LINE_SECONDS:
             self._last_line = time.monotonic()
             self.console.print(self.describe(), highlight=False, markup=False, soft_wrap=True)
+
+
+class ManyRuns(LiveProgress):
+    """The progress of all planned runs, whatever batches they train in. Their steps differ in size, so the time left is
+    told from operations done and to be done."""
+
+    def __init__(self, console: Console, planned: Any) -> None:
+        super().__init__(console)
+        members = [member for batch in planned.batches for member in batch.members]
+        steps = {member.id: member.experiment.steps or 1 for member in members}
+        self.ended_runs, self.runs, self.total = planned.stored, planned.runs, sum(steps.values())
+        self.flops = {m.id: work(m.experiment, m.task).flops / steps[m.id] for m in members}
+        """Of a step of each run."""
+        self.flops_done, self.flops_left = 0.0, sum(self.flops[name] * number for name, number in steps.items())
+        self.began = time.monotonic()
+        self._speeds = [(self.began, 0)]
+
+    def planned(self, batches: Sequence[Any]) -> None:
+        for member in (member for batch in batches for member in batch.members):
+            self.total -= member.step
+            self.flops_left -= member.step * self.flops[member.id]
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        flops = run_steps * self.flops[members[0].experiment.content_hash]  # the runs of a batch have one shape
+        self.flops_done += flops
+        self.flops_left -= flops
+        super().advanced(members, step, run_steps)
+
+    def ended(self, run: Any, result: Result) -> None:
+        self.flops_left -= self.flops[run.id] * (run.experiment.steps - result.steps)
+        super().ended(run, result)
+
+    @property
+    def seconds_left(self) -> float:
+        return (time.monotonic() - self.began) * max(0.0, self.flops_left) / self.flops_done if self.flops_done else 0.0

@@ -36,7 +36,7 @@ def train(
     there.
     """
     place = _store(store)
-    experiment = Experiment.from_dict(_described(task, modulus, place) | settings)
+    experiment = Experiment.from_dict(describe_source(task, modulus, place) | settings)
     return train_all([experiment], place, observer)[0]
 
 
@@ -84,7 +84,7 @@ def _store(store: Store | str | Path | None) -> Store:
     return store if isinstance(store, Store) else Store(store)
 
 
-def _described(source: Any, modulus: int | None, store: Store) -> dict[str, Any]:
+def describe_source(source: Any, modulus: int | None, store: Store) -> dict[str, Any]:
     """The settings `task` and `modulus` of anything that describes a task; tables without a name go to the store."""
     if isinstance(source, str | Path):
         return {"task": str(source)} | ({} if modulus is None else {"modulus": modulus})

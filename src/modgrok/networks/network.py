@@ -49,18 +49,13 @@ class Network:
         """Stored arrays and the architecture's settings by name: `network.w_in`, `network.width`."""
         if name.startswith("__") or name in ("architecture", "signature", "parameters"):
             raise AttributeError(name)
-        if name in (field.name for field in dataclasses.fields(self.architecture)):
-            return getattr(self.architecture, name)
-        tensors = self.tensors
-        if name in tensors:
-            return tensors[name]
-        if name == "normalization":
-            from modgrok.networks.two_layer import Normalization
-
-            return Normalization(tensors["mean"], tensors["std"]) if "mean" in tensors else None
+        tensors, settings = self.tensors, self.architecture.settings()
+        for known in (settings, tensors, self.architecture.facts(self.parameters, self.signature)):
+            if name in known:
+                return known[name]
         raise ModgrokError(
             f"A {self.architecture.name} network has no {name}; it has {', '.join(tensors)} and the settings "
-            f"{', '.join(self.architecture.settings())}."
+            f"{', '.join(settings)}."
         )
 
 

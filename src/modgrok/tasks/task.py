@@ -255,11 +255,12 @@ def whole_modulus(modulus: Any) -> int:
         whole = operator.index(modulus)
     except TypeError:
         raise ModgrokError(f"The modulus is a whole number, not {modulus!r}.") from None
+    digits = round(abs(whole).bit_length() * math.log10(2))
+    shown = f"one of about {digits:,} digits" if digits > 20 else str(modulus)
     if isinstance(modulus, bool) or whole < 2:
-        raise ModgrokError(f"The modulus must be at least 2, not {modulus}.")
+        raise ModgrokError(f"The modulus must be at least 2, not {shown}.")
     if whole > MOST_ENTRIES:
-        known = whole if whole < 10**20 else f"one of about {round(whole.bit_length() * math.log10(2)):,} digits"
-        raise ModgrokError(f"A table has at most {MOST_ENTRIES:,} entries, too few for the modulus {known}.")
+        raise ModgrokError(f"A table has at most {MOST_ENTRIES:,} entries, too few for the modulus {shown}.")
     return whole
 
 
