@@ -106,7 +106,8 @@ def draw(n: Numbers) -> Any:
         where: Any = {"xycoords": ("data", "axes fraction"), "ha": "center", "color": GRAY}
         above.annotate(f"({name})", ((left + right) / 2, 0.8), **where)
     above.set_xlabel("")
-    above.legend(loc="center right")
+    for panel in (above, below):
+        panel.legend(loc="center right")
     style.letter((above, below), ("inverse participation ratio of $W^{(1)}$", "accuracy"))
     style.note(
         figure,
