@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         score_table,
         two_layer,
     )
+    from modgrok.networks.foreign import load
     from modgrok.tasks import Split, Structure, Task, task
     from modgrok.training.recording import record
 
@@ -76,6 +77,7 @@ _HOMES = {
         "score_table",
         "two_layer",
     ),
+    "modgrok.networks.foreign": ("load",),
     "modgrok.training.recording": ("record",),
     "modgrok.tasks": ("Split", "Structure", "Task", "task"),
 }
@@ -104,6 +106,7 @@ __all__ = [
     "distance_to_closed_form",
     "grokked_at",
     "landscape",
+    "load",
     "load_network",
     "memorized_at",
     "neuron_waves",

@@ -135,8 +135,7 @@ class BatchTraining:
         return max(2, self.members[0].run.settings["environment"].get(SHARED_BY, 2))
 
     def _parent(self, experiment: Experiment) -> dict[str, Any]:
-        name, _, step = experiment.parent.partition("@")
-        network = self.store.find(name).snapshot(int(step))
+        network = self.store.starting_network(experiment.parent)
         shapes = self.program.architecture.shapes(self.program.signature)
         found = {key: value.shape for key, value in network.parameters.items() if key in shapes}
         if network.architecture.name != self.program.architecture.name or found != shapes:

@@ -14,13 +14,18 @@ from modgrok.networks.architecture import Architecture, Parameters
 from modgrok.tasks import Signature
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Network:
     """Any architecture's function. The arrays may be NumPy's (closed forms, measures) or JAX's (training)."""
 
     architecture: Architecture
     signature: Signature
     parameters: Parameters
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.architecture.settings().items())
+        inputs = "×".join(map(str, self.signature.sizes)) or f"ℝ^{self.signature.dimension}"
+        return f"Network({self.architecture.name}: {inputs} → {self.signature.outputs}, {settings}, {self.dtype})"
 
     @property
     def tensors(self) -> Parameters:
@@ -40,6 +45,13 @@ class Network:
     def modulus(self) -> int:
         """p, how many values a variable has."""
         return max(self.signature.sizes)
+
+    @classmethod
+    def from_matrices(cls, w_in: Any, w_out: Any, **options: Any) -> "Network":
+        """A two-layer network from two weight matrices of NumPy, JAX or PyTorch; see `modgrok.networks.foreign`."""
+        from modgrok.networks.foreign import from_matrices
+
+        return from_matrices(w_in, w_out, **options)
 
     def replace(self, **tensors: Any) -> "Network":
         """The same network with some of its stored arrays replaced."""
