@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from modgrok import cli
-from modgrok.commands.solve import frequency_power, sparkline
+from modgrok.commands.solve import sparkline
 from modgrok.networks import load_network, predictions
 from modgrok.tasks import task
 
@@ -157,18 +157,6 @@ def test_jax_is_not_imported() -> None:
     script = "import sys, modgrok.cli; modgrok.cli.main(sys.argv[1:]); sys.exit('jax' in sys.modules)"
     command = [sys.executable, "-c", script, "solve", "n + m", "--modulus", "5", "--json"]
     assert subprocess.run(command, check=False, capture_output=True).returncode == 0
-
-
-def test_power_counts_both_signs_of_a_frequency_once() -> None:
-    from modgrok.closed_form import solve as closed_form
-
-    for modulus in (8, 9):
-        addition = task("n + m", modulus)
-        network = closed_form(addition, form="exact")
-        power = frequency_power(addition, network)
-        assert len(power) == modulus // 2 + 1
-        # Parseval: the squares of the weights times p.
-        assert power.sum() == pytest.approx(modulus * np.square(network.w_in).sum())
 
 
 def test_sparkline() -> None:
