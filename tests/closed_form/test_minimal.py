@@ -30,14 +30,15 @@ def test_normal_equations_are_those_of_the_residuals(make_task: Any) -> None:
 
 @pytest.mark.parametrize("p", [3, 5, 7, 97])
 def test_bound_of_sums(make_task: Any, p: int) -> None:
-    assert least_width(make_task("sum", p)) == 3 * (p - 1) // 2
+    assert least_width(make_task("sum", p)) == 3 * (p - 1) // 2 + 1
 
 
 def test_bounds_of_other_tasks(make_task: Any) -> None:
-    assert least_width(make_task("sum", 8)) == 10
-    assert least_width(make_task("product", 7)) == 8
-    assert least_width(make_task("function_of_sum", 7, outer=np.arange(7) ** 2 % 7)) == 6  # independent slices
-    assert least_width(make_task("product", 7, [np.arange(7) % 6 + 1] * 2)) == 2 * 5 - 3
+    assert least_width(make_task("sum", 8)) == 11
+    assert least_width(make_task("product", 7)) == 9
+    assert least_width(make_task("function_of_sum", 7, outer=np.arange(7) ** 2 % 7)) == 7  # independent slices
+    assert least_width(make_task("product", 7, [np.arange(7) % 6 + 1] * 2)) == 2 * 5 - 3 + 1
+    assert least_width(make_task("sum", 5, [np.zeros(5, int)] * 2)) == 1
 
 
 @pytest.mark.parametrize(("kind", "p", "outer"), [("sum", 6, 1), ("product", 5, 1), ("function_of_sum", 5, 2)])
@@ -65,11 +66,12 @@ def test_the_same_seed_finds_the_same_network(make_task: Any) -> None:
 
 def test_a_search_in_vain(make_task: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     task = make_task("sum", 3)
+    assert least_width(task) == 4
     found = search(one_hot(task), 3, np.random.default_rng(0), starts=5)
     assert (found.starts, found.exact) == (5, False)
     assert found.loss == pytest.approx(_loss(found.weights, one_hot(task)))
     monkeypatch.setattr("modgrok.closed_form.minimal.SECONDS", 0.2)
-    with pytest.raises(ModgrokError, match=r"no exact network of width 3 .* at least 3 .* and 5 are enough"):
+    with pytest.raises(ModgrokError, match=r"no exact network of width 3 .* at least 4 .* and 5 are enough"):
         solve(task, form="minimal", width=3)
     assert solve(make_task("sum", 13), form="minimal").width == 25
 

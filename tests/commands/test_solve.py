@@ -67,16 +67,14 @@ def test_exact_is_the_default(
     assert result["loss"] < 1e-20
 
 
-@pytest.mark.parametrize(("expression", "modulus", "width"), [("n + m", 5, 8), ("n*m", 5, 7)])
+@pytest.mark.parametrize(
+    ("expression", "modulus", "asked", "width"),
+    [("n + m", 3, [], 4), ("n + m", 5, ["--width", "8"], 8), ("n*m", 5, ["--width", "7"], 7)],
+)
 def test_minimal(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    expression: str,
-    modulus: int,
-    width: int,
+    capsys: pytest.CaptureFixture[str], expression: str, modulus: int, asked: list[str], width: int
 ) -> None:
-    monkeypatch.setattr("modgrok.closed_form.minimal.SECONDS", 6.0)
-    cli.main(["solve", expression, "--modulus", str(modulus), "--form", "minimal", "--json"])
+    cli.main(["solve", expression, "--modulus", str(modulus), "--form", "minimal", *asked, "--json"])
     captured = capsys.readouterr()
     result = json.loads(captured.out)
     assert result["width"] == width < 2 * modulus - 1
@@ -87,7 +85,7 @@ def test_minimal(
 
 def test_minimal_says_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["solve", "n + m", "--modulus", "3", "--form", "minimal", "--width", "4"])
-    assert "4, at least 3 for an exact network" in capsys.readouterr().out
+    assert "4, at least 4 for an exact network" in capsys.readouterr().out
 
 
 def test_a_width_asks_for_waves(capsys: pytest.CaptureFixture[str]) -> None:
