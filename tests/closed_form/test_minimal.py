@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from modgrok.closed_form import Attempt, exact_width, least_width, solve
+from modgrok.closed_form.exact import _remainder, _wave_layers
+from modgrok.closed_form.layers import Layers, as_network, join
 from modgrok.closed_form.minimal import _loss, _normal_equations, one_hot, search
 from modgrok.errors import ModgrokError
 from modgrok.networks import score_table
@@ -57,6 +59,19 @@ def test_smaller_than_the_closed_form(make_task: Any, kind: Any, p: int, width: 
     assert score.loss < 1e-20
     assert [attempt.starts for attempt in heard] == list(range(1, len(heard) + 1))
     assert heard[-1].exact
+
+
+def test_a_smaller_network_of_a_divisor_saves_as_much(make_task: Any) -> None:
+    small, task = solve(make_task("sum", 3), form="minimal", parametrization="standard"), make_task("sum", 9)
+    assert small.width == 4
+    frequencies, coordinate = np.array([1, 2, 4]), task.structure.coordinate
+    waves = _wave_layers(coordinate, frequencies, "all")
+    # Σ_q of the outputs is 1: the sums of the small network's readouts are a constant neuron.
+    readout = np.tile(small.w_out, (3, 1)) / 3 - np.outer(_remainder(9, frequencies), small.w_out.sum(axis=0))
+    layers = join(waves, Layers(np.tile(small.w_in, (1, 1, 3)), readout))
+    network = as_network(layers, "quadratic", "mean-field", np.dtype(np.float64))
+    assert network.width == 16 == exact_width(coordinate) - 1
+    assert score_table(network, task.table).loss < 1e-20
 
 
 def test_the_same_seed_finds_the_same_network(make_task: Any) -> None:

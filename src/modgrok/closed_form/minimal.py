@@ -2,8 +2,9 @@ r"""The smallest exact network of two variables: a lower bound on its width, and
 
 Without prefactors the network is exact where $\sum_i W_{qi}(U_i(n) + V_i(m))^2 = [\,q = T(n, m)\,]$. Taking the means
 over n and over m away leaves $2\sum_i W_{qi}\tilde U_i(n)\tilde V_i(m)$, a sum of N products between which there is a
-relation, so N is above the rank of the projected table as a tensor (`least_width`; docs/theory.md). The search minimizes the sum of squared errors over
-all 3Np weights by Levenberg–Marquardt from random starts; the readout of a start is the least-squares solution.
+relation, so N is above the rank of the projected table as a tensor (`least_width`; docs/theory.md). The search
+minimizes the sum of squared errors over all 3Np weights by Levenberg–Marquardt from random starts; the readout of a
+start is the least-squares solution.
 """
 
 import time
