@@ -178,7 +178,7 @@ class Task:
 
     def unordered(self) -> "Task":
         """The same function with one order of each input, n1 ≤ n2 ≤ …; the other orders become holes."""
-        axes = range(self.arity)
+        axes = range(1, self.arity)
         if not self.enumerable or any(
             self.sizes[s] != self.sizes[0] or not np.array_equal(self.table, self.table.swapaxes(0, s)) for s in axes
         ):
@@ -189,6 +189,7 @@ class Task:
         table = self.table.copy()
         for one, next_one in pairwise(values):
             table[np.broadcast_to(one > next_one, self.sizes)] = HOLE
+        table.setflags(write=False)
         return dataclasses.replace(self, table=table, name=f"{self.name}:unordered")
 
     @classmethod
