@@ -17,7 +17,7 @@ from modgrok.tasks import ExpressionError, task
 
 ALPHABET = "nm123456789+-*/^() .x²³⁴⁻−·×÷:ifodevls\t\n\0λ"
 MOST_SECONDS = 5.0
-MOST_MEGABYTES = 1000
+MOST_MEGABYTES = 1500
 
 
 def atom(draw: random.Random, variables: list[str]) -> str:

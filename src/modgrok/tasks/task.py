@@ -194,8 +194,8 @@ class Task:
 
     @classmethod
     def from_expression(cls, text: str, modulus: int) -> "Task":
-        """The function that a text spells, such as `n^2 + m^2`; the grammar is in `modgrok.tasks.expression`."""
-        from modgrok.tasks.expression import parse
+        """The function that a text spells, such as `n^2 + m^2`; see `modgrok.tasks.grammar`."""
+        from modgrok.tasks.grammar import parse
 
         table = parse(text).table(modulus)
         table.setflags(write=False)
