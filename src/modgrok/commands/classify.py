@@ -25,9 +25,10 @@ class Classify:
     """Say which closed form a modular function admits, found from its table and not from how it is spelt."""
 
     expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
-    """The function: an expression such as "n^2 + m^2", a name of the catalogue, random:SEED, a .npy or .csv table."""
-    modulus: int
-    """p, prime or not."""
+    """The task: an expression such as "n^2 + m^2", a name of the catalogue, random:SEED, group:S5, a .npy or .csv
+    table."""
+    modulus: int | None = None
+    """p, prime or not; not needed for tasks that have their own."""
     json: bool = False
     """Print one JSON object instead of tables."""
 
@@ -48,8 +49,9 @@ def _describe(found: Task) -> dict[str, Any]:
     parts = {f"f{s + 1}": part.tolist() for s, part in enumerate(structure.parts)}
     return {
         "expression": found.name,
-        "modulus": found.modulus,
+        "modulus": found.modulus if found.is_modular else None,
         "arity": found.arity,
+        "holes": found.holes,
         "structure": structure.kind,
         "reason": structure.reason,
         **{"f1": None, "f2": None, **parts},
@@ -74,8 +76,11 @@ def _widths(found: Task) -> dict[str, int]:
 
 def _show(found: Task) -> None:
     structure = found.structure
-    out.print(Text(f"{found.name} mod {found.modulus}: {structure.kind.replace('_', ' ')}", style="bold"))
+    modulus = f" mod {found.modulus}" if found.is_modular else ""
+    out.print(Text(f"{found.name}{modulus}: {structure.kind.replace('_', ' ')}", style="bold"))
     out.print(Text(structure.reason))
+    if found.note:
+        out.print(Text(found.note))
     if structure.known:
         out.print()
         out.print(_witnesses(structure, found.arity))
