@@ -34,7 +34,9 @@ jit = partial(
 
 def program_with(architecture=None, modulus=5, arity=2, answers=None, **changes):
     """A program of the paper's network, small, or of another architecture."""
-    own = {name: changes.pop(name) for name in ("width", "activation", "parametrization", "batch_norm") if name in changes}
+    own = {
+        name: changes.pop(name) for name in ("width", "activation", "parametrization", "batch_norm") if name in changes
+    }
     architecture = architecture or TwoLayer(**({"width": 6} | own))
     signature = changes.pop("signature", Signature((modulus,) * arity, answers or modulus))
     precision = changes.get("precision", "float64")
