@@ -3,7 +3,7 @@
     import modgrok as mg
 
     run = mg.train("n + m", modulus=97, lr=0.3, steps=300)
-    run.result["grokked_at"], run.history["test_accuracy"]
+    run.result.grokked_at, run.history["test_accuracy"]
     mg.neuron_waves(run.network).residual
 
 Names are imported when they are first used, and JAX when something is first trained.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from modgrok.closed_form import solve
     from modgrok.errors import ModgrokError
     from modgrok.experiments import Experiment, Observer, Run, Store
-    from modgrok.experiments.analysis import Analysis, analyse
+    from modgrok.experiments.analysis import Analysis, Overview, analyse, overview
     from modgrok.experiments.sweeps import Sweep
     from modgrok.experiments.sweeps.execution import run_sweep
     from modgrok.experiments.train import train, train_all
@@ -31,14 +31,26 @@ if TYPE_CHECKING:
         neuron_waves,
         power_spectrum,
     )
-    from modgrok.networks import Network, Score, load_network, outputs, predictions, save_network, score, score_table
+    from modgrok.networks import (
+        Architecture,
+        Network,
+        Score,
+        load_network,
+        outputs,
+        predictions,
+        save_network,
+        score,
+        score_table,
+        two_layer,
+    )
     from modgrok.tasks import Split, Structure, Task, task
+    from modgrok.training.recording import record
 
 _HOMES = {
     "modgrok.closed_form": ("solve",),
     "modgrok.errors": ("ModgrokError",),
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
-    "modgrok.experiments.analysis": ("Analysis", "analyse"),
+    "modgrok.experiments.analysis": ("Analysis", "Overview", "analyse", "overview"),
     "modgrok.experiments.sweeps": ("Sweep",),
     "modgrok.experiments.sweeps.execution": ("run_sweep",),
     "modgrok.experiments.train": ("train", "train_all"),
@@ -52,6 +64,7 @@ _HOMES = {
         "power_spectrum",
     ),
     "modgrok.networks": (
+        "Architecture",
         "Network",
         "Score",
         "load_network",
@@ -60,17 +73,21 @@ _HOMES = {
         "save_network",
         "score",
         "score_table",
+        "two_layer",
     ),
+    "modgrok.training.recording": ("record",),
     "modgrok.tasks": ("Split", "Structure", "Task", "task"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Analysis",
+    "Architecture",
     "Experiment",
     "ModgrokError",
     "Network",
     "Observer",
+    "Overview",
     "Run",
     "Score",
     "Split",
@@ -87,8 +104,10 @@ __all__ = [
     "memorized_at",
     "neuron_waves",
     "outputs",
+    "overview",
     "power_spectrum",
     "predictions",
+    "record",
     "run_sweep",
     "save_network",
     "score",
@@ -97,6 +116,7 @@ __all__ = [
     "task",
     "train",
     "train_all",
+    "two_layer",
 ]
 
 

@@ -36,7 +36,7 @@ def percent(share: Value, digits: int = 1) -> str:
     return NONE if share is None or not math.isfinite(share) else f"{100 * share:.{digits}f}{NARROW}%"
 
 
-def duration(seconds: float) -> str:
+def duration(seconds: int | float) -> str:
     """Such as 85 µs, 12 ms, 45 s, 12 min, 3 h 20 min."""
     if 0 < seconds < 0.9995:
         return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.3g} µs"

@@ -10,10 +10,10 @@ import pytest
 from modgrok.closed_form import available, solve
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.networks import Network
-from modgrok.reproduce.study import Runs
-from modgrok.reproduce.trained import GD_FRACTION
+from modgrok.reproduce.gromov2023.profile import GD_FRACTION
 
-Write = Callable[[Sequence[Experiment]], Runs]
+Find = Callable[[Experiment], Run]
+Write = Callable[[Sequence[Experiment]], Find]
 
 
 def learnt_network(experiment: Experiment) -> Network:
@@ -75,8 +75,9 @@ def write_run(run: Run, experiment: Experiment, network: Network | None = None) 
         for name, curve in (("memorized_at", "train_accuracy"), ("grokked_at", "test_accuracy"))
     }
     last = {name: rows[-1][name] for name in rows[-1] if name != "step"}
+    outcome = {"status": "finished", "learning_rate": experiment.lr, "diverged_at": None, "seconds": 1.0}
     run.finish(
-        {"run": run.id, "status": "finished", "steps": rows[-1]["step"], **last, **reached},
+        {"run": run.id, "steps": rows[-1]["step"], **outcome, **last, **reached},
         network or (learnt_network if learns else random_network)(experiment),
     )
 
@@ -86,11 +87,11 @@ def write_runs(tmp_path: Path) -> Write:
     """Writes finished runs of experiments, and gives access to them."""
     store = Store(tmp_path / "runs")
 
-    def write(experiments: Sequence[Experiment]) -> Runs:
+    def write(experiments: Sequence[Experiment]) -> Find:
         for experiment in experiments:
             run = store.add(experiment)
             if run.result is None:
                 write_run(run, experiment.resolve())
-        return Runs(store)
+        return store.add
 
     return write

@@ -55,10 +55,9 @@ def main(argv: list[str]) -> None:
     if asked.out is not None:
         write_json(asked.out, described)
     if asked.figure is not None:
-        from modgrok.experiments.sweeps.critical_figure import draw_critical
-        from modgrok.experiments.sweeps.figures import save_figure
+        from modgrok import plot
 
-        save_figure(draw_critical(found), asked.figure)
+        plot.save(plot.critical(found), asked.figure)
     if asked.json:
         print_json(described)
     else:

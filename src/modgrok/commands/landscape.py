@@ -56,10 +56,9 @@ def main(argv: list[str]) -> None:
     if asked.out is not None:
         sweep_table(sweep, results).write(asked.out)
     if asked.figure is not None:
-        from modgrok.experiments.sweeps.figures import save_figure
-        from modgrok.experiments.sweeps.landscape_figure import draw_landscape
+        from modgrok import plot
 
-        save_figure(draw_landscape(rows, _title(sweep.experiment)), asked.figure)
+        plot.save(plot.landscape(rows, _title(sweep.experiment)), asked.figure)
     if asked.json:
         functions = [row.as_dict() for row in rows]
         print_json(

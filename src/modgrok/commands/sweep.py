@@ -64,7 +64,7 @@ class FileSweep:
 @dataclass(frozen=True)
 class Show:
     """Print an outcome of a sweep against one or two of its axes, and draw it: a curve with its spread over the other
-    axes, or a heat map of means."""
+    axes, or a heat map of medians."""
 
     sweep: tyro.conf.Positional[str]
     """Its id or the beginning of it, or last."""
@@ -147,9 +147,9 @@ def _show(asked: Show) -> None:
     if asked.out is not None:
         table.write(asked.out)
     if asked.figure is not None:
-        from modgrok.experiments.sweeps.figures import draw, save_figure
+        from modgrok import plot
 
-        save_figure(draw(summary, asked.kind), asked.figure)
+        plot.save(plot.sweep(summary, asked.kind), asked.figure)
     if asked.json:
         counts = {"sweep": sweep.id, "runs": results.runs, "done": len(results.outcomes)}
         print_json(counts | summary.as_dict())
@@ -169,6 +169,9 @@ def _list(asked: List) -> None:
         return
     grid = Grid("sweep", "task", "modulus", "runs", "varies", "created")
     for one in found:
+        if "reason" in one:
+            err.print(Text(f"{one['id']} is damaged: {one['reason']}"), style="yellow", soft_wrap=True)
+            continue
         varies = "; ".join(", ".join(axis) for axis in one["vary"])
         base = one["experiment"]
         grid.add_row(

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import itertools
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from modgrok.errors import ModgrokError
 from modgrok.experiments.files import translate_os_errors, write_bytes
 from modgrok.experiments.run import Run
+from modgrok.sealed import exists
 
 EXTRA = "it comes with pip install 'modgrok[export]'"
 
@@ -22,13 +22,12 @@ def long_rows(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
 
 def to_csv(runs: Sequence[Run]) -> str:
     """All curves as text, an empty field where a number does not exist."""
-    rows = long_rows(runs)
-    first = next(rows, {"run": None, "step": None})
+    rows = list(long_rows(runs))
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(first), lineterminator="\n")
+    names = dict.fromkeys(name for row in rows for name in row) or {"run": None, "step": None}
+    writer = csv.DictWriter(text, list(names), restval="", lineterminator="\n")
     writer.writeheader()
-    if first["run"] is not None:
-        writer.writerows(itertools.chain([first], rows))
+    writer.writerows(rows)
     return text.getvalue()
 
 
@@ -59,7 +58,7 @@ def write_tensorboard(runs: Sequence[Run], folder: Path) -> None:
         raise ModgrokError(f"TensorBoard files need tensorboardX; {EXTRA}.") from error
     for run in runs:
         place = folder / run.id
-        if place.exists():
+        if exists(place):
             raise ModgrokError(f"{place} is there already; TensorBoard would show both, so name another folder.")
         with translate_os_errors(place), SummaryWriter(str(place)) as writer:
             writer.add_text("settings", f"```json\n{json.dumps(run.experiment.as_dict(), indent=1)}\n```", 0)

@@ -1,7 +1,10 @@
 """Training in one call, for the library: an experiment from its settings, trained into a store."""
 
 import contextlib
+import dataclasses
+import inspect
 import threading
+import typing
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,15 +21,38 @@ from modgrok.tasks import Task
 from modgrok.tasks import task as find_task
 
 
-def train(task: Any, modulus: int | None = None, *, store: Store | str | Path | None = None, **settings: Any) -> Run:
+def train(
+    task: Any,
+    modulus: int | None = None,
+    *,
+    store: Store | str | Path | None = None,
+    observer: Observer | None = None,
+    **settings: Any,
+) -> Run:
     """Trains one network and returns its run; a run that the store already has returns at once.
 
-    `task` is anything that `modgrok.task` takes, `settings` are those of `Experiment`, and the store is `runs/` or
-    `$MODGROK_STORE` unless given. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from there.
+    `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. An
+    `observer` hears of the progress. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
+    there.
     """
     place = _store(store)
     experiment = Experiment.from_dict(_described(task, modulus, place) | settings)
-    return train_all([experiment], place)[0]
+    return train_all([experiment], place, observer)[0]
+
+
+def _declare_settings(function: Any) -> None:
+    """Every setting of an experiment as a keyword of the function, for `help` and completion."""
+    hints = typing.get_type_hints(Experiment)
+    fields = [field for field in dataclasses.fields(Experiment) if field.name not in ("task", "modulus")]
+    own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    made = [inspect.Parameter(f.name, keyword, default=f.default, annotation=hints[f.name]) for f in fields]
+    function.__signature__ = inspect.Signature([*own, *made], return_annotation=Run)
+    lines = "\n".join(f"        {field.name}: {field.metadata['help']}" for field in fields)
+    function.__doc__ = f"{function.__doc__.rstrip()}\n\n    Settings:\n{lines}\n    "
+
+
+_declare_settings(train)
 
 
 def train_all(

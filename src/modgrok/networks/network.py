@@ -65,8 +65,9 @@ class Network:
 
 
 def outputs(network: Network, inputs: Shaped[Any, "input width"]) -> Inexact[Any, "input q"]:
-    r"""Every output for every input, $h^{(2)}_q(n, m)$ in the paper's network."""
-    return network.architecture.apply(network.parameters, inputs, network.signature)
+    r"""The output of every answer for every input, $h^{(2)}_q(n, m)$ in the paper's network."""
+    out = network.architecture.apply(network.parameters, inputs, network.signature)
+    return out[:, : network.signature.outputs]
 
 
 def as_numpy(network: Network, dtype: Any = None) -> Network:
