@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Run, Store
+from modgrok.experiments.environment import host_environment
 from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.results import Results
@@ -99,6 +100,8 @@ def train(request: Request, studies: Sequence[Study], profile: Profile, watch: W
             if (run := store.add(experiment)).folder.exists():
                 store.remove(run)
     results = Results(list(needed), store)
+    if not needed:
+        add_to_session(out, profile, host_environment(), 0)
     if not results.pending:
         return
     from modgrok.training.devices import use_all_cores
