@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: test reproduce install format chromium
+.PHONY: test reproduce attacks install format chromium
 
 reproduce: $(INSTALLED)
 	$(BIN)/modgrok reproduce
@@ -14,6 +14,12 @@ test: $(INSTALLED) chromium
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist loadgroup
+
+# Half an hour of crashes, full disks, changed files, lies and signals; writes the table of docs/reliability.md.
+attacks: $(INSTALLED)
+	for name in faults mutations lying_files command_lines signals; do \
+	  $(BIN)/python benchmarks/attacks/$$name.py --write || exit 1; \
+	done
 
 install: $(INSTALLED)
 

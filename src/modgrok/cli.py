@@ -1,12 +1,15 @@
 """The command line: one module of `modgrok.commands` for each command, imported only when it is called."""
 
+import errno
 import importlib
+import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from modgrok import __version__
+from modgrok import __version__, signals
 from modgrok.errors import ModgrokError
 
 COMMANDS = {
@@ -46,19 +49,56 @@ EXAMPLES = (
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Entry point: exit code 0, or 2 with one sentence on stderr for a request that cannot be fulfilled."""
-    name, *rest = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    """Entry point: exit code 0, or 2 with one sentence on stderr for a request that cannot be fulfilled.
+
+    Without arguments it is the program itself, which ends with one sentence when a signal asks for it, and with 128
+    and the signal's number.
+    """
+    if argv is not None:
+        return _answer(argv)
+    signals.Received.by_program = True
+    signals.catch(signals.interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # For terminals that cannot show α.
+    code = 0
+    try:
+        _answer(sys.argv[1:])
+    except SystemExit as ended:
+        code = ended.code  # type: ignore[assignment]
+    except BaseException:
+        if not signals.Received.number:
+            raise
+        # Whatever error became of the interruption.
+        signals.end(128 + signals.Received.number, "interrupted.")
+    finally:
+        signals.catch(signals.end_at_once)
+    if signals.Received.number and code == 128 + signals.Received.number:
+        signals.end(code)
+    sys.exit(code)
+
+
+def _answer(argv: Sequence[str]) -> None:
+    name, *rest = list(argv) or ["--help"]
     try:
         _dispatch(name, rest)
+        sys.stdout.flush()
     except ModgrokError as error:
         print(f"modgrok: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("modgrok: interrupted.", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(128 + (signals.Received.number or signal.SIGINT))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO):
+            raise
+        # Nothing can be said on stdout any more, also not what is left in its memory.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"modgrok: The output could not be written: {error.strerror}.", file=sys.stderr)
+        sys.exit(2)
 
 
 def _dispatch(name: str, rest: list[str]) -> None:

@@ -81,6 +81,12 @@ def test_products_of_three(make_task: Any, p: int, data: DataObject) -> None:
     assert largest_error(solve(task, form="exact"), task) < 1e-12
 
 
+@pytest.mark.parametrize(("arity", "p"), [(5, 3), (6, 3), (7, 2), (7, 3), (8, 2)])
+def test_up_to_eight_variables(make_task: Any, arity: int, p: int) -> None:
+    task = make_task("sum", p, [np.arange(p)] * arity)
+    assert largest_error(solve(task, form="exact"), task) < 1e-10
+
+
 def test_one_variable_is_the_discrete_fourier_transform(make_task: Any) -> None:
     task = make_task("sum", 7, [np.arange(7)])
     assert solve(task, form="exact").width == 7

@@ -161,7 +161,7 @@ def wait_for_curves(store: Path, size: int) -> int:
 
 
 def test_signals_stop_cleanly_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    size = 0
+    size = 1000
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         process = start(tmp_path)
         wait_for_curves(tmp_path, size)

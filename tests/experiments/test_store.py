@@ -7,9 +7,10 @@ import shutil
 
 import pytest
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments import Run, Store, batch_training, files
 from modgrok.experiments.files import Lock
+from modgrok.experiments.store import check_intact
 from modgrok.experiments.trainer import Interrupted, train_all
 
 
@@ -35,6 +36,12 @@ def replace_by(content):
 
 def cut_in_half(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def flip_a_bit(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) * 3 // 4] ^= 16
+    path.write_bytes(content)
 
 
 def without_a_line(path):
@@ -64,11 +71,21 @@ OF_FINISHED = {
     "foreign result": ("result.json", replace_by(b"{}")),
     "half a network": ("network.safetensors", cut_in_half),
     "no network": ("network.safetensors", os.remove),
+    "a flipped bit in the network": ("network.safetensors", flip_a_bit),
+    "a flipped bit in a snapshot": ("snapshots/00000000.safetensors", flip_a_bit),
+    "no last line": ("curves.jsonl", lambda path: path.write_bytes(path.read_bytes().rpartition(b"{")[0])),
 }
 OF_STOPPED = {
     "half a checkpoint": ("checkpoint.safetensors", cut_in_half),
     "empty checkpoint": ("checkpoint.safetensors", replace_by(b"")),
+    "a flipped bit in the checkpoint": ("checkpoint.safetensors", flip_a_bit),
 }
+ALWAYS = {
+    "a flipped bit in the settings": ("experiment.json", flip_a_bit),
+    "a flipped bit in the curves": ("curves.jsonl", flip_a_bit),
+    "a missing snapshot": ("snapshots/00000000.safetensors", os.remove),
+}
+DAMAGE |= ALWAYS
 
 
 def assert_set_aside(lab, store, run, trained, name, damage):
@@ -80,7 +97,7 @@ def assert_set_aside(lab, store, run, trained, name, damage):
     (remark,) = listener.remarks
     (aside,) = (store.folder / "damaged").iterdir()
     assert run.id in remark
-    assert name in remark or "settings" in remark
+    assert name in remark or "settings" in remark or "curves.jsonl" in remark
     assert str(aside) in remark
     assert {path.name for path in aside.iterdir()} == broken
     assert [found.id for found in store] == [run.id]
@@ -163,6 +180,102 @@ def test_a_full_disk_is_a_sentence_and_the_checkpoint_stays_good(lab, store, tra
     assert listener.batches[0].step > 0
     assert listener.remarks == []
     lab.assert_same(run, trained)
+
+
+def checkpoint_twice(lab, store, monkeypatch):
+    """A run that was stopped with two checkpoints, and the steps of both."""
+    monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(batch_training, "CHECKPOINT_SHARE", 1e9)
+    with pytest.raises(Interrupted):
+        train_all([lab.small()], store, lab.Listener(stop_after=8))
+    (run,) = store
+    return run, [run.read_checkpoint_file(path)[0] for path in run.checkpoints]
+
+
+def test_an_intact_older_checkpoint_is_used_where_the_latest_is_damaged(lab, store, trained, monkeypatch):
+    run, (latest, before) = checkpoint_twice(lab, store, monkeypatch)
+    assert before < latest == run.read_checkpoint()[0]
+    flip_a_bit(run.checkpoints[0])
+    damaged = run.checkpoints[0].read_bytes()
+    assert run.read_checkpoint()[0] == before
+    check_intact(run)
+    listener = lab.Listener()
+    (again,) = train_all([lab.small()], store, listener)
+    assert listener.batches[0].step == before
+    (remark,) = listener.remarks
+    assert "checkpoint.safetensors is not what was written" in remark
+    (aside,) = (store.folder / "damaged").rglob("*.safetensors")
+    assert str(aside) in remark
+    assert aside.read_bytes() == damaged
+    lab.assert_same(again, trained)
+
+
+def test_a_run_without_an_intact_checkpoint_starts_afresh(lab, store, trained, monkeypatch):
+    run, _ = checkpoint_twice(lab, store, monkeypatch)
+    for path in run.checkpoints:
+        flip_a_bit(path)
+    with pytest.raises(Damaged, match=r"checkpoint\.safetensors"):
+        run.read_checkpoint()
+    (again,) = train_all([lab.small()], store)
+    lab.assert_same(again, trained)
+
+
+def test_a_run_stopped_before_its_first_step_is_intact_also_when_it_begins_again(lab, store, trained, monkeypatch):
+    with pytest.raises(Interrupted):
+        train_all([lab.small()], store, lab.Listener(stop_after=1))
+    (run,) = store
+    assert run.read_checkpoint()[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(batch_training.BatchTraining, "run", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            train_all([lab.small()], store)
+    check_intact(run)
+    listener = lab.Listener()
+    (again,) = train_all([lab.small()], store, listener)
+    assert listener.remarks == []
+    lab.assert_same(again, trained)
+
+
+def test_checkpoints_left_at_the_end_are_deleted(lab, store, copied):
+    (copied.folder / "checkpoint.safetensors").write_bytes(b"left by a process that was killed here")
+    listener = lab.Listener()
+    train_all([lab.small()], store, listener)
+    assert copied.checkpoints == []
+    assert copied.status == "finished"
+    assert listener.remarks == []
+
+
+def test_two_identical_runs_have_identical_files(lab, store, trained):
+    """But for the time that they took, and the digest of the file that says so."""
+    (again,) = train_all([lab.small()], store)
+    names = [path.relative_to(again.folder) for path in again.folder.rglob("*") if path.is_file()]
+    assert {str(name) for name in names} >= {"experiment.json", "curves.jsonl", "network.safetensors", "result.json"}
+    for name in names:
+        one, other = (run.folder / name for run in (again, trained))
+        if name.name == "result.json":
+            one, other = (json.loads(path.read_text()) | {"seconds": 0, "digest": ""} for path in (one, other))
+            assert one == other
+        else:
+            assert one.read_bytes() == other.read_bytes(), name
+
+
+def test_a_link_to_a_run_is_read_and_not_removed(store, copied, tmp_path):
+    copied.folder.rename(tmp_path / copied.id)
+    copied.folder.symlink_to(tmp_path / copied.id)
+    check_intact(store.find("last"))
+    with pytest.raises(ModgrokError, match="is a link to"):
+        store.remove(copied)
+    assert copied.status == "finished"
+
+
+@pytest.mark.parametrize("target", ["nowhere", "0123456789ab"], ids=["dangling", "loop"])
+def test_links_that_lead_nowhere_are_sentences(store, copied, target):
+    (store.folder / "0123456789ab").symlink_to(target)
+    check_intact(store.find(copied.id))
+    for run in (*store, *store.remains()):
+        if run.id != copied.id:
+            with pytest.raises(ModgrokError, match="symbolic links"):
+                check_intact(run)
 
 
 def test_runs_are_found_by_prefix_and_by_last(lab, store, copied):

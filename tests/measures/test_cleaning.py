@@ -10,11 +10,13 @@ from modgrok.measures import (
     cleaning_table,
     keep_frequencies,
     neuron_waves,
+    own_waves,
+    shuffle_phases,
     snap_phases,
     top_frequencies,
     waves_only,
 )
-from modgrok.networks import Network, Normalization
+from modgrok.networks import Network, Normalization, score_table
 from modgrok.tasks.structure.verdict import Coordinate
 
 
@@ -60,6 +62,67 @@ def test_snapped_phases_leave_no_residual(addition) -> None:
     assert abs(before.residual).max() > 1e-3
     np.testing.assert_allclose(after.residual, 0, atol=1e-9)
     np.testing.assert_allclose(after.amplitudes, before.amplitudes)
+
+
+def test_own_waves_leave_a_wave_network_and_clean_a_noisy_one(addition) -> None:
+    network, _, coordinate = addition
+    assert_same(own_waves(network, coordinate), network)
+    clean = own_waves(noisy(network), coordinate)
+    assert np.linalg.norm(clean.w_in - network.w_in) < np.linalg.norm(noisy(network).w_in - network.w_in)
+
+
+def test_own_waves_do_not_presuppose_equal_frequencies(wave_network) -> None:
+    n, p = np.arange(11), 11
+    w_in = np.stack([np.cos(2 * np.pi * 2 * n / p + 0.3), 2 * np.sin(2 * np.pi * 3 * n / p)])[None]
+    w_out = np.cos(2 * np.pi * 5 * n / p)[:, None]
+    network = Network(w_in, w_out)
+    assert_same(own_waves(Network(w_in + 0.7, w_out)), network)
+    assert not np.allclose(waves_only(network).w_out, w_out)
+
+
+def test_own_waves_of_random_labels_know_nothing(addition) -> None:
+    rng = np.random.default_rng(0)
+    random = Network(rng.normal(size=(200, 2, 11)), rng.normal(size=(11, 200)))
+    assert score_table(own_waves(random), addition[1]).accuracy < 0.3
+
+
+def test_own_waves_leave_what_has_no_place_or_no_wave() -> None:
+    rng = np.random.default_rng(0)
+    index = np.array([-1, 0, 1, 3, 2])
+    coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
+    w_in, w_out = rng.normal(size=(3, 2, 5)), rng.normal(size=(5, 3))
+    w_in[2, :, 1:] = 0.5
+    clean = own_waves(Network(w_in, w_out), coordinate)
+    np.testing.assert_array_equal(clean.w_in[:, :, 0], w_in[:, :, 0])
+    np.testing.assert_array_equal(clean.w_in[2], w_in[2])
+    np.testing.assert_array_equal(clean.w_out[0], w_out[0])
+    trivial = Coordinate(1, (np.array([-1, 0]),) * 2, np.array([1]), at_zero=0)
+    assert_same(
+        own_waves(Network(np.ones((2, 2, 2)), np.ones((2, 2))), trivial), Network(np.ones((2, 2, 2)), np.ones((2, 2)))
+    )
+
+
+def test_shuffled_phases_keep_all_but_their_order(addition) -> None:
+    network = noisy(addition[0], 0.1)
+    before, after = neuron_waves(network), neuron_waves(shuffle_phases(network, seed=3))
+    np.testing.assert_array_equal(after.frequency, before.frequency)
+    np.testing.assert_allclose(after.amplitudes, before.amplitudes, rtol=1e-9)
+    np.testing.assert_allclose(after.residual, before.residual, atol=1e-9)
+    for k in range(1, 6):
+        of_k = before.frequency == k
+        for s in range(2):
+            np.testing.assert_allclose(np.sort(after.phases[of_k, s]), np.sort(before.phases[of_k, s]), atol=1e-9)
+    assert abs(after.phases - before.phases).max() > 0.5
+
+
+def test_shuffled_phases_cost_the_exact_form_its_exactness() -> None:
+    from modgrok.closed_form import solve
+    from modgrok.tasks import task
+
+    addition = task("n + m", 11)
+    exact = solve(addition, form="exact")
+    assert score_table(exact, addition.table).loss < 1e-20
+    assert score_table(shuffle_phases(exact), addition.table).loss > 1e-3
 
 
 def test_even_readouts_survive_cleaning(wave_network) -> None:

@@ -91,6 +91,34 @@ def test_neurons_without_a_wave() -> None:
         assert np.isnan(values).all()
 
 
+def test_coherence_and_pure_neurons(addition) -> None:
+    network, _, coordinate = addition
+    waves = neuron_waves(network, coordinate)
+    assert waves.coherence == pytest.approx(1)
+    assert waves.pure_share() == 1
+    rng = np.random.default_rng(0)
+    random = neuron_waves(Network(rng.normal(size=(2000, 2, 11)), rng.normal(size=(11, 2000))))
+    assert random.coherence < 3 / np.sqrt(2000)
+    assert random.pure_share() < 0.02 < random.pure_share(0.1)
+
+
+def test_dead_neurons_stay_out(addition) -> None:
+    network, _, coordinate = addition
+    size = np.where(np.arange(200) < 50, 5e-4, 1.0)
+    mixed = Network(network.w_in * size[:, None, None], network.w_out * size)
+    waves = neuron_waves(mixed, coordinate)
+    assert (waves.frequency == 0).tolist() == (size < 1).tolist()
+    assert np.isnan(waves.explained).tolist() == (size < 1).tolist()
+    assert waves.pure_share() == 1
+    all_small = neuron_waves(Network(5e-4 * network.w_in, 5e-4 * network.w_out))
+    assert (all_small.frequency > 0).all()
+
+
+def test_no_neuron_is_pure_where_none_is_alive() -> None:
+    waves = neuron_waves(Network(np.zeros((3, 2, 5)), np.zeros((5, 3))))
+    assert np.isnan([waves.pure_share(), waves.coherence]).all()
+
+
 def test_constant_is_no_wave_where_places_are_shared() -> None:
     squares = np.arange(11) ** 2 % 11
     network = Network(np.full((1, 2, 11), 0.3), np.ones((11, 1)))

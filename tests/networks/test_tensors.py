@@ -1,5 +1,6 @@
 """Safetensors files: canonical bytes, readable by the library, and nothing believed that a header says."""
 
+import contextlib
 import json
 import random
 
@@ -60,10 +61,8 @@ def test_no_byte_changes_unnoticed(tmp_path):
         changed = bytearray(content)
         changed[place] ^= 1 << chance.randrange(8)
         (tmp_path / "file").write_bytes(changed)
-        try:
+        with contextlib.suppress(Damaged):
             assert not read_tensors(tmp_path / "file").sealed
-        except Damaged:
-            pass
 
 
 ABOUT = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}

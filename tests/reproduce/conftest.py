@@ -75,8 +75,9 @@ def write_run(run: Run, experiment: Experiment, network: Network | None = None) 
         for name, curve in (("memorized_at", "train_accuracy"), ("grokked_at", "test_accuracy"))
     }
     last = {name: rows[-1][name] for name in rows[-1] if name != "step"}
+    outcome = {"status": "finished", "learning_rate": experiment.lr, "diverged_at": None, "seconds": 1.0}
     run.finish(
-        {"run": run.id, "status": "finished", "steps": rows[-1]["step"], **last, **reached},
+        {"run": run.id, "steps": rows[-1]["step"], **outcome, **last, **reached},
         network or (learnt_network if learns else random_network)(experiment),
     )
 

@@ -14,6 +14,7 @@ from modgrok.commands.arguments import InStore, out, parse, print_json
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
 from modgrok.experiments.analysis import STRONGEST, Analysis, analyse, overview
+from modgrok.experiments.store import check_intact
 from modgrok.networks import Network
 from modgrok.networks.storage import read_network
 from modgrok.tasks import Task
@@ -95,6 +96,7 @@ def _from_store(arguments: Inspect) -> Subject:
     if arguments.task is not None:
         raise ModgrokError("A run knows its task; --task is for .safetensors files.")
     run = Store(arguments.store).find(arguments.run)
+    check_intact(run)
     if arguments.step is not None:
         return Subject(run.id, run.snapshot(arguments.step), run.task, arguments.step, run)
     network = run.network

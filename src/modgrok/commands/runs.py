@@ -200,9 +200,11 @@ def _show(arguments: Show, store: Store) -> None:
 def _export(arguments: Export, store: Store) -> None:
     from modgrok.experiments.export import WRITERS, to_csv
 
-    runs = [store.find(name) for name in arguments.runs] or list(store)
+    runs = [store.find(name) for name in arguments.runs] or [*store, *store.remains()]
     if not runs:
         raise ModgrokError(f"There are no runs in {store.folder} to export.")
+    for run in runs:
+        check_intact(run)
     if arguments.out is None:
         if arguments.format != "csv" or arguments.json:
             raise ModgrokError("Name the file or folder to write with --out.")

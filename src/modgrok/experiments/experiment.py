@@ -182,7 +182,8 @@ class Experiment:
         if self.modulus is None and isinstance(self.task, str) and reads_modulus(self.task):
             object.__setattr__(self, "modulus", MODULUS)
         for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, plain(field, getattr(self, field.name)))
+            if (value := getattr(self, field.name)) is not field.default:
+                object.__setattr__(self, field.name, plain(field, value))
         check_settings(self)
 
     @cached_property
@@ -195,8 +196,11 @@ class Experiment:
     def resolve(self) -> "Experiment":
         """The same experiment with every default that depends on other settings written out as a number, and nothing in
         settings that nobody reads."""
-        found = self.load_task() if not self.task.startswith(TABLE) else None
-        return self.resolve_for(found)
+        return self.resolve_for(self.load_task()) if is_table_file(self.task) else self._resolved
+
+    @cached_property
+    def _resolved(self) -> "Experiment":
+        return self.resolve_for(None if self.task.startswith(TABLE) else self.load_task())
 
     def resolve_for(self, found: Task | None) -> "Experiment":
         """`resolve`, given the task; None where it is a table that only a store knows, and all else is resolved."""
@@ -287,7 +291,7 @@ class Experiment:
 
     def as_dict(self) -> dict[str, Any]:
         """All settings as JSON values."""
-        return dataclasses.asdict(self) | {"record": list(self.record)}
+        return {name: getattr(self, name) for name in DEFAULTS} | {"record": list(self.record)}
 
     @property
     def id(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from modgrok.errors import ModgrokError
 from modgrok.experiments.files import translate_os_errors, write_bytes
 from modgrok.experiments.run import Run
+from modgrok.sealed import exists
 
 EXTRA = "it comes with pip install 'modgrok[export]'"
 
@@ -57,7 +58,7 @@ def write_tensorboard(runs: Sequence[Run], folder: Path) -> None:
         raise ModgrokError(f"TensorBoard files need tensorboardX; {EXTRA}.") from error
     for run in runs:
         place = folder / run.id
-        if place.exists():
+        if exists(place):
             raise ModgrokError(f"{place} is there already; TensorBoard would show both, so name another folder.")
         with translate_os_errors(place), SummaryWriter(str(place)) as writer:
             writer.add_text("settings", f"```json\n{json.dumps(run.experiment.as_dict(), indent=1)}\n```", 0)

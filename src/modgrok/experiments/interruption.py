@@ -1,10 +1,10 @@
-"""Ctrl-C and SIGTERM as a request: training stops between two steps, where everything can be stored."""
+"""Signals as a request: training stops between two steps, where everything can be stored."""
 
 import signal
 from types import FrameType, TracebackType
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from modgrok import signals
 
 
 class Interruption:
@@ -19,17 +19,19 @@ class Interruption:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "Interruption":
-        self._before = {number: signal.signal(number, self._handle) for number in SIGNALS}
+        self._before = signals.catch(self._handle)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+        signals.restore(self._before)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        signals.Received.number = number
         self.exit_code = 128 + number
-        if self.requested or not self.training:
-            raise KeyboardInterrupt
+        at_once = self.requested or not self.training
         self.requested = True
+        if at_once:
+            signals.end_unless(lambda: self.training)
+            raise KeyboardInterrupt

@@ -2,7 +2,9 @@
 
 import dataclasses
 import operator
+import typing
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from modgrok.errors import ModgrokError
@@ -13,9 +15,7 @@ def plain(field: dataclasses.Field[Any], value: Any) -> Any:
 
     Texts for a field that allows certain words are left as they are, right or wrong.
     """
-    origin = get_origin(field.type)
-    kinds = (tuple,) if origin is tuple else (field.type,) if origin in (None, Literal) else get_args(field.type)
-    words_allowed = any(get_origin(kind) is Literal for kind in kinds)
+    kinds, words_allowed = _kinds(typing.cast(Any, field.type))
     if (value is None and type(None) in kinds) or (isinstance(value, str) and words_allowed):
         return value
     for kind, name, convert in _KINDS:
@@ -25,6 +25,14 @@ def plain(field: dataclasses.Field[Any], value: Any) -> Any:
             except (TypeError, ValueError):
                 raise ModgrokError(f"{words(field.name)} is {name}, not {value!r}.") from None
     raise ModgrokError(f"{words(field.name)} is one of {', '.join(get_args(field.type))}, not {value!r}.")
+
+
+@cache
+def _kinds(declared: Any) -> tuple[tuple[Any, ...], bool]:
+    """The types that a declaration allows, and whether it allows certain words."""
+    origin = get_origin(declared)
+    kinds = (tuple,) if origin is tuple else (declared,) if origin in (None, Literal) else get_args(declared)
+    return kinds, any(get_origin(kind) is Literal for kind in kinds)
 
 
 def words(name: str) -> str:

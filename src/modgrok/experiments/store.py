@@ -142,10 +142,10 @@ class Store:
         lock = self.lock(run, observer)
         try:
             check_intact(run, snapshots=True)  # Another process may have been at work on it before.
-            for path, damage in _damaged_checkpoints(run):
-                observer.remark(f"{damage} It was moved to {self.set_aside(run, path)}; the run goes on from another.")
             if run.result is not None:
                 run.remove_checkpoints()
+            for path, damage in _damaged_checkpoints(run):
+                observer.remark(f"{damage} It was moved to {self.set_aside(run, path)}; the run goes on from another.")
         except Damaged as damage:
             moved = self.set_aside(run)
             observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts afresh.")
@@ -197,7 +197,7 @@ def _contents(folder: Path) -> set[str]:
     """The names in a folder, without those of files that are being written."""
     try:
         return {name for name in os.listdir(folder) if not name.startswith(".")}
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):
         return set()
     except OSError as error:
         raise ModgrokError(f"{folder} cannot be read: {error.strerror}.") from error

@@ -1,14 +1,15 @@
 """A sweep in its store: `sweeps/ID/sweep.json` says what it is, `table.csv` beside it what came out so far."""
 
-import json
+import dataclasses
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from modgrok.errors import ModgrokError
-from modgrok.experiments.files import write_json
+from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.store import Store
+from modgrok.experiments.stored_json import build, read_json, write_sealed_json
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import sweep_table
@@ -30,7 +31,7 @@ class Record:
         path = self.folder / "sweep.json"
         if not path.exists():
             about = {"id": self.sweep.id, "runs": len(self.sweep), "created": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
-            write_json(path, about | self.sweep.as_dict())
+            write_sealed_json(path, about | self.sweep.as_dict())
 
     def update(self, results: Results) -> None:
         """Writes the table, unless that was done a moment ago."""
@@ -45,11 +46,26 @@ class Record:
         self._cost = self._written - began
 
 
+@dataclass(frozen=True)
+class SweepFile:
+    """What `sweep.json` holds."""
+
+    id: str
+    runs: int
+    created: str
+    experiment: dict[str, Any]
+    vary: list[dict[str, Any]]
+
+
 def stored_sweeps(store: Store) -> Iterator[dict[str, Any]]:
-    """What is written down about every sweep of the store, the latest first."""
-    paths = (store.folder / "sweeps").glob("*/sweep.json")
+    """What is written down about every sweep of the store, the latest first; of one that cannot be read, its `id` and
+    the `reason`."""
+    paths = [path for path in (store.folder / "sweeps").glob("*/sweep.json") if path.is_file()]
     for path in sorted(paths, key=lambda path: -path.stat().st_mtime):
-        yield _read(path)
+        try:
+            yield dataclasses.asdict(_read(path))
+        except ModgrokError as error:
+            yield {"id": path.parent.name, "reason": str(error)}
 
 
 def find_sweep(store: Store, name: str) -> Sweep:
@@ -60,14 +76,17 @@ def find_sweep(store: Store, name: str) -> Sweep:
         raise ModgrokError(f"There is no sweep {name!r} in {store.folder}; `modgrok sweep list` shows those there are.")
     if len(matches) > 1:
         raise ModgrokError(f"{len(matches)} sweeps in {store.folder} begin with {name!r}; write more of the id.")
+    if "reason" in matches[0]:
+        raise Damaged(matches[0]["reason"])
     return Sweep.from_dict(matches[0])
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> SweepFile:
+    found = build(SweepFile, read_json(path, sealed=False), path)
     try:
-        content = json.loads(path.read_text())
-        assert isinstance(content, dict)
-        Sweep.from_dict(content)
-    except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
-        raise ModgrokError(f"{path} does not describe a sweep: {error}.") from error
-    return content
+        Sweep.from_dict(dataclasses.asdict(found))
+    except (ModgrokError, ValueError, KeyError, TypeError, OverflowError) as error:
+        raise Damaged(f"{path} does not describe a sweep: {error}") from error
+    if found.id != path.parent.name:
+        raise Damaged(f"{path} is not that of sweep {path.parent.name}.")
+    return found

@@ -1,0 +1,89 @@
+"""Stored JSON: only what the dataclass declares, and only what was written."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+
+from modgrok.errors import Damaged
+from modgrok.experiments.stored_json import build, read_json, write_sealed_json
+
+
+@dataclass(frozen=True)
+class Example:
+    name: str
+    kind: Literal["a", "b"]
+    steps: int
+    rate: float
+    loss: float | None
+    flags: list[bool]
+    measures: dict[str, float]
+    anything: Any = None
+
+
+GOOD = {"name": "n", "kind": "a", "steps": 3, "rate": 1, "loss": None, "flags": [True], "measures": {"x": 1.5}}
+
+
+def read(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return build(Example, read_json(path, sealed=False), path)
+
+
+def test_what_is_declared_is_read(tmp_path):
+    assert read(tmp_path / "file", GOOD) == Example(**GOOD)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"name": None}, "'name'"),
+        ({"kind": "c"}, "'kind'"),
+        ({"kind": ["a"]}, "'kind'"),
+        ({"steps": 3.0}, "'steps'"),
+        ({"steps": True}, "'steps'"),
+        ({"steps": 10**4000}, "'steps'"),
+        ({"steps": "3"}, "'steps'"),
+        ({"rate": 10**400}, "'rate'"),
+        ({"rate": None}, "'rate'"),
+        ({"loss": "0"}, "'loss'"),
+        ({"flags": {}}, "'flags'"),
+        ({"flags": [1]}, "'flags'"),
+        ({"measures": []}, "'measures'"),
+        ({"measures": {"x": None}}, "'measures'"),
+        ({"other": 1}, "'other'"),
+    ],
+    ids=str,
+)
+def test_what_is_not_declared_is_named(tmp_path, change, word):
+    with pytest.raises(Damaged, match=f"file has .*{word}"):
+        read(tmp_path / "file", GOOD | change)
+
+
+def test_what_is_missing_is_named(tmp_path):
+    with pytest.raises(Damaged, match="has no 'rate'"):
+        read(tmp_path / "file", {name: value for name, value in GOOD.items() if name != "rate"})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"3", b"\xff", b'{"rate": NaN}', b'{"rate": -Infinity}', b"[" * 100_000, b'{"a": ' * 100_000],
+    ids=lambda content: repr(content[:20]),
+)
+def test_what_is_no_object_is_refused(tmp_path, content):
+    with pytest.raises(Damaged, match="file "):
+        read(tmp_path / "file", content)
+
+
+def test_no_byte_of_a_sealed_file_changes_unnoticed(tmp_path):
+    path = tmp_path / "file"
+    write_sealed_json(path, GOOD)
+    assert read_json(path, sealed=True) == GOOD
+    content = path.read_bytes()
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(Damaged):
+            read_json(path, sealed=True)
+    path.write_text(json.dumps(GOOD))
+    with pytest.raises(Damaged, match="lost its digest"):
+        read_json(path, sealed=True)
