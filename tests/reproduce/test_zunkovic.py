@@ -106,8 +106,8 @@ def test_l1_groks_where_l2_does_not() -> None:
 
 def test_rule_30_and_its_features() -> None:
     inputs = rule30.all_inputs(np.array(rule30.EXAMPLES[0]), 3)
-    # Bits of site, right, left: the ring 0, 1, 0 has the neighborhood left 0, middle 0, right 1.
-    assert list(inputs.answers) == [-1, 1, 1, -1, 1, 1, -1, -1]
+    # A ring of three is its site, the right and the left neighbor: 0, 1, 0 has the neighborhood 001.
+    assert list(inputs.answers) == [-1, 1, 1, -1, 1, -1, 1, -1]
     assert np.linalg.norm(inputs.features, axis=1) == pytest.approx(1)
     both = rule30.all_inputs(np.array(rule30.EXAMPLES[:2]), 3)
     assert both.features[0] == pytest.approx(inputs.features)

@@ -1,4 +1,4 @@
-r"""Points in two unit balls around $\pm\epsilon e_1$ in D dimensions, told apart by the sign of $w \cdot x$ (section 4).
+r"""Points in two unit balls around $\pm\epsilon e_1$ in D dimensions, told apart by the sign of $w\cdot x$ (section 4).
 
 Gradient flow of the square loss on N points of each ball is $w(t) = w^\lambda - e^{-Gt}(w^\lambda - w_0)$ with
 $G = \frac{1}{2N}\sum x x^T + \lambda_2$ and $w^\lambda = G^{-1} \frac{1}{2N}\sum y x$. The test error is a function of

@@ -35,7 +35,7 @@ def mean_density(x: Float[np.ndarray, "x"], samples: int) -> Float[np.ndarray, "
     r"""$\frac{2 N^{N+1/2} |\bar x|^{N-1/2} K_{N-1/2}(2N|\bar x|)}{\sqrt\pi\, \Gamma(N)}$, the density of $\bar x$."""
     from scipy.special import gammaln, kve
 
-    size = np.maximum(np.abs(x), 1e-12)
+    size = np.maximum(np.abs(x), 1e-5)  # below, the density is flat and its factors overflow
     order = samples - 0.5
     logarithm = np.log(2) + (samples + 0.5) * np.log(samples) + order * np.log(size) - gammaln(samples)
     return kve(order, 2 * samples * size) * np.exp(logarithm - 2 * samples * size) / np.sqrt(np.pi)

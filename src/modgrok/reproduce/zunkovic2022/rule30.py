@@ -2,8 +2,9 @@ r"""Rule 30 seen by a uniform tensor network: the map that turns a local rule in
 (section 5).
 
 On a ring of bits $x_i = \pm1$ the matrices $A(x)$, fixed and 2×2, are multiplied along all other sites,
-$H = A(x_{i+1}) \cdots A(x_M) A(x_1) \cdots A(x_{i-1})$, and the answer of site i is the sign of $\mathrm{Tr}(B(x_i) H)$:
-linear in B, with eight features, H in the half that $x_i$ chooses. By symmetry one site stands for all.
+$H = A(x_{i+1}) \cdots A(x_M) A(x_1) \cdots A(x_{i-1})$, and the answer of site i is the sign of
+$\mathrm{Tr}(B(x_i) H)$: linear in B, with eight features, H in the half that $x_i$ chooses. By symmetry one site
+stands for all.
 """
 
 from itertools import product

@@ -68,7 +68,7 @@ def _flow_exponent(dimension: int) -> float:
     low, high = 0.0, 100.0
     for _ in range(80):
         middle = (low + high) / 2
-        low, high = (middle, high) if h(np.array(middle)) < 1 else (low, middle)
+        low, high = (middle, high) if h(np.array([middle]))[0] < 1 else (low, middle)
     distance = np.logspace(-5, -3, 20) * high
     return float(np.polyfit(np.log(distance), np.log(test_error(h(high - distance), dimension)), 1)[0])
 
@@ -265,8 +265,8 @@ STUDIES = (
         "fig7",
         "Flows in 10 and 128 dimensions",
         "Gradient flow on ten points of each ball from random weights. The training error is zero before the test "
-        "error. In high dimension the points at the rim of a ball are few, and the test error is very small long before "
-        "it is zero.",
+        "error. In high dimension few points lie at the rim of a ball, and the test error is very small long before it "
+        "is zero.",
         trajectory,
         draw=draw_trajectory,
     ),

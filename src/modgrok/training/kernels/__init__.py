@@ -1,7 +1,7 @@
 """Fast ways to the same loss and gradient: (architecture, platform) → kernel. The generic one serves all others."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from modgrok.networks import Noise
 from modgrok.networks.architecture import Parameters
@@ -9,6 +9,7 @@ from modgrok.training.data import Batch, Room
 from modgrok.training.program import Program
 
 
+@runtime_checkable
 class Kernel(Protocol):
     """A way from parameters and examples to loss and gradient, with what is peculiar to a platform inside."""
 
