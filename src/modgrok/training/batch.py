@@ -15,6 +15,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from modgrok.training.compilation_cache import enable_cache
 from modgrok.training.data import Batch, RunData
 from modgrok.training.loop import State, advance, start, start_randomly
 from modgrok.training.program import EXAMPLES, Program
@@ -50,6 +51,7 @@ def compiled(
     program: Program, devices: tuple[Any, ...]
 ) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
     """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices."""
+    enable_cache()
     runs, data = _layout(program)
     mesh = _mesh(program, devices)
     batch = data.batch if isinstance(data, RunData) else data

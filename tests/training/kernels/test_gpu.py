@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from modgrok.networks import Noise, TwoLayer
 from modgrok.tasks import Split, Task
 from modgrok.training.data import run_data
-from modgrok.training.kernels import generic, gpu, kernel_for, two_layer
+from modgrok.training.kernels import generic, gpu, kernel_for, pallas_kernels, two_layer
 from modgrok.training.kernels.pallas_kernels import power_below, to_half
 from modgrok.training.program import Program
 
@@ -73,7 +73,7 @@ def assert_near(found, exact, within=WITHIN):
         assert error(gradient[name], exact_gradient[name]) < within, name
 
 
-@settings(max_examples=12, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
 @given(
     st.sampled_from([((5,), 5), ((7, 7), 7), ((4, 6), 3), ((3, 4, 5), 6), ((2, 2, 2, 2), 2), ((11, 11), 11)]),
     st.integers(1, 150),
@@ -92,7 +92,18 @@ def test_gradients_are_those_of_the_generic_step(task, width, activation, loss, 
     assert_near(found_by(gpu.KERNEL, program, weights, data.batch), exact, 5 * WITHIN if loss == "hinge" else WITHIN)
 
 
-def test_runs_are_mapped_over(subtests=None):
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_every_activation_and_loss_can_be_compiled_for_a_gpu(activation, monkeypatch):
+    monkeypatch.setattr(pallas_kernels, "interpreted", lambda: False)
+    for loss in ("mse", "cross_entropy", "hinge"):
+        program, weights, data = a_case((7, 7, 7), 7, TwoLayer(40, activation), loss)
+        step = jax.jit(lambda w, batch, program=program: gpu.KERNEL.loss_and_gradient(program, w, batch, None, None))
+        as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
+        lowered = step.trace(as_single, jax.tree.map(jnp.asarray, data.batch)).lower(lowering_platforms=("cuda",))
+        assert "triton" in lowered.as_text()
+
+
+def test_runs_are_mapped_over():
     cases = [a_case((7, 7), 7, TwoLayer(33), seed=seed) for seed in range(3)]
     program = cases[0][0]
     slots = max(data.batch.tables.places.rows.shape[2] for _, _, data in cases)

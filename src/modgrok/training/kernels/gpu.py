@@ -37,8 +37,18 @@ class Tiles:
 
 TILES = {
     "NVIDIA H200": (
-        Tiles(sizes=Tile(32, 32), look_up=Tile(32, 128), residuals=Tile(64, 64, stages=3), sums=Tile(8, 128)),
-        Tiles(residuals=Tile(128, 64, stages=2)),
+        Tiles(
+            sizes=Tile(32, 32),
+            look_up=Tile(32, 64),
+            residuals=Tile(64, 64, warps=8, stages=3),
+            sums=Tile(8, 128),
+        ),
+        Tiles(
+            sizes=Tile(32, 128, warps=8),
+            operands=Tile(128, 128, warps=8),
+            look_up=Tile(8, 128, warps=1, repeats=8),
+            residuals=Tile(128, 64, stages=2),
+        ),
     )
 }
 """Measured, by kind of device: for little work, as many programs as possible; for much, each as large as it can be."""
@@ -96,12 +106,12 @@ class Gpu:
         if not isinstance(batch.tables, Tables):
             return two_layer.KERNEL.loss_and_gradient(program, parameters, batch, codes, noise)
         kept = None
-        if noise is not None:
+        if noise is not None and noise.rate is not None:
             width = _network(program).width
             rows = jnp.arange(batch.labels.size, dtype=jnp.int32)
             mask = noise._replace(row=rows).mask((width,), program.dtype)
             padded = jnp.pad(mask > 0, ((0, 0), (0, pallas.padded_width(width) - width)))
-            kept = Kept(padded.astype(HALF), 1 / (1 - noise.rate))
+            kept = Kept(padded.astype(HALF), jnp.asarray(1 / (1 - noise.rate)))
         return _for_runs(program)(parameters, batch, kept)
 
 

@@ -89,7 +89,7 @@ def scale_operands(
             triton.load(sizes.at[n, neuron], mask=known, other=float(n < 2)) for n in range(4)
         )
         gamma = power_below(contribution.max() / 2 ** (Z_EXPONENT - 1), READOUT_EXPONENT)
-        rho = power_below(jnp.float32(1) if bounded else contribution.sum() + 1, RESIDUAL_EXPONENT)
+        rho = 2.0 ** (RESIDUAL_EXPONENT - 1) if bounded else power_below(contribution.sum() + 1, RESIDUAL_EXPONENT)
         counts = share[0] * counted / rho
         to_columns, to_readout = prefactors[0] * counts / of_w, prefactors[1] * counts / of_z
         q = pl.program_id(0) * tile.rows + _range(tile.rows)
@@ -100,7 +100,7 @@ def scale_operands(
             triton.store(table.at[_grid(q, at)], to_half(w * scale[None, :]), mask=_both(q < padded[0], at < padded[1]))
         most = 2.0**D_Z_EXPONENT * slope * to_columns + 2.0 ** (RESIDUAL_EXPONENT + Z_EXPONENT) * to_readout
         of_run[0] = 1 / gamma
-        of_run[1] = rho
+        of_run[1] = jnp.asarray(rho, SINGLE)
         of_run[2] = jnp.where(known, rows * most, 0.0).sum()
         triton.store(of_columns.at[neuron], to_columns, mask=known)
         triton.store(of_readout.at[neuron], to_readout, mask=known)
@@ -305,8 +305,9 @@ def power_below(bound: Float32[Array, "*shape"], exponent: int) -> Float32[Array
 
 
 def to_half(x: Float32[Array, "*shape"]) -> Float16[Array, "*shape"]:
-    """Rounded; the largest number where it would overflow, but NaN where it is."""
-    return jnp.where(x > HALF_MAX, HALF_MAX, jnp.where(x < -HALF_MAX, -HALF_MAX, x)).astype(HALF)
+    """Rounded; the largest number where a finite one would overflow."""
+    too_large = (jnp.abs(x) > HALF_MAX) & (jnp.abs(x) < jnp.inf)
+    return jnp.where(too_large, jnp.where(x > 0, HALF_MAX, -HALF_MAX), x).astype(HALF)
 
 
 def padded_width(width: int) -> int:
@@ -343,8 +344,11 @@ def _shape(shape: tuple[int, ...], dtype: Any = SINGLE) -> Any:
     return jax.ShapeDtypeStruct(shape, dtype)
 
 
+def interpreted() -> bool:
+    """Whether the kernels run as plain JAX, as they do where there is no GPU."""
+    return jax.default_backend() == "cpu"
+
+
 def _call(kernel: Callable[..., None], shapes: Any, grid: tuple[int, ...], tile: Tile) -> Any:
-    """On a machine without a GPU the same kernels run as plain JAX."""
     parameters = triton.CompilerParams(num_warps=tile.warps, num_stages=tile.stages)
-    interpret = jax.default_backend() == "cpu"
-    return pl.pallas_call(kernel, out_shape=shapes, grid=grid, compiler_params=parameters, interpret=interpret)
+    return pl.pallas_call(kernel, out_shape=shapes, grid=grid, compiler_params=parameters, interpret=interpreted())
