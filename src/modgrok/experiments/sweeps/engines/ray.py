@@ -34,7 +34,7 @@ WAIT_SECONDS = 0.2
 """How often to look whether training should stop."""
 HEAD_SECONDS = 8.0
 """How long the head of a cluster may be silent before it counts as dead."""
-SHORT_PATH = 40
+SHORT_PATH = 20
 """Characters of a temporary folder that leave room for the names of Ray's sockets, 107 in all."""
 
 
@@ -256,7 +256,7 @@ def _private_folder() -> str:
     folder = tempfile.mkdtemp(prefix="modgrok-ray-", dir=temporary if len(temporary) <= SHORT_PATH else "/tmp")
     subprocess.Popen([sys.executable, reaper.__file__, folder], stdin=subprocess.PIPE, start_new_session=True)
     os.environ[reaper.SESSION] = folder
-    return folder
+    return f"{folder}/r"  # Ray opens its folder to everybody, so it gets one inside.
 
 
 def _parcel(unit: Unit, store: Store) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
