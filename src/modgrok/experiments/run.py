@@ -97,14 +97,12 @@ class Run:
 
     @cached_property
     def experiment(self) -> Experiment:
+        settings = self._settings.experiment
         try:
-            return Experiment.from_dict(self._settings.experiment)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise Damaged(f"{self.folder / 'experiment.json'} does not describe an experiment: {error}.") from error
-        except Damaged:
-            raise
-        except ModgrokError as error:
-            raise Damaged(f"{self.folder / 'experiment.json'} does not describe an experiment: {error}") from error
+            return Experiment.from_dict(settings)
+        except (TypeError, ValueError, OverflowError, ModgrokError) as error:
+            path = self.folder / "experiment.json"
+            raise Damaged(f"{path} does not describe an experiment: {str(error).rstrip('.')}.") from error
 
     @property
     def task(self) -> Task:
