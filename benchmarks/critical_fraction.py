@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from modgrok import plot
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
-from modgrok.experiments.sweeps.critical_figure import draw_critical
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.execution import execute, plan
-from modgrok.experiments.sweeps.figures import save_figure
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.trends import describe
 from modgrok.training.devices import use_all_cores
@@ -106,13 +105,12 @@ def write(found: list[Critical], cost: dict[str, Any], device: str, out: Path) -
 
 def draw(found: list[Critical], out: Path) -> None:
     """α_c against p with random sampling; and the samplings against each other."""
-    save_figure(
-        draw_critical([one for one in found if one.experiment.sampling == "random"]), out / "critical_modulus.png"
-    )
+    random = [one for one in found if one.experiment.sampling == "random"]
+    plot.save(plot.critical(random), out / "critical_modulus.png")
     compared = {one.experiment.modulus for one in found if one.experiment.sampling != "random"}
     for p in compared:
         chosen = [one for one in found if one.experiment.modulus == p]
-        save_figure(draw_critical(chosen), out / "critical_sampling.png")
+        plot.save(plot.critical(chosen), out / "critical_sampling.png")
 
 
 def main() -> None:

@@ -7,7 +7,18 @@ import pytest
 
 import modgrok
 
-LAYERS = ("tasks", "networks", "closed_form", "measures", "training", "experiments", "reproduce", "lab", "commands")
+LAYERS = (
+    "tasks",
+    "networks",
+    "closed_form",
+    "measures",
+    "training",
+    "experiments",
+    "plot",
+    "reproduce",
+    "lab",
+    "commands",
+)
 UNAWARE = {"reproduce": {"lab"}, "lab": {"reproduce"}}
 ROOT = Path(modgrok.__file__).parent
 
@@ -33,4 +44,5 @@ def test_imports_point_backwards(layer: str) -> None:
 
 def test_no_module_lives_outside_the_layers() -> None:
     outside = {path.name for path in ROOT.iterdir()} - {*LAYERS, "__pycache__"}
-    assert outside == {"__init__.py", "arrays.py", "cli.py", "errors.py", "py.typed", "sealed.py", "signals.py"}
+    names = "__init__ __main__ api arrays cli errors palette sealed signals text".split()
+    assert outside == {"py.typed", *(f"{name}.py" for name in names)}

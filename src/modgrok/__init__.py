@@ -3,7 +3,7 @@
     import modgrok as mg
 
     run = mg.train("n + m", modulus=97, lr=0.3, steps=300)
-    run.result["grokked_at"], run.history["test_accuracy"]
+    run.result.grokked_at, run.history["test_accuracy"]
     mg.neuron_waves(run.network).residual
 
 Names are imported when they are first used, and JAX when something is first trained.
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from modgrok.closed_form import solve
+    from modgrok import plot, reproduce
+    from modgrok.api import classify, critical, landscape, open, solve, sweep
     from modgrok.errors import ModgrokError
     from modgrok.experiments import Experiment, Observer, Run, Store
-    from modgrok.experiments.analysis import Analysis, analyse
+    from modgrok.experiments.analysis import Analysis, Overview, analyse, overview
     from modgrok.experiments.sweeps import Sweep
     from modgrok.experiments.sweeps.execution import run_sweep
     from modgrok.experiments.train import train, train_all
@@ -31,14 +32,27 @@ if TYPE_CHECKING:
         neuron_waves,
         power_spectrum,
     )
-    from modgrok.networks import Network, Score, load_network, outputs, predictions, save_network, score, score_table
+    from modgrok.networks import (
+        Architecture,
+        Network,
+        Score,
+        load_network,
+        outputs,
+        predictions,
+        save_network,
+        score,
+        score_table,
+        two_layer,
+    )
+    from modgrok.networks.foreign import load
     from modgrok.tasks import Split, Structure, Task, task
+    from modgrok.training.recording import record
 
 _HOMES = {
-    "modgrok.closed_form": ("solve",),
+    "modgrok.api": ("classify", "critical", "landscape", "open", "solve", "sweep"),
     "modgrok.errors": ("ModgrokError",),
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
-    "modgrok.experiments.analysis": ("Analysis", "analyse"),
+    "modgrok.experiments.analysis": ("Analysis", "Overview", "analyse", "overview"),
     "modgrok.experiments.sweeps": ("Sweep",),
     "modgrok.experiments.sweeps.execution": ("run_sweep",),
     "modgrok.experiments.train": ("train", "train_all"),
@@ -52,6 +66,7 @@ _HOMES = {
         "power_spectrum",
     ),
     "modgrok.networks": (
+        "Architecture",
         "Network",
         "Score",
         "load_network",
@@ -60,17 +75,22 @@ _HOMES = {
         "save_network",
         "score",
         "score_table",
+        "two_layer",
     ),
+    "modgrok.networks.foreign": ("load",),
+    "modgrok.training.recording": ("record",),
     "modgrok.tasks": ("Split", "Structure", "Task", "task"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Analysis",
+    "Architecture",
     "Experiment",
     "ModgrokError",
     "Network",
     "Observer",
+    "Overview",
     "Run",
     "Score",
     "Split",
@@ -80,27 +100,40 @@ __all__ = [
     "Task",
     "analyse",
     "average_ipr",
+    "classify",
     "cleaning_table",
+    "critical",
     "distance_to_closed_form",
     "grokked_at",
+    "landscape",
+    "load",
     "load_network",
     "memorized_at",
     "neuron_waves",
+    "open",
     "outputs",
+    "overview",
+    "plot",
     "power_spectrum",
     "predictions",
+    "record",
+    "reproduce",
     "run_sweep",
     "save_network",
     "score",
     "score_table",
     "solve",
+    "sweep",
     "task",
     "train",
     "train_all",
+    "two_layer",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("plot", "reproduce"):
+        return importlib.import_module(f"modgrok.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'modgrok' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)

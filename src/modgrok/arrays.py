@@ -1,5 +1,9 @@
 """One source for NumPy and JAX: closed forms and measures run without JAX, and the same code traces under `jit`."""
 
+import importlib.abc
+import importlib.util
+import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -13,3 +17,31 @@ def namespace(x: Any) -> ModuleType:
     import jax.numpy
 
     return jax.numpy
+
+
+def when_jax_is_imported(action: Callable[[], None]) -> None:
+    """Does something once JAX is there: now, or when somebody imports it, without importing it for that."""
+    if "jax" in sys.modules:
+        action()
+    else:
+        sys.meta_path.insert(0, _JaxWatcher(action))
+
+
+class _JaxWatcher(importlib.abc.MetaPathFinder):
+    def __init__(self, action: Callable[[], None]) -> None:
+        self.action = action
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name != "jax":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def then_act(module: ModuleType) -> None:
+                execute(module)
+                self.action()
+
+            spec.loader.exec_module = then_act  # type: ignore[method-assign]
+        return spec

@@ -21,7 +21,7 @@ def make_task() -> MakeTask:
         outer = np.arange(p) if outer is None else outer
         structure = Structure(kind, p, "Given.", tuple(parts), outer)
         operation = np.multiply if structure.is_product else np.add
-        task = Task(p, outer[reduce(lambda a, b: operation.outer(a, b) % p, parts)], kind)
+        task = Task.from_table(outer[reduce(lambda a, b: operation.outer(a, b) % p, parts)], kind)
         vars(task)["structure"] = structure
         return task
 

@@ -20,7 +20,7 @@ PRIMES = (2, 3, 5, 7, 11, 13)
 
 def largest_error(network: Network, task: Task) -> float:
     one_hot = np.eye(task.modulus)[task.table.reshape(-1)]
-    return float(abs(outputs(network, grid(task.modulus, task.arity)) - one_hot).max())
+    return float(abs(outputs(network, grid((task.modulus,) * task.arity)) - one_hot).max())
 
 
 def tables(p: int) -> st.SearchStrategy[np.ndarray]:
@@ -81,6 +81,12 @@ def test_products_of_three(make_task: Any, p: int, data: DataObject) -> None:
     assert largest_error(solve(task, form="exact"), task) < 1e-12
 
 
+@pytest.mark.parametrize(("arity", "p"), [(5, 3), (6, 3), (7, 2), (7, 3), (8, 2)])
+def test_up_to_eight_variables(make_task: Any, arity: int, p: int) -> None:
+    task = make_task("sum", p, [np.arange(p)] * arity)
+    assert largest_error(solve(task, form="exact"), task) < 1e-10
+
+
 def test_one_variable_is_the_discrete_fourier_transform(make_task: Any) -> None:
     task = make_task("sum", 7, [np.arange(7)])
     assert solve(task, form="exact").width == 7
@@ -119,4 +125,4 @@ def test_some_frequencies_give_the_truncated_fourier_series(make_task: Any, p: i
     mask = np.array([k in kept for k in range(p)])
     series = np.fft.ifft(mask).real  # the delta function of Z_p has the transform 1 at every frequency
     n, m, q = np.indices((p, p, p))
-    np.testing.assert_allclose(outputs(network, grid(p, 2)).reshape(p, p, p), series[(n + m - q) % p], atol=1e-13)
+    np.testing.assert_allclose(outputs(network, grid((p,) * 2)).reshape(p, p, p), series[(n + m - q) % p], atol=1e-13)

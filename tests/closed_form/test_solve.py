@@ -33,7 +33,7 @@ def test_available(make_task: Any) -> None:
     assert available(make_task("product", 7).structure, 2) == ("waves", "exact", "complex")
     assert available(make_task("product", 6).structure, 2) == ()
     assert available(unstructured().structure, 2) == ()
-    assert available(make_task("sum", 2, [np.arange(2)] * 7).structure, 7) == ("waves", "complex")
+    assert available(make_task("sum", 2, [np.arange(2)] * 9).structure, 9) == ("waves", "complex")
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,14 @@ def test_available(make_task: Any) -> None:
     [
         ({"width": 0}, "at least 1"),
         ({"width": -5, "form": "complex"}, "at least 1"),
+        ({"width": 1, "constant": True}, "at least 2"),
+        ({"form": "exact", "constant": True}, "has it anyway"),
         ({"width": 10**9}, "more than the 512 MiB"),
         ({"width": 30, "form": "exact"}, "width 25, not 30"),
         ({"frequencies": [0]}, "1 to 6, and 0"),
         ({"frequencies": [1, 7], "form": "exact"}, "1 to 6, and 7"),
         ({"frequencies": []}, "none was given"),
-        ({"form": "sharp"}, "waves, exact, complex"),
+        ({"form": "sharp"}, "waves, exact, complex, minimal"),
         ({"branches": "two"}, "all, one"),
         ({"activation": "cosine"}, "activation"),
         ({"parametrization": "ntk"}, "parametrization"),
@@ -66,10 +68,10 @@ def test_width_of_a_product_includes_the_neurons_that_count_zeros(make_task: Any
 
 
 def test_the_exact_form_has_a_largest_number_of_variables(make_task: Any) -> None:
-    with pytest.raises(ModgrokError, match="at most 6 variables"):
-        solve(make_task("sum", 2, [np.arange(2)] * 7), form="exact")
+    with pytest.raises(ModgrokError, match="at most 8 variables"):
+        solve(make_task("sum", 2, [np.arange(2)] * 9), form="exact")
 
 
 def test_default_widths() -> None:
-    assert [default_width("waves", arity) for arity in (1, 2, 3)] == [500, 500, 3750]
+    assert [default_width("waves", arity) for arity in (1, 2, 3)] == [500, 500, 3167]
     assert default_width("complex", 3) == 500

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
 
 from modgrok.closed_form import solve
 from modgrok.measures import ipr, power_spectrum
@@ -48,7 +49,7 @@ def test_output_tends_to_the_answer(make_task: Any, form: Any, p: int) -> None:
     task = make_task("sum", p)
     limit = (np.eye(p) * p - 1)[task.table.reshape(-1)] / (p - 1)
     errors = [
-        np.square(outputs(solve(task, form=form, width=width), grid(p, 2)) - limit).mean()
+        np.square(outputs(solve(task, form=form, width=width), grid((p,) * 2)) - limit).mean()
         for width in (6 * 20, 6 * 200, 6 * 2000)
     ]
     assert errors[0] > 4 * errors[1] > 16 * errors[2]
@@ -110,7 +111,7 @@ def test_parametrizations_are_the_same_function(make_task: Any, form: Any, arity
     width = None if form == "exact" else 40
     paper = solve(task, form=form, width=width)
     standard = solve(task, form=form, width=width, parametrization="standard")
-    inputs = grid(p, arity)
+    inputs = grid((p,) * arity)
     np.testing.assert_allclose(outputs(standard, inputs), outputs(paper, inputs), atol=1e-11)
     np.testing.assert_allclose(reparametrize(paper, "standard").w_in, standard.w_in, atol=1e-12)
 
@@ -126,6 +127,31 @@ def test_complex_network_is_appendix_a(make_task: Any) -> None:
     np.testing.assert_allclose(abs(network.w_in), (97) ** (1 / 3), rtol=1e-12)
     assert accuracy(make_task("sum", 97), form="complex", width=64) == 1
     assert solve(make_task("sum", 5), form="complex", dtype=np.float32).dtype == np.complex64
+
+
+@given(st.integers(2, 40), st.integers(1, 6), st.integers(0, 100), st.data())
+def test_complex_networks_of_any_width_answer_every_sum(
+    make_task: Any, p: int, width: int, seed: int, data: DataObject
+) -> None:
+    # (e^{iA} + e^{iB})² = 4 cos²((A − B)/2) e^{i(A + B)}: no wave that a neuron adds has the wrong sign.
+    values = st.lists(st.integers(0, p - 1), min_size=p, max_size=p).map(np.array)
+    outer = np.array(data.draw(st.permutations(range(p))))
+    task = make_task("function_of_sum", p, [data.draw(values), data.draw(values)], outer)
+    assert accuracy(task, form="complex", width=width, seed=seed) == 1
+
+
+@pytest.mark.parametrize("p", [3, 5, 7, 23, 97])
+@pytest.mark.parametrize("seed", range(3))
+def test_one_complex_neuron_answers_every_product(make_task: Any, p: int, seed: int) -> None:
+    assert accuracy(make_task("product", p), form="complex", width=4, seed=seed) == 1  # three more count zeros
+
+
+def test_a_complex_neuron_with_equal_phases_is_silent_at_opposite_places(make_task: Any) -> None:
+    for p in (12, 13):
+        n = np.arange(p)
+        wave = np.exp(2j * np.pi * n / p)
+        factor = abs(wave[:, None] + wave) ** 2
+        assert (factor < 1e-20).sum() == (p if p % 2 == 0 else 0)
 
 
 @pytest.mark.parametrize("activation", ["relu", "abs", "x^4"])

@@ -1,4 +1,5 @@
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,9 +9,8 @@ import pytest
 
 from modgrok import cli
 from modgrok.experiments import Store
-from modgrok.reproduce.catalogue import CLAIMS, chosen_studies
-from modgrok.reproduce.plan import union
-from modgrok.reproduce.profile import TINY
+from modgrok.reproduce.gromov2023 import PAPER
+from modgrok.reproduce.gromov2023.profile import TINY
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def with_runs(tmp_path: Path) -> Path:
     stored_runs: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(stored_runs)
     store = Store(tmp_path / "runs")
-    for experiment in union(chosen_studies(("fig2",), TINY), TINY):
+    for experiment in PAPER.study("fig2").needs(TINY):
         stored_runs.write_run(store.add(experiment), experiment.resolve())
     return tmp_path
 
@@ -31,7 +31,7 @@ def with_runs(tmp_path: Path) -> Path:
 def test_one_figure_is_redrawn_from_stored_runs(with_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["reproduce", "--profile", "tiny", "--only", "fig2", "--out", str(with_runs)])
     out = capsys.readouterr().out
-    assert f"of {len(CLAIMS)} claims" in out
+    assert f"of {len(PAPER.claims)} claims" in out.replace("\n", " ")
     assert str(with_runs / "report.html") in out.replace("\n", "")
     assert (with_runs / "figures" / "fig2.svg").exists()
     assert [path.name for path in (with_runs / "figures").glob("*.png")] == ["fig2.png"]
@@ -61,3 +61,24 @@ def test_help_and_plan_do_not_import_jax() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("False")
+
+
+def test_the_list_names_papers_and_what_they_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["reproduce", "--list"])
+    assert "gromov2023" in capsys.readouterr().out
+    cli.main(["reproduce", "--list", "--json"])
+    (first, *_) = json.loads(capsys.readouterr().out)["papers"]
+    assert (first["key"], first["figures"], first["claims"]) == ("gromov2023", 10, 44)
+    assert set(first["cost"]) == {"quick", "full"}
+    with pytest.raises(SystemExit):
+        cli.main(["reproduce", "gromov1923"])
+    assert "gromov2023" in capsys.readouterr().err
+
+
+def test_plan_and_verdicts_as_json(with_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["reproduce", "gromov2023", "--plan", "--only", "fig0", "--json"])
+    assert [row["study"] for row in json.loads(capsys.readouterr().out)["plan"]] == ["fig0", "total"]
+    cli.main(["reproduce", "--profile", "tiny", "--only", "fig2", "--out", str(with_runs), "--numbers-only", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["report"] is None
+    assert set(found["verdicts"]) == {claim.name for claim in PAPER.claims}

@@ -30,6 +30,9 @@ def solve(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]
         ('"n + m" --form exact --frequencies 1', 5, 1),
         ('"n + m" --form waves --width 500', 500, 1),
         ('"n + m" --form complex --parametrization standard', 500, 1),
+        ('"n + m" --form complex --width 1', 1, 1),
+        ("n*m --form complex --width 4", 4, 1),
+        ('"n + m" --form waves --width 501 --constant', 501, 1),
         ('"n + m" --form waves --activation relu', 500, 1),
         ("(n+m)^2 --form waves --branches all", 500, 1),
         ("(n+m)^2 --form waves --branches one", 500, pytest.approx(0.515, abs=0.005)),
@@ -62,6 +65,29 @@ def test_exact_is_the_default(
     assert (result["structure"], result["form"], result["width"]) == (structure, "exact", width)
     assert result["accuracy"] == 1
     assert result["loss"] < 1e-20
+
+
+@pytest.mark.parametrize(("expression", "modulus", "width"), [("n + m", 5, 8), ("n*m", 5, 7)])
+def test_minimal(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    expression: str,
+    modulus: int,
+    width: int,
+) -> None:
+    monkeypatch.setattr("modgrok.closed_form.minimal.SECONDS", 6.0)
+    cli.main(["solve", expression, "--modulus", str(modulus), "--form", "minimal", "--json"])
+    captured = capsys.readouterr()
+    result = json.loads(captured.out)
+    assert result["width"] == width < 2 * modulus - 1
+    assert result["accuracy"] == 1
+    assert result["loss"] < 1e-20
+    assert f"width {width}: start" in captured.err
+
+
+def test_minimal_says_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["solve", "n + m", "--modulus", "3", "--form", "minimal", "--width", "4"])
+    assert "4, at least 3 for an exact network" in capsys.readouterr().out
 
 
 def test_a_width_asks_for_waves(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,11 +126,13 @@ def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (["n^3+n*m^2+m", "--modulus", "97"], "No closed form is known for n^3+n*m^2+m mod 97"),
         (["n*m", "--modulus", "12"], "product"),
         (["n + m", "--modulus", "1"], "at least 2"),
-        (["n/m", "--modulus", "97"], "n=0, m=0"),
+        (["n/97", "--modulus", "97"], "no inverse modulo 97"),
         (["n + + m)", "--modulus", "97"], "Column 5"),
         (["n + m", "--modulus", "97", "--width", "0"], "at least 1"),
         (["n + m", "--modulus", "97", "--frequencies", "49"], "1 to 48, and 49"),
         (["n + m", "--modulus", "97", "--activation", "cosine"], "activation"),
+        (["n + m", "--modulus", "97", "--form", "minimal"], "goes up to p = 13"),
+        (["n + m", "--modulus", "97", "--form", "exact", "--constant"], "has it anyway"),
         (["n + m", "--modulus", "5", "--save", "missing/folder/network"], "could not be written"),
     ],
 )

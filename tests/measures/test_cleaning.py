@@ -1,5 +1,3 @@
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -10,11 +8,13 @@ from modgrok.measures import (
     cleaning_table,
     keep_frequencies,
     neuron_waves,
+    own_waves,
+    shuffle_phases,
     snap_phases,
     top_frequencies,
     waves_only,
 )
-from modgrok.networks import Network, Normalization
+from modgrok.networks import Network, Normalization, score_table, two_layer
 from modgrok.tasks.structure.verdict import Coordinate
 
 
@@ -26,7 +26,7 @@ def assert_same(a: Network, b: Network) -> None:
 def noisy(network: Network, size: float = 0.2) -> Network:
     rng = np.random.default_rng(5)
     add = (size * rng.normal(size=w.shape) for w in (network.w_in, network.w_out))
-    return dataclasses.replace(network, w_in=network.w_in + next(add), w_out=network.w_out + next(add))
+    return network.replace(w_in=network.w_in + next(add), w_out=network.w_out + next(add))
 
 
 def test_an_exact_wave_network_is_left_as_it_is(addition) -> None:
@@ -38,9 +38,8 @@ def test_an_exact_wave_network_is_left_as_it_is(addition) -> None:
 
 def test_cleaning_removes_noise_and_keeps_settings(addition) -> None:
     network, _, coordinate = addition
-    trained = dataclasses.replace(
-        noisy(network), activation="relu", normalization=Normalization(np.zeros(200), np.ones(200))
-    )
+    blurred, statistics = noisy(network), Normalization(np.zeros(200), np.ones(200))
+    trained = two_layer(blurred.w_in, blurred.w_out, "relu", normalization=statistics)
     clean = waves_only(trained, coordinate)
     np.testing.assert_allclose(neuron_waves(clean).explained, 1)
     assert np.linalg.norm(clean.w_in - network.w_in) < np.linalg.norm(trained.w_in - network.w_in)
@@ -49,7 +48,7 @@ def test_cleaning_removes_noise_and_keeps_settings(addition) -> None:
 
 def test_precision_is_kept(addition) -> None:
     network, _, _ = addition
-    single = dataclasses.replace(network, w_in=network.w_in.astype(np.float32), w_out=network.w_out.astype(np.float32))
+    single = network.replace(w_in=network.w_in.astype(np.float32), w_out=network.w_out.astype(np.float32))
     assert waves_only(single).w_out.dtype == np.float32
 
 
@@ -60,6 +59,68 @@ def test_snapped_phases_leave_no_residual(addition) -> None:
     assert abs(before.residual).max() > 1e-3
     np.testing.assert_allclose(after.residual, 0, atol=1e-9)
     np.testing.assert_allclose(after.amplitudes, before.amplitudes)
+
+
+def test_own_waves_leave_a_wave_network_and_clean_a_noisy_one(addition) -> None:
+    network, _, coordinate = addition
+    assert_same(own_waves(network, coordinate), network)
+    clean = own_waves(noisy(network), coordinate)
+    assert np.linalg.norm(clean.w_in - network.w_in) < np.linalg.norm(noisy(network).w_in - network.w_in)
+
+
+def test_own_waves_do_not_presuppose_equal_frequencies(wave_network) -> None:
+    n, p = np.arange(11), 11
+    w_in = np.stack([np.cos(2 * np.pi * 2 * n / p + 0.3), 2 * np.sin(2 * np.pi * 3 * n / p)])[None]
+    w_out = np.cos(2 * np.pi * 5 * n / p)[:, None]
+    network = two_layer(w_in, w_out)
+    assert_same(own_waves(two_layer(w_in + 0.7, w_out)), network)
+    assert not np.allclose(waves_only(network).w_out, w_out)
+
+
+def test_own_waves_of_random_labels_know_nothing(addition) -> None:
+    rng = np.random.default_rng(0)
+    random = two_layer(rng.normal(size=(200, 2, 11)), rng.normal(size=(11, 200)))
+    assert score_table(own_waves(random), addition[1]).accuracy < 0.3
+
+
+def test_own_waves_leave_what_has_no_place_or_no_wave() -> None:
+    rng = np.random.default_rng(0)
+    index = np.array([-1, 0, 1, 3, 2])
+    coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
+    w_in, w_out = rng.normal(size=(3, 2, 5)), rng.normal(size=(5, 3))
+    w_in[2, :, 1:] = 0.5
+    clean = own_waves(two_layer(w_in, w_out), coordinate)
+    np.testing.assert_array_equal(clean.w_in[:, :, 0], w_in[:, :, 0])
+    np.testing.assert_array_equal(clean.w_in[2], w_in[2])
+    np.testing.assert_array_equal(clean.w_out[0], w_out[0])
+    trivial = Coordinate(1, (np.array([-1, 0]),) * 2, np.array([1]), at_zero=0)
+    assert_same(
+        own_waves(two_layer(np.ones((2, 2, 2)), np.ones((2, 2))), trivial),
+        two_layer(np.ones((2, 2, 2)), np.ones((2, 2))),
+    )
+
+
+def test_shuffled_phases_keep_all_but_their_order(addition) -> None:
+    network = noisy(addition[0], 0.1)
+    before, after = neuron_waves(network), neuron_waves(shuffle_phases(network, seed=3))
+    np.testing.assert_array_equal(after.frequency, before.frequency)
+    np.testing.assert_allclose(after.amplitudes, before.amplitudes, rtol=1e-9)
+    np.testing.assert_allclose(after.residual, before.residual, atol=1e-9)
+    for k in range(1, 6):
+        of_k = before.frequency == k
+        for s in range(2):
+            np.testing.assert_allclose(np.sort(after.phases[of_k, s]), np.sort(before.phases[of_k, s]), atol=1e-9)
+    assert abs(after.phases - before.phases).max() > 0.5
+
+
+def test_shuffled_phases_cost_the_exact_form_its_exactness() -> None:
+    from modgrok.closed_form import solve
+    from modgrok.tasks import task
+
+    addition = task("n + m", 11)
+    exact = solve(addition, form="exact")
+    assert score_table(exact, addition.table).loss < 1e-20
+    assert score_table(shuffle_phases(exact), addition.table).loss > 1e-3
 
 
 def test_even_readouts_survive_cleaning(wave_network) -> None:
@@ -77,7 +138,7 @@ def test_weights_without_a_place_and_constant_neurons_stay() -> None:
     coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
     w_in, w_out = rng.normal(size=(3, 2, 5)), rng.normal(size=(5, 3))
     w_in[2, :, 1:] = 0.5
-    network = Network(w_in, w_out)
+    network = two_layer(w_in, w_out)
     clean = waves_only(network, coordinate)
     np.testing.assert_array_equal(clean.w_in[:, :, 0], w_in[:, :, 0])
     np.testing.assert_array_equal(clean.w_out[0], w_out[0])
@@ -89,7 +150,7 @@ def test_weights_without_a_place_and_constant_neurons_stay() -> None:
 def test_frequencies_are_kept_ablated_and_ranked(addition) -> None:
     network, _, coordinate = addition
     scale = np.repeat([1.0, 5, 2, 3, 4], 40)
-    scaled = dataclasses.replace(network, w_in=network.w_in * scale[:, None, None])
+    scaled = network.replace(w_in=network.w_in * scale[:, None, None])
     assert top_frequencies(scaled, coordinate, 3) == (2, 5, 4)
     assert len(top_frequencies(scaled, None, 99)) == 5
     frequency = neuron_waves(network).frequency
@@ -105,8 +166,8 @@ def test_one_neuron_is_ablated(addition) -> None:
     assert not cut.w_in[7].any()
     assert not cut.w_out[:, 7].any()
     assert_same(
-        Network(np.delete(cut.w_in, 7, 0), np.delete(cut.w_out, 7, 1)),
-        Network(np.delete(network.w_in, 7, 0), np.delete(network.w_out, 7, 1)),
+        two_layer(np.delete(cut.w_in, 7, 0), np.delete(cut.w_out, 7, 1)),
+        two_layer(np.delete(network.w_in, 7, 0), np.delete(network.w_out, 7, 1)),
     )
     assert network.w_in[7].any()
 
@@ -124,7 +185,7 @@ def test_table_of_a_closed_form(addition) -> None:
 
 
 def test_table_of_a_dead_network() -> None:
-    rows = cleaning_table(Network(np.zeros((4, 2, 5)), np.zeros((5, 4))), np.zeros((5, 5), int))
+    rows = cleaning_table(two_layer(np.zeros((4, 2, 5)), np.zeros((5, 4))), np.zeros((5, 5), int))
     assert [row.name for row in rows] == ["as it is", "waves only", "waves only, phases snapped"]
 
 
@@ -139,4 +200,4 @@ def test_wrong_requests_are_refused(addition) -> None:
     with pytest.raises(ModgrokError, match="at least 1"):
         top_frequencies(network, coordinate, 0)
     with pytest.raises(ModgrokError, match="complex"):
-        waves_only(Network(network.w_in + 0j, network.w_out + 0j))
+        waves_only(two_layer(network.w_in + 0j, network.w_out + 0j))

@@ -45,6 +45,15 @@ def test_zero_neurons_are_nan_counted_and_left_out() -> None:
     assert dead == 1
 
 
+def test_negligible_neurons_are_dead_beside_others() -> None:
+    w = waves(11, 2, np.array([1, 2, 3]), RNG)
+    w[1] = 5e-4 * RNG.normal(size=w[1].shape)
+    mean, dead = average_ipr(w)
+    assert mean == pytest.approx(0.25)
+    assert dead == 1
+    assert average_ipr(5e-4 * waves(11, 2, np.array([1, 2]), RNG)).dead == 0
+
+
 def test_all_zero_has_no_ratio() -> None:
     mean, dead = average_ipr(np.zeros((4, 2, 5)))
     assert np.isnan(mean)

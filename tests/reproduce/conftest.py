@@ -9,11 +9,11 @@ import pytest
 
 from modgrok.closed_form import available, solve
 from modgrok.experiments import Experiment, Run, Store
-from modgrok.networks import Network
-from modgrok.reproduce.study import Runs
-from modgrok.reproduce.trained import GD_FRACTION
+from modgrok.networks import Network, two_layer
+from modgrok.reproduce.gromov2023.profile import GD_FRACTION
 
-Write = Callable[[Sequence[Experiment]], Runs]
+Find = Callable[[Experiment], Run]
+Write = Callable[[Sequence[Experiment]], Find]
 
 
 def learnt_network(experiment: Experiment) -> Network:
@@ -27,7 +27,7 @@ def learnt_network(experiment: Experiment) -> Network:
 def random_network(experiment: Experiment) -> Network:
     rng = np.random.default_rng(experiment.seed)
     p, width = experiment.modulus, experiment.width
-    return Network(
+    return two_layer(
         rng.standard_normal((width, 2, p)).astype(np.float32), rng.standard_normal((p, width)).astype(np.float32)
     )
 
@@ -87,11 +87,11 @@ def write_runs(tmp_path: Path) -> Write:
     """Writes finished runs of experiments, and gives access to them."""
     store = Store(tmp_path / "runs")
 
-    def write(experiments: Sequence[Experiment]) -> Runs:
+    def write(experiments: Sequence[Experiment]) -> Find:
         for experiment in experiments:
             run = store.add(experiment)
             if run.result is None:
                 write_run(run, experiment.resolve())
-        return Runs(store)
+        return store.add
 
     return write

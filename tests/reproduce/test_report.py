@@ -2,22 +2,21 @@ import re
 from pathlib import Path
 from typing import Any
 
-from modgrok.reproduce.catalogue import CLAIMS, chosen_studies
-from modgrok.reproduce.pipeline import reproduce
-from modgrok.reproduce.plan import union
-from modgrok.reproduce.profile import TINY
-from modgrok.reproduce.request import Request
-from modgrok.reproduce.settings import describe
+from modgrok.reproduce.gromov2023 import PAPER
+from modgrok.reproduce.gromov2023.profile import TINY
+from modgrok.reproduce.pipeline import Request, reproduce
+from modgrok.reproduce.plan import shares
+from modgrok.reproduce.report import describe, render
 
 
 def test_the_report_is_whole_and_needs_nothing_else(tmp_path: Path, write_runs: Any) -> None:
     names = ("fig0", "fig2", "kernel")
-    write_runs(union(chosen_studies(names, TINY), TINY))
-    outcome = reproduce(Request("tiny", names, tmp_path), None, lambda text: None)
+    write_runs(list(shares(PAPER.chosen(names, TINY), TINY)))
+    outcome = reproduce(Request(profile="tiny", only=names, out=tmp_path), say=lambda text: None)
     assert outcome.report is not None
     html, markdown = outcome.report.read_text(), (tmp_path / "report.md").read_text()
-    assert set(outcome.verdicts) == set(CLAIMS)
-    for claim in CLAIMS.values():
+    assert list(outcome.verdicts) == [claim.name for claim in PAPER.claims]
+    for claim in PAPER.claims:
         assert f'id="{claim.name}"' in html
         assert f'id="{claim.name}"' in markdown
     assert html.index("Verdicts</h2>") < html.index("Figures</h2>") < html.index("Claims in detail</h2>")
@@ -31,10 +30,18 @@ def test_the_report_is_whole_and_needs_nothing_else(tmp_path: Path, write_runs: 
 
 
 def test_settings_name_what_is_shared_and_what_varies() -> None:
-    phrases = describe(union(chosen_studies(("fig3",), TINY), TINY))
+    phrases = describe(PAPER.study("fig3").needs(TINY))
     assert "n + m" in phrases
     assert "p = 13" in phrases
     assert "α = 0.5, 0.8" in phrases
     assert "2 seeds" in phrases
     assert "batch norm on and off" in phrases
     assert describe([]) == []
+
+
+def test_markdown_becomes_a_page_and_text_stays_text(tmp_path: Path, write_runs: Any) -> None:
+    page = render("# A\n\n## How so\n\n| a | b |\n|---|---|\n| n\\*m\\*q | α < 1 |\n", "A (quick)", tmp_path)
+    assert '<h2 id="how-so">' in page
+    assert "<td>n*m*q</td>" in page
+    assert "α &lt; 1" in page
+    assert "<title>A (quick)</title>" in page

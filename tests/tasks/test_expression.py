@@ -1,5 +1,7 @@
 """The parser against Python's own reading of the same text, and mistakes with their columns."""
 
+import re
+import time
 from itertools import product
 
 import numpy as np
@@ -7,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modgrok.errors import ModgrokError
+from modgrok.tasks import HOLE, expression
 from modgrok.tasks.expression import ExpressionError, parse
 
 
@@ -71,12 +75,14 @@ def test_agrees_with_python(texts: tuple[str, str], modulus: int, caret: bool) -
 
     def answer(n: int, m: int) -> int:
         names = {"n": Residue(n, modulus), "m": Residue(m, modulus), "R": lambda i: Residue(i, modulus)}
-        return eval(code, names).value
+        try:
+            return eval(code, names).value
+        except ValueError:  # a divisor without inverse
+            return HOLE
 
-    try:
-        expected = [[answer(n, m) for m in range(modulus)] for n in range(modulus)]
-    except ValueError:  # a divisor without inverse
-        with pytest.raises(ExpressionError, match="no inverse modulo"):
+    expected = [[answer(n, m) for m in range(modulus)] for n in range(modulus)]
+    if np.max(expected) == HOLE:
+        with pytest.raises(ExpressionError, match="has no inverse modulo"):
             parse(ours).table(modulus)
     else:
         np.testing.assert_array_equal(parse(ours).table(modulus), expected)
@@ -164,20 +170,27 @@ def test_mistakes_point_at_their_column(text: str, column: int, says: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "modulus", "column", "says"),
+    ("text", "modulus", "holes"),
     [
-        ("n/m", 97, 2, "at n=0, m=0 the divisor is 0"),
-        ("n / (m + 2)", 5, 3, "at n=0, m=3 the divisor is 0"),
-        ("1/(2*n1 + 1)", 9, 2, "at n1=1 the divisor is 3"),
-        ("3 + n^-2", 7, 6, "at n=0, m=0 the divisor is 0"),
-        ("n/7", 7, 2, "the divisor is 0"),
+        ("n/m", 97, 97),
+        ("n ÷ (m + 2)", 5, 5),
+        ("1/(2*n1 + 1)", 9, 3),
+        ("3 + n^-2", 7, 7),
+        ("3 + n⁻²", 7, 7),
+        ("1/(n + m)", 7, 7),
+        ("n/m if m odd else n - m", 97, 0),
+        ("n/m if m even else n - m", 97, 97),
     ],
 )
-def test_divisions_without_inverse_name_the_input(text: str, modulus: int, column: int, says: str) -> None:
-    with pytest.raises(ExpressionError) as caught:
-        parse(text).table(modulus)
+def test_divisions_without_inverse_are_holes(text: str, modulus: int, holes: int) -> None:
+    assert np.count_nonzero(parse(text).table(modulus) == HOLE) == holes
+
+
+@pytest.mark.parametrize(("text", "column"), [("n/7", 2), ("n + (2-2)^-1", 10), ("1/(n1-n1)", 2)])
+def test_divisors_that_are_never_invertible(text: str, column: int) -> None:
+    with pytest.raises(ExpressionError, match="has no inverse modulo 7 at any input") as caught:
+        parse(text).table(7)
     assert caught.value.column == column
-    assert says in str(caught.value)
 
 
 def test_long_sums_and_signs_need_no_recursion() -> None:
@@ -200,3 +213,97 @@ def test_any_text_gives_a_table_or_an_error(text: str) -> None:
 def test_order_of_the_axes() -> None:
     table = parse("n + 2*m").table(5)
     assert all(table[n, m] == (n + 2 * m) % 5 for n, m in product(range(5), repeat=2))
+
+
+@given(texts=st.recursive(atoms, larger, max_leaves=8), modulus=st.integers(2, 9))
+def test_typographic_symbols_mean_the_same(texts: tuple[str, str], modulus: int) -> None:
+    plain = texts[0]
+    typed = re.sub(r"(?<=[nm)])\*\*([0-9]+)(?![0-9*])", lambda match: match[1].translate(RAISED), plain)
+    for symbol, typographic in {"**": "^", "*": "·", "-": "−", "/": "÷"}.items():
+        typed = typed.replace(symbol, typographic)
+    try:
+        expected = parse(plain).table(modulus)
+    except ExpressionError:
+        with pytest.raises(ExpressionError):
+            parse(typed).table(modulus)
+    else:
+        np.testing.assert_array_equal(parse(typed).table(modulus), expected)
+
+
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@pytest.mark.parametrize(
+    ("typed", "plain"),
+    [
+        ("n² + m³", "n^2 + m^3"),
+        ("n⁴ − 2·m¹⁰", "n^4 - 2*m^10"),
+        ("2×n ÷ m", "2*n / m"),
+        ("(n + m)² ⋅ n", "(n + m)^2 * n"),
+        ("n1² − n2⁻¹", "n1^2 - n2^-1"),
+        ("n^2²", "n^4"),
+        ("−n²", "-(n^2)"),
+        ("n/m if m odd else n − m", "n/mifmoddelsen-m"),
+        ("n + m if m even else n*m", "n*m if m odd else n + m"),
+    ],
+)
+def test_what_is_typed(typed: str, plain: str) -> None:
+    np.testing.assert_array_equal(parse(typed).table(11), parse(plain).table(11))
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "says"),
+    [
+        ("n² + x", 6, "no variable 'x'"),
+        ("n − · m", 5, "not '·'"),
+        ("²", 1, "not '²'"),
+        ("n²^3", 3, "needs parentheses"),
+        ("n + m⁻", 6, "'⁻' is not one of"),
+        ("n" + "²" * 1001, 2, "at most 1,000 digits"),
+        ("n if m odd else q", 17, "no variable 'q'"),
+        ("q if m odd else n", 1, "no variable 'q'"),
+        ("n if m odd else", 16, "not the end"),
+        ("n1 if m odd else n1", 7, "not both"),
+        ("n if k odd else m", 3, "an operator must stand before 'if'"),
+    ],
+)
+def test_mistakes_among_symbols(text: str, column: int, says: str) -> None:
+    with pytest.raises(ExpressionError, match=says) as caught:
+        parse(text)
+    assert caught.value.column == column
+    line, caret = str(caught.value).split("\n")[1:]
+    assert line[caret.index("^") :][:1] == text[column - 1 :][:1]
+
+
+@given(texts=st.recursive(atoms, larger, max_leaves=6), modulus=st.integers(2, 9), block=st.integers(1, 90))
+def test_blocks_do_not_show(texts: tuple[str, str], modulus: int, block: int) -> None:
+    parsed = parse(texts[0])
+    try:
+        whole = parsed.table(modulus)
+    except ExpressionError:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expression, "BLOCK", block)
+        np.testing.assert_array_equal(parsed.table(modulus), whole)
+
+
+def test_blocks_of_many_variables() -> None:
+    table = parse("n1 + 2*n3 - n5*n9").table(4)
+    at = tuple(np.random.default_rng(0).integers(0, 4, (9, 300)))
+    np.testing.assert_array_equal(table[at], (at[0] + 2 * at[2] - at[4] * at[8]) % 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "modulus"),
+    [
+        ("n+m" + "+n+m" * 2400, 1000),
+        ("1/n1", 49_999_991),
+        ("n*m*(" * 49 + "n" + ")" * 49, 7000),
+        ("-".join(f"n{s % 25 + 1}" for s in range(200)), 2),
+    ],
+)
+def test_long_calculations_are_refused_before_they_begin(text: str, modulus: int) -> None:
+    began = time.process_time()
+    with pytest.raises(ModgrokError, match="million operations"):
+        parse(text).table(modulus)
+    assert time.process_time() - began < 1

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from modgrok.networks.activation import activation
-from modgrok.networks.parametrization import scales
+from modgrok.networks.two_layer import scales
 from modgrok.tasks import Task
 from modgrok.training.examples import capacity, run_data, slots
 from modgrok.training.program import Program

@@ -1,6 +1,20 @@
-"""Weights written down instead of trained: random phases, exact, products, complex, many variables."""
+"""Weights written down instead of trained: random phases, exact, products, complex, many variables, smallest."""
 
 from modgrok.closed_form.exact import exact_width
+from modgrok.closed_form.interference import expected_accuracy, expected_loss, width_needed
+from modgrok.closed_form.minimal import Attempt, least_width
 from modgrok.closed_form.solve import NoClosedForm, available, default_width, natural_activation, solve
 
-__all__ = ["NoClosedForm", "available", "default_width", "exact_width", "natural_activation", "solve"]
+__all__ = [
+    "Attempt",
+    "NoClosedForm",
+    "available",
+    "default_width",
+    "exact_width",
+    "expected_accuracy",
+    "expected_loss",
+    "least_width",
+    "natural_activation",
+    "solve",
+    "width_needed",
+]

@@ -19,19 +19,19 @@ import math
 import numpy as np
 from jaxtyping import Float, Int
 
-from modgrok.closed_form.branches import Branches, onto_answers
 from modgrok.closed_form.frequencies import (
+    Branches,
     coefficients,
     group_angles,
     independent_frequencies,
     input_angles,
+    onto_answers,
     placed,
 )
-from modgrok.closed_form.layers import Layers, join
-from modgrok.closed_form.zeros import answer_at_zero, by_zeros, neurons_for_zeros
+from modgrok.closed_form.layers import Layers, answer_at_zero, by_zeros, join, neurons_for_zeros
 from modgrok.tasks.structure.verdict import Coordinate
 
-MOST_VARIABLES = 6
+MOST_VARIABLES = 8
 """The phases of the table above are known to cancel everything up to this many variables."""
 
 

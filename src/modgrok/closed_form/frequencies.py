@@ -1,16 +1,26 @@
-r"""Frequencies of the cyclic group Z_L, and what each contributes to its $\delta$-function.
+r"""Waves on the cyclic group Z_L of a coordinate: frequencies, angles at the inputs, and the way to answers.
+
+The $\delta$-function of the group is a sum of waves with known coefficients,
 
 $$\delta_L(x) = \sum_{k=0}^{\lfloor L/2 \rfloor} c_k \cos(2\pi k x/L), \qquad
 c_0 = c_{L/2} = 1/L, \quad c_k = 2/L \text{ otherwise.}$$
+
+A readout $R_r$ over the group becomes one over the answers $q = F(r)$. The paper replaces q by $F^{-1}(q)$
+(`eq_solfF2`), one branch where F is not invertible. Since the output layer is linear, adding the rows of all preimages,
+$W^{(2)}_q = \sum_{r: F(r)=q} R_r$, answers every input. Elements that no input reaches are nobody's preimage, and an
+answer without preimage has a row of zeros.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Inexact, Int
 
 from modgrok.errors import ModgrokError
 from modgrok.tasks.structure.verdict import Coordinate
+
+Branches = Literal["all", "one"]
 
 
 def independent_frequencies(length: int) -> Int[np.ndarray, "k"]:
@@ -46,11 +56,41 @@ def input_angles(coordinate: Coordinate, frequencies: Int[np.ndarray, "N"]) -> F
     return 2 * np.pi / coordinate.length * (frequencies[:, None, None] * index % coordinate.length)
 
 
+def group_angles(length: int, frequencies: Int[np.ndarray, "N"]) -> Float[np.ndarray, "L N"]:
+    r"""$2\pi k_i r/L$ for every element r of the group and every neuron."""
+    return 2 * np.pi / length * (np.arange(length)[:, None] * frequencies % length)
+
+
 def placed(coordinate: Coordinate) -> Float[np.ndarray, "S p"]:
     """1 where a value of a variable has a place in the group, 0 where it has none (the logarithm of zero)."""
     return (np.stack(coordinate.index) >= 0).astype(np.float64)
 
 
-def group_angles(length: int, frequencies: Int[np.ndarray, "N"]) -> Float[np.ndarray, "L N"]:
-    r"""$2\pi k_i r/L$ for every element r of the group and every neuron."""
-    return 2 * np.pi / length * (np.arange(length)[:, None] * frequencies % length)
+def inputs_at(coordinate: Coordinate) -> Float[np.ndarray, "L"]:
+    r"""How many inputs, all of whose values have a place, sit at each element $\sum_s \mathrm{index}_s(n_s)$."""
+    counts = np.zeros(coordinate.length)
+    counts[0] = 1
+    for index in coordinate.index:
+        values = np.bincount(index[index >= 0], minlength=coordinate.length)
+        counts = sum((values[x] * np.roll(counts, x) for x in np.flatnonzero(values)), np.zeros(coordinate.length))
+    return counts
+
+
+def preimages(coordinate: Coordinate, branches: Branches) -> Bool[np.ndarray, "L"]:
+    """Elements that are read out: those that some input reaches; with `one` the smallest of each answer."""
+    reached = inputs_at(coordinate) > 0
+    if branches == "one":
+        elements = np.flatnonzero(reached)
+        _, first = np.unique(coordinate.readout[elements], return_index=True)
+        reached = np.isin(np.arange(coordinate.length), elements[first])
+    return reached
+
+
+def onto_answers(
+    coordinate: Coordinate, group_readout: Inexact[np.ndarray, "L *neurons"], modulus: int, branches: Branches
+) -> Inexact[np.ndarray, "p *neurons"]:
+    """Rows for the p answers from rows for the L group elements."""
+    elements = preimages(coordinate, branches)
+    rows = np.zeros((modulus, *group_readout.shape[1:]), dtype=group_readout.dtype)
+    np.add.at(rows, coordinate.readout[elements], group_readout[elements])
+    return rows

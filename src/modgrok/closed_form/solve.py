@@ -1,26 +1,25 @@
 """The weights that compute a task, written down instead of trained."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Int
 
-from modgrok.closed_form.branches import Branches
-from modgrok.closed_form.complex_network import complex_layers
 from modgrok.closed_form.exact import MOST_VARIABLES, exact_layers, exact_width
-from modgrok.closed_form.frequencies import chosen_frequencies
-from modgrok.closed_form.layers import Layers, as_network, join
-from modgrok.closed_form.waves import wave_layers
-from modgrok.closed_form.zeros import answer_at_zero, by_zeros, has_zeros, neurons_for_zeros
+from modgrok.closed_form.frequencies import Branches, chosen_frequencies
+from modgrok.closed_form.interference import noise
+from modgrok.closed_form.layers import Layers, as_network
+from modgrok.closed_form.minimal import Attempt, least_width, smallest_exact
+from modgrok.closed_form.waves import other_neurons, wave_layers
 from modgrok.errors import ModgrokError
 from modgrok.networks import Network
-from modgrok.networks.activation import check as check_activation
+from modgrok.networks.activation import activation as check_activation
 from modgrok.tasks.structure.verdict import Coordinate, Structure
 from modgrok.tasks.task import Task
 
-Form = Literal["waves", "exact", "complex"]
+Form = Literal["waves", "exact", "complex", "minimal"]
 
 LARGEST_BYTES = 1 << 29
 """Weights beyond this size are refused."""
@@ -36,16 +35,20 @@ def solve(
     width: int | None = None,
     branches: Branches = "all",
     frequencies: Sequence[int] | None = None,
+    constant: bool = False,
     activation: str | None = None,
     parametrization: str = "mean-field",
     seed: int = 0,
     dtype: type[np.floating] = np.float64,
+    report: Callable[[Attempt], None] = lambda attempt: None,
 ) -> Network:
-    r"""A network whose output approximates the one-hot answer (`waves`, `complex`) or is it (`exact`).
+    r"""A network whose output approximates the one-hot answer (`waves`, `complex`) or is it (`exact`, `minimal`).
 
-    - `waves`: the paper's random phases; the error falls as the width grows.
+    - `waves`: the paper's random phases; the error falls as the width grows, to 0 with `constant`, the frequency 0.
     - `exact`: chosen phases; its width follows from the task and the frequencies.
     - `complex`: random phases on complex weights (Appendix A).
+    - `minimal`: the smallest exact network that a search of a minute finds, for two variables and p ≤ 13; `report`
+      hears of its best after every start. The exact form where it finds none that is smaller.
 
     `activation` is $x^S$ for S variables unless another is put on the same weights (Appendix B), and `seed` fixes the
     random phases. The width of a product whose arguments can be zero includes the S + 1 neurons that count zeros.
@@ -57,18 +60,36 @@ def solve(
     check_activation(natural if activation is None else activation)
     if seed < 0:
         raise ModgrokError(f"A seed is 0 or larger, not {seed}.")
+    if constant and form in ("exact", "minimal"):
+        raise ModgrokError(f"The frequency 0 is an option of random phases; the form {form} has it anyway.")
+    if form == "minimal" and (frequencies is not None or branches == "one" or activation not in (None, natural)):
+        raise ModgrokError(
+            "The smallest exact network has no frequencies, branches or activation to choose; leave them out, or use "
+            "another form."
+        )
     chosen = chosen_frequencies(coordinate.length, frequencies)
-    width = _checked_width(task, coordinate, form, width, chosen)
-    layers = _layers(coordinate, form, width, branches, chosen, np.random.default_rng(seed))
+    if form == "minimal":
+        layers = _smallest_layers(task, coordinate, width, seed, report)
+    elif form == "exact":
+        _check_exact(task, coordinate, width, chosen)
+        layers = exact_layers(coordinate, chosen, branches)
+    else:
+        width = default_width(form, task.arity) if width is None else width
+        _check_width(task, coordinate, width, constant, 16 if form == "complex" else 8)
+        rng = np.random.default_rng(seed)
+        layers = wave_layers(coordinate, chosen, width, branches, rng, form == "complex", constant)
     precision = np.result_type(dtype, np.complex64) if form == "complex" else np.dtype(dtype)
     return as_network(layers, activation or natural, parametrization, precision)
 
 
 def available(structure: Structure, arity: int) -> tuple[str, ...]:
-    """Names of the closed forms that a structure admits; none for a product modulo a composite number."""
+    """Names of the closed forms that a structure admits; none for a product modulo a composite number.
+
+    `minimal`, a search, is not among them.
+    """
     if structure.coordinate is None:
         return ()
-    return tuple(form for form in get_args(Form) if form != "exact" or arity <= MOST_VARIABLES)
+    return ("waves", "exact", "complex") if arity <= MOST_VARIABLES else ("waves", "complex")
 
 
 def natural_activation(arity: int) -> str:
@@ -77,16 +98,10 @@ def natural_activation(arity: int) -> str:
 
 
 def default_width(form: Form, arity: int) -> int:
-    r"""500, the paper's, for two variables; more for several, since random phases average out more slowly.
-
-    The waves that do not cancel have variance $\tfrac12(2S-1)!!\,(S/2)^S 4^S/(S!^2 N)$ beside a right answer of 1 (the
-    hidden layer taken as Gaussian); the width keeps it at what it is for S = 2.
-    """
+    """500, the paper's, for two variables; more for several, so that what random phases leave is as small."""
     if form == "complex" or arity <= 2:
         return 500
-    double_factorial = math.prod(range(1, 2 * arity, 2))
-    variance = double_factorial * (arity / 2) ** arity * 4**arity / (2 * math.factorial(arity) ** 2)
-    return math.ceil(500 * variance / 6)
+    return math.ceil(500 * noise(arity) / noise(2))
 
 
 def _coordinate(task: Task) -> Coordinate:
@@ -100,51 +115,51 @@ def _coordinate(task: Task) -> Coordinate:
     )
 
 
-def _layers(
-    coordinate: Coordinate,
-    form: Form,
-    width: int,
-    branches: Branches,
-    frequencies: Int[np.ndarray, "k"],
-    rng: np.random.Generator,
+def _smallest_layers(
+    task: Task, coordinate: Coordinate, width: int | None, seed: int, report: Callable[[Attempt], None]
 ) -> Layers:
-    if form == "exact":
-        return exact_layers(coordinate, frequencies, branches)
-    random_phases = wave_layers if form == "waves" else complex_layers
-    if not has_zeros(coordinate):
-        return random_phases(coordinate, frequencies, width, branches, rng)
-    waves = random_phases(coordinate, frequencies, width - neurons_for_zeros(coordinate), branches, rng)
-    return join(waves, by_zeros(coordinate, answer_at_zero(coordinate, len(coordinate.index[0]))))
+    known = exact_width(coordinate)
+    widths = range(known - 1, least_width(task) - 1, -1) if width is None else [width]
+    found = smallest_exact(task, widths, seed, report=report)
+    if found is not None:
+        return found.layers
+    if width is not None:
+        raise ModgrokError(
+            f"The search found no exact network of width {width} for {task.name} mod {task.modulus}; at least "
+            f"{least_width(task)} neurons are needed, and {known} are enough (the form exact)."
+        )
+    return exact_layers(coordinate, chosen_frequencies(coordinate.length, None), "all")
 
 
-def _checked_width(
-    task: Task, coordinate: Coordinate, form: Form, width: int | None, frequencies: Int[np.ndarray, "k"]
-) -> int:
-    if form == "exact":
-        if task.arity > MOST_VARIABLES:
-            raise ModgrokError(
-                f"The exact form is known for at most {MOST_VARIABLES} variables, and this task has {task.arity}; "
-                f"use the form waves."
-            )
-        needed = exact_width(coordinate, frequencies)
-        if width not in (None, needed):
-            raise ModgrokError(
-                f"The exact form of this task has width {needed}, not {width}; leave the width out, or choose fewer "
-                f"frequencies."
-            )
-        width = needed
-    elif width is None:
-        width = default_width(form, task.arity)
-    smallest = 1 + (neurons_for_zeros(coordinate) if has_zeros(coordinate) else 0)
-    if form != "exact" and width < smallest:
+def _check_exact(task: Task, coordinate: Coordinate, width: int | None, frequencies: Int[np.ndarray, "k"]) -> None:
+    if task.arity > MOST_VARIABLES:
+        raise ModgrokError(
+            f"The exact form is known for at most {MOST_VARIABLES} variables, and this task has {task.arity}; "
+            f"use the form waves."
+        )
+    needed = exact_width(coordinate, frequencies)
+    if width not in (None, needed):
+        raise ModgrokError(
+            f"The exact form of this task has width {needed}, not {width}; leave the width out, or choose fewer "
+            f"frequencies."
+        )
+    _check_size(task, needed)
+
+
+def _check_width(task: Task, coordinate: Coordinate, width: int, constant: bool, item: int) -> None:
+    smallest = 1 + other_neurons(coordinate, constant)
+    if width < smallest:
         raise ModgrokError(f"The width has to be at least {smallest} for this task, not {width}.")
-    size = 8 * (2 if form == "complex" else 1) * width * task.modulus * (task.arity + 1)
+    _check_size(task, width, item)
+
+
+def _check_size(task: Task, width: int, item: int = 8) -> None:
+    size = item * width * task.modulus * (task.arity + 1)
     if size > LARGEST_BYTES:
         raise ModgrokError(
             f"Weights of width {width} at p = {task.modulus} would take {size >> 20} MiB, more than the "
             f"{LARGEST_BYTES >> 20} MiB allowed; choose a smaller width or fewer frequencies."
         )
-    return width
 
 
 def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:

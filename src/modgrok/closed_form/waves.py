@@ -1,22 +1,23 @@
-r"""Random phases: the paper's closed form (Claims I and II, Corollary; `eq_sol1`, `eq_sol2`, `eq_solfF2`).
+r"""Random phases, real or complex: the paper's closed form (Claims I and II, Corollary; `eq_sol1` to `eq_solfF2`).
 
 In the task's own coordinate, with S variables and the activation $x^S$,
 
-$$W^{(1)}_{i,s}(n) = a_i\cos(2\pi k_i\,\mathrm{index}_s(n)/L + \varphi_{i,s}), \qquad
-R_{r,i} = a_i\cos(2\pi k_i r/L + \textstyle\sum_s\varphi_{i,s}),$$
+$$W^{(1)}_{i,s}(n) = a_i\,w(2\pi k_i\,\mathrm{index}_s(n)/L + \varphi_{i,s}), \qquad
+R_{r,i} = a_i\,\overline{w(2\pi k_i r/L + \textstyle\sum_s\varphi_{i,s})},$$
 
-and each neuron adds $a_i^{S+1}\,S!\,2^{-S}\cos(2\pi k_i(\sum_s \mathrm{index}_s - r)/L)$ to the output, plus waves
-whose random phases do not cancel and which interfere destructively as the width grows.
+with $w = \cos$, or $w(x) = e^{ix}$ in the complex network of Appendix A (`eq_sol1a`, `eq_sol2a`), whose answer is the
+real part of the output. Each neuron adds $a_i^{S+1} g\cos(2\pi k_i(\sum_s \mathrm{index}_s - r)/L)$ with
+$g = S!\,2^{-S}$, or $S!$ if complex, plus waves whose random phases do not cancel and which interfere destructively as
+the width grows.
 """
 
 import math
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
-from modgrok.closed_form.branches import Branches, onto_answers
-from modgrok.closed_form.frequencies import coefficients, group_angles, input_angles, placed
-from modgrok.closed_form.layers import Layers
+from modgrok.closed_form.frequencies import Branches, coefficients, group_angles, input_angles, onto_answers, placed
+from modgrok.closed_form.layers import Layers, answer_at_zero, by_zeros, has_zeros, join, neurons_for_zeros
 from modgrok.tasks.structure.verdict import Coordinate
 
 
@@ -26,24 +27,34 @@ def wave_layers(
     width: int,
     branches: Branches,
     rng: np.random.Generator,
+    is_complex: bool = False,
+    constant: bool = False,
 ) -> Layers:
-    """`width` neurons that cycle through the frequencies, with phases uniform on the circle.
+    """Neurons that cycle through the frequencies, with phases uniform on the circle, and those that count zeros.
 
-    The right answer's output averages to 1. Values that have no place in the group get no wave.
+    The right answer's output averages to 1. Values that have no place in the group get no wave. With `constant` the
+    frequency 0 is there as well, and all other outputs average to 0.
     """
-    arity, modulus = len(coordinate.index), len(coordinate.index[0])
-    k = np.resize(frequencies, width)
-    phases = rng.uniform(0, 2 * np.pi, (width, arity))
-    a = amplitudes(coordinate.length, k, arity)
-    w_in = a[:, None, None] * np.cos(input_angles(coordinate, k) + phases[:, :, None]) * placed(coordinate)
-    group_readout = a * np.cos(group_angles(coordinate.length, k) + phases.sum(axis=1))
-    return Layers(w_in, onto_answers(coordinate, group_readout, modulus, branches))
+    length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
+    k = np.resize(frequencies, width - other_neurons(coordinate, constant))
+    phases = rng.uniform(0, 2 * np.pi, (len(k), arity))
+    share = coefficients(length, k) / coefficients(length, k).sum() * (1 - constant / length)
+    gain = math.factorial(arity) * (1 if is_complex else 2.0**-arity)
+    a = (share / gain) ** (1 / (arity + 1))
+    turn = input_angles(coordinate, k) + phases[:, :, None]
+    back = group_angles(length, k) + phases.sum(axis=1)
+    w_in, group_readout = (np.exp(1j * turn), np.exp(-1j * back)) if is_complex else (np.cos(turn), np.cos(back))
+    waves = Layers(
+        a[:, None, None] * w_in * placed(coordinate), onto_answers(coordinate, a * group_readout, modulus, branches)
+    )
+    if not other_neurons(coordinate, constant):
+        return waves
+    values = answer_at_zero(coordinate, modulus)
+    if constant:
+        values[0] += onto_answers(coordinate, np.full(length, 1 / length), modulus, branches)
+    return join(waves, by_zeros(coordinate, values))
 
 
-def amplitudes(length: int, frequencies: Int[np.ndarray, "N"], arity: int) -> Float[np.ndarray, "N"]:
-    r"""$a_i$ with $a_i^{S+1} S!\,2^{-S} = c_{k_i} / \sum_j c_{k_j}$: equal for all neurons but those of frequency L/2.
-
-    For odd L this is $(2^S/(N S!))^{1/(S+1)}$, in mean-field units $(2D)^{1/3}$ at S = 2.
-    """
-    share = coefficients(length, frequencies)
-    return (2**arity / math.factorial(arity) * share / share.sum()) ** (1 / (arity + 1))
+def other_neurons(coordinate: Coordinate, constant: bool) -> int:
+    """How many neurons of `wave_layers` are no waves."""
+    return neurons_for_zeros(coordinate) if constant or has_zeros(coordinate) else 0

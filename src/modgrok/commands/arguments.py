@@ -16,7 +16,9 @@ Arguments = TypeVar("Arguments")
 
 err = Console(stderr=True)
 """Progress and remarks go here, so that stdout can be piped."""
-out = Console()
+PIPED_WIDTH = 160
+"""Columns of tables that another program reads: nothing is cut off."""
+out = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
 
 
 @dataclass(frozen=True, kw_only=True)

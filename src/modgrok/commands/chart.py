@@ -4,12 +4,15 @@ import numpy as np
 from jaxtyping import Float, Integer
 from rich.text import Text
 
+from modgrok.palette import TEST, TRAIN
+from modgrok.text import count
+
 HEIGHT = 12
 BLOCKS = " ▁▂▃▄▅▆▇█"
 BRAILLE = 0x2800
 LEFT, RIGHT = (0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08)
 """The dots of a braille character, from the bottom up."""
-TRAIN, TEST, AXIS = "orange1", "dodger_blue2", "dim"
+AXIS = "dim"
 MARGIN = 6
 """Columns left of the picture, for the numbers."""
 
@@ -60,7 +63,7 @@ def _axis(last: int, columns: int) -> str:
     """Powers of ten, and the last step; those that would run into one another are left out."""
     line, numbers = ["─"] * columns, [" "] * columns
     for tick in [last, *(10**i for i in reversed(range(len(str(last)))))]:
-        column, label = round((columns - 1) * np.log(tick) / np.log(last)), f"{tick:,}"
+        column, label = round((columns - 1) * np.log(tick) / np.log(last)), count(tick)
         start = min(max(0, column - len(label) // 2), columns - len(label))
         if all(mark == " " for mark in numbers[max(0, start - 1) : start + len(label) + 1]):
             line[column] = "┬"

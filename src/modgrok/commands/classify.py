@@ -12,9 +12,9 @@ from rich.text import Text
 from modgrok.closed_form import available, default_width, exact_width
 from modgrok.closed_form.frequencies import independent_frequencies
 from modgrok.commands.arguments import out, parse, print_json
-from modgrok.tasks import Structure, Task, task
+from modgrok.tasks import Structure, Task, reads_modulus, task
 from modgrok.tasks.polynomial import spell
-from modgrok.tasks.shape import variable_names
+from modgrok.tasks.task import variable_names
 
 FIRST_VALUES = 12
 """How many values of a witness are shown where no short polynomial spells it."""
@@ -25,9 +25,10 @@ class Classify:
     """Say which closed form a modular function admits, found from its table and not from how it is spelt."""
 
     expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
-    """The function: an expression such as "n^2 + m^2", a name of the catalogue, random:SEED, a .npy or .csv table."""
-    modulus: int
-    """p, prime or not."""
+    """The function: an expression such as "n^2 + m^2", a name of the catalogue, group:S5, random:SEED, a .npy or .csv
+    table."""
+    modulus: int | None = None
+    """p, prime or not, for tasks that leave it open."""
     json: bool = False
     """Print one JSON object instead of tables."""
 
@@ -48,7 +49,7 @@ def _describe(found: Task) -> dict[str, Any]:
     parts = {f"f{s + 1}": part.tolist() for s, part in enumerate(structure.parts)}
     return {
         "expression": found.name,
-        "modulus": found.modulus,
+        "modulus": found.modulus if found.is_modular else None,
         "arity": found.arity,
         "structure": structure.kind,
         "reason": structure.reason,
@@ -74,7 +75,8 @@ def _widths(found: Task) -> dict[str, int]:
 
 def _show(found: Task) -> None:
     structure = found.structure
-    out.print(Text(f"{found.name} mod {found.modulus}: {structure.kind.replace('_', ' ')}", style="bold"))
+    modulus = f" mod {found.modulus}" if reads_modulus(found.name) else ""
+    out.print(Text(f"{found.name}{modulus}: {structure.kind.replace('_', ' ')}", style="bold"))
     out.print(Text(structure.reason))
     if structure.known:
         out.print()

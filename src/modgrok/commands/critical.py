@@ -3,24 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-import tyro
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from modgrok.commands.arguments import out, parse, print_json
+from modgrok.commands.settings import CriticalSettings, given
 from modgrok.commands.sweeping import Place, Work
 from modgrok.experiments import Experiment
 from modgrok.experiments.files import write_json
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.sweeps.sweep import DEFAULTS
 from modgrok.experiments.sweeps.trends import describe, sentences
-
-EVALUATIONS = 60
-"""How often a run is measured; success is only looked for then."""
 
 
 @dataclass(frozen=True)
@@ -29,30 +26,13 @@ class CriticalFraction:
     interval: fractions are tried on a coarse grid, then ever closer to the transition, and the probability of success
     is fitted. All runs are stored, so that a second call costs nothing and a finer one only what is new."""
 
-    expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
-    """The function to learn: an expression such as "n + m", a name of the catalogue, random:SEED, or a table file."""
+    settings: CriticalSettings
     effort: Effort
     place: Place
-    modulus: tuple[int, ...] = (97,)
-    """p; several are compared."""
+    modulus: tuple[int, ...] = ()
+    """p; several are compared. By default 97, for tasks that have one."""
     sampling: tuple[Literal["random", "balanced", "answers"], ...] = ("random",)
     """How training inputs are chosen; several are compared."""
-    width: int = 500
-    """N, the number of hidden neurons."""
-    optimizer: str = "adamw"
-    """gd, momentum, nesterov, sgd, adam or adamw."""
-    lr: float | Literal["auto"] = "auto"
-    """Learning rate; auto is the natural unit for this optimizer, p and N."""
-    weight_decay: float | None = None
-    """Shrinks the weights; by default 0.05 for adamw and 0 for all others."""
-    loss: Literal["mse", "cross_entropy"] = "mse"
-    """Mean squared error or cross-entropy."""
-    activation: str = "quadratic"
-    """quadratic, relu, gelu, abs, tanh, silu, or x^d."""
-    steps: int | None = None
-    """The budget: a run that has not grokked by then has failed. By default the optimizer's number of steps."""
-    threshold: float = 0.99
-    """Test accuracy that counts as grokked."""
     figure: Path | None = None
     """Draw the curves to this file: .png, .svg or .pdf."""
     out: Path | None = None
@@ -65,7 +45,9 @@ def main(argv: list[str]) -> None:
     """Search, fit, print."""
     asked = parse(CriticalFraction, "critical", argv)
     searches = [
-        Search(_experiment(asked, p, sampling), asked.effort) for p in asked.modulus for sampling in asked.sampling
+        Search(Experiment(modulus=p, sampling=sampling, **given(asked.settings)), asked.effort)
+        for p in asked.modulus or (None,)
+        for sampling in asked.sampling
     ]
     work = Work(asked.place)
     found = critical_fractions(searches, lambda experiments: _train(work, experiments))
@@ -73,10 +55,9 @@ def main(argv: list[str]) -> None:
     if asked.out is not None:
         write_json(asked.out, described)
     if asked.figure is not None:
-        from modgrok.experiments.sweeps.critical_figure import draw_critical
-        from modgrok.experiments.sweeps.figures import save_figure
+        from modgrok import plot
 
-        save_figure(draw_critical(found), asked.figure)
+        plot.save(plot.critical(found), asked.figure)
     if asked.json:
         print_json(described)
     else:
@@ -85,13 +66,7 @@ def main(argv: list[str]) -> None:
             out.print(Text(f"Figure: {asked.figure}"), soft_wrap=True)
 
 
-def _experiment(asked: CriticalFraction, modulus: int, sampling: str) -> Experiment:
-    names = ("width", "optimizer", "lr", "weight_decay", "loss", "activation", "steps", "threshold")
-    settings = DEFAULTS | {"evaluations": EVALUATIONS} | {name: getattr(asked, name) for name in names}
-    return Experiment(asked.expression, modulus, sampling=sampling, **settings)
-
-
-def _train(work: Work, experiments: Sequence[Experiment]) -> list[dict[str, Any] | None]:
+def _train(work: Work, experiments: Sequence[Experiment]) -> list[Result | None]:
     results = Results(experiments, work.store)
     if results.pending:
         work.forecast(results)

@@ -13,7 +13,7 @@ from rich.table import Table
 from modgrok.commands.arguments import InStore, out, parse, print_json
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
-from modgrok.experiments.analysis import STRONGEST, Analysis, analyse
+from modgrok.experiments.analysis import STRONGEST, Analysis, analyse, overview
 from modgrok.experiments.store import check_intact
 from modgrok.networks import Network
 from modgrok.networks.storage import read_network
@@ -55,6 +55,9 @@ def main(argv: list[str]) -> None:
     """Load, analyse, draw, print."""
     arguments = parse(Inspect, "inspect", argv)
     subject = _from_file(arguments) if arguments.run.endswith(".safetensors") else _from_store(arguments)
+    if subject.network.architecture.name != "two-layer" or not subject.task.is_modular:
+        _look(subject, arguments)
+        return
     analysis = analyse(subject.network, subject.task, arguments.top)
     if arguments.figure is not None:
         _draw(subject, analysis, arguments.figure)
@@ -65,6 +68,28 @@ def main(argv: list[str]) -> None:
         _show(subject, analysis)
         if arguments.figure is not None:
             out.print(f"Figure: {escape(str(arguments.figure))}", highlight=False, soft_wrap=True)
+
+
+def _look(subject: Subject, arguments: Inspect) -> None:
+    """What can be said of a network that is not the paper's on a modular table."""
+    if arguments.figure is not None:
+        raise ModgrokError("A picture of waves and phases is one of a two-layer network on a modular function.")
+    found = overview(subject.network, subject.task)
+    if arguments.json:
+        source = {"run": subject.run.id if subject.run else None, "source": subject.name, "step": subject.step}
+        print_json(source | found.as_dict())
+        return
+    title = f"{escape(subject.task.name)}, {found.network.architecture.name} ({escape(subject.name)})"
+    table = Table("tensor", "shape", "norm", title=title, title_justify="left")
+    for name, norm in found.norms.items():
+        table.add_row(name, "×".join(map(str, found.network.tensors[name].shape)), _number(norm))
+    if found.score is not None:
+        out.print(f"All inputs: accuracy {found.score.accuracy:.2%}, loss (MSE) {_number(found.score.loss)}")
+    out.print(table, highlight=False)
+    if found.embedding is not None:
+        strongest = np.argsort(-found.embedding)[: arguments.top]
+        shares = ", ".join(f"{k} ({found.embedding[k]:.1%})" for k in strongest)
+        out.print(f"The embedding's strongest frequencies: {shares}.", highlight=False)
 
 
 def _from_store(arguments: Inspect) -> Subject:
@@ -91,12 +116,12 @@ def _from_file(arguments: Inspect) -> Subject:
 
 
 def _draw(subject: Subject, analysis: Analysis, path: Path) -> None:
-    from modgrok.experiments import portrait
+    from modgrok import plot
 
     where = "" if subject.step is None else f", step {subject.step:,}"
     title = f"{subject.task.name} mod {subject.task.modulus}: {subject.name}{where}"
     history = subject.run.history if subject.run else None
-    portrait.save(portrait.draw(analysis, history, title), path)
+    plot.save(plot.portrait(analysis, history, title), path)
 
 
 def _show(subject: Subject, analysis: Analysis) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 from rich.markup import escape
@@ -11,12 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from modgrok.commands.arguments import out, parse, print_json
+from modgrok.commands.settings import LandscapeSettings, given
 from modgrok.commands.sweeping import Place, Work, report
 from modgrok.experiments import Experiment
 from modgrok.experiments.sweeps.landscape import Row, landscape, landscape_sweep, sentences
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.sweeps.sweep import DEFAULTS
 from modgrok.experiments.sweeps.table import sweep_table
 
 
@@ -28,23 +28,12 @@ class Landscape:
 
     functions: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="EXPR")]
     """The functions; by default a catalogue of 36 polynomials of every kind."""
-    modulus: int
-    """p."""
+    settings: LandscapeSettings
     place: Place
     fraction: tuple[float, ...] = (0.3, 0.5, 0.7, 0.9)
     """Shares of all inputs that are trained on."""
     seeds: int = 3
     """Runs at each fraction."""
-    width: int = 500
-    """N, the number of hidden neurons."""
-    optimizer: str = "adamw"
-    """gd, momentum, nesterov, sgd, adam or adamw."""
-    lr: float | Literal["auto"] = "auto"
-    """Learning rate; auto is the natural unit for this optimizer, p and N."""
-    weight_decay: float | None = None
-    """Shrinks the weights; by default 0.05 for adamw and 0 for all others."""
-    steps: int | None = None
-    """Steps to train; by default the optimizer's number of steps."""
     figure: Path | None = None
     """Draw the landscape to this file: .png, .svg or .pdf."""
     out: Path | None = None
@@ -56,9 +45,8 @@ class Landscape:
 def main(argv: list[str]) -> None:
     """Train, classify, print."""
     asked = parse(Landscape, "landscape", argv)
-    names = ("modulus", "width", "optimizer", "lr", "weight_decay", "steps")
-    settings = DEFAULTS | {name: getattr(asked, name) for name in names}
-    sweep = landscape_sweep(Experiment("n + m", **settings), asked.functions, asked.fraction, asked.seeds)
+    base = Experiment("n + m", **given(asked.settings))
+    sweep = landscape_sweep(base, asked.functions, asked.fraction, asked.seeds)
     experiments = sweep.experiments
     work = Work(asked.place)
     results = Results(experiments, work.store)
@@ -68,13 +56,14 @@ def main(argv: list[str]) -> None:
     if asked.out is not None:
         sweep_table(sweep, results).write(asked.out)
     if asked.figure is not None:
-        from modgrok.experiments.sweeps.figures import save_figure
-        from modgrok.experiments.sweeps.landscape_figure import draw_landscape
+        from modgrok import plot
 
-        save_figure(draw_landscape(rows, _title(sweep.experiment)), asked.figure)
+        plot.save(plot.landscape(rows, _title(sweep.experiment)), asked.figure)
     if asked.json:
         functions = [row.as_dict() for row in rows]
-        print_json({"sweep": sweep.id, "modulus": asked.modulus, "functions": functions, "sentences": sentences(rows)})
+        print_json(
+            {"sweep": sweep.id, "modulus": base.resolve().modulus, "functions": functions, "sentences": sentences(rows)}
+        )
     else:
         _show(rows, sweep.experiment)
     report(failures)

@@ -1,18 +1,25 @@
-"""`modgrok reproduce`: the paper's figures and claims, from networks trained here, with a verdict for each."""
+"""`modgrok reproduce`: a paper's figures and claims, from networks trained here, with a verdict for each."""
 
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import tyro
 from rich.markup import escape
 from rich.table import Table
 
-from modgrok.commands.arguments import err, out, parse
+from modgrok.commands.arguments import err, out, parse, print_json
 from modgrok.errors import ModgrokError
-from modgrok.reproduce.catalogue import CLAIMS, chosen_studies
-from modgrok.reproduce.pipeline import Outcome, check_out, reproduce
+from modgrok.experiments.progress import ManyRuns
+from modgrok.experiments.sweeps.results import Results
+from modgrok.reproduce.claim import counted
+from modgrok.reproduce.paper import DEFAULT, find_paper, paper_keys
+from modgrok.reproduce.pipeline import Outcome, Request, reproduce
 from modgrok.reproduce.plan import cost
-from modgrok.reproduce.profile import profile_named
-from modgrok.reproduce.progress import BarProgress, LineProgress
-from modgrok.reproduce.request import Request
+from modgrok.text import count, duration
 
-COLOURS = {
+COLORS = {
     "holds": "green",
     "holds with a remark": "yellow",
     "does not hold here": "red",
@@ -20,59 +27,105 @@ COLOURS = {
 }
 
 
+@dataclass(frozen=True)
+class Reproduce(Request):
+    __doc__ = Request.__doc__
+
+    paper: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PAPER")] = DEFAULT
+    list: bool = False
+    """Name the papers there are, with what each costs here."""
+    json: bool = False
+    """Print one JSON object instead of tables."""
+
+
+class Progress(ManyRuns):
+    """The progress of all runs, and which study those that train now are for."""
+
+    def __init__(self, results: Results, studies: dict[str, str]) -> None:
+        super().__init__(err, results.pending, results.runs - len(results.pending))
+        self.studies, self.study = studies, ""
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        self.study = self.studies[members[0].id]
+        super().advanced(members, step, run_steps)
+
+    def describe(self) -> str:
+        return f"{self.study} · {super().describe()}"
+
+
 def main(argv: list[str]) -> None:
     """Plan, train, measure, draw, judge, print."""
-    request = parse(Request, "reproduce", argv)
-    check_out(request.out)
-    if request.plan:
-        _show_plan(request)
+    asked = parse(Reproduce, "reproduce", argv)
+    if asked.list:
+        _list(asked.json)
         return
-    with BarProgress(err) if err.is_terminal else LineProgress() as progress:
-        try:
-            outcome = reproduce(request, progress, lambda text: err.print(text, highlight=False))
-        except KeyboardInterrupt:
-            sentence = "Stopped; the same command goes on from what is stored."
-        except ModgrokError as error:
-            if not progress.stop_requested():
-                raise
-            sentence = str(error)
-        else:
-            sentence = ""
-    if sentence:
-        err.print(f"modgrok: {sentence}", highlight=False, markup=False, soft_wrap=True)
-        raise SystemExit(progress.interruption.exit_code)
-    _show(outcome)
+    fields = [field.name for field in dataclasses.fields(Request)]
+    request = Request(**{name: getattr(asked, name) for name in fields})
+    if request.plan:
+        _show_plan(request, asked.json)
+        return
+    watched: list[Progress] = []
+
+    def watch(results: Results, studies: dict[str, str]) -> Progress:
+        watched.append(Progress(results, studies))
+        return watched[0]
+
+    try:
+        outcome = reproduce(request, watch, lambda text: err.print(text, highlight=False))
+    except KeyboardInterrupt:
+        sentence = "Stopped; the same command goes on from what is stored."
+    except ModgrokError as error:
+        if not (watched and watched[0].stop_requested()):
+            raise
+        sentence = str(error)
+    else:
+        _show(outcome, asked.json)
+        return
+    err.print(f"modgrok: {sentence}", highlight=False, markup=False, soft_wrap=True)
+    raise SystemExit(watched[0].interruption.exit_code if watched else 130)
 
 
-def _show_plan(request: Request) -> None:
-    profile = profile_named(request.profile)
-    table = Table(title=f"profile {profile.name}", title_justify="left")
-    for name in ("study", "runs", "run-steps at most", "in steps of p 97, N 500", "2 CPU cores", "H200"):
+def _list(as_json: bool) -> None:
+    papers = [find_paper(key) for key in paper_keys()]
+    if as_json:
+        names = ("key", "title", "line", "cost")
+        counts = ("studies", "figures", "claims")
+        rows = [{n: getattr(p, n) for n in names} | {n: len(getattr(p, n)) for n in counts} for p in papers]
+        print_json({"papers": rows})
+        return
+    table = Table("paper", "what it is about", "figures", "claims", "quick", "full")
+    for paper in papers:
+        sizes = str(len(paper.figures)), str(len(paper.claims))
+        table.add_row(paper.key, paper.line, *sizes, *(paper.cost.get(name, "–") for name in ("quick", "full")))
+    out.print(table, highlight=False)
+
+
+def _show_plan(request: Request, as_json: bool) -> None:
+    paper = find_paper(request.paper)
+    profile = paper.profile(request.profile)
+    rows = cost(paper.chosen(request.only, profile), profile)
+    if as_json:
+        print_json({"paper": paper.key, "profile": profile.name, "plan": [dataclasses.asdict(row) for row in rows]})
+        return
+    table = Table(title=f"{paper.key}, profile {profile.name}", title_justify="left")
+    for name in ("study", "runs", "run-steps at most", "2 CPU cores", "H200"):
         table.add_column(name, justify="left" if name == "study" else "right")
-    for row in cost(chosen_studies(request.only, profile), profile):
-        table.add_row(
-            row.study,
-            str(row.runs),
-            f"{row.run_steps:,}".replace(",", " "),
-            f"{row.reference_steps:,.0f}".replace(",", " "),
-            f"{row.cpu_minutes:.1f} min",
-            f"{row.gpu_minutes:.1f} min",
-        )
+    for row in rows:
+        times = duration(row.cpu_seconds), duration(row.gpu_seconds)
+        table.add_row(row.study, str(row.runs), count(row.run_steps), *times)
     out.print(table)
 
 
-def _show(outcome: Outcome) -> None:
-    from modgrok.reproduce.report import counted
-
-    table = Table(title="verdicts", title_justify="left")
-    table.add_column("claim")
-    table.add_column("verdict")
-    table.add_column("what was found")
+def _show(outcome: Outcome, as_json: bool) -> None:
+    if as_json:
+        verdicts = {name: vars(verdict) for name, verdict in outcome.verdicts.items()}
+        print_json({"verdicts": verdicts, "report": None if outcome.report is None else str(outcome.report)})
+        return
+    table = Table("claim", "verdict", "what was found", title="verdicts", title_justify="left")
     for name, verdict in outcome.verdicts.items():
-        colour = COLOURS[verdict.outcome]
-        table.add_row(name, f"[{colour}]{verdict.outcome}[/]", escape(verdict.sentence))
+        table.add_row(name, f"[{COLORS[verdict.outcome]}]{verdict.outcome}[/]", escape(verdict.sentence))
     out.print(table)
-    counts = ", ".join(f"{count} {words}" for count, words in counted(outcome.verdicts.values()).values())
-    out.print(f"{counts}, of {len(CLAIMS)} claims", highlight=False)
+    counts = ", ".join(counted(outcome.verdicts.values()).values())
+    out.print(f"{counts}, of {len(outcome.verdicts)} claims", highlight=False)
     if outcome.report is not None:
         out.print(f"report: {escape(str(outcome.report))}", highlight=False, soft_wrap=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -17,17 +16,33 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
+from modgrok.experiments.sweeps.values import value
 from modgrok.sealed import exists
 
-PIPED_WIDTH = 160
-"""Columns of a table that another program reads: nothing is cut off."""
-
+COLUMNS = (
+    "run",
+    "task",
+    "p",
+    "network",
+    "N",
+    "α",
+    "optimizer",
+    "rate",
+    "seed",
+    "status",
+    "steps",
+    "test",
+    "grokked at",
+)
 Names = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[RUN ...]")]
 
 
 @dataclass(frozen=True)
 class List(InStore):
     """All runs of the store, the latest first."""
+
+    where: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """Only runs with this setting, such as fraction=0.5 or optimizer=gd; repeat it for more."""
 
 
 @dataclass(frozen=True)
@@ -78,24 +93,37 @@ def main(argv: list[str]) -> None:
 
 
 def _list(arguments: List, store: Store) -> None:
-    rows = [_row(run) for run in (*store, *store.remains())]
+    wanted = [_wanted(text) for text in arguments.where]
+    rows = [row for row in map(_row, (*store, *store.remains())) if _fits(row, wanted)]
     if arguments.json:
         print_json({"store": str(store.folder), "runs": rows})
         return
     if not rows:
-        out.print(Text(f"There are no runs in {store.folder} yet; modgrok train makes one."))
+        which = "with these settings" if wanted else "yet; modgrok train makes one"
+        out.print(Text(f"There are no runs in {store.folder} {which}."))
         return
-    columns = ("run", "task", "p", "N", "α", "optimizer", "status", "steps", "test", "grokked at")
-    table = Table(*columns, box=None, pad_edge=False)
-    for name in ("p", "N", "α", "steps", "test", "grokked at"):
-        table.columns[columns.index(name)].justify = "right"
+    table = Table(*COLUMNS, box=None, pad_edge=False)
+    for name in ("p", "N", "α", "rate", "seed", "steps", "test", "grokked at"):
+        table.columns[COLUMNS.index(name)].justify = "right"
     table.columns[0].min_width = max(len(row["run"]) for row in rows)
     for row in rows:
         table.add_row(*_cells(row))
-    (out if out.is_terminal else Console(width=PIPED_WIDTH)).print(table, highlight=False)
+    out.print(table, highlight=False)
     for row in rows:
         if "reason" in row:
             out.print(Text(f"{row['run']} is {row['status']}: {row['reason']}"), style="yellow", soft_wrap=True)
+
+
+def _wanted(text: str) -> tuple[str, Any]:
+    name, equals, given = text.partition("=")
+    if not equals:
+        raise ModgrokError(f"A setting to look for is NAME=VALUE, such as fraction=0.5, not {text!r}.")
+    name = name.strip().replace("-", "_")
+    return name, value(name, given.strip())
+
+
+def _fits(row: dict[str, Any], wanted: list[tuple[str, Any]]) -> bool:
+    return not wanted or ("experiment" in row and all(row["experiment"][name] == given for name, given in wanted))
 
 
 def _row(run: Run) -> dict[str, Any]:
@@ -124,15 +152,18 @@ def _row(run: Run) -> dict[str, Any]:
 
 def _cells(row: dict[str, Any]) -> list[str | Text]:
     if "reason" in row:
-        return [row["run"], "–", "", "", "", "", Text(row["status"], style="yellow")]
+        return [row["run"], "–", *[""] * 7, Text(row["status"], style="yellow")]
     e, test, grokked = row["experiment"], row["test_accuracy"], row["grokked_at"]
     return [
         row["run"],
         Text(e["task"]),
-        str(e["modulus"]),
+        "–" if e["modulus"] is None else str(e["modulus"]),
+        e["network"],
         str(e["width"]),
         f"{e['fraction']:g}",
         e["optimizer"],
+        f"{e['lr']:g}",
+        str(e["seed"]),
         row["status"],
         f"{row['steps']:,}",
         "–" if test is None else f"{test:.1%}",
@@ -148,8 +179,9 @@ def _show(arguments: Show, store: Store) -> None:
         print_json(facts | {"result": run.result and run.result.as_dict(), "snapshots": run.snapshots})
         return
     settings = Table(title=f"Run {run.id}", title_justify="left", show_header=False, box=None)
-    for name, value in run.experiment.as_dict().items():
-        settings.add_row(name.replace("_", " "), Text("–" if value in (None, "") else str(value)))
+    for name, chosen in run.experiment.as_dict().items():
+        if chosen not in (None, "", []):
+            settings.add_row(name.replace("_", " "), Text(str(chosen)))
     where = run.settings["environment"]
     settings.add_row("made with", ", ".join(f"{name} {value}" for name, value in where.items() if value))
     settings.add_row("snapshots", f"{len(run.snapshots)} in {run.folder / 'snapshots'}")

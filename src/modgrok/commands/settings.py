@@ -1,20 +1,49 @@
-"""The settings of an experiment as flags: `Experiment` itself, its task in the place of an argument."""
+"""The settings of an experiment as flags, made from `Experiment` itself: its task in the place of an argument."""
 
-from dataclasses import dataclass
-from typing import Annotated
+import dataclasses
+import typing
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from modgrok.experiments import Experiment
+from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS
 
 
-@dataclass(frozen=True)
-class Settings(Experiment):
-    __doc__ = Experiment.__doc__
+def settings_type(name: str, defaults: Mapping[str, Any] | None = None, without: tuple[str, ...] = ()) -> Any:
+    """A dataclass with a flag for each setting but those left out, and other defaults where given."""
+    hints = typing.get_type_hints(Experiment)
+    fields: list[Any] = []
+    for field in dataclasses.fields(Experiment):
+        if field.name in without:
+            continue
+        shown = tyro.conf.arg(help=field.metadata["help"])
+        if field.name == "task":
+            shown = tyro.conf.arg(help=field.metadata["help"], metavar="EXPR")
+            fields.append((field.name, Annotated[tyro.conf.Positional[str], shown]))
+            continue
+        default = (defaults or {}).get(field.name, field.default)
+        fields.append((field.name, Annotated[hints[field.name], shown], dataclasses.field(default=default)))
+    return dataclasses.make_dataclass(name, fields, frozen=True, namespace={"__doc__": Experiment.__doc__})
 
-    task: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
 
-    @property
-    def experiment(self) -> Experiment:
-        """The plain value."""
-        return Experiment.from_dict(self.as_dict())
+def given(settings: Any) -> dict[str, Any]:
+    """The settings by name, as `Experiment` takes them."""
+    return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+
+
+if TYPE_CHECKING:
+    from modgrok.experiments import Experiment as CriticalSettings
+    from modgrok.experiments import Experiment as LandscapeSettings
+    from modgrok.experiments import Experiment as Settings
+    from modgrok.experiments import Experiment as SweepSettings
+else:
+    Settings = settings_type("Settings")
+    SweepSettings = settings_type("SweepSettings", DEFAULTS)
+    CriticalSettings = settings_type(
+        "CriticalSettings",
+        DEFAULTS | {"evaluations": EVALUATIONS},
+        ("modulus", "sampling", "fraction", "seed", "split_seed"),
+    )
+    LandscapeSettings = settings_type("LandscapeSettings", DEFAULTS, ("task", "fraction", "seed", "split_seed"))

@@ -11,8 +11,8 @@ from jaxtyping import Float
 from rich.markup import escape
 from rich.table import Table
 
-from modgrok.closed_form import available, solve
-from modgrok.commands.arguments import out, parse, print_json
+from modgrok.closed_form import Attempt, available, least_width, solve
+from modgrok.commands.arguments import err, out, parse, print_json
 from modgrok.measures import average_ipr, power_spectrum
 from modgrok.networks import Network, save_network, score_table
 from modgrok.tasks import Task
@@ -31,14 +31,17 @@ class Solve:
     """The function: an expression such as "n^2 + m^2", a name of the catalogue, or a .npy or .csv table."""
     modulus: int
     """p, prime or not."""
-    form: Literal["waves", "exact", "complex"] | None = None
-    """Random phases (waves), the exact form, or complex weights; exact where there is one and no width is given."""
+    form: Literal["waves", "exact", "complex", "minimal"] | None = None
+    """Random phases (waves), the exact form, complex weights, or the smallest exact network that a search of a minute
+    finds (p ≤ 13); exact where there is one and no width is given."""
     width: int | None = None
     """Number of hidden neurons; 500 for two variables by default, and fixed by the task for the exact form."""
     branches: Literal["all", "one"] = "all"
     """Where several sums have the same answer: read out all of them, or one as in the paper."""
     frequencies: tuple[int, ...] | None = None
     """The frequencies to use, for example 1 5 12; all of them by default."""
+    constant: bool = False
+    """Add the frequency 0 to random phases, which the paper leaves out: the loss then tends to 0 with the width."""
     activation: str | None = None
     """quadratic, relu, gelu, abs, tanh, silu or x^d on the same weights; x^S for S variables by default."""
     parametrization: Literal["mean-field", "standard"] = "mean-field"
@@ -63,9 +66,11 @@ def main(argv: list[str]) -> None:
         width=arguments.width,
         branches=arguments.branches,
         frequencies=arguments.frequencies,
+        constant=arguments.constant,
         activation=arguments.activation,
         parametrization=arguments.parametrization,
         seed=arguments.seed,
+        report=_report,
     )
     result = _describe(task, network, arguments, form)
     if arguments.save is not None:
@@ -74,6 +79,15 @@ def main(argv: list[str]) -> None:
         print_json(result)
     else:
         _show(task, network, result, arguments.save)
+
+
+def _report(attempt: Attempt) -> None:
+    """One line on stderr after every start of a search, written over the one before in a terminal."""
+    text = f"width {attempt.width}: start {attempt.starts}, least sum of squared errors {attempt.loss:.1e}"
+    if attempt.exact:
+        err.print(f"{text}, exact", highlight=False)
+    elif err.is_terminal:
+        err.print(text, end="\r", highlight=False)
 
 
 def _describe(task: Task, network: Network, arguments: Solve, form: str) -> dict[str, Any]:
@@ -87,6 +101,7 @@ def _describe(task: Task, network: Network, arguments: Solve, form: str) -> dict
         "width": network.width,
         "branches": arguments.branches,
         "frequencies": None if arguments.frequencies is None else list(arguments.frequencies),
+        "constant": arguments.constant,
         "activation": network.activation,
         "parametrization": network.parametrization,
         "seed": arguments.seed,
@@ -105,7 +120,8 @@ def _show(task: Task, network: Network, result: dict[str, Any], saved: Path | No
     table = Table(title=f"{escape(task.name)} mod {task.modulus}", title_justify="left", show_header=False)
     table.add_row("structure", f"{task.structure.kind.replace('_', ' ')}: {escape(task.structure.reason)}")
     table.add_row("form", f"{result['form']}, activation {network.activation}, {network.parametrization}")
-    table.add_row("width", str(network.width))
+    least = f", at least {least_width(task)} for an exact network" if result["form"] == "minimal" else ""
+    table.add_row("width", f"{network.width}{least}")
     table.add_row("accuracy", f"{result['accuracy']:.4%}")
     table.add_row("loss (MSE)", _number(result["loss"]))
     table.add_row("IPR", f"{_number(result['ipr'])} ({_number(result['ipr_in_coordinate'])} in the task's coordinate)")

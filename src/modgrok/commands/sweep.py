@@ -11,24 +11,16 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from modgrok.commands.arguments import err, out, parse, print_json
-from modgrok.commands.settings import Settings
+from modgrok.commands.settings import SweepSettings, given
 from modgrok.commands.sweeping import Place, Work, report
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import Cell, Summary, summarize
-from modgrok.experiments.sweeps.sweep import DEFAULTS, Sweep
+from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import sweep_table
 
 Vary = Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUES")]
-
-
-@dataclass(frozen=True)
-class SweepSettings(Settings):
-    __doc__ = Experiment.__doc__
-
-    until: int | None = DEFAULTS["until"]
-    snapshots: int = DEFAULTS["snapshots"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +64,7 @@ class FileSweep:
 @dataclass(frozen=True)
 class Show:
     """Print an outcome of a sweep against one or two of its axes, and draw it: a curve with its spread over the other
-    axes, or a heat map of means."""
+    axes, or a heat map of medians."""
 
     sweep: tyro.conf.Positional[str]
     """Its id or the beginning of it, or last."""
@@ -116,7 +108,7 @@ def main(argv: list[str]) -> None:
         _run(Sweep.from_file(asked.file), asked.place, asked.wanted)
     else:
         new = parse(NewSweep, "sweep", argv)
-        _run(Sweep(new.settings.experiment, new.vary), new.place, new.wanted)
+        _run(Sweep(Experiment(**given(new.settings)), new.vary), new.place, new.wanted)
 
 
 def _run(sweep: Sweep, place: Place, wanted: Wanted) -> None:
@@ -155,9 +147,9 @@ def _show(asked: Show) -> None:
     if asked.out is not None:
         table.write(asked.out)
     if asked.figure is not None:
-        from modgrok.experiments.sweeps.figures import draw, save_figure
+        from modgrok import plot
 
-        save_figure(draw(summary, asked.kind), asked.figure)
+        plot.save(plot.sweep(summary, asked.kind), asked.figure)
     if asked.json:
         counts = {"sweep": sweep.id, "runs": results.runs, "done": len(results.outcomes)}
         print_json(counts | summary.as_dict())
@@ -182,7 +174,14 @@ def _list(asked: List) -> None:
             continue
         varies = "; ".join(", ".join(axis) for axis in one["vary"])
         base = one["experiment"]
-        grid.add_row(one["id"], escape(base["task"]), str(base["modulus"]), str(one["runs"]), varies, one["created"])
+        grid.add_row(
+            one["id"],
+            escape(base["task"]),
+            "–" if base["modulus"] is None else str(base["modulus"]),
+            str(one["runs"]),
+            varies,
+            one["created"],
+        )
     out.print(grid, highlight=False)
 
 

@@ -1,21 +1,20 @@
 """What the commands that train many networks share: where they train, what it will cost, and how it is watched."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rich.text import Text
 
 from modgrok.commands.arguments import err
-from modgrok.experiments import Experiment, Store
-from modgrok.experiments.progress import LiveProgress, duration
+from modgrok.experiments import Store
+from modgrok.experiments.cost import Estimate, estimate
+from modgrok.experiments.planner import Failure
+from modgrok.experiments.progress import ManyRuns, duration
 from modgrok.experiments.sweeps.engines import Engine
-from modgrok.experiments.sweeps.estimate import Estimate
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.sweeps.units import Failure
 
 
 @dataclass(frozen=True)
@@ -30,42 +29,27 @@ class Place:
     """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
 
 
-class ManyRuns(LiveProgress):
-    """The progress of a known number of runs, whatever batches they train in."""
-
-    def __init__(self, experiments: Sequence[Experiment], stored: int) -> None:
-        super().__init__(err)
-        self.ended_runs, self.runs = stored, stored + len(experiments)
-        self.total = sum(e.steps or 0 for e in experiments)
-        self._speeds = [(time.monotonic(), 0)]
-
-    def planned(self, batches: Sequence[Any]) -> None:
-        members = [member for batch in batches for member in batch.members]
-        self.total -= sum(member.step for member in members)
-
-
 class Work:
     """Trains what commands ask for, in one or several rounds, and ends the program properly when it is stopped."""
 
     def __init__(self, place: Place) -> None:
-        from modgrok.experiments.sweeps.engines import engine_called
+        from modgrok.experiments.sweeps.engines import engine_named
         from modgrok.training.devices import use_all_cores
 
         use_all_cores()
         self.store = Store(place.store)
-        self.engine: Engine = engine_called(place.engine, place.address)
+        self.engine: Engine = engine_named(place.engine, place.address)
 
     def forecast(self, results: Results) -> Estimate | None:
         """Says on stderr what the missing runs will cost; None where nothing is missing."""
-        from modgrok.experiments.sweeps.estimate import estimate
         from modgrok.experiments.sweeps.execution import plan
 
         planned = plan(results, self.store, self.engine)
-        err.print(_counts(planned.runs, planned.stored, len(planned.units)), highlight=False, soft_wrap=True)
-        if not planned.units:
+        err.print(_counts(planned.runs, planned.stored, len(planned.batches)), highlight=False, soft_wrap=True)
+        if not planned.batches:
             return None
-        speed = self.engine.measure(planned.units[0], self.store)
-        cost = estimate(planned.units, speed, self.store, self.engine.workers)
+        speed = self.engine.measure(planned.batches[0], self.store)
+        cost = estimate(planned.batches, speed, self.engine.workers)
         err.print(_costs(cost), highlight=False, soft_wrap=True)
         return cost
 
@@ -75,7 +59,7 @@ class Work:
         from modgrok.experiments.trainer import Interrupted
 
         planned = plan(results, self.store, self.engine)
-        with ManyRuns(results.pending, planned.stored) as progress:
+        with ManyRuns(err, results.pending, planned.stored) as progress:
             try:
                 return execute(planned, results, self.store, self.engine, progress, record)
             except (Interrupted, KeyboardInterrupt):
@@ -89,7 +73,7 @@ class Work:
 def report(failures: Sequence[Failure]) -> None:
     """Ends the program with 1 where something could not be trained; each failure was told when it happened."""
     if failures:
-        count = sum(len(failure.unit.experiments) for failure in failures)
+        count = sum(len(failure.experiments) for failure in failures)
         err.print(Text(f"modgrok: {count} runs failed; the same command tries them again."), soft_wrap=True)
         raise SystemExit(1)
 

@@ -12,18 +12,22 @@ from rich.text import Text
 
 from modgrok.commands.arguments import InStore, err, out, parse, print_json
 from modgrok.commands.chart import accuracy_chart
-from modgrok.commands.settings import Settings
+from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.divergence import why_diverged
+from modgrok.experiments.experiment import describe_task
 from modgrok.experiments.progress import LiveProgress, duration
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
 
+LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
+"""What measures are called; others by their names."""
+
 
 @dataclass(frozen=True)
 class Train(InStore):
-    """Train a two-layer network on a modular function, and store the run. The same command again resumes a run that was
-    stopped, and returns one that has ended."""
+    """Train a network on a task, the paper's network unless another is named, and store the run. The same command again
+    resumes a run that was stopped, and returns one that has ended."""
 
     settings: Settings
 
@@ -31,7 +35,7 @@ class Train(InStore):
 def main(argv: list[str]) -> None:
     """Train, print the outcome."""
     arguments = parse(Train, "train", argv)
-    experiment, store = arguments.settings.experiment, Store(arguments.store)
+    experiment, store = Experiment(**given(arguments.settings)), Store(arguments.store)
     run = store.add(experiment)
     known = _has_ended(run)
     if not known:
@@ -94,9 +98,8 @@ def show_run(run: Run) -> None:
     curves = history["step"], history["train_accuracy"], history["test_accuracy"]
     out.print(accuracy_chart(*curves, width=min(out.width, 100)), highlight=False)
     out.print()
-    title = (
-        f"{escape(experiment.task)} mod {experiment.modulus}, {experiment.width} neurons, α = {experiment.fraction:g}"
-    )
+    share = f", α = {experiment.fraction:g}" if run.task.enumerable and experiment.examples is None else ""
+    title = f"{escape(describe_task(experiment))}, {experiment.network}, N = {experiment.width}{share}"
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_row("run", f"[bold]{run.id}[/bold]")
     table.add_row("status", f"{result['status']} after {result['steps']:,} steps in {duration(result['seconds'])}")
@@ -107,7 +110,8 @@ def show_run(run: Run) -> None:
     )
     table.add_row("memorized at", _step(result["memorized_at"]))
     table.add_row("grokked at", _step(result["grokked_at"]))
-    table.add_row("IPR", f"{_number(result.get('ipr'))} ({_number(result.get('task_ipr'))} in the task's coordinate)")
+    for name, value in result.measures.items():
+        table.add_row(LABELS.get(name, name.replace("_", " ")), _number(value))
     out.print(table, highlight=False)
 
 

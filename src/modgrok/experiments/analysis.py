@@ -109,8 +109,57 @@ class Analysis:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """What can be said of any network: how well it answers, how large its weights are, which frequencies its embedding
+    holds."""
+
+    task: Task
+    network: Network
+    score: Score | None
+    """On the whole table, where there is one of answers."""
+    norms: dict[str, float]
+    """Of every tensor."""
+    embedding: Float[np.ndarray, "k"] | None
+    """Share of the embedding's power at the frequencies 0 … ⌊p/2⌋, for tasks modulo p."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers as JSON values; null where one does not exist."""
+        return {
+            "task": self.task.name,
+            "network": self.network.architecture.name,
+            "accuracy": None if self.score is None else self.score.accuracy,
+            "loss": None if self.score is None else _finite(self.score.loss),
+            "norms": self.norms,
+            "embedding": None if self.embedding is None else self.embedding.tolist(),
+        }
+
+
+def overview(network: Network, task: Task) -> Overview:
+    """A look at any network on its task."""
+    if network.signature != task.signature:
+        raise ModgrokError(
+            f"The network was made for other inputs and outputs than those of {task.name!r}; name the task that it was "
+            f"trained on."
+        )
+    network = as_numpy(network, np.float64)
+    known = task.enumerable and task.codes is None and task.vectors is None
+    norms = {name: float(np.sqrt(np.square(tensor).sum())) for name, tensor in network.tensors.items()}
+    embedding = None
+    if task.is_modular and "embedding" in network.parameters:
+        power = np.square(np.abs(np.fft.rfft(network.parameters["embedding"][: task.modulus], axis=0))).sum(axis=1)
+        power[1 : (task.modulus + 1) // 2] *= 2  # k and p − k
+        embedding = power / power.sum()
+    return Overview(task, network, score_table(network, task.table) if known else None, norms, embedding)
+
+
 def analyse(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
     """All measures of a network on its task; `top` frequencies are named, and kept in a row of the cleaning table."""
+    if network.architecture.name != "two-layer":
+        raise ModgrokError(
+            f"Waves and phases are those of a two-layer network, and this one is {network.architecture.name}; "
+            f"`overview` looks at any."
+        )
     network = as_numpy(network, np.complex128 if network.dtype.kind == "c" else np.float64)
     if (network.modulus, network.arity) != (task.modulus, task.arity):
         raise ModgrokError(

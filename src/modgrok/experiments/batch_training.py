@@ -9,18 +9,21 @@ import jax
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.batches import COMPILE_SECONDS, Batch, Planned, rates_of
+from modgrok.experiments.cost import COMPILE_SECONDS, Speed
 from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.outcome import Progress, result_of
+from modgrok.experiments.outcome import Progress
+from modgrok.experiments.planner import Batch, Planned
+from modgrok.experiments.programs import rates_of
+from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
-from modgrok.networks import Network, as_numpy
-from modgrok.training.batch import SHARING, compiled, divided, freeze, select, stack, unstack
-from modgrok.training.evaluation import Measurement, training_statistics
-from modgrok.training.examples import RunData, run_data
+from modgrok.networks import Network
+from modgrok.training.batch import SHARING, compiled, freeze, select, share_between_devices, stack, unstack
+from modgrok.training.data import RunData, run_data
+from modgrok.training.devices import run_bytes
+from modgrok.training.evaluation import recorded_names, settle
 from modgrok.training.loop import NEVER, State
-from modgrok.training.weights import as_network, from_network
 
 CALL_SECONDS = 0.4
 """About how long one call of the compiled program may last: as long as it takes to notice Ctrl-C."""
@@ -30,10 +33,22 @@ CHECKPOINT_SECONDS = 5.0
 """Least time between checkpoints."""
 CHECKPOINT_SHARE = 0.05
 """The most of its time that training may spend on checkpoints: large batches make them more rarely."""
+MEASURED_SECONDS = 0.3
+"""How long the speed of a batch is measured."""
 
 
 class Interrupted(ModgrokError):
     """Training was stopped before its end; everything done so far is stored."""
+
+
+class Member:
+    """One run of a batch: what is planned, and where it is stored."""
+
+    def __init__(self, planned: Planned, store: Store) -> None:
+        self.experiment, self.task, self.step = planned.experiment, planned.task, planned.step
+        self.planned, self.id = planned, planned.id
+        self.run: Run = store.run(planned.id)
+        self.progress = Progress(planned.experiment)
 
 
 class BatchTraining:
@@ -42,12 +57,13 @@ class BatchTraining:
     def __init__(self, batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
         self.batch, self.store, self.observer = batch, store, observer
         self.step = batch.step
-        self.members = list(batch.members)
+        self.members = [Member(planned, store) for planned in batch.members]
         """The runs of the batch's axis, in order."""
-        self.program, self.devices = divided(batch.program, len(self.members), batch.rows, devices, self._sharing())
+        self.program, self.devices = share_between_devices(
+            batch.program, len(self.members), batch.room.rows, devices, self._sharing()
+        )
         self.active = list(range(len(self.members)))
         """Which of them still train; the others are frozen where they ended."""
-        self.progress = {m.run.id: Progress(m.experiment) for m in self.members}
         self.last_checkpoint = self.last_flush = self.started = time.monotonic()
         self.checkpoint_cost = 0.0
         self.steps_per_second = 20.0
@@ -75,37 +91,44 @@ class BatchTraining:
 
     def _begin(self) -> None:
         randomly, from_weights, self.advance = compiled(self.program, self.devices)
-        size = len(self.members)
-        padded = self._padded(range(size))
-        data = [run_data(self.program, m.task, m.train, self.batch.rows, self.batch.slots) for m in self.members]
-        self.data: RunData = stack([data[i] for i in padded], self.program, self.devices)
-        experiments = [self.members[i].experiment for i in padded]
-        self.rates = stack([rates_of(e) for e in experiments], self.program, self.devices)
-        self.seeds = stack([np.uint32(e.seed) for e in experiments], self.program, self.devices)
-        scales = stack(
-            [np.asarray(e.init_scale, self.program.precision) for e in experiments], self.program, self.devices
+        padded = self._padded(range(len(self.members)))
+        stacked = lambda values: stack([values[i] for i in padded], self.program, self.devices)  # noqa: E731
+        experiments = [member.experiment for member in self.members]
+        self.data: RunData = stacked(
+            [run_data(self.program, m.task, m.planned.examples, self.batch.room) for m in self.members]
         )
-        fresh = (self.seeds, scales, self.rates, self.data.examples)
+        self.rates = stacked([rates_of(e) for e in experiments])
+        self.seeds = stacked([np.uint32(e.seed) for e in experiments])
+        scales = stacked([np.asarray(e.init_scale, self.program.dtype) for e in experiments])
+        fresh = (self.seeds, scales, self.rates, self.data.batch)
         if self.step > 0:
-            self._resume(jax.eval_shape(randomly, *fresh), padded)
+            self.state: State = stacked(self._saved_states(jax.eval_shape(randomly, *fresh)))
+            for member in self.members:
+                member.run.truncate(self.step)
+                member.progress.restore(member.run.rows())
             return
         if experiments[0].parent:
-            weights = [from_network(self._parent(e), self.program.precision) for e in experiments]
-            self.state: State = from_weights(stack(weights, self.program, self.devices), self.rates, self.data.examples)
+            weights = [self._parent(e) for e in experiments]
+            self.state = from_weights(stacked(weights), self.rates, self.data.batch)
         else:
             self.state = randomly(*fresh)
         where = environment(self.devices[0]) | {SHARED_BY: self.program.shared}
         for member in self.members:
             member.run.begin(member.experiment, where)
 
-    def _resume(self, shapes: State, padded: list[int]) -> None:
-        saved = [m.run.read_checkpoint() for m in self.members]
-        structure, names = jax.tree.structure(shapes), list(_named(shapes))
-        states = [jax.tree.unflatten(structure, [parts[name] for name in names]) for _, parts in filter(None, saved)]
-        self.state = stack([states[i] for i in padded], self.program, self.devices)
+    def _saved_states(self, shape: State) -> list[State]:
+        """What the runs' checkpoints hold, each in the form of a state."""
+        named, structure = jax.tree_util.tree_flatten_with_path(shape)
+        names = [tensor_name(path) for path, _ in named]
+        states = []
         for member in self.members:
-            member.run.truncate(self.step)
-            self.progress[member.run.id].restore(member.run.rows())
+            saved = member.run.read_checkpoint()
+            assert saved is not None
+            missing = [name for name in names if name not in saved[1]]
+            if missing:
+                raise ModgrokError(f"The checkpoint of run {member.run.id} has no tensor {missing[0]!r}.")
+            states.append(jax.tree.unflatten(structure, [saved[1][name] for name in names]))
+        return states
 
     def _sharing(self) -> int:
         """The most devices that may share a run: one that goes on is added up as it was begun, to end with its bits."""
@@ -113,16 +136,17 @@ class BatchTraining:
             return SHARING
         return max(2, self.members[0].run.settings["environment"].get(SHARED_BY, 2))
 
-    def _parent(self, experiment: Experiment) -> Network:
-        name, _, step = experiment.parent.partition("@")
-        network = self.store.find(name).snapshot(int(step))
-        shape = (self.program.width, self.program.arity, self.program.modulus)
-        if network.w_in.shape != shape:
+    def _parent(self, experiment: Experiment) -> dict[str, Any]:
+        network = self.store.starting_network(experiment.parent)
+        shapes = self.program.architecture.shapes(self.program.signature)
+        found = {key: value.shape for key, value in network.parameters.items() if key in shapes}
+        if network.architecture.name != self.program.architecture.name or found != shapes:
+            described = ", ".join(f"{key} {shape}" for key, shape in shapes.items())
             raise ModgrokError(
-                f"A run starts from weights of its own shape (N, S, p) = {shape}, and those of {experiment.parent} "
-                f"have {network.w_in.shape}; give it the parent's width and modulus."
+                f"A run starts from weights of its own shapes, {described}, and those of {experiment.parent} are of "
+                f"others; give it the parent's network, width and modulus."
             )
-        return network
+        return {key: np.asarray(network.parameters[key], self.program.dtype) for key in shapes}
 
     def _padded(self, runs: Sequence[int]) -> list[int]:
         """Run numbers filled up with the last one to a multiple of the devices that each take runs of their own."""
@@ -148,22 +172,21 @@ class BatchTraining:
                 return
             self._maybe_stop()
 
-    def _record(self, values: Measurement) -> None:
+    def _record(self, values: dict[str, Any]) -> None:
         diverged = np.asarray(self.state.diverged_at)
         ended = []
         for i in self.active:
             member = self.members[i]
             row: dict[str, Any] = {"step": self.step}
-            row |= {name: _json_number(value[i]) for name, value in zip(values._fields, values, strict=True)}
-            progress = self.progress[member.run.id]
-            progress.add(row)
+            row |= {name: _json_number(values[name][i]) for name in recorded_names(self.program)}
+            member.progress.add(row)
             self.observer.measured(member.run, row)
             if diverged[i] != NEVER:
-                progress.diverged_at = int(diverged[i])
+                member.progress.diverged_at = int(diverged[i])
                 ended.append((i, "diverged"))
-            elif progress.collapsed:
+            elif member.progress.collapsed:
                 ended.append((i, "collapsed"))
-            elif progress.may_stop:
+            elif member.progress.may_stop:
                 ended.append((i, "finished"))
         if time.monotonic() - self.last_flush > 0.5:
             self._flush()
@@ -176,11 +199,9 @@ class BatchTraining:
         networks = self._networks()
         for i, status in ended:
             member = self.members[i]
-            progress = self.progress[member.run.id]
             if self.step in set(self.batch.schedule[1].tolist()) or len(member.run.snapshots):
                 member.run.keep(self.step, networks[i])
-            seconds = time.monotonic() - self.started
-            result = result_of(member.run.id, status, progress, seconds)
+            result = member.progress.result(member.run.id, status, time.monotonic() - self.started)
             member.run.finish(result, networks[i])
             self.observer.ended(member.run, result)
         gone = [i for i, _ in ended]
@@ -212,18 +233,18 @@ class BatchTraining:
         self.active = list(range(len(self.members)))
 
     @property
-    def active_members(self) -> list[Planned]:
+    def active_members(self) -> list[Member]:
         return [self.members[i] for i in self.active]
 
     def _networks(self) -> list[Network]:
         """The networks of the whole batch, on the host."""
-        states = unstack(self.state.weights, len(self.members))
-        examples = unstack(self.data.examples, len(self.members)) if self.program.batch_norm else None
-        networks = []
-        for i, weights in enumerate(states):
-            norm = None if examples is None else training_statistics(self.program, weights, examples[i])
-            networks.append(as_numpy(as_network(weights, self.program.activation, self.program.parametrization, norm)))
-        return networks
+        program, count = self.program, len(self.members)
+        parameters = unstack(self.state.weights, count)
+        if program.batch_norm:
+            data = unstack(self.data, count)
+            settled = [settle(program, *one) for one in zip(parameters, data, strict=True)]
+            parameters = [{name: np.asarray(value) for name, value in one.items()} for one in settled]
+        return [Network(program.architecture, program.signature, one) for one in parameters]
 
     def _keep_snapshots(self) -> None:
         networks = self._networks()
@@ -233,7 +254,7 @@ class BatchTraining:
 
     def _flush(self) -> None:
         for member in self.active_members:
-            member.run.append(self.progress[member.run.id].unwritten())
+            member.run.append(member.progress.unwritten())
         self.last_flush = time.monotonic()
 
     def _maybe_stop(self) -> None:
@@ -252,14 +273,40 @@ class BatchTraining:
         self._flush()
         states = unstack(self.state, len(self.members))
         for i in self.active:
-            self.members[i].run.checkpoint(self.step, _named(states[i]))
+            named, _ = jax.tree_util.tree_flatten_with_path(states[i])
+            self.members[i].run.checkpoint(self.step, {tensor_name(path): leaf for path, leaf in named})
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
 
 
-def _named(state: State) -> dict[str, Any]:
-    """The arrays of a state by their places in it."""
-    return {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(state)}
+def measure_speed(batch: Batch, store: Store) -> Speed:
+    """Trains a batch for a moment into a store that is thrown away; its compilation serves the training too."""
+    devices = tuple(jax.local_devices())
+    training = BatchTraining(batch, store, Observer(), devices)
+
+    def seconds(count: int) -> float:
+        began = time.monotonic()
+        parts = (training.state, training.data, training.rates, training.seeds)
+        state, _ = training.advance(*parts, np.int32(0), np.int32(count), np.bool_(False))
+        jax.block_until_ready(state)
+        return time.monotonic() - began
+
+    compilation, count = seconds(1), 1
+    while (spent := seconds(count)) < MEASURED_SECONDS and count < 4096:
+        count *= 4
+    runs, flops = len(batch.members), batch.program.step_flops(batch.program.batch_size or batch.room.rows)
+    return Speed(
+        f"{len(training.devices)} × {devices[0].device_kind}",
+        runs * count / spent,
+        -(-runs // len(training.devices)) * run_bytes(batch.program, batch.room, batch.evaluated),
+        runs * count * flops / spent,
+        compilation,
+    )
+
+
+def tensor_name(path: Any) -> str:
+    """A state's array by its place: `weights.columns`, `optimizer.1.mu.readout`."""
+    return ".".join(str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", key)))) for key in path)
 
 
 def _json_number(value: Any) -> float | None:

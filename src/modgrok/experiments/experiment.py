@@ -1,121 +1,265 @@
-"""One experiment as a value: the command line, the stored file and the library share this definition."""
+"""One experiment as a value: the command line, the stored file, the page and the library share this definition."""
 
 import dataclasses
 import hashlib
-import json
-import math
-import re
 from dataclasses import dataclass
-from functools import lru_cache
+from difflib import get_close_matches
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.optimizers import OPTIMIZERS, natural_learning_rate
+from modgrok.experiments.bounds import check_settings
+from modgrok.experiments.identity import content_hash
 from modgrok.experiments.plain import plain, words
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
-from modgrok.networks import activation, parametrization
-from modgrok.tasks import Split, Task, task
-from modgrok.tasks.files import SUFFIXES
+from modgrok.networks import Architecture, architecture_named
+from modgrok.tasks import Split, Task, reads_modulus, task
+from modgrok.tasks.families.files import SUFFIXES
+from modgrok.tasks.split import TEST_EXAMPLES
+from modgrok.training.optimizers import OPTIMIZERS, natural_learning_rate
 
-FORMAT = 1
-"""Part of every hash: raised when the same settings come to mean something else."""
 TABLE = "table:"
 """How the name of a task begins whose table came from a file; the table's own hash follows."""
-PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}")
+MODULUS = 97
+"""p where none is given."""
+FRESH_BATCH = 128
+"""Examples per step where they are drawn afresh and no number is given."""
+
+
+def setting(default: Any, meaning: str) -> Any:
+    """A field with its help text, which flags, page and documentation show."""
+    return dataclasses.field(default=default, metadata={"help": meaning})
+
+
+def particular(default: Any, meaning: str) -> Any:
+    """A setting that belongs to certain networks, optimizers or tasks; all others are read always."""
+    return dataclasses.field(default=default, metadata={"help": meaning, "particular": True})
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is learnt, from which examples, by which network, and how it is trained."""
+    """What is learnt, from which examples, by which network, and how it is trained.
 
-    task: str
-    """The function to learn: an expression such as "n + m", a name of the catalogue, random:SEED, or a table file."""
-    modulus: int = 97
-    """p: numbers are added and multiplied modulo p."""
-    width: int = 500
-    """N, the number of hidden neurons."""
-    fraction: float = 0.5
-    """α, the share of all inputs that is trained on."""
-    sampling: str = "random"
-    """How the training inputs are chosen: random, balanced (over rows and columns) or answers."""
-    optimizer: str = "adamw"
-    """gd, momentum, nesterov, sgd (minibatches), adam or adamw."""
-    lr: float | Literal["auto"] = "auto"
-    """Learning rate; auto is the natural unit for this optimizer, p and N."""
-    weight_decay: float | None = None
-    """Shrinks the weights: beside the update for adamw (decoupled), through the gradient for all others (coupled); by
-    default 0.05 for adamw and 0 for all others."""
-    decoupled: bool = False
-    """Apply weight decay beside the update for the other optimizers too."""
-    momentum: float | None = None
-    """Momentum; by default 0.9 for momentum and nesterov, 0 for gd and sgd."""
-    beta1: float = 0.9
-    """Adam's average of gradients."""
-    beta2: float = 0.98
-    """Adam's average of squared gradients."""
-    epsilon: float = 1e-8
-    """Adam's smallest divisor."""
-    batch_size: int | None = None
-    """Examples per step, reshuffled every epoch; by default all, and 1024 for sgd."""
-    dropout: float = 0.0
-    """Share of hidden units that is silenced at random in every step."""
-    batch_norm: bool = False
-    """Normalize the first preactivations over the batch."""
-    loss: Literal["mse", "cross_entropy"] = "mse"
-    """Mean squared error against one-hot answers, or cross-entropy with the outputs as logits."""
-    activation: str = "quadratic"
-    """quadratic, relu, gelu, abs, tanh, silu, or x^d."""
-    parametrization: str = "mean-field"
-    """mean-field (the paper's prefactors) or standard (none)."""
-    init_scale: float = 1.0
-    """Multiplies the weights at initialization."""
-    steps: int | None = None
-    """Steps to train; by default enough for the optimizer to grok at α = 0.5."""
-    until: int | None = None
-    """Stop this many steps after grokking instead of training on to the last step."""
-    threshold: float = 0.99
-    """The accuracy that counts as memorized (train) or grokked (test)."""
-    evaluations: int = 150
-    """How many times to measure, at equal ratios of steps: dense early, sparse late."""
-    snapshots: int = 40
-    """How many of these times to keep the weights too."""
-    seed: int = 0
-    """Decides the initial weights, the split, and the order of minibatches."""
-    split_seed: int | None = None
-    """Decides the split alone; by default the seed."""
-    precision: Literal["float32", "float64"] = "float32"
-    """Of weights and arithmetic."""
-    parent: str = ""
-    """RUN@STEP: start from the weights another run had at that step instead of random ones."""
+    Settings are flat. Each belongs to those who read it: a network, an optimizer, a kind of task. One that is given and
+    read by nobody is an error.
+    """
+
+    task: str = dataclasses.field(
+        metadata={
+            "help": 'What to learn: an expression such as "n + m", a name of the catalogue, group:S5, parity:30,3, '
+            "add:10, random:SEED, or a table file."
+        }
+    )
+    modulus: int | None = particular(None, "p: numbers are added and multiplied modulo p; by default 97.")
+    width: int | None = particular(
+        None,
+        "N, the number of hidden neurons; by default 500 for two-layer, 256 for mlp, 200 for embedding-mlp; for a "
+        "transformer the length of its vectors, 128.",
+    )
+    fraction: float = setting(0.5, "α, the share of all inputs that is trained on.")
+    sampling: str = setting(
+        "random",
+        "How the training inputs are chosen: random, balanced (over rows and columns) or answers.",
+    )
+    network: str = setting(
+        "two-layer",
+        "Which architecture learns: two-layer (the paper's), mlp, embedding-mlp or transformer.",
+    )
+    optimizer: str = setting("adamw", f"{', '.join(OPTIMIZERS)}; sgd takes minibatches.")
+    lr: float | Literal["auto"] = setting(
+        "auto",
+        "Learning rate; auto is the natural unit for this optimizer and network.",
+    )
+    weight_decay: float | None = setting(
+        None,
+        "Shrinks the weights: beside the update for adamw, lion and muon (decoupled), through the gradient for all "
+        "others (coupled); by default 0.05 for adamw on the two-layer network, 1 on others, 0 for most.",
+    )
+    decoupled: bool = setting(False, "Apply weight decay beside the update for the other optimizers too.")
+    momentum: float | None = particular(
+        None,
+        "Momentum; by default 0.9 for momentum and nesterov, 0.95 for muon, 0 for gd and sgd.",
+    )
+    beta1: float | None = particular(None, "Average of gradients in adam, adamw and lion; by default 0.9.")
+    beta2: float | None = particular(None, "Average of squared gradients; by default 0.98.")
+    epsilon: float | None = particular(None, "Smallest divisor of adam, adamw and rmsprop; by default 1e-8.")
+    batch_size: int | None = setting(
+        None,
+        "Examples per step, reshuffled every epoch; by default all, and 1024 for sgd.",
+    )
+    dropout: float = setting(0.0, "Share of hidden units that is silenced at random in every step.")
+    batch_norm: bool = particular(False, "Normalize the first preactivations over the batch.")
+    loss: Literal["mse", "cross_entropy", "hinge", "stablemax"] | None = setting(
+        None,
+        "Mean squared error against one-hot answers, or cross-entropy, hinge or StableMax with the outputs as "
+        "logits; by default mse for two-layer and cross_entropy for the other networks.",
+    )
+    activation: str | None = particular(
+        None,
+        "quadratic, relu, gelu, abs, tanh, silu, leaky-relu, sin, or x^d; by default quadratic for two-layer, relu "
+        "for others.",
+    )
+    parametrization: str | None = particular(
+        None,
+        "mean-field (the paper's prefactors, the default) or standard (none), for two-layer.",
+    )
+    init_scale: float = setting(1.0, "Multiplies the weights at initialization.")
+    steps: int | None = setting(None, "Steps to train; by default enough for the optimizer to grok at α = 0.5.")
+    until: int | None = setting(None, "Stop this many steps after grokking instead of training on to the last step.")
+    threshold: float = setting(0.99, "The accuracy that counts as memorized (train) or grokked (test).")
+    evaluations: int = setting(150, "How many times to measure, at equal ratios of steps: dense early, sparse late.")
+    snapshots: int = setting(40, "How many of these times to keep the weights too.")
+    seed: int = setting(0, "Decides the initial weights, the split, and the order of minibatches.")
+    split_seed: int | None = setting(None, "Decides the split alone; by default the seed.")
+    precision: Literal["float32", "highest", "float64"] = setting(
+        "float32",
+        "Of weights and arithmetic; highest is float32 without the shorter factors that a GPU's products take.",
+    )
+    parent: str = setting("", "RUN@STEP: start from the weights another run had at that step instead of random ones.")
+    depth: int | None = particular(None, "Hidden layers of mlp (by default 1) and embedding-mlp (2).")
+    embedding: int | None = particular(None, "Length of the vectors of embedding-mlp; by default 64.")
+    combine: Literal["sum", "concat"] | None = particular(
+        None,
+        "Whether embedding-mlp adds its vectors (the default) or puts them side by side.",
+    )
+    biases: bool | None = particular(
+        None,
+        "Whether layers of mlp, embedding-mlp and the transformer's MLPs have biases; by default they do.",
+    )
+    layers: int | None = particular(None, "Blocks of a transformer; by default 1.")
+    heads: int | None = particular(None, "Attention heads of each block; by default 4.")
+    hidden: int | None = particular(None, "Neurons of a transformer's MLPs; by default four times the width.")
+    positions: Literal["learned", "sinusoidal"] | None = particular(
+        None,
+        "Positions of a transformer; by default learned.",
+    )
+    layer_norm: Literal["none", "pre", "post"] | None = particular(
+        None,
+        "Where a transformer normalizes; by default nowhere.",
+    )
+    tied: bool = particular(False, "Use a transformer's embedding as unembedding.")
+    framed: bool = particular(False, 'Let a transformer read "mark n op m =" instead of "n m =", as Power et al. do.')
+    vocabulary: int | None = particular(None, "Tokens of a transformer; by default the numbers and the marks.")
+    initialization: Literal["normal", "torch"] | None = particular(
+        None,
+        "A transformer's weights at the start: normal (the default), or as PyTorch's layers.",
+    )
+    warmup: int = setting(0, "Let the learning rate rise from 0 over so many steps.")
+    lr_end: float = setting(1.0, "Share of the learning rate that is left at the last step, approached along a cosine.")
+    decay_to: Literal["zero", "start"] = setting(
+        "zero",
+        "Where weight decay pulls the weights: to zero, or to what they were at the start.",
+    )
+    embedding_lr: float | None = particular(
+        None,
+        "Learning rate of the embedding, where a network has one; by default that of all.",
+    )
+    embedding_decay: float | None = particular(None, "Weight decay of the embedding; by default that of all.")
+    hold_norm: bool = setting(False, "Bring the norm of all weights back to its initial value after every step.")
+    orthogonal: bool = setting(False, "Take the part of every gradient along its weights out (⊥Grad).")
+    grokfast: Literal["none", "ema", "ma"] = setting(
+        "none",
+        "Amplify slow gradients by an exponential (ema) or a moving average (ma).",
+    )
+    grokfast_lambda: float | None = particular(None, "By how much; by default 2 for ema, 5 for ma.")
+    grokfast_alpha: float | None = particular(None, "What the exponential average keeps in a step; by default 0.98.")
+    grokfast_window: int | None = particular(None, "Gradients of the moving average; by default 100.")
+    wrong_labels: float = setting(0.0, "Share of the training examples whose label is replaced by a wrong one.")
+    examples: int | None = setting(
+        None,
+        "Number of training examples instead of their share; a task with too many inputs to list has fresh ones in "
+        "every step unless it is given.",
+    )
+    test_examples: int | None = particular(None, "Test examples of such a task; by default 2048.")
+    loss_precision: Literal["float32", "float64"] | None = setting(
+        None,
+        "Of outputs and loss; by default that of the weights.",
+    )
+    record: tuple[str, ...] = setting((), "Further measures to record on the way, by name.")
 
     def __post_init__(self) -> None:
+        if self.modulus is None and isinstance(self.task, str) and reads_modulus(self.task):
+            object.__setattr__(self, "modulus", MODULUS)
         for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, plain(field, getattr(self, field.name)))
-        _check(self)
+            if (value := getattr(self, field.name)) is not field.default:
+                object.__setattr__(self, field.name, plain(field, value))
+        check_settings(self)
+
+    @cached_property
+    def architecture(self) -> Architecture:
+        """The network's architecture with the settings that it reads."""
+        kind = architecture_named(self.network)
+        given = {field.name: getattr(self, field.name, None) for field in dataclasses.fields(kind)}
+        return kind(**{name: value for name, value in given.items() if value is not None})
 
     def resolve(self) -> "Experiment":
-        """The same experiment with every default that depends on other settings written out as a number."""
-        chosen = OPTIMIZERS[self.optimizer]
-        task, lr = self.task, self.lr
-        if not task.startswith(TABLE):
-            task = table_name(self.load_task()) if is_table_file(task) else _without_spaces(self.load_task().name)
-        if lr == "auto":
-            arity = self.load_task().arity
-            lr = natural_learning_rate(
-                self.optimizer, self.modulus, arity, self.width, self.parametrization, self.batch_norm
-            )
-        return dataclasses.replace(
-            self,
-            task=task,
-            lr=lr,
-            weight_decay=chosen.weight_decay if self.weight_decay is None else float(self.weight_decay),
-            decoupled=self.decoupled or chosen.decay == "decoupled",
-            momentum=chosen.momentum if self.momentum is None else self.momentum,
-            batch_size=self.batch_size or chosen.batch_size,
-            steps=self.steps or chosen.steps,
-            split_seed=self.seed if self.split_seed is None else self.split_seed,
+        """The same experiment with every default that depends on other settings written out as a number, and nothing in
+        settings that nobody reads."""
+        return self.resolve_for(self.load_task()) if is_table_file(self.task) else self._resolved
+
+    @cached_property
+    def _resolved(self) -> "Experiment":
+        return self.resolve_for(None if self.task.startswith(TABLE) else self.load_task())
+
+    def resolve_for(self, found: Task | None) -> "Experiment":
+        """`resolve`, given the task; None where it is a table that only a store knows, and all else is resolved."""
+        chosen, architecture = OPTIMIZERS[self.optimizer], self.architecture
+        if found is None:
+            if self.lr == "auto" or self.steps is None:
+                raise ModgrokError(f"The task {self.task} is a table that only its store knows.")
+            return self
+        paper = architecture.name == "two-layer"
+        text = table_name(found) if is_table_file(self.task) else _without_spaces(found.name)
+        fresh = found.table is None and self.examples is None
+        loss = self.loss or ("mse" if found.codes is not None else architecture.loss)
+        lr = (
+            natural_learning_rate(self.optimizer, architecture, found.signature, loss) if self.lr == "auto" else self.lr
         )
+        decay = chosen.weight_decay if paper else chosen.standard_decay
+        averages: dict[str, Any] = {"momentum": chosen.momentum, "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-8}
+        filled = architecture.settings() | {
+            "task": text,
+            "modulus": found.modulus if self._has_modulus else None,
+            "lr": lr,
+            "loss": loss,
+            "weight_decay": decay if self.weight_decay is None else self.weight_decay,
+            "decoupled": self.decoupled or chosen.decay == "decoupled",
+            "batch_size": self.batch_size or chosen.batch_size or (FRESH_BATCH if fresh else None),
+            "steps": self.steps or (chosen.steps if paper else architecture.steps),
+            "split_seed": self.seed if self.split_seed is None else self.split_seed,
+            **{name: averages[name] if getattr(self, name) is None else getattr(self, name) for name in chosen.reads},
+        }
+        if self.grokfast != "none":
+            usual = {"grokfast_lambda": 2.0 if self.grokfast == "ema" else 5.0}
+            usual |= {"grokfast_alpha": 0.98} if self.grokfast == "ema" else {"grokfast_window": 100}
+            filled |= {
+                name: value if getattr(self, name) is None else getattr(self, name) for name, value in usual.items()
+            }
+        if found.table is None:
+            filled["test_examples"] = self.test_examples or TEST_EXAMPLES
+        resolved = dataclasses.replace(self, **filled)
+        resolved.check_read(found)
+        return resolved
+
+    def check_read(self, found: Task) -> None:
+        """Raises where a setting is given that nobody reads, or the network cannot learn this task."""
+        reads = {field.name for field in dataclasses.fields(self.architecture)} | {*OPTIMIZERS[self.optimizer].reads}
+        reads |= {"modulus"} if self._has_modulus else set()
+        reads |= {"embedding_lr", "embedding_decay"} if "embedding" in self.architecture.groups else set()
+        reads |= {"test_examples"} if found.table is None else set()
+        reads |= {"ema": {"grokfast_lambda", "grokfast_alpha"}, "ma": {"grokfast_lambda", "grokfast_window"}}.get(
+            self.grokfast, set()
+        )
+        for name in READ_BY_SOME:
+            if name not in reads and getattr(self, name) != DEFAULTS[name]:
+                who = f"network {self.network}, optimizer {self.optimizer}, task {found.name}"
+                raise ModgrokError(f"{words(name)} is given, and nothing here reads it ({who}); leave it out.")
+        self.architecture.check(found.signature)
+
+    @property
+    def _has_modulus(self) -> bool:
+        return self.task.startswith(TABLE) or is_table_file(self.task) or reads_modulus(self.task)
 
     def load_task(self, tables: Path | None = None) -> Task:
         """The task behind the text; tables that came from files are kept in the folder `tables` under their hash."""
@@ -129,12 +273,14 @@ class Experiment:
                     f"{path} does not hold the table that its name says; train from the table's own file."
                 )
             return found
-        return _cached_task(self.task, self.modulus, _written(Path(self.task)) if is_table_file(self.task) else None)
+        written = _written(Path(self.task)) if is_table_file(self.task) else None
+        return _cached_task(self.task, self.modulus, written)
 
     @property
     def split(self) -> Split:
-        """The split behind fraction, sampling and seed."""
-        return Split(self.fraction, self.sampling, self.seed if self.split_seed is None else self.split_seed)
+        """The split behind fraction, sampling, labels and seed."""
+        seed = self.seed if self.split_seed is None else self.split_seed
+        return Split(self.fraction, self.sampling, seed, self.wrong_labels, self.examples, self.test_examples)
 
     @property
     def schedule(self) -> tuple[Any, Any]:
@@ -145,86 +291,64 @@ class Experiment:
 
     def as_dict(self) -> dict[str, Any]:
         """All settings as JSON values."""
-        return dataclasses.asdict(self)
+        return {name: getattr(self, name) for name in DEFAULTS} | {"record": list(self.record)}
 
     @property
     def id(self) -> str:
         """Content hash of the resolved settings, which names the run."""
-        text = json.dumps({"format": FORMAT} | self.resolve().as_dict(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return self.resolve().content_hash
+
+    @property
+    def content_hash(self) -> str:
+        """The id of an experiment that is resolved."""
+        return content_hash(self.as_dict())
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Experiment":
         """The experiment that `as_dict` wrote down."""
         names = [field.name for field in dataclasses.fields(cls)]
         if unknown := sorted(set(settings) - set(names)):
-            raise ModgrokError(f"An experiment has no setting {unknown[0]!r}; its settings are {', '.join(names)}.")
+            close = get_close_matches(unknown[0], names, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(names)}."
+            raise ModgrokError(f"An experiment has no setting {unknown[0]!r}; {hint}")
         return cls(**settings)
 
+    @classmethod
+    def from_format_1(cls, settings: dict[str, Any]) -> "Experiment":
+        """The experiment that format 1 wrote down, less the averages that had their defaults: it wrote them for every
+        optimizer, whether or not it reads them."""
+        usual = {"momentum": (None, 0.0), "beta1": (0.9,), "beta2": (0.98,), "epsilon": (1e-8,)}
+        if settings.get("optimizer") in ("momentum", "nesterov"):
+            usual["momentum"] = (None,)
+        return cls.from_dict({key: value for key, value in settings.items() if value not in usual.get(key, ())})
 
-def _check(e: Experiment) -> None:
-    def require(holds: bool, sentence: str) -> None:
-        if not holds:
-            raise ModgrokError(sentence)
 
-    require(e.modulus >= 2, f"The modulus is at least 2, not {e.modulus}.")
-    require(e.width >= 1, f"The width is at least 1 neuron, not {e.width}.")
-    require(e.optimizer in OPTIMIZERS, f"The optimizer is one of {', '.join(OPTIMIZERS)}, not {e.optimizer!r}.")
-    _ = e.split
-    activation.check(e.activation)
-    parametrization.scales(e.parametrization, 1, 1)
-    require(e.loss in ("mse", "cross_entropy"), f"The loss is mse or cross_entropy, not {e.loss!r}.")
-    require(e.precision in ("float32", "float64"), f"The precision is float32 or float64, not {e.precision!r}.")
-    require(
-        e.lr == "auto" or (not isinstance(e.lr, str) and math.isfinite(e.lr) and e.lr > 0),
-        f"The learning rate is a positive number or auto, not {e.lr!r}.",
-    )
-    for name, low, high in (
-        ("weight_decay", 0, math.inf),
-        ("momentum", 0, 1),
-        ("beta1", 0, 1),
-        ("beta2", 0, 1),
-        ("dropout", 0, 1),
-    ):
-        value = getattr(e, name)
-        require(value is None or low <= value < high, f"{words(name)} lies in [{low}, {high}), and {value} does not.")
-    require(0 < e.epsilon < math.inf, f"Epsilon is a positive number, not {e.epsilon}.")
-    require(0 < e.init_scale < math.inf, f"The initial scale is a positive number, not {e.init_scale}.")
-    require(0 < e.threshold <= 1, f"The threshold is an accuracy in (0, 1], not {e.threshold}.")
-    for name, least in (
-        ("batch_size", 1),
-        ("steps", 1),
-        ("until", 0),
-        ("evaluations", 0),
-        ("snapshots", 0),
-        ("seed", 0),
-    ):
-        value = getattr(e, name)
-        require(value is None or value >= least, f"{words(name)} is at least {least}, not {value}.")
-    require(e.seed < 2**32, f"The seed is less than 2^32, and {e.seed} is not.")
-    require(
-        not e.parent or PARENT.fullmatch(e.parent) is not None,
-        f"The parent is RUN@STEP, the id of a run and a step whose weights it has kept, not {e.parent!r}.",
-    )
-    require(
-        not e.momentum or OPTIMIZERS[e.optimizer].family == "sgd",
-        "Momentum is for gd, momentum, nesterov and sgd; adam and adamw have beta1.",
-    )
+READ_BY_SOME = [field.name for field in dataclasses.fields(Experiment) if field.metadata.get("particular")]
+DEFAULTS: dict[str, Any] = {
+    field.name: None if field.default is dataclasses.MISSING else field.default
+    for field in dataclasses.fields(Experiment)
+}
+
+
+def describe_task(experiment: Experiment) -> str:
+    """Such as `n+m mod 97`, or `group:S5`."""
+    return experiment.task if experiment.modulus is None else f"{experiment.task} mod {experiment.modulus}"
 
 
 def is_table_file(text: str) -> bool:
     """Whether a task's text is the path of a table rather than an expression or a name."""
-    return text.strip().lower().endswith(SUFFIXES)
+    return text.strip().lower().endswith(SUFFIXES) and not text.strip().startswith("group:")
 
 
 def table_name(found: Task) -> str:
     """The name of a table by its content."""
+    assert found.table is not None
     shape = f"{found.modulus}^{found.arity}:".encode()
     return TABLE + hashlib.sha256(shape + found.table.tobytes()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=256)
-def _cached_task(text: str, modulus: int, written: int | None) -> Task:
+def _cached_task(text: str, modulus: int | None, written: int | None) -> Task:
     """Runs of one task share its table and its structure; a file that was written anew is another task."""
     return task(text, modulus)
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import itertools
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,13 +22,12 @@ def long_rows(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
 
 def to_csv(runs: Sequence[Run]) -> str:
     """All curves as text, an empty field where a number does not exist."""
-    rows = long_rows(runs)
-    first = next(rows, {"run": None, "step": None})
+    rows = list(long_rows(runs))
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(first), lineterminator="\n")
+    names = dict.fromkeys(name for row in rows for name in row) or {"run": None, "step": None}
+    writer = csv.DictWriter(text, list(names), restval="", lineterminator="\n")
     writer.writeheader()
-    if first["run"] is not None:
-        writer.writerows(itertools.chain([first], rows))
+    writer.writerows(rows)
     return text.getvalue()
 
 

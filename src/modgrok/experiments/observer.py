@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from modgrok.experiments.result import Result
 from modgrok.networks import Network
 
 
@@ -21,7 +22,7 @@ class Observer:
     def kept(self, run: Any, step: int, network: Network) -> None:
         """A run has one more snapshot."""
 
-    def ended(self, run: Any, result: dict[str, Any]) -> None:
+    def ended(self, run: Any, result: Result) -> None:
         """A run has its result."""
 
     def remark(self, sentence: str) -> None:

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.result import Result
 from modgrok.measures import grokked_at, memorized_at
 
+SCORES = ("train_accuracy", "test_accuracy", "train_loss", "test_loss")
 COLLAPSE = 1e-6
 """Weights smaller than this share of their initial norm are dead: the network's gradient is cubic in them."""
 
@@ -35,9 +37,9 @@ class Progress:
 
     @property
     def collapsed(self) -> bool:
-        """Whether a weight matrix has died; norms that are not finite belong to a run that diverges."""
+        """Whether a group of weights has died; norms that are not finite belong to a run that diverges."""
         first, last = self.rows[0], self.rows[-1]
-        norms = [(first[name], last[name]) for name in ("norm_in", "norm_out")]
+        norms = [(first[name], last[name]) for name in first if name.startswith("norm_")]
         return any(now < COLLAPSE * before for before, now in norms if before is not None and now is not None)
 
     @property
@@ -54,19 +56,24 @@ class Progress:
         accuracy = np.array([np.nan if row[curve] is None else row[curve] for row in self.rows], dtype=float)
         return which(steps, accuracy, self.experiment.threshold)
 
+    def result(self, run: str, status: str, seconds: float) -> Result:
+        """The outcome, from the last point of the curves."""
+        last = self.rows[-1]
+        scores = {name: last[name] for name in SCORES}
+        return Result(
+            run=run,
+            status=status,  # type: ignore[arg-type]
+            steps=last["step"],
+            learning_rate=self.experiment.lr,  # type: ignore[arg-type]
+            **scores,
+            memorized_at=self.time(memorized_at, "train_accuracy"),
+            grokked_at=self.time(grokked_at, "test_accuracy"),
+            diverged_at=self.diverged_at,
+            seconds=round(seconds, 3),
+            measures={name: last[name] for name in last if name not in (*SCORES, "step") and not is_norm(name)},
+        )
 
-def result_of(run: str, status: str, progress: Progress, seconds: float) -> dict[str, Any]:
-    """The outcome of a run as JSON values."""
-    last = progress.rows[-1]
-    curves = ("train_accuracy", "test_accuracy", "train_loss", "test_loss", "ipr", "task_ipr")
-    return {
-        "run": run,
-        "status": status,
-        "steps": last["step"],
-        "learning_rate": progress.experiment.lr,
-        **{name: last[name] for name in curves},
-        "memorized_at": progress.time(memorized_at, "train_accuracy"),
-        "grokked_at": progress.time(grokked_at, "test_accuracy"),
-        "diverged_at": progress.diverged_at,
-        "seconds": round(seconds, 3),
-    }
+
+def is_norm(name: str) -> bool:
+    """Whether a recorded number is the norm of weights or of a gradient, which results leave out."""
+    return name.startswith(("norm_", "gradient_"))

@@ -2,7 +2,9 @@
 
 import dataclasses
 import operator
+import typing
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from modgrok.errors import ModgrokError
@@ -13,9 +15,7 @@ def plain(field: dataclasses.Field[Any], value: Any) -> Any:
 
     Texts for a field that allows certain words are left as they are, right or wrong.
     """
-    kinds = get_args(field.type) if get_origin(field.type) is not Literal else (field.type,)
-    kinds = kinds or (field.type,)
-    words_allowed = any(get_origin(kind) is Literal for kind in kinds)
+    kinds, words_allowed = _kinds(typing.cast(Any, field.type))
     if (value is None and type(None) in kinds) or (isinstance(value, str) and words_allowed):
         return value
     for kind, name, convert in _KINDS:
@@ -25,6 +25,14 @@ def plain(field: dataclasses.Field[Any], value: Any) -> Any:
             except (TypeError, ValueError):
                 raise ModgrokError(f"{words(field.name)} is {name}, not {value!r}.") from None
     raise ModgrokError(f"{words(field.name)} is one of {', '.join(get_args(field.type))}, not {value!r}.")
+
+
+@cache
+def _kinds(declared: Any) -> tuple[tuple[Any, ...], bool]:
+    """The types that a declaration allows, and whether it allows certain words."""
+    origin = get_origin(declared)
+    kinds = (tuple,) if origin is tuple else (declared,) if origin in (None, Literal) else get_args(declared)
+    return kinds, any(get_origin(kind) is Literal for kind in kinds)
 
 
 def words(name: str) -> str:
@@ -48,7 +56,14 @@ def _whole(value: Any) -> int:
     return int(operator.index(value))
 
 
-_KINDS: tuple[tuple[type, str, Callable[[Any], Any]], ...] = (
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(part, str) for part in value):
+        raise TypeError
+    return tuple(value)
+
+
+_KINDS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
+    (tuple, "a list of texts", _texts),
     (str, "a text", _text),
     (bool, "true or false", _switch),
     (int, "a whole number", _whole),

@@ -8,8 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.result import Result
 
 LINE_SECONDS = 10.0
 """Time between two lines where there is no terminal."""
@@ -68,9 +70,9 @@ class LiveProgress(Observer):
     def measured(self, run: Any, row: dict[str, Any]) -> None:
         self.latest = row
 
-    def ended(self, run: Any, result: dict[str, Any]) -> None:
+    def ended(self, run: Any, result: Result) -> None:
         self.ended_runs += 1
-        self.total -= run.experiment.steps - result["steps"]
+        self.total -= run.experiment.steps - result.steps
         self._show()
 
     def remark(self, sentence: str) -> None:
@@ -105,6 +107,20 @@ class LiveProgress(Observer):
         elif time.monotonic() - self._last_line > LINE_SECONDS:
             self._last_line = time.monotonic()
             self.console.print(self.describe(), highlight=False, markup=False, soft_wrap=True)
+
+
+class ManyRuns(LiveProgress):
+    """The progress of a known number of runs, whatever batches they train in."""
+
+    def __init__(self, console: Console, experiments: Sequence[Experiment], stored: int) -> None:
+        super().__init__(console)
+        self.ended_runs, self.runs = stored, stored + len(experiments)
+        self.total = sum(e.steps or 0 for e in experiments)
+        self._speeds = [(time.monotonic(), 0)]
+
+    def planned(self, batches: Sequence[Any]) -> None:
+        members = [member for batch in batches for member in batch.members]
+        self.total -= sum(member.step for member in members)
 
 
 def duration(seconds: float) -> str:

@@ -1,6 +1,7 @@
 """The folder in which runs are kept, one folder for each, named by the hash of its settings."""
 
 import dataclasses
+import hashlib
 import io
 import os
 import re
@@ -14,12 +15,17 @@ import numpy as np
 from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.experiment import TABLE, Experiment, is_table_file, table_name
 from modgrok.experiments.files import Lock, move, write_bytes
+from modgrok.experiments.identity import format_1_hash
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
+from modgrok.networks import Network, load_network
+from modgrok.networks.storage import network_bytes
 from modgrok.sealed import exists
 from modgrok.tasks import Task
 
 RUN_NAME = re.compile("[0-9a-f]{12}")
+NETWORK = "network:"
+"""How a parent begins that is no run, but weights that were brought along."""
 BORN = {"lock", "curves.jsonl"}
 """What a folder may hold before it has settings: runs of format 1 began with empty curves."""
 
@@ -37,10 +43,19 @@ class Store:
         return self.folder / "tables"
 
     def add(self, experiment: Experiment) -> Run:
-        """The place of an experiment, whose task's table is kept where it came from a file."""
+        """The place of an experiment, whose task's table is kept where it came from a file; a run of format 1 that has
+        ended is its own place."""
         if is_table_file(experiment.task):
             self.add_table(experiment.load_task())
-        return Run(self.folder / self.resolve(experiment).id)
+        resolved = self.resolve(experiment)
+        old = format_1_hash(resolved.as_dict())
+        if old is not None and exists(self.run(old).folder / "result.json"):
+            return self.run(old)
+        return self.run(resolved.content_hash)
+
+    def run(self, name: str) -> Run:
+        """The run of that full id, whether there is one or not."""
+        return Run(self.folder / name)
 
     def add_table(self, task: Task) -> Path:
         """Keeps a task's table under its hash and says where."""
@@ -50,11 +65,25 @@ class Store:
         write_bytes(path, content.getvalue())
         return path
 
+    def add_network(self, network: Network) -> str:
+        """Keeps weights to start from, and says by which name an experiment's parent calls them."""
+        content = network_bytes(network)
+        name = hashlib.sha256(content).hexdigest()[:16]
+        write_bytes(self.folder / "networks" / f"{name}.safetensors", content)
+        return f"{NETWORK}{name}"
+
+    def starting_network(self, parent: str) -> Network:
+        """The weights that an experiment's parent names."""
+        if parent.startswith(NETWORK):
+            return load_network(self.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors")
+        name, _, step = parent.partition("@")
+        return self.find(name).snapshot(int(step))
+
     def resolve(self, experiment: Experiment) -> Experiment:
         """The experiment with every default written out, and its parent by its whole id, not by `last` or a prefix."""
         resolved = experiment.resolve()
         name, _, step = resolved.parent.partition("@")
-        if not name or RUN_NAME.fullmatch(name):
+        if not name or RUN_NAME.fullmatch(name) or name.startswith(NETWORK):
             return resolved
         return dataclasses.replace(resolved, parent=f"{self.find(name).id}@{step}")
 

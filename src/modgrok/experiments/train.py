@@ -1,7 +1,10 @@
 """Training in one call, for the library: an experiment from its settings, trained into a store."""
 
 import contextlib
+import dataclasses
+import inspect
 import threading
+import typing
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,19 +17,59 @@ from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
+from modgrok.networks import Network
 from modgrok.tasks import Task
 from modgrok.tasks import task as find_task
+from modgrok.training.recording import record
 
 
-def train(task: Any, modulus: int | None = None, *, store: Store | str | Path | None = None, **settings: Any) -> Run:
+def train(
+    task: Any,
+    modulus: int | None = None,
+    *,
+    store: Store | str | Path | None = None,
+    observer: Observer | None = None,
+    start: Network | None = None,
+    **settings: Any,
+) -> Run:
     """Trains one network and returns its run; a run that the store already has returns at once.
 
-    `task` is anything that `modgrok.task` takes, `settings` are those of `Experiment`, and the store is `runs/` or
-    `$MODGROK_STORE` unless given. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from there.
+    `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. Training
+    begins with the weights of `start`, a trained network, a closed form or one brought along, and takes its settings
+    from it. `record` may name functions of (network, data) too. An `observer` hears of the progress. Ctrl-C raises
+    `Interrupted` with everything stored: the same call goes on from there.
     """
     place = _store(store)
-    experiment = Experiment.from_dict(_described(task, modulus, place) | settings)
-    return train_all([experiment], place)[0]
+    if start is not None:
+        own = {key: value for key, value in start.architecture.settings().items() if value is not None}
+        settings = {"network": start.architecture.name} | own | settings | {"parent": place.add_network(start)}
+    if "record" in settings:
+        settings["record"] = tuple(_measure_name(one) for one in settings["record"])
+    experiment = Experiment.from_dict(describe_source(task, modulus, place) | settings)
+    return train_all([experiment], place, observer)[0]
+
+
+def _measure_name(measure: Any) -> str:
+    """The name of a measure; a function becomes one under its own."""
+    if callable(measure):
+        record(measure.__name__)(measure)
+        return measure.__name__
+    return measure
+
+
+def _declare_settings(function: Any) -> None:
+    """Every setting of an experiment as a keyword of the function, for `help` and completion."""
+    hints = typing.get_type_hints(Experiment)
+    fields = [field for field in dataclasses.fields(Experiment) if field.name not in ("task", "modulus")]
+    own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    made = [inspect.Parameter(f.name, keyword, default=f.default, annotation=hints[f.name]) for f in fields]
+    function.__signature__ = inspect.Signature([*own, *made], return_annotation=Run)
+    lines = "\n".join(f"        {field.name}: {field.metadata['help']}" for field in fields)
+    function.__doc__ = f"{function.__doc__.rstrip()}\n\n    Settings:\n{lines}\n    "
+
+
+_declare_settings(train)
 
 
 def train_all(
@@ -38,9 +81,9 @@ def train_all(
 
     use_all_cores()
     if observer is not None or threading.current_thread() is not threading.main_thread():
-        return trainer.train_all(experiments, _store(store), observer)
+        return trainer.train_stored(experiments, _store(store), observer)
     with Interruption() as interruption:
-        return trainer.train_all(experiments, _store(store), _Stopping(interruption))
+        return trainer.train_stored(experiments, _store(store), _Stopping(interruption))
 
 
 class _Stopping(Observer):
@@ -58,7 +101,7 @@ def _store(store: Store | str | Path | None) -> Store:
     return store if isinstance(store, Store) else Store(store)
 
 
-def _described(source: Any, modulus: int | None, store: Store) -> dict[str, Any]:
+def describe_source(source: Any, modulus: int | None, store: Store) -> dict[str, Any]:
     """The settings `task` and `modulus` of anything that describes a task; tables without a name go to the store."""
     if isinstance(source, str | Path):
         return {"task": str(source)} | ({} if modulus is None else {"modulus": modulus})

@@ -1,22 +1,25 @@
 """Trains experiments into a store: what it has is returned, the rest is locked, planned into batches and trained."""
 
+import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax
 
-from modgrok.experiments.batch_training import BatchTraining, Interrupted
-from modgrok.experiments.batches import Batch, Planned, plan
+from modgrok.experiments.batch_training import BatchTraining, Interrupted, measure_speed
+from modgrok.experiments.cost import Speed, check_memory
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.planner import Batch, Most, Planned, plan
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
-from modgrok.training.devices import precision
+from modgrok.training.devices import precision_of, runs_per_device
 
-__all__ = ["Interrupted", "train_all"]
+__all__ = ["Interrupted", "train_stored"]
 
 
-def train_all(
+def train_stored(
     experiments: Sequence[Experiment],
     store: Store,
     observer: Observer | None = None,
@@ -29,39 +32,50 @@ def train_all(
     for run, _ in wanted.values():
         store.repair(run, observer)
     while pending := [_prepare(run, e, store) for run, e in wanted.values() if run.result is None]:
+        check_memory([planned.experiment for planned in pending], [planned.task for planned in pending])
         devices = tuple(devices or jax.local_devices())
-        batches = plan(pending, devices)
+        batches = plan(pending, devices[0].platform, batch_limit(devices))
         observer.planned(batches)
         for batch in batches:
             _train_locked(batch, store, observer, devices)
     return runs
 
 
+def batch_limit(devices: Sequence[Any]) -> Most:
+    """The most runs of one batch on these devices."""
+    return lambda program, room, evaluated: runs_per_device(program, room, evaluated, devices[0]) * len(devices)
+
+
+def measure(batch: Batch) -> Speed:
+    """How fast a batch trains here, from a few steps of it in a place of its own."""
+    members = tuple(replace(m, experiment=replace(m.experiment, parent=""), step=0) for m in batch.members)
+    with tempfile.TemporaryDirectory(prefix="modgrok-") as folder, precision_of(batch.program):
+        return measure_speed(replace(batch, members=members), Store(folder))
+
+
 def _prepare(run: Run, experiment: Experiment, store: Store) -> Planned:
     """A run, and where it stands."""
     checkpoint = run.read_checkpoint()
-    task = experiment.load_task(store.tables)
-    train, _ = experiment.split.divide(task)
-    return Planned(run, experiment, task, train, checkpoint[0] if checkpoint else 0)
+    return Planned(experiment, experiment.load_task(store.tables), checkpoint[0] if checkpoint else 0)
 
 
 def _train_locked(batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
     """Trains a batch while holding its folders, in the order of their names so that no two processes wait in a ring."""
     locks = []
     try:
-        for member in sorted(batch.members, key=lambda member: member.run.id):
-            locks.append(store.lock(member.run, observer))  # noqa: PERF401, those got are released if one fails
-        if any(_moved_on(member) for member in batch.members):
+        for member in sorted(batch.members, key=lambda member: member.id):
+            locks.append(store.lock(store.run(member.id), observer))  # noqa: PERF401, those got are released if one fails
+        if any(_moved_on(store.run(member.id), member.step) for member in batch.members):
             return  # Another process got further meanwhile: plan again.
-        with precision(batch.program.precision):
+        with precision_of(batch.program):
             BatchTraining(batch, store, observer, devices).run()
     finally:
         for lock in locks:
             lock.release()
 
 
-def _moved_on(member: Planned) -> bool:
-    if member.run.result is not None:
+def _moved_on(run: Run, step: int) -> bool:
+    if run.result is not None:
         return True
-    checkpoint = member.run.read_checkpoint()
-    return (checkpoint[0] if checkpoint else 0) != member.step
+    checkpoint = run.read_checkpoint()
+    return (checkpoint[0] if checkpoint else 0) != step

@@ -20,8 +20,8 @@ from modgrok.networks.parametrization import NAMES as PARAMETRIZATIONS
 from modgrok.tasks import Task
 from modgrok.tasks.expression import ExpressionError
 from modgrok.tasks.polynomial import spell
-from modgrok.tasks.shape import variable_names
 from modgrok.tasks.split import SAMPLINGS
+from modgrok.tasks.task import variable_names
 
 CHOICES: dict[str, list[str]] = {
     "sampling": list(SAMPLINGS),

@@ -4,7 +4,6 @@ Layout: a little-endian uint32 with the length of the JSON header, the header (p
 at the offsets that the header gives. Weights are 8-bit integers with one scale for every block of every neuron.
 """
 
-import dataclasses
 import json
 import struct
 from typing import Any
@@ -113,7 +112,7 @@ def _is_raw(coordinate: Coordinate | None, modulus: int) -> bool:
 def _within_bounds(network: Network) -> Network:
     """The network with weights that can be squared and added up: those of a run that diverged are cut or zero."""
     w_in, w_out = (np.nan_to_num(w, nan=0).clip(-LARGEST, LARGEST) for w in (network.w_in, network.w_out))
-    return dataclasses.replace(network, w_in=w_in, w_out=w_out)
+    return network.replace(w_in=w_in, w_out=w_out)
 
 
 def _shown_neurons(network: Network) -> Int[np.ndarray, "shown"]:

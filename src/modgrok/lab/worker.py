@@ -43,7 +43,7 @@ class Reports(Observer):
     def kept(self, run: Any, step: int, network: Network) -> None:
         self.write({"event": "kept", "run": run.id, "step": step})
 
-    def ended(self, run: Any, result: dict[str, Any]) -> None:
+    def ended(self, run: Any, result: Any) -> None:
         self.write({"event": "ended", "run": run.id, "result": result})
 
     def remark(self, sentence: str) -> None:
@@ -68,7 +68,7 @@ def main() -> None:
     requests: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, reports.stop), daemon=True).start()
     store = Store(sys.argv[1])
-    from modgrok.experiments.trainer import Interrupted, train_all
+    from modgrok.experiments.trainer import Interrupted, train_stored
     from modgrok.training.devices import use_all_cores
 
     use_all_cores()
@@ -76,7 +76,7 @@ def main() -> None:
     while (request := requests.get()) is not None:
         run = request["run"]
         try:
-            train_all([Experiment.from_dict(request["train"])], store, reports)
+            train_stored([Experiment.from_dict(request["train"])], store, reports)
             write({"event": "idle", "run": run})
         except Interrupted as interruption:
             write({"event": "paused", "run": run, "message": str(interruption)})

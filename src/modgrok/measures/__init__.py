@@ -1,4 +1,5 @@
-"""What a network learnt and when: spectra, IPR, waves and phases, cleaning, distance to the closed form, times."""
+"""What a network learnt and when: spectra, IPR, waves and phases, cleaning, distance to the closed form, early flow,
+conserved norms, progress measures, times."""
 
 from modgrok.measures.angles import CircularSpread, circular_mean, circular_spread
 from modgrok.measures.cleaning import (
@@ -7,16 +8,20 @@ from modgrok.measures.cleaning import (
     ablate_neuron,
     cleaning_table,
     keep_frequencies,
+    own_waves,
+    shuffle_phases,
     snap_phases,
     top_frequencies,
     waves_only,
 )
+from modgrok.measures.conserved import conserved, norm_growth
 from modgrok.measures.distance import (
     ClosedFormDistance,
     distance_to_closed_form,
     distance_to_table,
     nearest_closed_form,
 )
+from modgrok.measures.early_flow import EarlyFlow, early_flow
 from modgrok.measures.ipr import AverageIPR, average_ipr, ipr
 from modgrok.measures.spectrum import power_spectrum, raw_coordinate, readout_spectrum
 from modgrok.measures.times import first_reached, grokked_at, memorized_at
@@ -27,6 +32,7 @@ __all__ = [
     "CircularSpread",
     "CleaningRow",
     "ClosedFormDistance",
+    "EarlyFlow",
     "NeuronWaves",
     "ablate_frequency",
     "ablate_neuron",
@@ -34,8 +40,10 @@ __all__ = [
     "circular_mean",
     "circular_spread",
     "cleaning_table",
+    "conserved",
     "distance_to_closed_form",
     "distance_to_table",
+    "early_flow",
     "first_reached",
     "grokked_at",
     "ipr",
@@ -43,9 +51,12 @@ __all__ = [
     "memorized_at",
     "nearest_closed_form",
     "neuron_waves",
+    "norm_growth",
+    "own_waves",
     "power_spectrum",
     "raw_coordinate",
     "readout_spectrum",
+    "shuffle_phases",
     "snap_phases",
     "top_frequencies",
     "waves_only",

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Bool, Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.angles import wrap
-from modgrok.measures.triples import Triples, fit_triples
+from modgrok.measures.triples import Triples, fit_own_waves, fit_triples, with_blocks
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.tasks.structure.verdict import Coordinate
 
@@ -34,7 +34,33 @@ def waves_only(network: Network, coordinate: Coordinate | None = None) -> Networ
     """
     triples = _fit(network, coordinate)
     replaced = triples.placed & (triples.frequency > 0)[:, None, None]
-    return _with_blocks(network, np.where(replaced, triples.waves(triples.coefficients), triples.blocks))
+    return with_blocks(network, np.where(replaced, triples.waves(triples.coefficients), triples.blocks))
+
+
+def own_waves(network: Network, coordinate: Coordinate | None = None) -> Network:
+    """Every block of every neuron replaced by the wave that fits it best, whatever its neighbours' frequencies."""
+    _check_real(network)
+    return with_blocks(network, fit_own_waves(network, coordinate))
+
+
+def shuffle_phases(network: Network, coordinate: Coordinate | None = None, seed: int = 0) -> Network:
+    r"""The phases of each input block dealt anew among the neurons of a frequency; amplitudes and residuals stay.
+
+    The readout follows, $\varphi_{S+1} = \sum_s\varphi_s - D$ with the neuron's own D, so that only the correlations
+    between phases are lost: what a network answers less well afterwards they did (paper, caption of Fig. 2).
+    """
+    triples, rng = _fit(network, coordinate), np.random.default_rng(seed)
+    x, y = np.moveaxis(triples.coefficients, -1, 0)
+    phases = np.arctan2(y, x)
+    residual = phases[:, :-1].sum(axis=1) - phases[:, -1]
+    moved = phases.copy()
+    for k in np.unique(triples.frequency):
+        neurons = np.flatnonzero((triples.frequency == k) & (k > 0) & triples.resolved.all(axis=1))
+        for s in range(phases.shape[1] - 1):
+            moved[neurons, s] = phases[rng.permutation(neurons), s]
+        moved[neurons, -1] = moved[neurons, :-1].sum(axis=1) - residual[neurons]
+    new = np.hypot(x, y)[..., None] * np.stack([np.cos(moved), np.sin(moved)], axis=-1)
+    return with_blocks(network, triples.blocks + triples.waves(new - triples.coefficients))
 
 
 def snap_phases(network: Network, coordinate: Coordinate | None = None) -> Network:
@@ -49,7 +75,7 @@ def snap_phases(network: Network, coordinate: Coordinate | None = None) -> Netwo
     turned = (x[:, -1] + 1j * y[:, -1]) * np.exp(1j * turn)
     change = np.zeros_like(triples.coefficients)
     change[:, -1] = np.stack([turned.real - x[:, -1], turned.imag - y[:, -1]], axis=-1)
-    return _with_blocks(network, triples.blocks + triples.waves(change))
+    return with_blocks(network, triples.blocks + triples.waves(change))
 
 
 def top_frequencies(network: Network, coordinate: Coordinate | None, count: int) -> tuple[int, ...]:
@@ -78,10 +104,9 @@ def ablate_neuron(network: Network, neuron: int) -> Network:
     if not 0 <= neuron < network.width:
         raise ModgrokError(f"A network of width {network.width} has neurons 0 to {network.width - 1}, not {neuron}.")
     network = as_numpy(network)
-    w_in, w_out = network.w_in.copy(), network.w_out.copy()
-    w_in[neuron] = 0
-    w_out[:, neuron] = 0
-    return dataclasses.replace(network, w_in=w_in, w_out=w_out)
+    blocks = np.concatenate([network.w_in, network.w_out.T[:, None]], axis=1)
+    blocks[neuron] = 0
+    return with_blocks(network, blocks)
 
 
 def cleaning_table(
@@ -114,9 +139,13 @@ def cleaning_table(
     return [CleaningRow(name, *dataclasses.astuple(score_table(net, table))) for name, net in cleaned]
 
 
-def _fit(network: Network, coordinate: Coordinate | None) -> Triples:
+def _check_real(network: Network) -> None:
     if network.dtype.kind == "c":
         raise ModgrokError("Cleaning works on real weights, and these are complex; train or solve a real network.")
+
+
+def _fit(network: Network, coordinate: Coordinate | None) -> Triples:
+    _check_real(network)
     return fit_triples(network, coordinate)
 
 
@@ -131,10 +160,4 @@ def _check_frequencies(frequencies: Sequence[int], length: int) -> None:
 
 
 def _cut(network: Network, triples: Triples, neurons: Bool[np.ndarray, "N"]) -> Network:
-    return _with_blocks(network, np.where(neurons[:, None, None], 0, triples.blocks))
-
-
-def _with_blocks(network: Network, blocks: Float[np.ndarray, "N B p"]) -> Network:
-    network = as_numpy(network)
-    blocks = blocks.astype(network.dtype)
-    return dataclasses.replace(network, w_in=blocks[:, :-1], w_out=np.ascontiguousarray(blocks[:, -1].T))
+    return with_blocks(network, np.where(neurons[:, None, None], 0, triples.blocks))

@@ -4,7 +4,6 @@ The nearest closed form replaces every neuron by the wave triple with $\varphi_{
 non-negative amplitudes of its own that is closest to it in the sum of squared differences of all its weights.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from jaxtyping import Float, Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.angles import wrap
-from modgrok.measures.triples import Triples, fit_triples
+from modgrok.measures.triples import Triples, fit_triples, with_blocks
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.tasks.structure.verdict import Coordinate
 
@@ -49,8 +48,7 @@ def nearest_closed_form(network: Network, coordinate: Coordinate | None = None) 
     triples = fit_triples(network, coordinate)
     waves = triples.waves(_nearest_coefficients(triples))
     blocks = np.where((triples.frequency > 0)[:, None, None], waves, triples.blocks)
-    network = as_numpy(network, np.float64)
-    return dataclasses.replace(network, w_in=blocks[:, :-1], w_out=blocks[:, -1].T)
+    return with_blocks(as_numpy(network, np.float64), blocks)
 
 
 def _nearest_coefficients(triples: Triples) -> Float[np.ndarray, "N B 2"]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from jaxtyping import Float, Inexact, Integer
 
 from modgrok.arrays import namespace
-from modgrok.measures.spectrum import power_spectrum
+from modgrok.measures.spectrum import DEAD, power_spectrum
 from modgrok.tasks.structure.verdict import Coordinate
 
 
@@ -15,26 +15,27 @@ class AverageIPR(NamedTuple):
     mean: Float[Any, ""]
     """Mean over the neurons that have power; NaN only where none has."""
     dead: Integer[Any, ""]
-    """Number of neurons without power, left out of the mean."""
+    """Number of dead neurons, left out of the mean."""
 
 
 def ipr(power: Float[Any, "N S L"], r: int = 2) -> Float[Any, "N"]:
     r"""$\mathrm{IPR}_r = \sum_\nu |\tilde w_\nu|^{2r}$ of every neuron, with $\sum_\nu |\tilde w_\nu|^2 = 1$.
 
     All S blocks and all L frequencies of the full transform are normalized together. For r = 2 and S = 2 one real wave
-    in both blocks gives 1/4 (one half with `rfft`), noise about 1/p. A neuron without power has no ratio: NaN.
+    in both blocks gives 1/4 (one half with `rfft`), noise about 1/p. A dead neuron has no ratio, NaN: its largest power
+    is at most `DEAD` of that of all neurons, which is noise of weights that decayed.
     """
     xp = namespace(power)
     # Relative to the largest power first, so that tiny weights do not underflow.
     largest = power.max(axis=(1, 2), keepdims=True)
-    alive = largest > 0
+    alive = largest > DEAD * largest.max()
     relative = power / xp.where(alive, largest, xp.ones_like(largest))
     total = xp.where(alive, relative.sum(axis=(1, 2), keepdims=True), xp.full_like(largest, xp.nan))
     return ((relative / total) ** r).sum(axis=(1, 2))
 
 
 def average_ipr(w_in: Inexact[Any, "N S p"], coordinate: Coordinate | None = None, r: int = 2) -> AverageIPR:
-    """Mean IPR over the neurons with power in the given coordinate (default: the raw index), and the number without."""
+    """Mean IPR over the neurons alive in the given coordinate (default: the raw index), and the number of dead ones."""
     ratios = ipr(power_spectrum(w_in, coordinate), r)
     xp = namespace(ratios)
     dead = xp.isnan(ratios)

@@ -12,6 +12,9 @@ from jaxtyping import Float, Inexact, Integer
 from modgrok.arrays import namespace
 from modgrok.tasks.structure.verdict import Coordinate
 
+DEAD = 1e-6
+"""Share of the strongest neuron's power up to which a neuron counts as dead: weights a thousand times smaller."""
+
 
 def raw_coordinate(arity: int, modulus: int) -> Coordinate:
     """Every number at its own place in Z_p: the coordinate of $n_1 + … + n_S$."""

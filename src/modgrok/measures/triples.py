@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from modgrok.measures.spectrum import power_spectrum, raw_coordinate
+from modgrok.measures.spectrum import DEAD, power_spectrum, raw_coordinate
 from modgrok.networks import Network, as_numpy
 from modgrok.tasks.structure.verdict import Coordinate
 
@@ -22,7 +22,8 @@ class Triples(NamedTuple):
     """Fits of all neurons; axis `B` = S + 1 holds the input blocks, then the readout."""
 
     frequency: Integer[np.ndarray, "N"]
-    """k of the strongest wave in the inputs less their means, 1 … L//2 (L − k is the same wave); 0 where none."""
+    """k of the strongest wave in the inputs less their means, 1 … L//2 (L − k is the same wave); 0 where there is none,
+    and for dead neurons."""
     blocks: Float[np.ndarray, "N B p"]
     """The weights that were fitted."""
     basis: Float[np.ndarray, "N B 2 p"]
@@ -55,14 +56,53 @@ def fit_triples(network: Network, coordinate: Coordinate | None = None) -> Tripl
     w_in, w_out = (w.real.astype(np.float64) for w in (network.w_in, network.w_out))
     coordinate = coordinate or raw_coordinate(network.arity, network.modulus)
     blocks = np.concatenate([w_in, w_out.T[:, None]], axis=1)
-    frequency = _dominant_frequency(w_in, coordinate)
+    frequency = np.where(dead_neurons(blocks), 0, _dominant_frequency(w_in, coordinate))
     bases = _bases(coordinate, network.modulus)  # (B, frequency, 2, p)
     grams = bases @ bases.swapaxes(-1, -2)
     inverses = np.linalg.pinv(grams, rcond=1e-9, hermitian=True)
     basis, gram, inverse = (x[:, frequency].swapaxes(0, 1) for x in (bases, grams, inverses))
     coefficients = np.einsum("nbij,nbjp,nbp->nbi", inverse, basis, blocks, optimize=["einsum_path", (1, 2), (0, 1)])
     coefficients[frequency == 0] = 0
-    return Triples(frequency, blocks, basis, gram, coefficients, bases[:, 0, 0] > 0)
+    return Triples(frequency, blocks, basis, gram, coefficients, _placed(coordinate, network.modulus))
+
+
+def dead_neurons(blocks: Float[np.ndarray, "N B p"]) -> Bool[np.ndarray, "N"]:
+    """Which neurons have a negligible share of the weights."""
+    power = np.square(blocks).sum(axis=(1, 2))
+    return power <= DEAD * power.max(initial=0)
+
+
+def fit_own_waves(network: Network, coordinate: Coordinate | None = None) -> Float[np.ndarray, "N B p"]:
+    """Every block replaced by the wave that fits it best less its mean, each with a frequency and a phase of its own.
+
+    Unlike `fit_triples` it does not presuppose that the blocks of a neuron share a frequency, which leaves a network
+    only signs and an offset to know. Blocks without a wave, dead neurons and weights without a place stay.
+    """
+    network = as_numpy(network)
+    coordinate = coordinate or raw_coordinate(network.arity, network.modulus)
+    blocks = np.concatenate([network.w_in, network.w_out.T[:, None]], axis=1).astype(np.float64)
+    bases = _bases(coordinate, network.modulus)[:, 1:]  # (B, frequency, 2, p)
+    placed = _placed(coordinate, network.modulus)
+    mean = (blocks * placed).sum(axis=2, keepdims=True) / placed.sum(axis=1).clip(1)[:, None]
+    centered = (blocks - mean) * placed
+    if not bases.shape[1]:
+        return blocks
+    inverses = np.linalg.pinv(bases @ bases.swapaxes(-1, -2), rcond=1e-9, hermitian=True)
+    along = np.einsum("bkjp,nbp->nbkj", bases, centered)
+    coefficients = np.einsum("bkij,nbkj->nbki", inverses, along)
+    power = (coefficients * along).sum(axis=3)  # of the fitted wave, for every frequency
+    best = power.argmax(axis=2)
+    chosen = np.take_along_axis(coefficients, best[..., None, None], axis=2)[:, :, 0]
+    waves = np.einsum("nbi,nbip->nbp", chosen, bases[np.arange(len(placed))[None, :], best])
+    holds = power.max(axis=2) > NEGLIGIBLE * np.square(blocks).sum(axis=2)
+    return np.where((holds & ~dead_neurons(blocks)[:, None])[..., None] & placed, waves, blocks)
+
+
+def with_blocks(network: Network, blocks: Float[np.ndarray, "N B p"]) -> Network:
+    """The network with these weights: input blocks, then the readout."""
+    network = as_numpy(network)
+    blocks = blocks.astype(network.dtype)
+    return network.replace(w_in=blocks[:, :-1], w_out=np.ascontiguousarray(blocks[:, -1].T))
 
 
 def _dominant_frequency(w_in: Float[np.ndarray, "N S p"], coordinate: Coordinate) -> Integer[np.ndarray, "N"]:
@@ -76,6 +116,10 @@ def _dominant_frequency(w_in: Float[np.ndarray, "N S p"], coordinate: Coordinate
     folded[:, 0] = 0
     folded[folded <= NEGLIGIBLE * L * np.square(w_in).sum(axis=(1, 2))[:, None]] = 0
     return folded.argmax(axis=1)
+
+
+def _placed(coordinate: Coordinate, modulus: int) -> Bool[np.ndarray, "B p"]:
+    return np.stack([*(index >= 0 for index in coordinate.index), np.isin(np.arange(modulus), coordinate.readout)])
 
 
 def _bases(coordinate: Coordinate, modulus: int) -> Float[np.ndarray, "B frequency 2 p"]:

@@ -5,17 +5,20 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Integer
 
-from modgrok.measures.angles import wrap
-from modgrok.measures.triples import NEGLIGIBLE, fit_triples
+from modgrok.measures.angles import circular_spread, wrap
+from modgrok.measures.triples import NEGLIGIBLE, dead_neurons, fit_triples
 from modgrok.networks import Network
 from modgrok.tasks.structure.verdict import Coordinate
+
+PURE = 0.9
+"""Explained share above which a neuron counts as one wave."""
 
 
 class NeuronWaves(NamedTuple):
     r"""Every neuron as $a_s\cos(2\pi k n_s/L + \varphi_s)$ and $a\cos(-2\pi k q/L - \varphi)$ (`eq_sol1`, `eq_sol2`).
 
     Axis `B` = S + 1 holds the S input blocks, then the readout, so the paper's φ1, φ2, φ3 are `phases[:, 0]` to
-    `phases[:, 2]`. A neuron without a wave (zero or constant weights) has frequency 0 and NaN elsewhere.
+    `phases[:, 2]`. A neuron without a wave (dead or constant) has frequency 0 and NaN elsewhere.
     """
 
     frequency: Integer[np.ndarray, "N"]
@@ -28,7 +31,20 @@ class NeuronWaves(NamedTuple):
     r"""$\varphi_1 + … + \varphi_S - \varphi_{S+1}$ in (−π, π], 0 in the closed form (`eq_phases`)."""
     explained: Float[np.ndarray, "N"]
     """Share, in [0, 1], of the power of all the neuron's weights, constants included, that is in the fitted waves;
-    NaN for zero weights."""
+    NaN for dead neurons, whose power is at most `DEAD` of the strongest neuron's."""
+
+    @property
+    def coherence(self) -> float:
+        r"""$|\langle e^{i(\varphi_1 + … + \varphi_S - \varphi_{S+1})}\rangle|$ over the neurons that tell it.
+
+        1 in the closed form, about $0.89/\sqrt N$ for random weights.
+        """
+        return circular_spread(self.residual).resultant
+
+    def pure_share(self, threshold: float = PURE) -> float:
+        """Share of the neurons alive that are one wave: `explained` above the threshold."""
+        alive = self.explained[~np.isnan(self.explained)]
+        return float((alive > threshold).mean()) if len(alive) else np.nan
 
 
 def neuron_waves(network: Network, coordinate: Coordinate | None = None) -> NeuronWaves:
@@ -39,7 +55,7 @@ def neuron_waves(network: Network, coordinate: Coordinate | None = None) -> Neur
     tells = triples.resolved & (triples.power > NEGLIGIBLE * total)
     x, y = np.moveaxis(triples.coefficients, -1, 0)
     phases = np.where(has_wave & tells, wrap(np.arctan2(y, x)), np.nan)
-    alive = total.sum(axis=1) > 0
+    alive = ~dead_neurons(triples.blocks)
     explained = np.divide(triples.power.sum(axis=1), total.sum(axis=1), out=np.full(len(total), np.nan), where=alive)
     return NeuronWaves(
         triples.frequency,

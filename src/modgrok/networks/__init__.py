@@ -1,23 +1,22 @@
-"""The paper's two-layer network: weights, activations, parametrizations, evaluation, files."""
+"""What learns: architectures, networks, activations, evaluation, files."""
 
+from modgrok.networks import embedding_mlp, mlp, transformer  # noqa: F401, known by their names from here on
+from modgrok.networks.architecture import ARCHITECTURES, Architecture, Cost, Noise, architecture_named, register
 from modgrok.networks.evaluation import Score, hidden_map, output_blocks, output_map, predictions, score, score_table
-from modgrok.networks.network import (
-    Network,
-    Normalization,
-    as_numpy,
-    grid,
-    hidden,
-    outputs,
-    parameter_norms,
-    read_out,
-    reparametrize,
-)
+from modgrok.networks.network import Network, as_numpy, grid, outputs
 from modgrok.networks.storage import load_network, save_network
+from modgrok.networks.two_layer import Normalization, TwoLayer, hidden, reparametrize, two_layer
 
 __all__ = [
+    "ARCHITECTURES",
+    "Architecture",
+    "Cost",
     "Network",
+    "Noise",
     "Normalization",
     "Score",
+    "TwoLayer",
+    "architecture_named",
     "as_numpy",
     "grid",
     "hidden",
@@ -26,11 +25,11 @@ __all__ = [
     "output_blocks",
     "output_map",
     "outputs",
-    "parameter_norms",
     "predictions",
-    "read_out",
+    "register",
     "reparametrize",
     "save_network",
     "score",
     "score_table",
+    "two_layer",
 ]

@@ -1,41 +1,44 @@
-r"""Activations $\phi$ of the hidden layer (paper, `eq_h1` and appendix B), by name."""
+r"""Activations $\phi$ by name: one entry each (paper, `eq_h1` and appendix B)."""
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
 
 MONOMIAL = re.compile(r"x\^(\d+)")
-NAMES = ("quadratic", "relu", "gelu", "abs", "tanh", "silu", "x^d")
 
 
-def degree(name: str) -> int | None:
+@dataclass(frozen=True)
+class Activation:
+    """A function that works on NumPy's and on JAX's arrays."""
+
+    function: Callable[[Any], Any]
+    degree: int | None = None
     r"""Degree $d$ of homogeneity, $\phi(cx) = c^d \phi(x)$ for $c > 0$; None where there is none."""
-    if name == "quadratic":
-        return 2
-    if name in ("relu", "abs"):
-        return 1
-    if match := MONOMIAL.fullmatch(name):
-        return int(match[1])
-    return None
-
-
-def check(name: str) -> None:
-    """Raises where no activation has this name."""
-    activation(name)
 
 
 def activation(name: str) -> Callable[[Any], Any]:
-    """The function behind a name: `quadratic`, `relu`, `gelu`, `abs`, `tanh`, `silu`, or `x^d` with d from 1 to 32."""
-    if name in _FUNCTIONS:
-        return _FUNCTIONS[name]
+    """The function behind a name: an entry of `ACTIVATIONS`, or `x^d` with d from 1 to 32."""
+    return _entry(name).function
+
+
+def degree(name: str) -> int | None:
+    """The degree of homogeneity of the activation of that name."""
+    return _entry(name).degree
+
+
+def _entry(name: str) -> Activation:
+    if name in ACTIVATIONS:
+        return ACTIVATIONS[name]
     match = MONOMIAL.fullmatch(name)
-    if match and 1 <= int(match[1]) <= 32:
+    if match and len(match[1]) < 3 and 1 <= int(match[1]) <= 32:
         d = int(match[1])
-        return lambda x: x**d
-    raise ModgrokError(f"An activation is one of {', '.join(NAMES)} with 1 ≤ d ≤ 32 (for example x^3), not {name!r}.")
+        return Activation(lambda x: x**d, d)
+    names = ", ".join(ACTIVATIONS)
+    raise ModgrokError(f"An activation is one of {names}, x^d with 1 ≤ d ≤ 32 (for example x^3), not {name!r}.")
 
 
 def _gelu(x: Any) -> Any:
@@ -51,11 +54,13 @@ def _silu(x: Any) -> Any:
     return 0.5 * x * (1 + namespace(x).tanh(0.5 * x))
 
 
-_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "quadratic": lambda x: x * x,
-    "relu": lambda x: namespace(x).maximum(x, 0),
-    "gelu": _gelu,
-    "abs": abs,
-    "tanh": lambda x: namespace(x).tanh(x),
-    "silu": _silu,
+ACTIVATIONS: dict[str, Activation] = {
+    "quadratic": Activation(lambda x: x * x, 2),
+    "relu": Activation(lambda x: namespace(x).maximum(x, 0), 1),
+    "gelu": Activation(_gelu),
+    "abs": Activation(abs, 1),
+    "tanh": Activation(lambda x: namespace(x).tanh(x)),
+    "silu": Activation(_silu),
+    "leaky-relu": Activation(lambda x: namespace(x).maximum(x, 0.2 * x), 1),
+    "sin": Activation(lambda x: namespace(x).sin(x)),
 }

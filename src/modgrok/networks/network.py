@@ -1,131 +1,111 @@
-r"""The paper's network (`eq_h1`, `eq_h2`): two layers, no biases, evaluated on integers instead of one-hot vectors.
-
-A one-hot input picks one column of each block of $W^{(1)}$, so $W^{(1)}x$ is a sum of S looked-up columns:
-no one-hot matrix is ever built. The arrays may be NumPy's (closed forms, measures) or JAX's (training).
-"""
+"""A network: an architecture with parameters, trained, written down or brought along; a pytree to JAX."""
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Inexact, Integer
+from jaxtyping import Inexact, Integer, Shaped
 
-from modgrok.arrays import namespace
+from modgrok.arrays import when_jax_is_imported
 from modgrok.errors import ModgrokError
-from modgrok.networks.activation import activation, degree
-from modgrok.networks.parametrization import Scales, scales
+from modgrok.networks.architecture import Architecture, Parameters
+from modgrok.tasks import Signature
 
 
-@dataclass(frozen=True, eq=False)
-class Normalization:
-    """Batch statistics that standardize the first preactivations, for networks trained with batch normalization."""
-
-    mean: Inexact[Any, "N"]
-    std: Inexact[Any, "N"]
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Network:
-    r"""$f(x) = W^{(2)} \phi(W^{(1)} x)$ with the parametrization's prefactors; trained or written down."""
+    """Any architecture's function. The arrays may be NumPy's (closed forms, measures) or JAX's (training)."""
 
-    w_in: Inexact[Any, "N S p"]
-    r"""$W^{(1)}$: for every neuron one block of length p for each variable."""
-    w_out: Inexact[Any, "p N"]
-    r"""$W^{(2)}$: for every answer q its weight on each neuron."""
-    activation: str = "quadratic"
-    parametrization: str = "mean-field"
-    normalization: Normalization | None = None
+    architecture: Architecture
+    signature: Signature
+    parameters: Parameters
 
-    @property
-    def width(self) -> int:
-        return self.w_in.shape[0]
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.architecture.settings().items())
+        inputs = "×".join(map(str, self.signature.sizes)) or f"ℝ^{self.signature.dimension}"
+        return f"Network({self.architecture.name}: {inputs} → {self.signature.outputs}, {settings}, {self.dtype})"
 
     @property
-    def arity(self) -> int:
-        return self.w_in.shape[1]
-
-    @property
-    def modulus(self) -> int:
-        return self.w_in.shape[2]
+    def tensors(self) -> Parameters:
+        """The arrays as they are stored, by name."""
+        return self.architecture.tensors(self.parameters)
 
     @property
     def dtype(self) -> np.dtype:
-        return np.dtype(self.w_in.dtype)
+        return np.dtype(next(iter(self.parameters.values())).dtype)
 
     @property
-    def scales(self) -> Scales:
-        return scales(self.parametrization, self.arity * self.modulus, self.width)
+    def arity(self) -> int:
+        """S, the number of variables."""
+        return len(self.signature.sizes)
+
+    @property
+    def modulus(self) -> int:
+        """p, how many values a variable has."""
+        return max(self.signature.sizes)
+
+    @classmethod
+    def from_matrices(cls, w_in: Any, w_out: Any, **options: Any) -> "Network":
+        """A two-layer network from two weight matrices of NumPy, JAX or PyTorch; see `modgrok.networks.foreign`."""
+        from modgrok.networks.foreign import from_matrices
+
+        return from_matrices(w_in, w_out, **options)
+
+    def replace(self, **tensors: Any) -> "Network":
+        """The same network with some of its stored arrays replaced."""
+        return dataclasses.replace(self, parameters=self.architecture.from_tensors(self.tensors | tensors))
+
+    def __getattr__(self, name: str) -> Any:
+        """Stored arrays and the architecture's settings by name: `network.w_in`, `network.width`."""
+        if name.startswith("__") or name in ("architecture", "signature", "parameters"):
+            raise AttributeError(name)
+        tensors, settings = self.tensors, self.architecture.settings()
+        for known in (settings, tensors, self.architecture.facts(self.parameters, self.signature)):
+            if name in known:
+                return known[name]
+        raise ModgrokError(
+            f"A {self.architecture.name} network has no {name}; it has {', '.join(tensors)} and the settings "
+            f"{', '.join(settings)}."
+        )
 
 
-def hidden(network: Network, inputs: Integer[Any, "input S"]) -> Inexact[Any, "input N"]:
-    r"""First preactivations $h^{(1)}_k$ (`eq_h1`), standardized where the network carries batch statistics."""
-    columns = network.w_in.transpose(1, 2, 0)  # (N, S, p) -> (S, p, N): one look-up reads one contiguous row
-    h = columns[0][inputs[:, 0]]
-    for s in range(1, network.arity):
-        h = h + columns[s][inputs[:, s]]
-    h = h * network.scales.hidden
-    if network.normalization is not None:
-        h = (h - network.normalization.mean) / network.normalization.std
-    return h
-
-
-def read_out(
-    network: Network, h: Inexact[Any, "input N"], answers: slice = slice(None)
-) -> Inexact[Any, "input answer"]:
-    r"""Second preactivations $h^{(2)}_q$ (`eq_h2`) from the first; the real part where the weights are complex."""
-    out = activation(network.activation)(h) @ network.w_out[answers].T * network.scales.output
-    return out.real if network.dtype.kind == "c" else out
-
-
-def outputs(network: Network, inputs: Integer[Any, "input S"]) -> Inexact[Any, "input p"]:
-    r"""$h^{(2)}_q(n, m)$ for every input and every answer q."""
-    return read_out(network, hidden(network, inputs))
+def outputs(network: Network, inputs: Shaped[Any, "input width"]) -> Inexact[Any, "input q"]:
+    r"""The output of every answer for every input, $h^{(2)}_q(n, m)$ in the paper's network."""
+    out = network.architecture.apply(network.parameters, inputs, network.signature)
+    return out[:, : network.signature.outputs]
 
 
 def as_numpy(network: Network, dtype: Any = None) -> Network:
     """The same network on NumPy arrays, in another precision if asked."""
-
-    def convert(x: Any) -> np.ndarray:
-        return np.asarray(x, dtype=dtype)
-
-    norm = network.normalization
-    return dataclasses.replace(
-        network,
-        w_in=convert(network.w_in),
-        w_out=convert(network.w_out),
-        normalization=None if norm is None else Normalization(convert(norm.mean), convert(norm.std)),
-    )
+    converted = {name: np.asarray(value, dtype=dtype) for name, value in network.parameters.items()}
+    return dataclasses.replace(network, parameters=converted)
 
 
-def reparametrize(network: Network, parametrization: str) -> Network:
-    r"""The same function with the prefactors of another parametrization absorbed into the weights.
-
-    For $\phi(cx) = c^d\phi(x)$ both matrices are multiplied by the same number $c$ with
-    $c^{d+1} = a^d b / (a'^d b')$, where a, b are the old prefactors and a', b' the new ones.
-    """
-    if parametrization == network.parametrization:
-        return network
-    d = degree(network.activation)
-    if d is None:
-        raise ModgrokError(
-            f"Weights convert between parametrizations only for homogeneous activations (quadratic, relu, abs, x^d), "
-            f"and {network.activation} is not one."
-        )
-    if network.normalization is not None:
-        raise ModgrokError("Weights of a network with batch normalization do not convert between parametrizations.")
-    old, new = network.scales, scales(parametrization, network.arity * network.modulus, network.width)
-    c = ((old.hidden / new.hidden) ** d * old.output / new.output) ** (1 / (d + 1))
-    return dataclasses.replace(network, w_in=network.w_in * c, w_out=network.w_out * c, parametrization=parametrization)
+def grid(sizes: tuple[int, ...], start: int = 0, stop: int | None = None) -> Integer[np.ndarray, "input S"]:
+    """Inputs number `start` to `stop` of all there are, in the order of a raveled table."""
+    index = np.arange(start, int(np.prod(sizes)) if stop is None else stop)
+    return np.stack(np.unravel_index(index, sizes), axis=1)
 
 
-def grid(modulus: int, arity: int, start: int = 0, stop: int | None = None) -> Integer[np.ndarray, "input S"]:
-    """Inputs number `start` to `stop` of all p^S, in the order of a raveled table."""
-    index = np.arange(start, modulus**arity if stop is None else stop)
-    return np.stack(np.unravel_index(index, (modulus,) * arity), axis=1)
+def flatten(network: Network) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Arrays, and what describes them."""
+    names = tuple(sorted(network.parameters))
+    described = (network.architecture, network.signature, names)
+    return tuple(network.parameters[name] for name in names), described
 
 
-def parameter_norms(network: Network) -> tuple[Any, Any]:
-    r"""Frobenius norms of $W^{(1)}$ and $W^{(2)}$."""
-    xp = namespace(network.w_in)
-    return xp.sqrt((abs(network.w_in) ** 2).sum()), xp.sqrt((abs(network.w_out) ** 2).sum())
+def unflatten(described: tuple[Any, ...], arrays: Iterator[Any]) -> Network:
+    """What `flatten` took apart."""
+    architecture, signature, names = described
+    return Network(architecture, signature, dict(zip(names, arrays, strict=True)))
+
+
+def _register() -> None:
+    import jax
+
+    jax.tree_util.register_pytree_node(Network, flatten, unflatten)  # type: ignore[misc]
+
+
+when_jax_is_imported(_register)

@@ -1,5 +1,6 @@
-"""Networks as safetensors files, readable from PyTorch: tensors `w_in`, `w_out`, settings as JSON in the metadata."""
+"""Networks as safetensors files, readable from PyTorch: named tensors, architecture and settings as JSON with them."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modgrok.errors import Damaged, ModgrokError
-from modgrok.networks import activation, parametrization
-from modgrok.networks.network import Network, Normalization, as_numpy
+from modgrok.networks.architecture import architecture_named
+from modgrok.networks.network import Network, as_numpy
 from modgrok.networks.tensors import read_tensors, tensor_bytes
 from modgrok.sealed import parse_json
+from modgrok.tasks import Signature
 
 FORMAT = 2
 """Files of format 2 are sealed; those of format 1, which say no number, have no digest."""
@@ -69,30 +71,52 @@ def _tensors(network: Network) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
     Complex weights are stored as `w_in_real`, `w_in_imag` and so on, since not every reader knows complex tensors.
     """
-    tensors: dict[str, np.ndarray] = {"w_in": network.w_in, "w_out": network.w_out}
+    tensors, architecture = network.tensors, network.architecture
     if network.dtype.kind == "c":
         tensors = {f"{name}_{part}": getattr(w, part) for name, w in tensors.items() for part in ("real", "imag")}
-    if network.normalization is not None:
-        tensors |= {"mean": network.normalization.mean, "std": network.normalization.std}
-    return tensors, {"activation": network.activation, "parametrization": network.parametrization}
+    signature = dataclasses.asdict(network.signature)
+    return tensors, {"network": architecture.name, "signature": signature} | architecture.settings()
 
 
 def _network(tensors: dict[str, np.ndarray], own: dict[str, Any]) -> Network:
     """What `_tensors` took apart; `ValueError` or `KeyError` where the parts do not make a network."""
-    if "w_in" not in tensors:
-        tensors = tensors | {name: tensors[f"{name}_real"] + 1j * tensors[f"{name}_imag"] for name in ("w_in", "w_out")}
-    w_in, w_out = tensors["w_in"], tensors["w_out"]
-    if w_in.ndim != 3 or 0 in w_in.shape or w_out.shape != (w_in.shape[2], w_in.shape[0]):
-        raise ValueError(f"its weights are (N, S, p) and (p, N), and these have shapes {w_in.shape} and {w_out.shape}")
-    if w_in.dtype.kind not in "fc" or w_in.dtype != w_out.dtype:
-        raise ValueError(f"its weights are numbers of one precision, and these are {w_in.dtype} and {w_out.dtype}")
-    if not isinstance(own["activation"], str) or not isinstance(own["parametrization"], str):
-        raise ValueError("its activation and parametrization are names")
-    activation.check(own["activation"])
-    parametrization.scales(own["parametrization"], 1, 1)
-    norm = None
-    if "mean" in tensors:
-        norm = Normalization(tensors["mean"], tensors["std"])
-        if norm.mean.shape != w_in.shape[:1] or norm.std.shape != w_in.shape[:1]:
-            raise ValueError("its batch statistics are one number for each neuron")
-    return Network(w_in, w_out, own["activation"], own["parametrization"], norm)
+    halves = [name.removesuffix("_real") for name in tensors if name.endswith("_real")]
+    tensors = {name: t for name, t in tensors.items() if not name.endswith(("_real", "_imag"))} | {
+        name: tensors[f"{name}_real"] + 1j * tensors[f"{name}_imag"] for name in halves
+    }
+    if "network" not in own:  # Of format 1, which knew one architecture.
+        width, arity, modulus = _shape(tensors["w_in"], 3)
+        own = own | {"network": "two-layer", "width": width, "batch_norm": "mean" in tensors}
+        own["signature"] = {"sizes": [modulus] * arity, "outputs": modulus}
+    described = own.pop("signature")
+    sizes = described["sizes"]
+    if not isinstance(sizes, list) or not all(type(size) is int and size > 0 for size in sizes):
+        raise ValueError("the sizes of its inputs are not whole numbers")
+    signature = Signature(**described | {"sizes": tuple(sizes)})
+    architecture = architecture_named(own.pop("network"))(**own)
+    architecture.check(signature)
+    network = Network(architecture, signature, architecture.from_tensors(tensors))
+    _check_tensors(network)
+    return network
+
+
+def _check_tensors(network: Network) -> None:
+    expected = network.architecture.shapes(network.signature)
+    for name, shape in expected.items():
+        if name not in network.parameters:
+            raise ValueError(f"it has no tensor {name}")
+        found = network.parameters[name]
+        if found.shape != shape:
+            raise ValueError(f"its {name} should have the shape {shape}, and has {found.shape}")
+    kinds = {value.dtype for value in network.parameters.values()}
+    if len(kinds) > 1 or next(iter(kinds)).kind not in "fc":
+        raise ValueError(f"its weights are numbers of one precision, and these are {', '.join(map(str, kinds))}")
+    others = [value.shape for name, value in network.parameters.items() if name not in expected]
+    if others and others != [(network.architecture.settings().get("width"),)] * 2:
+        raise ValueError("its batch statistics are one number for each neuron")
+
+
+def _shape(tensor: np.ndarray, rank: int) -> tuple[int, ...]:
+    if tensor.ndim != rank or 0 in tensor.shape:
+        raise ValueError(f"its first weights have {rank} axes, none of length 0, and these have shape {tensor.shape}")
+    return tensor.shape

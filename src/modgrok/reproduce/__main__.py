@@ -3,30 +3,61 @@
 import argparse
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from modgrok.errors import ModgrokError
-from modgrok.reproduce.catalogue import CLAIMS, chosen_studies
-from modgrok.reproduce.pipeline import check_out, reproduce
+from modgrok.experiments import Observer
+from modgrok.experiments.interruption import Interruption
+from modgrok.experiments.sweeps.results import Results
+from modgrok.reproduce.paper import find_paper
+from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.reproduce.plan import cost
-from modgrok.reproduce.profile import profile_named
-from modgrok.reproduce.progress import LineProgress
-from modgrok.reproduce.request import Request
+from modgrok.text import count, duration
+
+
+class Lines(Observer):
+    """A line on stderr whenever a run has ended."""
+
+    def __init__(self, runs: int, studies: dict[str, str], interruption: Interruption) -> None:
+        self.runs, self.studies, self.interruption = runs, studies, interruption
+        self.done = 0
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        self.interruption.training = True
+
+    def stop_requested(self) -> bool:
+        return self.interruption.requested
+
+    def ended(self, run: Any, result: Any) -> None:
+        self.done += 1
+        print(f"{self.done} of {count(self.runs, 'run')} · {self.studies[run.id]}", file=sys.stderr, flush=True)
+
+    def remark(self, sentence: str) -> None:
+        print(sentence, file=sys.stderr)
+
+
+@contextmanager
+def watch(results: Results, studies: dict[str, str]) -> Iterator[Lines]:
+    """Training seen in lines, and stopped by signals where everything can be stored."""
+    with Interruption() as interruption:
+        yield Lines(len(results.pending), studies, interruption)
 
 
 def parse(argv: Sequence[str]) -> Request:
     """The request from flags that are named as its fields."""
     parser = argparse.ArgumentParser(prog="python -m modgrok.reproduce", description=Request.__doc__)
-    for field in dataclasses.fields(Request):
-        flag = "--" + field.name.replace("_", "-")
+    paper, *fields = dataclasses.fields(Request)
+    parser.add_argument(paper.name, nargs="?", default=paper.default)
+    for field in fields:
+        kind: dict[str, Any] = {"type": str if isinstance(field.default, str) or field.name == "address" else Path}
         if isinstance(field.default, bool):
-            parser.add_argument(flag, action="store_true")
+            kind = {"action": "store_true"}
         elif isinstance(field.default, tuple):
-            parser.add_argument(flag, nargs="+", default=field.default)
-        else:
-            kind = str if isinstance(field.default, str) else Path
-            parser.add_argument(flag, type=kind, default=field.default)
+            kind = {"nargs": "+"}
+        parser.add_argument("--" + field.name.replace("_", "-"), default=field.default, **kind)
     settings = vars(parser.parse_args(argv))
     return Request(**settings | {"only": tuple(settings["only"])})
 
@@ -34,18 +65,14 @@ def parse(argv: Sequence[str]) -> Request:
 def main(argv: Sequence[str]) -> int:
     try:
         request = parse(argv)
-        check_out(request.out)
+        paper = find_paper(request.paper)
+        profile = paper.profile(request.profile)
         if request.plan:
-            profile = profile_named(request.profile)
-            for row in cost(chosen_studies(request.only, profile), profile):
-                print(
-                    f"{row.study:<16}{row.runs:>6} runs{row.run_steps:>12} "
-                    f"run-steps{row.reference_steps:>12.0f} reference steps"
-                    f"{row.cpu_minutes:>8.1f} CPU min{row.gpu_minutes:>7.2f} GPU min"
-                )
+            for row in cost(paper.chosen(request.only, profile), profile):
+                times = f"{duration(row.cpu_seconds)} on two cores, {duration(row.gpu_seconds)} on an H200"
+                print(f"{row.study:<20}{row.runs:>6} runs{row.run_steps:>12} run-steps, {times}")
             return 0
-        with LineProgress() as progress:
-            outcome = reproduce(request, progress)
+        outcome = reproduce(request, watch)
     except KeyboardInterrupt:
         print("modgrok: stopped; the same command goes on from what is stored.", file=sys.stderr)
         return 130
@@ -53,7 +80,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"modgrok: {error}", file=sys.stderr)
         return 2
     for name, verdict in outcome.verdicts.items():
-        print(f"{verdict.outcome:<24}{name:<22}{CLAIMS[name].section:<30}{verdict.sentence}")
+        print(f"{verdict.outcome:<24}{name:<22}{verdict.sentence}")
     print(f"report: {outcome.report or 'none (numbers only)'}")
     return 0
 

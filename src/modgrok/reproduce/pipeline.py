@@ -2,25 +2,63 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Observer, Store
-from modgrok.experiments.files import translate_os_errors, write_bytes
-from modgrok.reproduce.catalogue import CLAIMS, STUDIES, chosen_studies
-from modgrok.reproduce.claims.claim import Verdict, judge_claim
-from modgrok.reproduce.plan import union
-from modgrok.reproduce.profile import Profile, profile_named
+from modgrok.experiments import Experiment, Observer, Run, Store
+from modgrok.experiments.sweeps.engines import engine_named
+from modgrok.experiments.sweeps.execution import execute, plan
+from modgrok.experiments.sweeps.results import Results
+from modgrok.plot import style
+from modgrok.reproduce.claim import Verdict
+from modgrok.reproduce.paper import DEFAULT, find_paper
+from modgrok.reproduce.plan import shares
 from modgrok.reproduce.records import add_to_session, copy_records, read_records, write_record
-from modgrok.reproduce.request import Request
-from modgrok.reproduce.study import Numbers, Runs, Study
-from modgrok.reproduce.style import applied, compressed_png
+from modgrok.reproduce.report import write_report
+from modgrok.reproduce.study import Numbers, Profile, Study
+from modgrok.text import duration
 
 Say = Callable[[str], None]
-RESOLUTION = 200
-"""Dots per inch of PNG figures."""
+Watch = Callable[[Results, dict[str, str]], AbstractContextManager[Observer | None]]
+"""From what is to be trained, and the study that needs each run first, to the observer of its training."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Train, measure, draw and judge: a paper's figures and claims, with a verdict for each."""
+
+    paper: str = DEFAULT
+    """Which paper; --list names them."""
+    profile: Literal["quick", "full", "tiny"] = "quick"
+    """quick: two CPU cores, some minutes; full: the paper's scale with five seeds, on a GPU."""
+    only: tuple[str, ...] = ()
+    """Figures or claims to make, for example fig2 kernel; all by default."""
+    out: Path | None = None
+    """Folder of the report, the figures, their numbers and the runs; by default reproduction/ for the first paper, and
+    reproduction/PAPER/ for others."""
+    force: bool = False
+    """Train again what is already there."""
+    plan: bool = False
+    """Only say what would be trained, and about how long it takes."""
+    numbers_only: bool = False
+    """Train and write the numbers, without figures and report."""
+    from_numbers: Path | None = None
+    """Draw figures and report from the numbers in another reproduction's folder; nothing is trained."""
+    engine: Literal["local", "ray"] = "local"
+    """Train on this machine's devices (local), or on a Ray cluster."""
+    address: str | None = None
+    """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
+
+    @property
+    def folder(self) -> Path:
+        """Where everything goes: a folder, or what can become one."""
+        out = self.out or (Path("reproduction") if self.paper == DEFAULT else Path("reproduction", self.paper))
+        if out.exists() and not out.is_dir():
+            raise ModgrokError(f"The reproduction goes to a folder, and {out} is a file.")
+        return out
 
 
 @dataclass(frozen=True)
@@ -31,83 +69,84 @@ class Outcome:
     report: Path | None
 
 
-def reproduce(request: Request, observer: Observer | None = None, say: Say = print) -> Outcome:
+def reproduce(request: Request, watch: Watch = lambda results, studies: nullcontext(), say: Say = print) -> Outcome:
     """Does what is asked and writes it to the request's folder."""
-    profile = profile_named(request.profile)
-    studies = chosen_studies(request.only, profile)
+    paper, out = find_paper(request.paper), request.folder
+    profile = paper.profile(request.profile)
+    studies = paper.chosen(request.only, profile)
     if request.from_numbers is not None:
-        profile = profile_named(copy_records(request.from_numbers, request.out))
+        profile = paper.profile(copy_records(request.from_numbers, paper, out))
     else:
-        train(studies, profile, request.out, observer, request.force)
-        measure(studies, profile, request.out, say)
-    records = read_records(request.out, profile)
-    verdicts = {name: judge_claim(claim, records) for name, claim in CLAIMS.items()}
+        train(request, studies, profile, watch)
+        measure(studies, profile, out, say)
+    records = read_records(out, paper, profile)
+    verdicts = {claim.name: claim.verdict(records) for claim in paper.claims}
     if request.numbers_only:
         return Outcome(verdicts, None)
-    wanted = [study.name for study in studies] if request.only else list(records)
-    drawn = draw({name: records[name] for name in wanted if name in records}, request.out)
-    if request.only:
-        for path in drawn:
+    wanted = studies if request.only else paper.studies
+    for path in draw([study for study in wanted if study.name in records], records, out):
+        if request.only:
             say(f"figure: {path}")
-    from modgrok.reproduce.report import write_report
-
-    return Outcome(verdicts, write_report(records, verdicts, profile, request.out))
+    return Outcome(verdicts, write_report(paper, profile, records, verdicts, out))
 
 
-def train(studies: Sequence[Study], profile: Profile, out: Path, observer: Observer | None, force: bool) -> None:
+def train(request: Request, studies: Sequence[Study], profile: Profile, watch: Watch) -> None:
     """Trains what the folder's store does not have yet."""
-    store = Store(out / "runs")
-    experiments = union(studies, profile)
-    runs = [store.add(experiment) for experiment in experiments]
-    if force:
-        for run in runs:
-            if run.folder.exists():
+    out = request.folder
+    store, needed = Store(out / "runs"), shares(studies, profile)
+    if request.force:
+        for experiment in needed:
+            if (run := store.add(experiment)).folder.exists():
                 store.remove(run)
-    if all(run.result is not None for run in runs):
+    results = Results(list(needed), store)
+    if not results.pending:
         return
     from modgrok.training.devices import use_all_cores
 
     use_all_cores()
-    from modgrok.experiments.trainer import train_all
-
+    engine = engine_named(request.engine, request.address)
     began = time.monotonic()
     try:
-        train_all(experiments, store, observer)
+        with watch(results, dict(zip(results.ids, needed.values(), strict=True))) as observer:
+            failures = execute(plan(results, store, engine), results, store, engine, observer)
     finally:
-        known: dict[str, Any] = next(
-            (run.settings["environment"] for run in runs if (run.folder / "experiment.json").exists()), {}
-        )
-        add_to_session(out, profile, known, time.monotonic() - began)
+        add_to_session(out, profile, _environment(store, results), time.monotonic() - began)
+    if failures:
+        raise ModgrokError(f"{failures[0]} The same command tries again what could not be trained.")
+
+
+def _environment(store: Store, results: Results) -> dict[str, Any]:
+    runs = (store.add(experiment) for experiment in results.experiments)
+    return next((run.settings["environment"] for run in runs if (run.folder / "experiment.json").exists()), {})
 
 
 def measure(studies: Sequence[Study], profile: Profile, out: Path, say: Say) -> None:
     """Computes and writes the numbers of every study."""
-    runs = Runs(Store(out / "runs"))
+    store = Store(out / "runs")
+
+    def finished(experiment: Experiment) -> Run:
+        run = store.add(experiment)
+        if run.result is None:
+            raise ModgrokError(f"Run {run.id} has not ended; train it first.")
+        return run
+
     for study in studies:
         began = time.monotonic()
-        write_record(out, study, profile, study.numbers(profile, runs))
-        if time.monotonic() - began > 2:
-            say(f"{study.name}: numbers in {time.monotonic() - began:.0f} s")
+        write_record(out, study, profile, study.measure(profile, finished))
+        if (seconds := time.monotonic() - began) > 2:
+            say(f"{study.name}: numbers in {duration(seconds)}")
 
 
-def draw(records: dict[str, Numbers], out: Path) -> list[Path]:
+def draw(studies: Sequence[Study], records: dict[str, Numbers], out: Path) -> list[Path]:
     """Draws figures from numbers, as PNG and SVG; returns where the former are."""
     drawn = []
-    for name, numbers in records.items():
-        make = STUDIES[name].draw
-        if make is None:
+    for study in studies:
+        if study.draw is None:
             continue
-        folder = out / "figures"
-        with translate_os_errors(folder), applied():
-            figure = make(numbers)
-            folder.mkdir(parents=True, exist_ok=True)
-            write_bytes(folder / f"{name}.png", compressed_png(figure, RESOLUTION))
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        drawn.append(folder / f"{name}.png")
+        with style.context():
+            figure = study.draw(records[study.name])
+        path = out / "figures" / f"{study.name}.png"
+        style.save(figure, path)
+        style.save(figure, path.with_suffix(".svg"))
+        drawn.append(path)
     return drawn
-
-
-def check_out(out: Path) -> None:
-    """The folder is one, or can become one."""
-    if out.exists() and not out.is_dir():
-        raise ModgrokError(f"The reproduction goes to a folder, and {out} is a file.")

@@ -1,15 +1,13 @@
 """The numbers of studies on disk: one JSON file each, beside the figure where there is one."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.files import translate_os_errors, write_json
-from modgrok.reproduce.catalogue import STUDIES
-from modgrok.reproduce.profile import Profile
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.experiments.files import write_bytes, write_json
+from modgrok.reproduce.paper import Paper
+from modgrok.reproduce.study import Numbers, Profile, Study
 
 SESSION = "session.json"
 """Where and for how long the runs of a reproduction were trained."""
@@ -20,17 +18,14 @@ def record_path(out: Path, study: Study) -> Path:
 
 
 def write_record(out: Path, study: Study, profile: Profile, numbers: Numbers) -> None:
-    """Keeps the numbers of a study, on one line for each of its entries."""
-    path = record_path(out, study)
-    with translate_os_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, {"study": study.name, "profile": profile.name, "numbers": numbers})
+    """Keeps the numbers of a study."""
+    write_json(record_path(out, study), {"study": study.name, "profile": profile.name, "numbers": numbers})
 
 
-def read_records(out: Path, profile: Profile) -> dict[str, Numbers]:
+def read_records(out: Path, paper: Paper, profile: Profile) -> dict[str, Numbers]:
     """All numbers of this profile that a folder holds, by study."""
     found: dict[str, Numbers] = {}
-    for study in STUDIES.values():
+    for study in paper.studies:
         path = record_path(out, study)
         if not path.exists():
             continue
@@ -56,15 +51,11 @@ def add_to_session(out: Path, profile: Profile, environment: dict[str, Any], sec
     """Adds the time of one call; a folder that changes its profile starts anew."""
     before = read_session(out)
     spent = before.get("training_seconds", 0.0) if before.get("profile") == profile.name else 0.0
-    with translate_os_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
-    write_json(
-        out / SESSION,
-        {"profile": profile.name, "environment": environment, "training_seconds": round(spent + seconds, 1)},
-    )
+    session = {"profile": profile.name, "environment": environment, "training_seconds": round(spent + seconds, 1)}
+    write_json(out / SESSION, session)
 
 
-def copy_records(source: Path, out: Path) -> str:
+def copy_records(source: Path, paper: Paper, out: Path) -> str:
     """Copies the numbers of another reproduction; returns its profile's name."""
     session = read_session(source)
     if "profile" not in session:
@@ -72,10 +63,8 @@ def copy_records(source: Path, out: Path) -> str:
             f"{source} is not the folder of a reproduction: it has no {SESSION}. Name one that `modgrok "
             "reproduce` wrote."
         )
-    with translate_os_errors(out):
-        for path in (source / SESSION, *(record_path(source, study) for study in STUDIES.values())):
-            target = out / path.relative_to(source)
-            if path.exists() and path.resolve() != target.resolve():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, target)
+    for path in (source / SESSION, *(record_path(source, study) for study in paper.studies)):
+        target = out / path.relative_to(source)
+        if path.exists() and path.resolve() != target.resolve():
+            write_bytes(target, path.read_bytes())
     return str(session["profile"])

@@ -1,86 +1,194 @@
-"""The report: verdicts first, then figures, then every claim with its numbers; as one HTML file and as Markdown."""
+"""The report: verdicts first, then figures, then every claim with its numbers. It is written once, as Markdown; the
+HTML file is made of that, and opens anywhere, offline, with style and figures inside."""
 
-from collections.abc import Iterable
+import base64
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from modgrok.experiments import Experiment
 from modgrok.experiments.files import write_bytes, write_json
-from modgrok.reproduce.catalogue import CLAIMS, FIGURES
-from modgrok.reproduce.claims.claim import Claim, Verdict
-from modgrok.reproduce.html import page
-from modgrok.reproduce.markdown import document
-from modgrok.reproduce.profile import Profile
-from modgrok.reproduce.records import read_session
-from modgrok.reproduce.settings import describe
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.plot.style import RESOLUTION
+from modgrok.reproduce.claim import Claim, Outcome, Verdict, counted
+from modgrok.reproduce.paper import DEFAULT, Paper
+from modgrok.reproduce.records import read_session, record_path
+from modgrok.reproduce.study import Numbers, Profile, Study
+from modgrok.text import duration, number
 
-OUTCOMES = {
-    "holds": "hold",
-    "holds with a remark": "hold with a remark",
-    "does not hold here": "do not hold here",
-    "not run in this profile": "not run in this profile",
+CLASSES: dict[Outcome, str] = {
+    "holds": "holds",
+    "holds with a remark": "remark",
+    "does not hold here": "fails",
+    "not run in this profile": "absent",
 }
-"""Every outcome, and how it is said of several claims."""
+"""How the style sheet calls an outcome."""
+MARKS = {"holds": "✓", "remark": "✓", "fails": "✗", "absent": "–"}
+SHOWN = 120 / RESOLUTION
+"""Size of figures on the page: pixels of the screen for one of the picture."""
 
-
-def counted(verdicts: Iterable[Verdict]) -> dict[str, tuple[int, str]]:
-    """How many claims came out how, and that in words, by outcome."""
-    outcomes = [verdict.outcome for verdict in verdicts]
-    several = {outcome: outcomes.count(outcome) for outcome in OUTCOMES if outcome in outcomes}
-    return {outcome: (n, outcome if n == 1 else OUTCOMES[outcome]) for outcome, n in several.items()}
+ALWAYS = ("task", "modulus", "width", "fraction", "optimizer", "lr", "steps")
+LABELS = {"modulus": "p", "width": "N", "fraction": "α", "lr": "rate", "weight_decay": "weight decay"}
+SILENT = ("evaluations", "snapshots", "until", "split_seed", "decoupled", "momentum", "threshold")
+MOST_VALUES = 8
 
 
 @dataclass(frozen=True)
 class Report:
-    """Everything both forms of the report say."""
+    """Everything the report says."""
 
+    paper: Paper
     profile: Profile
     session: dict[str, Any]
-    figures: tuple[tuple[Study, list[str]], ...]
-    """Figures there are numbers for, with their settings in words."""
-    claims: tuple[tuple[Claim, Verdict], ...]
-    folder: Path
+    figures: tuple[Study, ...]
+    verdicts: tuple[tuple[Claim, Verdict], ...]
 
-    @property
-    def counts(self) -> dict[str, tuple[int, str]]:
-        return counted(verdict for _, verdict in self.claims)
-
-    @property
-    def made_with(self) -> list[tuple[str, str]]:
-        """Hardware, versions, time and command."""
-        environment = self.session.get("environment", {})
-        versions = ", ".join(
-            f"{name} {environment[name]}" for name in ("modgrok", "python", "jax", "numpy") if environment.get(name)
-        )
-        rows = [
-            ("profile", self.profile.name),
-            ("device", f"{environment.get('device', 'unknown')} ({environment.get('system', 'unknown system')})"),
-            ("versions", versions or "unknown"),
-            ("sources", environment.get("commit") or "unknown"),
-            ("training", f"{self.session.get('training_seconds', 0) / 60:.1f} minutes"),
-            ("command", self.command()),
+    def markdown(self) -> str:
+        """The whole text."""
+        counts = counted(verdict for _, verdict in self.verdicts)
+        summary = " ".join(f'<span class="count {CLASSES[outcome]}">{text}</span>' for outcome, text in counts.items())
+        parts = [
+            f"# {self.paper.title}, reproduced",
+            f"The figures and claims of {self.paper.reference}, made again from networks trained for this report. "
+            "Verdicts are computed from the numbers by the thresholds given with each claim.",
+            summary,
+            "[Verdicts](#verdicts) [Figures](#figures) [Claims in detail](#claims-in-detail) "
+            "[How this was made](#how-this-was-made)",
+            "## Verdicts",
+            _table(("The paper says, and what was found", "Section", "Verdict"), map(self._verdict, self.verdicts)),
+            "## Figures",
+            *map(self._figure, self.figures),
+            "## Claims in detail",
+            *(self._claim(claim, verdict) for claim, verdict in self.verdicts),
+            "## How this was made",
+            _table(("", ""), self._made()),
         ]
-        return rows
+        return "\n\n".join(parts) + "\n"
+
+    def _verdict(self, entry: tuple[Claim, Verdict]) -> tuple[str, ...]:
+        claim, verdict = entry
+        said = f"[{_plain(claim.statement)}](#{claim.name})<br><small>{_plain(verdict.sentence)}</small>"
+        return said, _plain(claim.section), _mark(verdict)
+
+    def _figure(self, study: Study) -> str:
+        trained = "; ".join(describe(study.needs(self.profile)))
+        settings = f"Settings: {_plain(trained)}." if trained else "Nothing is trained for this figure."
+        numbers = record_path(Path(), study)
+        return (
+            f'<a id="{study.name}"></a>\n\n### {_label(study.name)}: {_plain(study.title)}\n\n'
+            f"![{_label(study.name)}: {_plain(study.title)}](figures/{study.name}.png)\n\n{_plain(study.caption)}\n\n"
+            f"<small>{settings} Numbers: [{numbers}]({numbers}). Alone: `{self.command(study.name)}`</small>"
+        )
+
+    def _claim(self, claim: Claim, verdict: Verdict) -> str:
+        shown = {study.name for study in self.figures}
+        links = "".join(f" [{_label(name)}](#{name})." for name in claim.studies if name in shown)
+        measured = [(_plain(name), _plain(text)) for name, text in verdict.measured.items()]
+        return (
+            f'<a id="{claim.name}"></a>\n\n### {_plain(claim.statement)}\n\n{_mark(verdict)} '
+            f"{_plain(verdict.sentence)}\n\n"
+            + (_table(("", ""), measured) + "\n\n" if measured else "")
+            + f"<small>Paper: section {_plain(claim.section)}. Threshold: {_plain(claim.threshold)}.{links} "
+            f"Alone: `{self.command(claim.name)}`</small>"
+        )
+
+    def _made(self) -> list[tuple[str, str]]:
+        """Hardware, versions, time and command."""
+        known = self.session.get("environment", {})
+        versions = [f"{name} {known[name]}" for name in ("modgrok", "python", "jax", "numpy") if known.get(name)]
+        return [
+            ("profile", self.profile.name),
+            ("device", _plain(f"{known.get('device', 'unknown')} ({known.get('system', 'unknown system')})")),
+            ("versions", _plain(", ".join(versions) or "unknown")),
+            ("sources", f"`{known.get('commit') or 'unknown'}`"),
+            ("training", duration(self.session.get("training_seconds", 0))),
+            ("command", f"`{self.command()}`"),
+        ]
 
     def command(self, only: str | None = None) -> str:
         """How to make this, or one part of it."""
+        paper = "" if self.paper.key == DEFAULT else f" {self.paper.key}"
         profile = "" if self.profile.name == "quick" else f" --profile {self.profile.name}"
-        return f"modgrok reproduce{profile}" + (f" --only {only}" if only else "")
+        return f"modgrok reproduce{paper}{profile}" + (f" --only {only}" if only else "")
 
 
-def write_report(records: dict[str, Numbers], verdicts: dict[str, Verdict], profile: Profile, out: Path) -> Path:
+def write_report(
+    paper: Paper, profile: Profile, records: dict[str, Numbers], verdicts: dict[str, Verdict], out: Path
+) -> Path:
     """Writes report.html, report.md and verdicts.json; returns the path of the first."""
-    figures = tuple(
-        (study, describe(study.experiments(profile)))
-        for study in FIGURES
-        if study.name in records and (out / "figures" / f"{study.name}.png").exists()
-    )
-    report = Report(
-        profile, read_session(out), figures, tuple((CLAIMS[name], verdict) for name, verdict in verdicts.items()), out
-    )
-    write_bytes(out / "report.md", document(report).encode())
+    drawn = [study for study in paper.figures if (out / "figures" / f"{study.name}.png").exists()]
+    figures = tuple(study for study in drawn if study.name in records)
+    judged = tuple((claim, verdicts[claim.name]) for claim in paper.claims)
+    text = Report(paper, profile, read_session(out), figures, judged).markdown()
+    write_bytes(out / "report.md", text.encode())
     write_json(out / "verdicts.json", {name: vars(verdict) for name, verdict in verdicts.items()})
     target = out / "report.html"
-    write_bytes(target, page(report).encode())
+    write_bytes(target, render(text, f"{paper.title}, reproduced ({profile.name} profile)", out).encode())
     return target
+
+
+def render(text: str, title: str, folder: Path) -> str:
+    """Markdown as one HTML file; pictures, which lie in the folder, become part of it."""
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark", {"html": True}).enable("table")
+    tokens = reader.parse(text)
+    for i, token in enumerate(tokens):
+        if token.type == "heading_open" and token.tag == "h2":
+            token.attrSet("id", re.sub(r"\W+", "-", tokens[i + 1].content.lower()))
+        for image in token.children or ():
+            if image.type == "image":
+                picture = (folder / str(image.attrs["src"])).read_bytes()
+                image.attrSet("src", f"data:image/png;base64,{base64.b64encode(picture).decode()}")
+                image.attrSet("width", str(round(SHOWN * int.from_bytes(picture[16:20]))))  # from the PNG's header
+    style = files("modgrok.reproduce").joinpath("report.css").read_text()
+    body = reader.renderer.render(tokens, reader.options, {})
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<style>\n{style}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+    )
+
+
+def describe(experiments: Sequence[Experiment]) -> list[str]:
+    """The settings of many experiments, a phrase for each that is not the default; values that vary are listed."""
+    if not experiments:
+        return []
+    rows = [experiment.resolve().as_dict() | {"task": experiment.task} for experiment in experiments]
+    defaults = Experiment(task="n").resolve().as_dict()
+    values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in rows[0] if name not in SILENT}
+    return [_phrase(name, some) for name, some in values.items() if name in ALWAYS or some != [defaults[name]]]
+
+
+def _phrase(name: str, values: list[Any]) -> str:
+    if name == "seed":
+        return f"{len(values)} seed{'s' if len(values) > 1 else ''}"
+    if isinstance(values[0], bool):
+        return name.replace("_", " ") + ("" if values == [True] else " on and off")
+    shown = [number(value) if isinstance(value, (int, float)) else str(value) for value in values]
+    if len(shown) > MOST_VALUES:
+        shown = [shown[0], "…", shown[-1]]
+    label = LABELS.get(name, name.replace("_", " "))
+    return ", ".join(shown) if name in ("task", "optimizer") else f"{label} = {', '.join(shown)}"
+
+
+def _label(name: str) -> str:
+    """fig0 → Fig. 0, figA5 → Fig. A5."""
+    return f"Fig. {name.removeprefix('fig')}"
+
+
+def _mark(verdict: Verdict) -> str:
+    kind = CLASSES[verdict.outcome]
+    return f'<span class="verdict {kind}">{MARKS[kind]} {verdict.outcome}</span>'
+
+
+def _plain(text: str) -> str:
+    """Text in which Markdown finds nothing to mark up."""
+    return re.sub(r"([\\`*_\[\]<|])", r"\\\1", text.replace("\n", " "))
+
+
+def _table(heads: Sequence[str], rows: Any) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,32 +1,37 @@
 """A study: runs to train, and the numbers that figures and claims read from them."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from modgrok.errors import ModgrokError
-from modgrok.experiments import Experiment, Run, Store
-from modgrok.reproduce.profile import Profile
+import numpy as np
+
+from modgrok.experiments import Experiment, Run
+from modgrok.text import Value
 
 Numbers = dict[str, Any]
 """JSON values: whatever a figure draws and a claim judges, so that both can be redone without the runs."""
+Tree = Any
+"""Lists and dicts of lists and dicts …, with experiments or their runs at the ends."""
 
 
-class Runs:
-    """Finished runs, looked up by their experiment."""
+@runtime_checkable
+class Profile(Protocol):
+    """How much is trained: every size, seed, grid and number of steps that a paper's studies read."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    @property
+    def name(self) -> str: ...
 
-    def __getitem__(self, experiment: Experiment) -> Run:
-        return self.store.add(experiment)
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Studies that are too long for this profile."""
+        ...
 
-    def result(self, experiment: Experiment) -> dict[str, Any]:
-        """How a run ended."""
-        result = self[experiment].result
-        if result is None:
-            raise ModgrokError(f"Run {experiment.id} has not ended; train it first.")
-        return result.as_dict()
+
+def no_experiments(profile: Any) -> list[Experiment]:
+    """For studies of closed forms and kernels: nothing is trained."""
+    return []
 
 
 @dataclass(frozen=True)
@@ -37,13 +42,66 @@ class Study:
     title: str
     caption: str
     """What there is to see, and how it was made."""
-    experiments: Callable[[Profile], list[Experiment]]
-    """The runs it needs; studies that name the same experiment share its run."""
-    numbers: Callable[[Profile, Runs], Numbers]
+    numbers: Callable[[Any, Tree], Numbers]
+    """From a profile and its runs to numbers."""
+    experiments: Callable[[Any], Tree] = no_experiments
+    """The runs it needs, nested as `numbers` wants to find them; studies that name one experiment share its run."""
     draw: Callable[[Numbers], Any] | None = None
     """From numbers to a matplotlib figure, without arithmetic."""
+    digits: int = 5
+    """Significant digits of the numbers that are kept."""
+
+    def needs(self, profile: Any) -> list[Experiment]:
+        """The experiments, in order."""
+        return list(_ends(self.experiments(profile)))
+
+    def measure(self, profile: Any, find: Callable[[Experiment], Run]) -> Numbers:
+        """The numbers of a profile, from the finished runs that `find` gives."""
+        return rounded(self.numbers(profile, _mapped(self.experiments(profile), find)), self.digits)
 
 
-def no_experiments(profile: Profile) -> list[Experiment]:
-    """For studies of closed forms and kernels: nothing is trained."""
-    return []
+def rounded(value: Any, digits: int = 5) -> Any:
+    """JSON values with floats rounded to so many significant digits; null where a number does not exist."""
+    if isinstance(value, dict):
+        return {str(key): rounded(item, digits) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return rounded(value.tolist(), digits)
+    if isinstance(value, (list, tuple)):
+        return [rounded(item, digits) for item in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(f"{float(value):.{digits}g}") if math.isfinite(value) else None
+    return value
+
+
+def mean(values: Sequence[Value]) -> float:
+    """Mean of the numbers that exist; NaN where none does."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else math.nan
+
+
+def results(tree: Tree, *path: str) -> Any:
+    """One part of the result of every run, nested as the runs are."""
+    return _mapped(tree, lambda run: run.result[path[0]] if len(path) == 1 else tuple(run.result[p] for p in path))
+
+
+def last(runs: Sequence[Any], curve: str) -> list[float]:
+    """Where a curve of every run ends."""
+    return [run.history[curve][-1] for run in runs]
+
+
+def _ends(tree: Tree) -> Iterator[Experiment]:
+    if isinstance(tree, (dict, list, tuple)):
+        for branch in tree.values() if isinstance(tree, dict) else tree:
+            yield from _ends(branch)
+    else:
+        yield tree
+
+
+def _mapped(tree: Tree, change: Callable[[Any], Any]) -> Tree:
+    if isinstance(tree, dict):
+        return {key: _mapped(branch, change) for key, branch in tree.items()}
+    return [_mapped(branch, change) for branch in tree] if isinstance(tree, (list, tuple)) else change(tree)

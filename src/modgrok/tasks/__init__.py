@@ -1,19 +1,28 @@
-"""What is to be learnt: expressions and tables, the catalogue, how a table decomposes, and train/test splits."""
+"""What is to be learnt: families of tasks, how a table decomposes, and what is trained on and tested."""
 
-from modgrok.tasks.catalogue import CATALOGUE
 from modgrok.tasks.expression import ExpressionError
-from modgrok.tasks.split import SAMPLINGS, Split
+from modgrok.tasks.families import FAMILIES, Family, reads_modulus, register, task
+from modgrok.tasks.families.modular import CATALOGUE
+from modgrok.tasks.families.random import random_task
+from modgrok.tasks.split import SAMPLINGS, Examples, Split
 from modgrok.tasks.structure.verdict import Coordinate, Structure
-from modgrok.tasks.task import Task, random_task, task
+from modgrok.tasks.task import HOLE, Signature, Task
 
 __all__ = [
     "CATALOGUE",
+    "FAMILIES",
+    "HOLE",
     "SAMPLINGS",
     "Coordinate",
+    "Examples",
     "ExpressionError",
+    "Family",
+    "Signature",
     "Split",
     "Structure",
     "Task",
     "random_task",
+    "reads_modulus",
+    "register",
     "task",
 ]

@@ -1,6 +1,7 @@
-"""Number theory of Z_p: primes, inverses, primitive roots, discrete logarithms."""
+"""Number theory of Z_p: primes, powers, inverses, primitive roots, discrete logarithms."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Int
@@ -36,3 +37,31 @@ def discrete_logarithm(p: int, root: int) -> Int[np.ndarray, "p"]:
         logarithm[power] = exponent
         power = power * root % p
     return logarithm
+
+
+@lru_cache
+def totient(modulus: int) -> int:
+    """Euler's φ: how many residues are invertible."""
+    factors = prime_factors(modulus)
+    return modulus // math.prod(factors) * math.prod(q - 1 for q in factors)
+
+
+def reduced_exponent(exponent: int, modulus: int) -> int:
+    r"""An exponent below 2φ(p) with the same powers.
+
+    $x^e = x^{(e \bmod φ(p)) + φ(p)}$ whenever $e \ge φ(p)$, whether or not x is invertible.
+    """
+    period = totient(modulus)
+    return exponent if exponent < 2 * period else exponent % period + period
+
+
+def power(x: Int[np.ndarray, "*shape"], exponent: int, modulus: int) -> Int[np.ndarray, "*shape"]:
+    r"""$x^e$ modulo p for $e \ge 0$, with $0^0 = 1$."""
+    result, square = np.ones_like(x), x % modulus
+    while exponent:
+        if exponent & 1:
+            result = result * square % modulus
+        exponent >>= 1
+        if exponent:
+            square = square * square % modulus
+    return result

@@ -1,36 +1,62 @@
-"""Which inputs are trained on and which are held back for the test."""
+"""Which inputs are trained on and which are held back for the test, and with which labels."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int, UInt64
+from jaxtyping import Bool, Float, Int, UInt64
 
 from modgrok.errors import ModgrokError
-from modgrok.tasks.task import Task
+from modgrok.tasks.task import MOST_ENTRIES, Task
 
 TRADES = 12
 """Rounds of trades that shuffle a balanced choice along each variable."""
+TEST_EXAMPLES = 2048
+"""Test examples of a task that cannot be enumerated, unless their number is given."""
+_SAMPLE, _CORRUPTION = 1, 2  # streams of random bits beside that of the division
+
+
+class Examples(NamedTuple):
+    """Everything a run sees: of a table all inputs that occur, in raveled order; of a task that cannot be enumerated
+    the training examples, then the test examples."""
+
+    inputs: Int[np.ndarray, "example S"] | Float[np.ndarray, "example d"]
+    answers: Int[np.ndarray, "example"]
+    """The truth."""
+    labels: Int[np.ndarray, "example"]
+    """What is trained on: another answer where a training example was corrupted."""
+    trained: Bool[np.ndarray, "example"]
+    """The others are the test set."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """A choice of training inputs, the same wherever and whenever it is made with the same settings.
+    """A choice of training examples, the same wherever and whenever it is made with the same settings.
 
     The paper samples at random and expects a guided choice to lower the critical fraction (section 4.2). Samplings:
 
     - `random`: all sets of the given size are equally likely.
     - `balanced`: every value of every variable occurs equally often, up to one. For two variables: every row and every
-      column of the table has the same number of training pairs.
+      column of the table has the same number of training pairs. With holes or variables of unequal sizes: the same
+      share of the inputs that have the value, up to about one.
     - `answers`: every answer has the same share of its inputs in the training set, up to one input.
     """
 
     fraction: float = 0.5
-    """Share of the p^S inputs that is trained on, α in the paper."""
+    """Share of the inputs that is trained on, α in the paper."""
     sampling: str = "random"
     """How the inputs are chosen: random, balanced or answers."""
     seed: int = 0
     """Which of the possible choices."""
+    wrong: float = 0.0
+    """Share of the training examples whose label is replaced by another answer, chosen uniformly."""
+    examples: int | None = None
+    """Training examples of a task that cannot be enumerated (none: fresh ones at every step); of a table their number,
+    instead of the fraction."""
+    test_examples: int | None = None
+    """Test examples of a task that cannot be enumerated, 2048 unless given."""
 
     def __post_init__(self) -> None:
         if not 0 < self.fraction < 1:
@@ -41,40 +67,138 @@ class Split:
             raise ModgrokError(f"The sampling is one of {', '.join(SAMPLINGS)}, not {self.sampling!r}.")
         if self.seed < 0:
             raise ModgrokError(f"A seed is a number from 0 on, not {self.seed}.")
+        if not 0 <= self.wrong <= 1:
+            raise ModgrokError(f"The share of wrong labels lies in 0 … 1, and {self.wrong} does not.")
+        for name, value in (("training", self.examples), ("test", self.test_examples)):
+            if value is not None and value < 1:
+                raise ModgrokError(f"The number of {name} examples is at least 1, not {value}.")
 
     def divide(self, task: Task) -> tuple[Int[np.ndarray, "train"], Int[np.ndarray, "test"]]:
-        """Train and test inputs as ascending indices into the raveled table, exactly round(α p^S) of them in train."""
-        size = task.table.size
-        count = round(self.fraction * size)
+        """Train and test inputs as ascending indices into the raveled table, exactly round(α·size) of them in train,
+        where the size counts the inputs that occur."""
+        if self.test_examples is not None:
+            raise ModgrokError(f"All inputs of {task.name!r} that are not trained on are tested; drop test_examples.")
+        size = len(task.present)
+        count = round(self.fraction * size) if self.examples is None else self.examples
         if not 1 <= count < size:
+            asked = f"a training fraction of {self.fraction}" if self.examples is None else "the number of examples"
             raise ModgrokError(
-                f"A split needs inputs on both sides, and a training fraction of {self.fraction} puts {count} of the "
-                f"{size} inputs in the training set."
+                f"A split needs inputs on both sides, and {asked} puts {count} of the {size} inputs in the training "
+                "set."
             )
         chosen = _CHOICES[self.sampling](task, count, np.random.PCG64(self.seed))
-        return np.flatnonzero(chosen), np.flatnonzero(~chosen)
+        return task.present[chosen], task.present[~chosen]
+
+    def counts(self, task: Task) -> tuple[int, int]:
+        """How many examples are trained on and tested, without choosing them; none are trained on where every step has
+        fresh ones."""
+        if not task.enumerable:
+            return self.examples or 0, self.test_examples or TEST_EXAMPLES
+        size = len(task.present)
+        trained = round(self.fraction * size) if self.examples is None else self.examples
+        return trained, size - trained
+
+    def examples_of(self, task: Task) -> Examples:
+        """The examples of a task with their labels."""
+        inputs, answers, trained = self._of_table(task) if task.enumerable else self._of_rule(task)
+        return Examples(inputs, answers, self._corrupted(answers, trained, task.answers), trained)
+
+    def _of_table(self, task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        trained = np.zeros(math.prod(task.sizes), dtype=bool)
+        trained[self.divide(task)[0]] = True
+        present = task.present
+        if task.vectors is not None:
+            inputs = task.vectors[present]
+        else:
+            inputs = np.stack(np.unravel_index(present, task.sizes), axis=1).astype(np.int32)
+        return inputs, task.table.reshape(-1)[present].astype(np.int32), trained[present]
+
+    def _of_rule(self, task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        assert task.rule is not None
+        if self.wrong and self.examples is None:
+            raise ModgrokError(f"Wrong labels of {task.name!r} need a fixed training set; give a number of examples.")
+        train = self.examples or 0
+        total = train + (self.test_examples or TEST_EXAMPLES)
+        if total * task.arity > MOST_ENTRIES:
+            raise ModgrokError(
+                f"{total:,} examples of {task.arity} variables are more than {MOST_ENTRIES:,} numbers; take fewer."
+            )
+        inputs = _sample(task.sizes, total, np.random.PCG64([self.seed, _SAMPLE]))
+        return inputs, np.asarray(task.rule(inputs), dtype=np.int32), np.arange(total) < train
+
+    def _corrupted(self, answers: np.ndarray, trained: np.ndarray, count: int) -> Int[np.ndarray, "example"]:
+        """The answers, of which exactly round(wrong·|train|) in the training set are replaced by others."""
+        bits = np.random.PCG64([self.seed, _CORRUPTION])
+        train = np.flatnonzero(trained)
+        chosen = train[_shuffled(len(train), bits)[: round(self.wrong * len(train))]]
+        labels = answers.copy()
+        steps = 1 + (_random_bits(chosen.shape, bits) % np.uint64(count - 1)).astype(np.int32)
+        labels[chosen] = (answers[chosen] + steps) % count
+        return labels
 
 
-def _random(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "input"]:
-    chosen = np.zeros(task.table.size, dtype=bool)
-    chosen[_shuffled(task.table.size, bits)[:count]] = True
+def _sample(sizes: tuple[int, ...], count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count S"]:
+    """Uniform inputs, all different where there are that many."""
+    possible = math.prod(sizes)
+    if count <= possible <= 16 * count:
+        chosen = _shuffled(possible, bits)[:count]
+        return np.stack(np.unravel_index(chosen, sizes), axis=1).astype(np.int32)
+    inputs = np.zeros((0, len(sizes)), dtype=np.int32)
+    while len(inputs) < count:
+        raw = _random_bits((count - len(inputs), len(sizes)), bits) >> np.uint64(11)
+        inputs = np.concatenate([inputs, (raw % np.array(sizes, dtype=np.uint64)).astype(np.int32)])
+        if count <= possible:
+            inputs = inputs[np.sort(np.unique(inputs, axis=0, return_index=True)[1])]
+    return inputs
+
+
+def _random(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+    chosen = np.zeros(len(task.present), dtype=bool)
+    chosen[_shuffled(len(chosen), bits)[:count]] = True
     return chosen
 
 
-def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "input"]:
+def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
     """Diagonals n, n + (1, …, 1), n + (2, …, 2), … of a relabelled table, each of which has every value of every
     variable once; then trades, which keep the balance and forget the diagonals."""
-    p, arity = task.modulus, task.arity
+    if task.holes or len(set(task.sizes)) > 1:
+        return _balanced_among_holes(task, count, bits)
+    p, arity = task.sizes[0], task.arity
     labels = [_shuffled(p, bits) for _ in range(arity)]
     starts = _shuffled(p ** (arity - 1), bits)[: -(-count // p), None]  # inputs that begin with 0, as numbers in base p
     diagonals = [label[(p * starts // p**s + np.arange(p)) % p] for s, label in enumerate(labels)]
-    chosen = np.zeros(task.table.shape, dtype=bool)
+    chosen = np.zeros(task.sizes, dtype=bool)
     chosen[tuple(values.reshape(-1)[:count] for values in diagonals)] = True
     for _ in range(TRADES):
         for axis in range(arity):
             rows = np.moveaxis(chosen, axis, 0).reshape(p, -1)
-            chosen = np.moveaxis(_trade(rows, bits).reshape(task.table.shape), 0, axis)
+            chosen = np.moveaxis(_trade(rows, bits).reshape(task.sizes), 0, axis)
     return chosen.reshape(-1)
+
+
+def _balanced_among_holes(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+    r"""A random choice, then exchanges of the most crowded training input for the least crowded other one, as long as
+    they lower $\sum_{s, v} d_{sv}^2$, where $d_{sv}$ is what value v of variable s has more than its share."""
+    order = _shuffled(len(task.present), bits)
+    values = np.unravel_index(task.present[order], task.sizes)  # S arrays (input,)
+    chosen = np.arange(len(order)) < count
+    excess = [
+        np.bincount(v[chosen], minlength=size) - np.bincount(v, minlength=size) * (count / len(order))
+        for v, size in zip(values, task.sizes, strict=True)
+    ]
+    while True:
+        crowding = np.sum([d[v] for d, v in zip(excess, values, strict=True)], axis=0)
+        leaves = int(np.argmax(np.where(chosen, crowding, -np.inf)))
+        enters = int(np.argmin(np.where(chosen, np.inf, crowding)))
+        if crowding[leaves] - crowding[enters] <= task.arity:
+            break
+        chosen[leaves], chosen[enters] = False, True
+        for d, v in zip(excess, values, strict=True):
+            d[v[leaves]] -= 1
+            d[v[enters]] += 1
+    result = np.empty_like(chosen)
+    result[order] = chosen
+    return result
 
 
 def _trade(rows: Bool[np.ndarray, "p other"], bits: np.random.PCG64) -> Bool[np.ndarray, "p other"]:
@@ -92,11 +216,11 @@ def _trade(rows: Bool[np.ndarray, "p other"], bits: np.random.PCG64) -> Bool[np.
     return traded
 
 
-def _answers(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "input"]:
-    """Answers in a random order, inputs in a random order within each; then every (p^S / count)-th input is taken."""
-    size = task.table.size
-    rank_of_answer = _shuffled(task.modulus, bits)
-    order = np.lexsort((_random_bits((size,), bits), rank_of_answer[task.table.reshape(-1)]))
+def _answers(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+    """Answers in a random order, inputs in a random order within each; then every (size / count)-th input is taken."""
+    size = len(task.present)
+    rank_of_answer = _shuffled(task.answers, bits)
+    order = np.lexsort((_random_bits((size,), bits), rank_of_answer[task.table.reshape(-1)[task.present]]))
     taken = np.arange(size + 1) * count // size
     chosen = np.zeros(size, dtype=bool)
     chosen[order[np.diff(taken) == 1]] = True

@@ -1,107 +1,247 @@
-"""What is to be learnt: a modular function as its table of answers."""
+"""What is to be learnt: the values of the inputs, the number of answers, and which answer belongs to which input."""
 
+import dataclasses
+import inspect
+import math
 import operator
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from modgrok.errors import ModgrokError
-from modgrok.tasks import expression
-from modgrok.tasks.catalogue import CATALOGUE
-from modgrok.tasks.files import SUFFIXES, read_table
-from modgrok.tasks.shape import describe_input, table_shape, variable_names
 from modgrok.tasks.structure.verdict import Structure
+
+HOLE = -1
+"""The entry of a table at an input that does not occur."""
+MOST_ENTRIES = 50_000_000
+MOST_VARIABLES = MOST_ENTRIES.bit_length() - 1
+"""More variables than this exceed `MOST_ENTRIES` even with two values each."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """All that a network must know of a task."""
+
+    sizes: tuple[int, ...]
+    """Number of values of each input variable; () where inputs are real vectors."""
+    outputs: int
+    """How many numbers a network returns."""
+    dimension: int = 0
+    """Of real input vectors; 0 for tokens."""
+    signs: bool = False
+    """A network on real vectors sees 1 − 2·token instead of one-hot tokens."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Task:
-    r"""A function $T: \mathbb Z_p^S \to \mathbb Z_p$, kept as its table."""
+    r"""A function $T: \prod_s \{0, …, \mathrm{sizes}_s - 1\} \to \{0, …, \mathrm{answers} - 1\}$, defined on all inputs
+    or on some, kept as its table or, where the inputs are too many, as a rule."""
 
-    modulus: int
-    """p ≥ 2, prime or not."""
-    table: Int[np.ndarray, "*inputs"]
-    """The answer at every input: T(n, m) is `table[n, m]`. Shape (p, …, p), read-only."""
     name: str
     """The expression as typed, or what else the task is called."""
+    sizes: tuple[int, ...]
+    """Number of values of each variable."""
+    answers: int
+    """Number of possible answers."""
+    table: Int[np.ndarray, "*sizes"] | Any
+    """The answer at every input: T(n, m) is `table[n, m]`, `HOLE` where the input does not occur. Read-only. None where
+    there is a rule instead (`enumerable` is false)."""
+    rule: Callable[[Any], Any] | None = None
+    """Inputs (…, S) to answers (…), in NumPy and in JAX."""
+    vectors: Float[np.ndarray, "input d"] | None = None
+    """Real inputs: input number i is row i, and sizes is (number of rows,)."""
+    codes: Float[np.ndarray, "answers out"] | None = None
+    """What outputs are compared with; None: one-hot vectors."""
+    tolerance: float | None = None
+    """With codes: an output is right where its mean square error is below this; None: where its own code is nearest."""
+    signs: bool = False
+    """See `Signature`."""
 
     def __post_init__(self) -> None:
-        shape = table_shape(self.modulus, self.table.ndim)
-        if self.table.shape != shape:
+        if not self.sizes or min(self.sizes) < 1:
+            raise ModgrokError(f"A task needs at least one variable with at least one value, not sizes {self.sizes}.")
+        if self.answers < 2:
+            raise ModgrokError(f"A task needs at least 2 possible answers, not {self.answers}.")
+        if (self.table is None) == (self.rule is None):
+            raise ModgrokError(f"A task has either a table or a rule, and {self.name!r} has both or neither.")
+        if self.table is not None:
+            object.__setattr__(self, "table", self._checked_table())
+        if self.vectors is not None and self.sizes != self.vectors.shape[:1]:
             raise ModgrokError(
-                f"A table of {len(shape)} variables modulo {self.modulus} has shape {shape}, not {self.table.shape}."
+                f"Real inputs are one row for each input, and for sizes {self.sizes} came {self.vectors.shape}."
             )
-        low, high = self.table.min(), self.table.max()
-        if low < 0 or high >= self.modulus:
+        if self.codes is not None and (self.codes.ndim != 2 or len(self.codes) != self.answers):
+            raise ModgrokError(f"Codes are one row for each of {self.answers} answers, not {self.codes.shape}.")
+        if self.tolerance is not None and (self.codes is None or not self.tolerance > 0):
+            raise ModgrokError(f"A tolerance is a positive number and goes with codes, and {self.tolerance} came.")
+
+    def _checked_table(self) -> Int[np.ndarray, "*sizes"]:
+        """The table as read-only 64-bit integers: itself where it is that already, a copy otherwise."""
+        check_entries(self.sizes)
+        if self.table.shape != self.sizes:
+            raise ModgrokError(f"A table over inputs of sizes {self.sizes} has that shape, not {self.table.shape}.")
+        low, high = int(self.table.min()), int(self.table.max())
+        if low < HOLE or high >= self.answers:
             raise ModgrokError(
-                f"The answers modulo {self.modulus} lie in 0 … {self.modulus - 1}, and this table has "
-                f"{low if low < 0 else high}; reduce it modulo {self.modulus} first."
+                f"The answers lie in 0 … {self.answers - 1} ({HOLE} where an input does not occur), and this table has "
+                f"{low if low < HOLE else high}; reduce it modulo {self.answers} first."
             )
+        if high == HOLE:
+            raise ModgrokError(f"A task needs inputs, and in the table of {self.name!r} none occurs.")
+        if self.table.dtype == np.int64 and not self.table.flags.writeable:
+            return self.table
         table = self.table.astype(np.int64)
         table.setflags(write=False)
-        object.__setattr__(self, "table", table)
+        return table
 
     def __repr__(self) -> str:
-        return f"Task({self.name!r}, modulus={self.modulus}, arity={self.arity})"
+        if self.is_modular:
+            return f"Task({self.name!r}, modulus={self.modulus}, arity={self.arity})"
+        sizes = f"sizes={self.sizes}" if self.arity <= 4 else f"arity={self.arity}"
+        return f"Task({self.name!r}, {sizes}, answers={self.answers})"
 
     @property
     def arity(self) -> int:
         """S, the number of variables."""
-        return self.table.ndim
+        return len(self.sizes)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return variable_names(self.arity)
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether there is a table."""
+        return self.rule is None
+
+    @property
+    def is_modular(self) -> bool:
+        """Whether all variables and the answers run over one Z_p, so that there is a modulus."""
+        return self.enumerable and self.vectors is None and set(self.sizes) == {self.answers}
+
+    @property
+    def modulus(self) -> int:
+        """p of a function on Z_p."""
+        if not self.is_modular:
+            raise ModgrokError(
+                f"{self!r} has no modulus, and what is asked for needs a function on one Z_p: every variable and the "
+                f"answer with the same number of values."
+            )
+        return self.answers
+
+    @property
+    def signature(self) -> Signature:
+        outputs = self.answers if self.codes is None else self.codes.shape[1]
+        if self.vectors is not None:
+            return Signature((), outputs, self.vectors.shape[1], self.signs)
+        return Signature(self.sizes, outputs, 0, self.signs)
+
+    @cached_property
+    def present(self) -> Int[np.ndarray, "present"]:
+        """The inputs that occur, as ascending indices into the raveled table."""
+        if not self.enumerable:
+            raise ModgrokError(f"The inputs of {self.name!r} are too many to enumerate.")
+        return np.flatnonzero(self.table.reshape(-1) != HOLE)
+
+    @property
+    def holes(self) -> int:
+        """How many inputs do not occur."""
+        return math.prod(self.sizes) - len(self.present) if self.enumerable else 0
+
+    @property
+    def note(self) -> str:
+        """A sentence on the inputs that do not occur; empty where all do."""
+        if not self.holes:
+            return ""
+        first = np.unravel_index(int(np.argmin(self.table.reshape(-1))), self.sizes)
+        where = describe_input(self.variables, tuple(int(i) for i in first))
+        return (
+            f"{self.name} has no answer at {self.holes:,} of {self.table.size:,} inputs, the first at {where}; "
+            f"they are neither trained on nor tested."
+        )
 
     @cached_property
     def structure(self) -> Structure:
         """How the table decomposes, found from the table alone."""
         from modgrok.tasks.structure import find_structure
 
-        return find_structure(self.table)
+        if self.is_modular:
+            return find_structure(self.table)
+        why = "its inputs are too many to enumerate" if not self.enumerable else "this one is not a function on one Z_p"
+        return Structure("unknown", self.answers, f"Sums and products are sought in functions on Z_p, and {why}.")
+
+    def unordered(self) -> "Task":
+        """The same function with one order of each input, n1 ≤ n2 ≤ …; the other orders become holes."""
+        axes = range(self.arity)
+        if not self.enumerable or any(
+            self.sizes[s] != self.sizes[0] or not np.array_equal(self.table, self.table.swapaxes(0, s)) for s in axes
+        ):
+            raise ModgrokError(
+                f"Unordered inputs need a table that is symmetric in its variables; {self.name!r} is not."
+            )
+        values = np.ogrid[tuple(slice(size) for size in self.sizes)]
+        table = self.table.copy()
+        for one, next_one in pairwise(values):
+            table[np.broadcast_to(one > next_one, self.sizes)] = HOLE
+        return dataclasses.replace(self, table=table, name=f"{self.name}:unordered")
 
     @classmethod
     def from_expression(cls, text: str, modulus: int) -> "Task":
         """The function that a text spells, such as `n^2 + m^2`; the grammar is in `modgrok.tasks.expression`."""
-        return cls(modulus, expression.parse(text).table(modulus), text.strip())
+        from modgrok.tasks.expression import parse
+
+        table = parse(text).table(modulus)
+        table.setflags(write=False)
+        return cls(text.strip(), table.shape, table.shape[0], table)
 
     @classmethod
     def from_function(
-        cls, function: Callable[..., Any], modulus: int, arity: int = 2, name: str | None = None
+        cls, function: Callable[..., Any], modulus: int, arity: int | None = None, name: str | None = None
     ) -> "Task":
-        """The function's values modulo p. It is called with Python integers, so that nothing overflows."""
-        shape = table_shape(modulus, arity)
-        answers = np.empty(shape, dtype=np.int64)
-        for inputs in product(range(modulus), repeat=arity):
+        """The function's values modulo p, `HOLE` where it returns None. It is called with Python integers, so that
+        nothing overflows. The arity is that of its signature, 2 where it has none."""
+        sizes = table_shape(modulus, _arity(function) if arity is None else arity)
+        table = np.empty(sizes, dtype=np.int64)
+        for inputs in product(*map(range, sizes)):
             answer = function(*inputs)
             try:
-                answers[inputs] = operator.index(answer) % modulus
+                table[inputs] = HOLE if answer is None else operator.index(answer) % modulus
             except TypeError:
                 raise ModgrokError(
-                    f"A task's function must return integers, and at {describe_input(variable_names(arity), inputs)} "
-                    f"it returned {answer!r}."
+                    "A task's function must return integers (None where an input does not occur), and at "
+                    f"{describe_input(variable_names(len(sizes)), inputs)} it returned {answer!r}."
                 ) from None
-        return cls(modulus, answers, name or str(getattr(function, "__name__", "function")))
+        return cls(name or str(getattr(function, "__name__", "function")), sizes, sizes[0], table)
 
     @classmethod
-    def from_table(cls, array: Any, name: str = "table") -> "Task":
-        """The function whose answers are the entries; the modulus is the length of every axis."""
+    def from_table(cls, array: Any, name: str = "table", answers: int | None = None) -> "Task":
+        """The function whose answers are the entries. Unless it is given, the number of answers is the length of the
+        axes where they are all equal (the modulus), and else one more than the greatest entry."""
         try:
             table = np.asarray(array)
         except ValueError:
             raise ModgrokError("A table needs rows of equal length.") from None
-        if table.ndim == 0 or len(set(table.shape)) > 1:
-            raise ModgrokError(f"A table over Z_p has shape (p, …, p), one axis for each variable, not {table.shape}.")
+        if table.ndim == 0:
+            raise ModgrokError("A table has a shape, one axis for each variable, and this is a single number.")
         if not np.issubdtype(table.dtype, np.integer):
             raise ModgrokError(f"A table has integer entries, and this one has the type {table.dtype}.")
-        return cls(table.shape[0], table.astype(np.int64), name)
+        if answers is None:
+            answers = table.shape[0] if len(set(table.shape)) == 1 or not table.size else int(table.max()) + 1
+        if not table.size:
+            raise ModgrokError(f"A table needs at least 2 answers, and one of shape {table.shape} has none.")
+        return cls(name, table.shape, answers, table)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Task":
         """The table in a `.npy` or `.csv` file."""
+        from modgrok.tasks.families.files import read_table
+
         table = read_table(Path(path))
         try:
             return cls.from_table(table, str(path))
@@ -109,49 +249,56 @@ class Task:
             raise ModgrokError(f"{str(path)!r}: {error}") from None
 
 
-def random_task(seed: int, modulus: int, arity: int = 2) -> Task:
-    """A table of independent uniform answers, which nothing but memory can learn."""
-    shape = table_shape(modulus, arity)
-    answers = np.random.PCG64([seed, modulus, arity]).random_raw(modulus**arity) % np.uint64(modulus)
-    return Task(modulus, answers.astype(np.int64).reshape(shape), f"random:{seed}")
+def whole_modulus(modulus: Any) -> int:
+    """p as a Python integer, where it is one and at least 2."""
+    try:
+        whole = operator.index(modulus)
+    except TypeError:
+        raise ModgrokError(f"The modulus is a whole number, not {modulus!r}.") from None
+    digits = round(abs(whole).bit_length() * math.log10(2))
+    shown = f"one of about {digits:,} digits" if digits > 20 else str(modulus)
+    if isinstance(modulus, bool) or whole < 2:
+        raise ModgrokError(f"The modulus must be at least 2, not {shown}.")
+    if whole > MOST_ENTRIES:
+        raise ModgrokError(f"A table has at most {MOST_ENTRIES:,} entries, too few for the modulus {shown}.")
+    return whole
 
 
-def task(source: Any, modulus: int) -> Task:
-    """A task from what describes it.
-
-    A text is a name in the catalogue (`addition`), `random:SEED`, a path that ends in .npy or .csv, or else an
-    expression; a callable, an array and a `Task` are taken as they are. A table's own modulus must be the one given.
-    """
-    found = _find(source, modulus)
-    if found.modulus != modulus:
+def table_shape(modulus: int, arity: int) -> tuple[int, ...]:
+    """(p, …, p), one axis for each variable, where p ≥ 2, S ≥ 1 and p^S fits in memory; an error otherwise."""
+    p = whole_modulus(modulus)
+    if arity < 1:
+        raise ModgrokError(f"A task needs at least one variable, not {arity}.")
+    if arity > MOST_VARIABLES or p**arity > MOST_ENTRIES:
         raise ModgrokError(
-            f"The table {found.name!r} is one modulo {found.modulus}, and modulo {modulus} was asked for."
+            f"A table has at most {MOST_ENTRIES:,} entries, and {arity} variables modulo {p} need "
+            f"{p}^{arity}; take a smaller modulus or fewer variables."
         )
-    return found
+    return (p,) * arity
 
 
-def _find(source: Any, modulus: int) -> Task:
-    if isinstance(source, Task):
-        return source
-    if isinstance(source, Path):
-        return Task.from_file(source)
-    if isinstance(source, str):
-        return _from_text(source, modulus)
-    if callable(source):
-        return Task.from_function(source, modulus)
-    return Task.from_table(source)
+def check_entries(sizes: tuple[int, ...]) -> None:
+    """An error where a table of these sizes would not fit in memory."""
+    if len(sizes) > MOST_VARIABLES or math.prod(sizes) > MOST_ENTRIES:
+        raise ModgrokError(f"A table has at most {MOST_ENTRIES:,} entries, too few for inputs of sizes {sizes}.")
 
 
-def _from_text(text: str, modulus: int) -> Task:
-    name = text.strip()
-    if name in CATALOGUE:
-        return Task(modulus, Task.from_expression(CATALOGUE[name].expression, modulus).table, name)
-    if match := re.fullmatch("random:([0-9]{1,18})", name):
-        return random_task(int(match[1]), modulus)
-    if name.lower().endswith(SUFFIXES):
-        return Task.from_file(name)
-    if re.fullmatch("[a-z_]{3,}", name) and set(name) - set("nm"):
-        close = get_close_matches(name, CATALOGUE, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the catalogue has {', '.join(CATALOGUE)}."
-        raise ModgrokError(f"There is no function called {name!r}; {hint}")
-    return Task.from_expression(text, modulus)
+def variable_names(arity: int) -> tuple[str, ...]:
+    """What the variables are called where no expression says otherwise: n; n, m; n1, n2, n3, …"""
+    return ("n", "m")[:arity] if arity <= 2 else tuple(f"n{s + 1}" for s in range(arity))
+
+
+def describe_input(names: tuple[str, ...], values: tuple[int, ...]) -> str:
+    """One input in words, such as `n=0, m=3`."""
+    return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
+
+
+def _arity(function: Callable[..., Any]) -> int:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 2
+    if any(parameter.kind == parameter.VAR_POSITIONAL for parameter in parameters):
+        return 2
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(parameter.kind in positional and parameter.default is parameter.empty for parameter in parameters)

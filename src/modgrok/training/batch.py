@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from modgrok.training.examples import Examples, RunData
+from modgrok.training.data import Batch, RunData
 from modgrok.training.loop import State, advance, start, start_randomly
 from modgrok.training.program import EXAMPLES, Program
 
@@ -31,7 +31,7 @@ SHARING = 8
 """The most CPU devices that share a run; twelve or sixteen were no faster."""
 
 
-def divided(
+def share_between_devices(
     program: Program, runs: int, rows: int, devices: tuple[Any, ...], most: int = SHARING
 ) -> tuple[Program, tuple[Any, ...]]:
     """The program and the devices that train so many runs: a large one that is alone is shared by up to `most`."""
@@ -48,6 +48,7 @@ def compiled(
     """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices."""
     runs, data = _layout(program)
     mesh = _mesh(program, devices)
+    batch = data.batch if isinstance(data, RunData) else data
 
     def over_runs(function: Callable[..., Any], mapped: tuple[Any, ...], fixed: int) -> Callable[..., Any]:
         one = partial(function, program)
@@ -67,8 +68,8 @@ def compiled(
         return jax.jit(spread, out_shardings=NamedSharding(mesh, runs), compiler_options=OPTIONS.get(program.platform))
 
     return (
-        over_runs(start_randomly, (runs, runs, runs, data.examples), 0),
-        over_runs(start, (runs, runs, data.examples), 0),
+        over_runs(start_randomly, (runs, runs, runs, batch), 0),
+        over_runs(start, (runs, runs, batch), 0),
         over_runs(advance, (runs, data, runs, runs), 3),
     )
 
@@ -77,30 +78,29 @@ def _mesh(program: Program, devices: tuple[Any, ...]) -> Mesh:
     return Mesh(np.array(devices), (EXAMPLES if program.shared > 1 else "runs",))
 
 
-def _layout(program: Program) -> tuple[PartitionSpec, RunData]:
+def _layout(program: Program) -> tuple[PartitionSpec, Any]:
     """How arrays with a run axis lie on the devices, and how a run's data do."""
     if program.shared == 1:
         runs = PartitionSpec("runs")
-        places = runs if program.gathers else None
-        return runs, RunData(Examples(runs, runs, runs, places), runs, runs, runs, runs)
+        return runs, runs
     everywhere, blocks = PartitionSpec(), PartitionSpec(None, EXAMPLES)
-    examples = Examples(blocks, blocks, blocks, None)
-    return everywhere, RunData(examples, everywhere, everywhere, everywhere, everywhere)
+    others = (everywhere,) * (len(RunData._fields) - 1)
+    return everywhere, RunData(Batch(blocks, blocks, blocks, everywhere), *others)
 
 
 def stack(trees: Sequence[Any], program: Program, devices: tuple[Any, ...]) -> Any:
     """Equal trees of arrays, one for each run, as one tree with a run axis, laid out over the devices."""
     runs, data = _layout(program)
     mesh = _mesh(program, devices)
-    specs = data if isinstance(trees[0], RunData) else jax.tree.map(lambda _: runs, trees[0])
-    return jax.tree.map(
-        lambda spec, *leaves: jax.device_put(
-            np.stack([np.asarray(leaf) for leaf in leaves]), NamedSharding(mesh, spec)
-        ),
-        specs,
-        *trees,
-        is_leaf=lambda node: isinstance(node, PartitionSpec),
-    )
+    specs = data if isinstance(trees[0], RunData) and isinstance(data, RunData) else runs
+
+    def place(spec: PartitionSpec, *parts: Any) -> Any:
+        sharding = NamedSharding(mesh, spec)
+        return jax.tree.map(
+            lambda *leaves: jax.device_put(np.stack([np.asarray(leaf) for leaf in leaves]), sharding), *parts
+        )
+
+    return jax.tree.map(place, specs, *trees, is_leaf=lambda node: isinstance(node, PartitionSpec))
 
 
 def unstack(tree: Any, count: int) -> list[Any]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax
-import numpy as np
 
-from modgrok.training.program import Program
+from modgrok.training.data import Room
+from modgrok.training.kernels import kernel_for
+from modgrok.training.program import Program, free_bytes
 
 BATCH_FLOATS = 1 << 20
 """Activations of all the runs of one batch on one CPU device, which they pass one after another: a call of the program
@@ -36,35 +37,28 @@ def cores() -> int:
 
 
 @contextlib.contextmanager
-def precision(name: str) -> Iterator[None]:
-    """Inside, arrays of that precision can be made."""
-    with jax.enable_x64(name == "float64"):
+def precision_of(program: Program) -> Iterator[None]:
+    """Inside, arrays of the program's precisions can be made."""
+    with jax.enable_x64(program.x64):
         yield
 
 
-def run_bytes(program: Program, rows: int, slots: int) -> int:
-    """Memory that one run of a batch needs while it trains: weights, optimizer, activations and their derivatives."""
-    weights = (program.arity + 1) * program.modulus * program.width
-    blocks, block = program.blocks(rows)
-    activations = (5 if blocks == 1 else 4) * block * (program.width + program.modulus)
-    gathered = program.arity * program.modulus * slots * program.width if program.gathers else 0
-    table = 4 * program.modulus**program.arity
-    return np.dtype(program.precision).itemsize * (8 * weights + activations + gathered + table)
+def run_bytes(program: Program, room: Room, evaluated: int) -> int:
+    """Memory that one run of a batch needs while it trains."""
+    return program.run_bytes(room.rows, kernel_for(program).extra_floats(program, room), evaluated)
 
 
-def runs_per_device(program: Program, rows: int, slots: int, device: Any) -> int:
+def runs_per_device(program: Program, room: Room, evaluated: int, device: Any) -> int:
     """How many runs one device trains at once: few on a CPU, what its memory holds elsewhere."""
-    fits = max(1, int(MEMORY_SHARE * device_memory(device) / run_bytes(program, rows, slots)))
+    fits = max(1, int(MEMORY_SHARE * device_memory(device) / run_bytes(program, room, evaluated)))
     if device.platform != "cpu":
         return min(fits, GPU_RUNS)
-    return min(fits, max(CPU_RUNS, BATCH_FLOATS // (rows * program.width)))
+    return min(fits, max(CPU_RUNS, BATCH_FLOATS // (room.rows * program.cost.activations)))
 
 
 def device_memory(device: Any) -> int:
     """Bytes that one device may use: its own memory, or for CPU devices their share of what the machine has free."""
     if device.platform == "cpu":
-        pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
-        free = os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
-        return free // max(1, len(jax.local_devices(backend="cpu")))
+        return free_bytes() // max(1, len(jax.local_devices(backend="cpu")))
     statistics = device.memory_stats() or {}
     return int(statistics.get("bytes_limit", 8 << 30))

@@ -10,12 +10,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32
 
-from modgrok.training.evaluation import Measurement, measure
-from modgrok.training.examples import Examples, RunData
-from modgrok.training.gradient import Noise, loss_and_gradient
-from modgrok.training.optimizer import Rates, transformation
+from modgrok.networks import Noise
+from modgrok.networks.architecture import Parameters
+from modgrok.training.data import Batch, RunData
+from modgrok.training.evaluation import evaluate, recorded_names
+from modgrok.training.kernels import kernel_for
+from modgrok.training.optimizers import Rates, Start, norm, transformation, update
 from modgrok.training.program import Program
-from modgrok.training.weights import Weights, initial_weights
 
 NEVER = -1
 
@@ -23,8 +24,9 @@ NEVER = -1
 class State(NamedTuple):
     """What a run carries from step to step; with the step's number, all that is needed to resume it."""
 
-    weights: Weights
+    weights: Parameters
     optimizer: Any
+    start: Start
     order: Int32[Array, "example"] | None
     """The order of the examples in this epoch, for minibatches."""
     frozen: Bool[Array, ""]
@@ -33,55 +35,61 @@ class State(NamedTuple):
     """The step at which the loss or the gradient was not finite, or −1."""
 
 
-def start(program: Program, weights: Weights, rates: Rates, examples: Examples) -> State:
+def start(program: Program, weights: Parameters, rates: Rates, batch: Batch) -> State:
     """The state before the first step."""
-    order = None if program.batch_size is None else jnp.arange(examples.answers.size, dtype=jnp.int32)
+    fixed = program.batch_size is not None and program.rule is None
+    beginning = Start(
+        weights if "decay_to_start" in program.features else None,
+        norm(weights) if "hold_norm" in program.features else None,
+    )
     return State(
         weights,
         transformation(program, rates).init(weights),
-        order,
+        beginning,
+        jnp.arange(batch.labels.size, dtype=jnp.int32) if fixed else None,
         jnp.zeros((), bool),
         jnp.full((), NEVER, jnp.int32),
     )
 
 
-def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates, examples: Examples) -> State:
+def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates, batch: Batch) -> State:
     """The state before the first step, with fresh weights that depend on the seed alone."""
     key = jax.random.fold_in(jax.random.key(seed), 0)
-    shape = (program.modulus, program.arity, program.width)
-    weights = initial_weights(key, *shape, program.parametrization, init_scale, program.precision)
-    return start(program, weights, rates, examples)
+    weights = program.architecture.init(key, program.signature, init_scale, program.dtype)
+    return start(program, weights, rates, batch)
 
 
 def advance(
     program: Program, state: State, data: RunData, rates: Rates, seed: Any, step: Any, count: Any, measured: Any
-) -> tuple[State, Measurement]:
+) -> tuple[State, dict[str, Array]]:
     """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN."""
     key = jax.random.fold_in(jax.random.key(seed), 1)
 
     def body(i: Any, state: State) -> State:
-        return _step(program, state, data.examples, rates, key, step + i)
+        return _step(program, state, data, rates, key, step + i)
 
     if program.platform == "cpu":
         count = jnp.where(state.frozen, jnp.zeros_like(count), count)
     state = jax.lax.fori_loop(jnp.zeros_like(count), count, body, state)
-    missing = jnp.full((), jnp.nan, program.precision)
+    missing = jnp.full((), jnp.nan, program.dtype)
     return state, jax.lax.cond(
         measured,
-        lambda: measure(program, state.weights, data),
-        lambda: Measurement(*(missing for _ in Measurement._fields)),
+        lambda: evaluate(program, state.weights, data),
+        lambda: dict.fromkeys(recorded_names(program), missing),
     )
 
 
-def _step(program: Program, state: State, examples: Examples, rates: Rates, key: Any, step: Any) -> State:
-    noise = Noise(jax.random.fold_in(key, step), rates.dropout) if program.dropout else None
-    order, chosen = state.order, examples
-    if program.batch_size is not None:
-        order, chosen = _minibatch(program.batch_size, state.order, examples, key, step)
-    loss, gradient = loss_and_gradient(program, state.weights, chosen, noise)
-    updates, optimizer = transformation(program, rates).update(gradient, state.optimizer, state.weights)
-    most = jnp.finfo(program.precision).max
-    moved = jax.tree.map(lambda w, update: jnp.clip(w + update, -most, most), state.weights, updates)
+def _step(program: Program, state: State, data: RunData, rates: Rates, key: Any, step: Any) -> State:
+    order, chosen = state.order, data.batch
+    if program.rule is not None:
+        chosen = _fresh(program, key, step)
+    elif program.batch_size is not None:
+        order, chosen = _minibatch(program.batch_size, state.order, data.batch, key, step)
+    noise = None
+    if "dropout" in program.features:
+        noise = Noise(jax.random.fold_in(key, step), rates["dropout"], chosen.weight[0], None)
+    loss, gradient = kernel_for(program).loss_and_gradient(program, state.weights, chosen, data.codes, noise)
+    moved, optimizer = update(program, rates, gradient, state.optimizer, state.weights, state.start, step)
     finite = jnp.isfinite(loss) & jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
     moving = finite & ~state.frozen
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
@@ -89,15 +97,29 @@ def _step(program: Program, state: State, examples: Examples, rates: Rates, key:
     return State(
         jax.tree.map(keep, moved, state.weights),
         jax.tree.map(keep, optimizer, state.optimizer),
+        state.start,
         order,
         state.frozen | diverged,
         jnp.where(diverged, step, state.diverged_at),
     )
 
 
-def _minibatch(size: int, order: Any, examples: Examples, key: Any, step: Any) -> tuple[Array, Examples]:
+def _fresh(program: Program, key: Any, step: Any) -> Batch:
+    """Inputs that are drawn for this step alone, all values equally likely, and their answers."""
+    assert program.batch_size is not None
+    sizes = program.signature.sizes
+    keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, step), 2), len(sizes))
+    columns = [
+        jax.random.randint(k, (program.batch_size,), 0, size, jnp.int32) for k, size in zip(keys, sizes, strict=True)
+    ]
+    inputs = jnp.stack(columns, axis=1)
+    weight = jnp.full((1, program.batch_size), 1 / program.batch_size, program.dtype)
+    return Batch(inputs[None], program.rule(inputs).astype(jnp.int32)[None], weight, None)
+
+
+def _minibatch(size: int, order: Any, batch: Batch, key: Any, step: Any) -> tuple[Array, Batch]:
     """The next examples of an order that is drawn anew for every epoch; the last batch of an epoch may be smaller."""
-    total = examples.answers.size
+    total = batch.labels.size
     per_epoch = -(-total // size)
     epoch, number = step // per_epoch, step % per_epoch
     shuffle = jax.random.fold_in(jax.random.fold_in(key, epoch), 1)
@@ -108,10 +130,10 @@ def _minibatch(size: int, order: Any, examples: Examples, key: Any, step: Any) -
     )
     position = number * size + jnp.arange(size, dtype=jnp.int32)
     row = order[jnp.minimum(position, total - 1)]
-    present = (position < total).astype(examples.weight.dtype)
-    return order, Examples(
-        examples.inputs[0, row][None],
-        examples.answers[0, row][None],
+    present = (position < total).astype(batch.weight.dtype)
+    return order, Batch(
+        batch.inputs[0, row][None],
+        batch.labels[0, row][None],
         (present / present.sum())[None],
         None,
     )

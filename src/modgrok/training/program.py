@@ -1,55 +1,74 @@
 """What a compilation depends on: two runs with equal programs and equal array shapes train in one batch."""
 
+import os
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-Family = Literal["sgd", "adam"]
-Loss = Literal["mse", "cross_entropy"]
+import numpy as np
+
+from modgrok.networks import Architecture, Cost
+from modgrok.tasks import Signature
+from modgrok.training.recording import Measure
+
+Precision = Literal["float32", "highest", "float64"]
 
 EXAMPLES = "examples"
 """The axis of devices that share a run's examples."""
 CACHE_FLOATS = 1 << 17
 """Activations that one block of the CPU path holds: with their derivatives a megabyte, which stays in the cache."""
+DEVICE_FLOATS = 1 << 29
+"""Activations of a block on other devices."""
 
 
 @dataclass(frozen=True)
 class Program:
     """The static part of training one network; learning rates and the like are data."""
 
-    modulus: int
-    arity: int
-    width: int
-    activation: str
-    parametrization: str
-    loss: Loss
-    family: Family
-    """Whether gradients are scaled by Adam; momentum and both weight decays are numbers, zero where absent."""
-    nesterov: bool
+    architecture: Architecture
+    signature: Signature
+    loss: str
+    scaling: str
+    """How gradients become updates, by name; momentum and both weight decays are numbers, zero where absent."""
+    features: frozenset[str]
+    """Which wrappers around the update there are: `dropout`, `schedule`, `groups`, `decay_to_start`, `hold_norm`,
+    `orthogonal`, `grokfast_ema`, `grokfast_ma`."""
     batch_size: int | None
     """None: every step sees the whole training set."""
-    dropout: bool
-    batch_norm: bool
-    precision: Literal["float32", "float64"]
+    precision: Precision
+    loss_precision: Literal["float32", "float64"]
     platform: str
-    """`cpu` works in cache-sized blocks and scatters gradients; others take the whole batch at once and gather them."""
+    """`cpu` works in cache-sized blocks; others take as much at once as fits."""
+    recorded: tuple[Measure, ...] = ()
+    """What is measured on the way besides losses, accuracies and norms."""
+    codes: bool = False
+    """Whether outputs are compared with given vectors instead of one-hot answers."""
+    tolerance: float | None = None
+    rule: Any = None
+    """What answers inputs that are drawn afresh for every step; None where the training set is fixed."""
+    window: int = 0
+    """Gradients that a moving average remembers."""
     shared: int = 1
     """How many CPU devices work on one run, each on its part of the blocks. Two find what one would, bit for bit, since
     one adds up the same two parts."""
 
     @property
-    def gathers(self) -> bool:
-        """Whether gradients are summed by look-up: fast and deterministic on a GPU, where scattering is neither."""
-        return self.platform != "cpu" and self.batch_size is None
+    def dtype(self) -> str:
+        """Of weights and arithmetic."""
+        return "float64" if self.precision == "float64" else "float32"
 
     @property
-    def padded_answers(self) -> int:
-        """Width of the output products: a multiple of 8 lets a GPU use its matrix units."""
-        return self.modulus if self.platform == "cpu" else -(-self.modulus // 8) * 8
+    def x64(self) -> bool:
+        """Whether numbers of 64 bits occur."""
+        return "float64" in (self.precision, self.loss_precision)
 
     @property
-    def padded_width(self) -> int:
-        """Width of the hidden layer while it is computed with: rows of whole cache lines, where that wastes little."""
-        return self.width if self.platform != "cpu" or self.width < 128 else -(-self.width // 16) * 16
+    def cost(self) -> Cost:
+        return self.architecture.cost(self.signature)
+
+    @property
+    def batch_norm(self) -> bool:
+        """Whether an example's output depends on its batch, which then cannot be cut into blocks."""
+        return bool(getattr(self.architecture, "batch_norm", False))
 
     @property
     def parts(self) -> int:
@@ -58,12 +77,37 @@ class Program:
 
     def blocks(self, examples: int) -> tuple[int, int]:
         """How many blocks of how many rows hold that many examples: one, or as many in each part."""
-        if self.platform != "cpu" or self.batch_norm or self.batch_size is not None:
+        if self.batch_norm or self.batch_size is not None:
             return 1, examples
-        length = max(64, CACHE_FLOATS // self.width)
+        floats = CACHE_FLOATS if self.platform == "cpu" else DEVICE_FLOATS
+        length = max(64, floats // self.cost.activations)
         count = 1 if examples <= length else self.blocks_of(length, examples)
         return count, -(-examples // count)
 
     def blocks_of(self, rows: int, examples: int) -> int:
         """The fewest blocks of so many rows that hold the examples, as many in each part."""
         return self.parts * -(-examples // (self.parts * rows))
+
+    def evaluation_blocks(self, examples: int) -> tuple[int, int]:
+        """The same for evaluations, which keep less. At least two blocks in each part: a loop of one is compiled, and
+        rounds, as none."""
+        rows = min(-(-examples // (2 * self.parts)), max(512, CACHE_FLOATS // self.cost.activations))
+        return self.blocks_of(rows, examples), rows
+
+    def run_bytes(self, rows: int, extra: int, evaluated: int) -> int:
+        """Memory that one run of a batch needs while it trains: weights, optimizer, activations and their derivatives,
+        what a kernel keeps besides, and what is evaluated."""
+        blocks, block = self.blocks(rows)
+        kept = (5 if blocks == 1 else 4) * block * (self.cost.activations + self.signature.outputs)
+        copies = 8 + self.window
+        return np.dtype(self.dtype).itemsize * (copies * self.cost.parameters + kept + extra + 4 * evaluated)
+
+    def step_flops(self, rows: int) -> float:
+        """Operations of one step: forward, twice as many back, and the update of the weights."""
+        return 3 * rows * self.cost.flops + 20 * self.cost.parameters
+
+
+def free_bytes() -> int:
+    """Memory that this machine has free."""
+    pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
+    return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")

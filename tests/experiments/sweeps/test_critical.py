@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modgrok import plot
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
-from modgrok.experiments.sweeps.critical_figure import draw_critical
 from modgrok.experiments.sweeps.logistic import fit_transition
 from modgrok.experiments.sweeps.trends import describe, gains, power_law, sentences
 
@@ -128,8 +128,8 @@ def test_a_measurement_can_be_written_and_read(several: list[Critical]) -> None:
 
 
 def test_figures(several: list[Critical]) -> None:
-    assert len(draw_critical(several).axes) == 2
-    assert len(draw_critical(several[2:]).axes) == 1
+    assert len(plot.critical(several).axes) == 2
+    assert len(plot.critical(several[2:]).axes) == 1
 
 
 @pytest.mark.parametrize(

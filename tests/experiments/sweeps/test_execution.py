@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from modgrok import plot
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.sweeps import Sweep
@@ -14,7 +15,6 @@ from modgrok.experiments.sweeps.engines import engine_called
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.estimate import estimate
 from modgrok.experiments.sweeps.execution import execute, plan, run_sweep
-from modgrok.experiments.sweeps.figures import draw, save_figure
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import summarize
@@ -138,12 +138,12 @@ def test_figures(trained: tuple[Store, Results], tmp_path: Path, kind: Any) -> N
     summary = summarize(SWEEP, sweep_table(SWEEP, trained[1]), "grokked_at", "optimizer" if kind == "map" else None)
     if kind == "map":
         with pytest.raises(ModgrokError, match="two settings"):
-            draw(summary, kind)
+            plot.sweep(summary, kind)
         summary = summarize(SWEEP, sweep_table(SWEEP, trained[1]), "test_accuracy", "fraction", "seed")
-    save_figure(draw(summary, kind), tmp_path / "figure.svg")
+    plot.save(plot.sweep(summary, kind), tmp_path / "figure.svg")
     assert (tmp_path / "figure.svg").stat().st_size > 5000
     with pytest.raises(ModgrokError, match=r"\.png, \.svg or \.pdf"):
-        save_figure(None, tmp_path / "figure.txt")
+        plot.save(plot.sweep(summary), tmp_path / "figure.txt")
 
 
 def test_units_have_training_sets_of_one_length_on_a_cpu(tmp_path: Path) -> None:

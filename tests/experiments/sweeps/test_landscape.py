@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from modgrok import plot
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.functions import FUNCTIONS
 from modgrok.experiments.sweeps.landscape import landscape, landscape_sweep, sentences
-from modgrok.experiments.sweeps.landscape_figure import draw_landscape
 from modgrok.experiments.sweeps.results import Results
 from modgrok.tasks import task
 
@@ -45,7 +45,7 @@ def test_three_classes(pretended: Any, tmp_path: Path) -> None:
         "Of the functions with a known structure are learnt: 1 easily.",
         "Of the functions without a known structure are learnt: 1 with much data, 1 not at all.",
     ]
-    assert draw_landscape(rows, "mod 11").axes
+    assert plot.landscape(rows, "mod 11").texts
 
 
 def test_the_catalogue_has_functions_of_every_kind() -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modgrok import plot
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
 from modgrok.experiments.sweeps import Sweep
-from modgrok.experiments.sweeps.figures import draw
 from modgrok.experiments.sweeps.summary import Cell, Summary
 from modgrok.experiments.sweeps.values import LIMIT, value, values
 
@@ -189,7 +189,7 @@ def test_every_experiment_is_checked_before_the_first(vary: str, says: str) -> N
 def test_a_figure_shows_where_runs_have_no_value() -> None:
     row = (Cell(5, ()), Cell(5, (140.0, 150.0)), Cell(5, (80.0,) * 5), Cell(0, ()))
     summary = Summary("n + m mod 23", "grokked_at", "fraction", None, (0.2, 0.4, 0.6, 0.8), (None,), (row,))
-    (axes,) = draw(summary).axes
+    axes = plot.sweep(summary)
     marked = {line.get_gid(): list(line.get_xdata()) for line in axes.lines if line.get_gid()}
-    assert marked == {"no run": [0.2], "not all runs": [0.4]}
-    assert axes.get_legend_handles_labels()[1] == ["not all runs", "no run"]
+    assert marked == {"all runs without": [0.2], "some runs without": [0.4]}
+    assert axes.get_legend_handles_labels()[1] == ["some runs without", "all runs without"]

@@ -8,30 +8,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from modgrok.experiments.batches import program_of, rates_of
 from modgrok.experiments.bench.workload import Workload
-from modgrok.training.batch import compiled, divided, stack
-from modgrok.training.devices import runs_per_device
-from modgrok.training.examples import capacity, run_data, slots
-from modgrok.training.program import Program
+from modgrok.experiments.planner import Batch, Planned, plan
+from modgrok.experiments.programs import rates_of
+from modgrok.experiments.trainer import batch_limit
+from modgrok.training.batch import compiled, share_between_devices, stack
+from modgrok.training.data import run_data
 
 
 class Training:
     """Our own compiled program, on `runs` networks at once."""
 
     def __init__(self, workload: Workload, runs: int, devices: Sequence[Any]) -> None:
-        experiments = [workload.experiment(seed) for seed in range(runs)]
-        task = experiments[0].load_task()
-        program = program_of(experiments[0], task.arity, devices[0].platform)
-        train = [e.split.divide(task)[0] for e in experiments]
-        rows, slot_count = shape_of(program, workload, train)
-        program, used = divided(program, runs, rows, tuple(devices))
+        batch = planned_batch(workload, runs, devices)
+        program, used = share_between_devices(batch.program, runs, batch.room.rows, tuple(devices))
         begin, _, self._advance = compiled(program, used)
-        self._data = stack([run_data(program, task, examples, rows, slot_count) for examples in train], program, used)
-        self._rates = stack([rates_of(e) for e in experiments], program, used)
-        self._seeds = stack([np.uint32(e.seed) for e in experiments], program, used)
-        scales = stack([np.float32(e.init_scale) for e in experiments], program, used)
-        self._state = begin(self._seeds, scales, self._rates, self._data.examples)
+        data = [run_data(program, member.task, member.examples, batch.room) for member in batch.members]
+        self._data = stack(data, program, used)
+        self._rates = stack([rates_of(e) for e in batch.experiments], program, used)
+        self._seeds = stack([np.uint32(e.seed) for e in batch.experiments], program, used)
+        scales = stack([np.float32(e.init_scale) for e in batch.experiments], program, used)
+        self._state = begin(self._seeds, scales, self._rates, self._data.batch)
         self._step = 0
 
     def take(self, steps: int) -> None:
@@ -66,21 +63,18 @@ class NumpyProducts:
             _ = out.T @ self._hidden
 
 
+def planned_batch(workload: Workload, runs: int, devices: Sequence[Any]) -> Batch:
+    """One batch of so many networks."""
+    experiments = [workload.experiment(seed) for seed in range(runs)]
+    task = experiments[0].load_task()
+    (batch,) = plan([Planned(e, task) for e in experiments], devices[0].platform, lambda *_: runs)
+    return batch
+
+
 def preferred_runs(workload: Workload, devices: Sequence[Any]) -> int:
     """How many networks these devices train at once."""
-    experiment = workload.experiment(0)
-    task = experiment.load_task()
-    program = program_of(experiment, task.arity, devices[0].platform)
-    rows, slot_count = shape_of(program, workload, [experiment.split.divide(task)[0]])
-    return runs_per_device(program, rows, slot_count, devices[0]) * len(devices)
-
-
-def shape_of(program: Program, workload: Workload, train: Sequence[np.ndarray]) -> tuple[int, int]:
-    """Rows and slots that hold these training sets."""
-    if not program.gathers:
-        return workload.examples, 0
-    task = workload.experiment(0).load_task()
-    return capacity(workload.examples), max(slots(task, examples) for examples in train)
+    batch = planned_batch(workload, 1, devices)
+    return batch_limit(devices)(batch.program, batch.room, batch.evaluated)
 
 
 def operands(workload: Workload) -> tuple[Float[np.ndarray, "train N"], Float[np.ndarray, "p N"]]:

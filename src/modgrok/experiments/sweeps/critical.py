@@ -5,7 +5,7 @@ long one waits: near it, grokking takes ever longer. An estimate therefore alway
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.experiment import Experiment, describe_task
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.logistic import Transition, fit_transition
 
 LEAST, MOST = 0.05, 0.95
 """Fractions tried where the transition is not between low and high."""
 PIECES = 6
 """Into how many pieces a bracket is cut in one round."""
-Train = Callable[[Sequence[Experiment]], list[dict[str, Any] | None]]
+Train = Callable[[Sequence[Experiment]], list[Result | None]]
 """Trains experiments and returns their results in order, None for those that could not be trained."""
 
 
@@ -80,10 +81,10 @@ class Search:
             for seed in range(len(self.successes.get(fraction, ())), seeds)
         ]
 
-    def add(self, experiment: Experiment, result: dict[str, Any] | None) -> None:
+    def add(self, experiment: Experiment, result: Result | None) -> None:
         """Takes note of a run that has ended; one that could not be trained does not count."""
         if result is not None:
-            self.successes.setdefault(experiment.fraction, []).append(result["grokked_at"] is not None)
+            self.successes.setdefault(experiment.fraction, []).append(result.grokked_at is not None)
 
     def _next_fractions(self) -> tuple[list[float], int]:
         effort = self.effort
@@ -188,6 +189,17 @@ def critical_fractions(searches: Sequence[Search], train: Train) -> list[Critica
         for search in {id(search): search for search, _ in asked}.values():
             search.round += 1
             if not search.successes:
-                e = search.experiment
-                raise ModgrokError(f"No run of {e.task} modulo {e.modulus} could be trained; see the remarks above.")
+                task = describe_task(search.experiment)
+                raise ModgrokError(f"No run of {task} could be trained; see the remarks above.")
     return [Critical(search.experiment.resolve(), search.counts, search.effort.resolution) for search in searches]
+
+
+def critical_on_grid(counts: Mapping[float, tuple[int, int]]) -> float | None:
+    """α_c as far as a coarse grid shows it, without a fit: the smallest fraction at which at least half of the runs
+    grok, and at every larger one too; None where that is so at no fraction."""
+    found = None
+    for fraction, (successes, trials) in sorted(counts.items(), reverse=True):
+        if 2 * successes < trials:
+            break
+        found = fraction
+    return found

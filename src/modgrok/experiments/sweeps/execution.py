@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.planner import Batch, Failure
+from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store
-from modgrok.experiments.sweeps.engines import Engine, engine_called
+from modgrok.experiments.sweeps.engines import Engine, engine_named
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import Table, sweep_table
-from modgrok.experiments.sweeps.units import Failure, Unit
 from modgrok.networks import Network
 
 
@@ -25,15 +26,15 @@ class Plan:
     """All runs asked for."""
     stored: int
     """Those the store has."""
-    units: tuple[Unit, ...]
-    """Batches of the others."""
+    batches: tuple[Batch, ...]
+    """Of the others."""
 
 
 def plan(results: Results, store: Store, engine: Engine) -> Plan:
     """Groups what is missing into batches."""
     pending = results.pending
-    units = tuple(engine.plan(pending, store)) if pending else ()
-    return Plan(results.runs, results.runs - len(pending), units)
+    batches = tuple(engine.plan(pending, store)) if pending else ()
+    return Plan(results.runs, results.runs - len(pending), batches)
 
 
 def execute(
@@ -49,7 +50,7 @@ def execute(
     if record is not None:
         record.begin()
     try:
-        return engine.train(planned.units, store, _Recorder(observer or Observer(), results, record))
+        return engine.train(planned.batches, store, _Recorder(observer or Observer(), results, record))
     finally:
         results.refresh()
         if record is not None:
@@ -62,7 +63,7 @@ def run_sweep(sweep: Sweep, store: Store | str | Path | None = None, engine: Eng
 
     use_all_cores()
     place = store if isinstance(store, Store) else Store(store)
-    chosen = engine or engine_called("local")
+    chosen = engine or engine_named("local")
     results = Results(sweep.experiments, place)
     for failure in execute(plan(results, place, chosen), results, place, chosen, record=Record(sweep, place)):
         warnings.warn(str(failure), stacklevel=2)
@@ -75,7 +76,7 @@ class _Recorder(Observer):
     def __init__(self, observer: Observer, results: Results, record: Record | None) -> None:
         self.observer, self.results, self.record = observer, results, record
 
-    def ended(self, run: Any, result: dict[str, Any]) -> None:
+    def ended(self, run: Any, result: Result) -> None:
         self.results.outcomes[run.id] = result
         self.observer.ended(run, result)
         if self.record is not None:

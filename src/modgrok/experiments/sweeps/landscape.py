@@ -12,6 +12,7 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.functions import FUNCTIONS
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
@@ -87,7 +88,7 @@ def landscape_sweep(experiment: Experiment, functions: Sequence[str], fractions:
 
 def landscape(sweep: Sweep, results: Results) -> list[Row]:
     """The rows of a landscape, class by class, the well-learnt first."""
-    found: dict[str, dict[float, list[dict[str, Any]]]] = {}
+    found: dict[str, dict[float, list[Result]]] = {}
     for experiment, result in zip(sweep.experiments, results.in_order, strict=True):
         runs = found.setdefault(experiment.task, {}).setdefault(experiment.fraction, [])
         if result is not None:
@@ -115,9 +116,9 @@ def sentences(rows: Sequence[Row]) -> list[str]:
     return said
 
 
-def _place(fraction: float, runs: list[dict[str, Any]]) -> Place:
-    accuracies = tuple(run["test_accuracy"] or 0.0 for run in runs)
-    return Place(fraction, accuracies, sum(run["grokked_at"] is not None for run in runs))
+def _place(fraction: float, runs: list[Result]) -> Place:
+    accuracies = tuple(run.test_accuracy or 0.0 for run in runs)
+    return Place(fraction, accuracies, sum(run.grokked_at is not None for run in runs))
 
 
 def _rank(row: Row) -> tuple[Any, ...]:

@@ -2,9 +2,9 @@
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
 
 from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.result import Result
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import Store
 
@@ -18,7 +18,7 @@ class Results:
         """Resolved."""
         self.ids = [run.id for run in runs]
         self._runs = {run.id: run for run in runs}
-        self.outcomes: dict[str, dict[str, Any]] = {}
+        self.outcomes: dict[str, Result] = {}
         self.refresh()
 
     @property
@@ -33,7 +33,7 @@ class Results:
             if name not in self.outcomes:
                 with contextlib.suppress(Damaged):
                     if (result := run.result) is not None:
-                        self.outcomes[name] = result.as_dict()
+                        self.outcomes[name] = result
 
     @property
     def pending(self) -> list[Experiment]:
@@ -42,6 +42,6 @@ class Results:
         return list(missing.values())
 
     @property
-    def in_order(self) -> list[dict[str, Any] | None]:
+    def in_order(self) -> list[Result | None]:
         """The outcome of every experiment, None where there is none."""
         return [self.outcomes.get(name) for name in self.ids]

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import describe_task
 from modgrok.experiments.sweeps.sweep import Sweep
-from modgrok.experiments.sweeps.table import OUTCOMES, Table
+from modgrok.experiments.sweeps.table import Table
 
 REPETITIONS = ("seed", "split_seed")
 """Settings that repeat an experiment rather than change it."""
@@ -87,7 +88,7 @@ def summarize(sweep: Sweep, table: Table, outcome: str, x: str | None = None, y:
         places.setdefault((at_y, at_x), []).append((ended, value))
     cells = tuple(tuple(_cell(places.get((at_y, at_x), [])) for at_x in x_values) for at_y in y_values)
     base = sweep.experiment
-    title = f"{base.task} mod {base.modulus}" if "task" not in varying and "modulus" not in varying else "sweep"
+    title = describe_task(base) if "task" not in varying and "modulus" not in varying else "sweep"
     return Summary(title, outcome, x, y, x_values, y_values, cells)
 
 
@@ -106,7 +107,7 @@ def _outcomes(table: Table, name: str) -> list[float | None]:
             None if not ended else float(step is not None)
             for ended, step in zip(_ended(table), table["grokked_at"], strict=True)
         ]
-    numbers = [key for key in OUTCOMES if key != "status"]
+    numbers = [key for key in table if key not in (*table.settings, "run", "status")]
     if name not in numbers:
         raise ModgrokError(f"An outcome is {GROKKED} or one of {', '.join(numbers)}, not {name!r}.")
     return [None if value is None or not math.isfinite(value) else float(value) for value in table[name]]

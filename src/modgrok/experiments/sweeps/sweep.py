@@ -13,15 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.sweeps.values import LIMIT, value, values
 
 Axis = dict[str, tuple[Any, ...]]
 """Settings that change together, each with its values, all of one length. Most axes have one setting."""
 
 DEFAULTS: dict[str, Any] = {"snapshots": 0, "until": 0}
-"""Settings that differ from a single experiment's where a sweep is written as flags or in a file: no weights on the
-way, and no step after grokking."""
+"""Settings that differ from a single experiment's where many networks train: no weights on the way, and no step after
+grokking."""
+EVALUATIONS = 60
+"""How often a run is measured where success alone is looked for."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,14 @@ class Sweep:
     def experiments(self) -> tuple[Experiment, ...]:
         """Every experiment of the sweep, the last axis fastest; all are checked before the first can start."""
         found = tuple(dataclasses.replace(self.experiment, **settings) for settings in self.places())
-        for task, modulus, fraction in {(e.task, e.modulus, e.fraction): None for e in found}:
-            size = Experiment(task, modulus).load_task().table.size
-            if not 1 <= round(fraction * size) < size:
+        checked: dict[Any, Experiment] = {(e.task, e.modulus, e.fraction, e.examples): e for e in found}
+        for e in checked.values():
+            task = e.load_task()
+            trained, tested = e.split.counts(task)
+            if task.enumerable and (trained < 1 or tested < 1):
                 raise ModgrokError(
-                    f"A split needs inputs on both sides, and a fraction of {fraction} of the {size} inputs of {task} "
-                    f"modulo {modulus} does not leave them."
+                    f"A split needs inputs on both sides, and a fraction of {e.fraction} of the {trained + tested} "
+                    f"inputs of {describe_task(e)} does not leave them."
                 )
         return found
 
@@ -96,7 +100,9 @@ class Sweep:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "Sweep":
         """The sweep that `as_dict` wrote down."""
-        return cls(Experiment.from_dict(content["experiment"]), content["vary"])
+        settings = content["experiment"]
+        read = Experiment.from_dict if "network" in settings else Experiment.from_format_1
+        return cls(read(settings), content["vary"])
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Sweep":

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,18 @@ from modgrok.experiments.sweeps.sweep import Sweep
 OUTCOMES = {
     "status": "status",
     "steps_taken": "steps",
-    "learning_rate": "learning_rate",
-    "train_accuracy": "train_accuracy",
-    "test_accuracy": "test_accuracy",
-    "train_loss": "train_loss",
-    "test_loss": "test_loss",
-    "ipr": "ipr",
-    "task_ipr": "task_ipr",
-    "memorized_at": "memorized_at",
-    "grokked_at": "grokked_at",
-    "diverged_at": "diverged_at",
-    "seconds": "seconds",
+    **{
+        name: name
+        for name in (
+            "learning_rate train_accuracy test_accuracy train_loss test_loss "
+            "memorized_at grokked_at diverged_at seconds"
+        ).split()
+    },
 }
-"""Columns of a table and the parts of a run's result they show. `steps` alone is the setting."""
+"""Columns of a table and the parts of a run's result they show; its measures follow. `steps` alone is the setting."""
+
+
+UNFINISHED: dict[str, Any] = {"status": "unfinished"}
 
 
 class Table(dict[str, list[Any]]):
@@ -105,6 +105,8 @@ def sweep_table(sweep: Sweep, results: Results) -> Table:
     other = [name for name in base if base[name] != defaults[name]]
     names = dict.fromkeys(("task", "modulus", *sweep.names, *other))
     settings = {name: [getattr(e, name) for e in sweep.experiments] for name in names}
-    outcomes = [results.outcomes.get(i, {"status": "unfinished"}) for i in results.ids]
-    columns = {name: [outcome.get(key) for outcome in outcomes] for name, key in OUTCOMES.items()}
+    outcomes: list[Mapping[str, Any]] = [results.outcomes.get(i, UNFINISHED) for i in results.ids]
+    measures = dict.fromkeys(name for result in results.outcomes.values() for name in result.measures)
+    shown = OUTCOMES | {name: name for name in measures}
+    columns = {name: [outcome.get(key) for outcome in outcomes] for name, key in shown.items()}
     return Table(settings | {"run": results.ids} | columns, tuple(settings))

@@ -30,7 +30,7 @@ class Gain:
     """α_c under one sampling minus α_c under random sampling, all else equal."""
 
     sampling: str
-    modulus: int
+    modulus: int | None
     difference: float
     low: float
     high: float
@@ -84,7 +84,7 @@ def describe(found: Sequence[Critical]) -> dict[str, Any]:
 def sentences(found: Sequence[Critical]) -> list[str]:
     """The trends in words, with their intervals."""
     said = []
-    plain = sorted(_of_first_sampling(found), key=lambda one: one.experiment.modulus)
+    plain = sorted(_of_first_sampling(found), key=lambda one: one.experiment.modulus or 0)
     law = power_law(plain)
     if law is not None:
         known = [one for one in plain if one.transition.critical is not None]

@@ -55,7 +55,9 @@ def _numbered(lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _distinct(table: np.ndarray, axis: int) -> _Distinct:
     moved = np.moveaxis(table, axis, 0)
-    values = np.unique(moved, return_inverse=True)[1].reshape(len(moved), -1)
+    occurs = np.zeros(int(moved.max()) + 1, dtype=bool)
+    occurs[moved] = True
+    values = (np.cumsum(occurs) - 1)[moved].reshape(len(moved), -1)
     rows, row = _numbered(values)
     columns, column = _numbered(values[rows].T)
     return _Distinct(values[np.ix_(rows, columns)], row, column.reshape(moved.shape[1:]))

@@ -1,20 +1,36 @@
 """Which structure a table of answers has, found from the table alone."""
 
+import dataclasses
+
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.tasks.arithmetic import is_prime
 from modgrok.tasks.structure.composition import Table, function_of_product, function_of_sum
+from modgrok.tasks.structure.holes import (
+    product_among_holes,
+    sum_among_holes,
+    with_mirrored_inputs,
+    with_repeated_lines,
+)
 from modgrok.tasks.structure.separable import as_product, as_sum, outer_product, outer_sum
 from modgrok.tasks.structure.verdict import Structure
+
+MOST_ENTRIES = 10_000_000
+"""Larger tables are not searched for functions of sums and products."""
 
 
 def find_structure(table: Table) -> Structure:
     """The simplest of `sum`, `product`, `function_of_sum`, `function_of_product` that the table is.
 
     Witnesses are verified on the whole table. `none` says that all four are excluded, `unknown` that none was found
-    by a search that could not exclude them all.
+    by a search that could not exclude them all. Where the table has holes (−1), any answer will do.
     """
     p = _modulus(table)
+    return _search(table, p) if table.min() >= 0 else _search_among_holes(table, p)
+
+
+def _search(table: Table, p: int) -> Structure:
     identity = np.arange(p)
     parts = as_sum(table, p)
     if parts is not None:
@@ -23,6 +39,8 @@ def find_structure(table: Table) -> Structure:
     if parts is not None:
         reason = "Every 2×2 minor of the table is 0, so it has rank one modulo p."
         return _verified(table, Structure("product", p, reason, parts, identity))
+    if table.size > MOST_ENTRIES:
+        return _of_large_table(table, p)
     sums = function_of_sum(table)
     if isinstance(sums, Structure):
         return _verified(table, sums)
@@ -32,12 +50,42 @@ def find_structure(table: Table) -> Structure:
     return _nothing(p, sums, products)
 
 
+def _of_large_table(table: Table, p: int) -> Structure:
+    """What two variables alone can exclude, the others being 0."""
+    face = table[(slice(None), slice(None), *(0,) * (table.ndim - 2))]
+    if face.size <= MOST_ENTRIES and (found := _search(face, p)).kind == "none":
+        return Structure("none", p, f"Already where all variables but two are 0: {found.reason}")
+    reason = f"Neither a sum nor a product; functions of them are sought in tables of at most {MOST_ENTRIES:,} entries."
+    return Structure("unknown", p, reason)
+
+
+def _search_among_holes(table: Table, p: int) -> Structure:
+    filled = with_repeated_lines(table)
+    if filled.min() >= 0:
+        found = _search(filled, p)
+        return dataclasses.replace(found, reason=f"Values that never occur left out: {found.reason}")
+    identity = np.arange(p)
+    if table.ndim == 2:
+        parts = sum_among_holes(table, p)
+        if parts is not None:
+            return _verified(table, Structure("sum", p, "The answers there are fit a sum.", parts, identity))
+        parts = product_among_holes(table, p) if is_prime(p) else None
+        if parts is not None:
+            return _verified(table, Structure("product", p, "The answers there are fit a product.", parts, identity))
+    filled = with_mirrored_inputs(filled)
+    if filled.min() >= 0 and (found := _search(filled, p)).known:
+        return dataclasses.replace(found, reason=f"With holes filled by symmetry: {found.reason}")
+    return Structure(
+        "unknown", p, "The table has holes, among which not every structure can be sought; none was found."
+    )
+
+
 def _modulus(table: Table) -> int:
     """p, of a table of shape (p, …, p) with answers in 0 … p−1."""
     p = table.shape[0] if table.ndim else 0
     if p < 2 or any(size != p for size in table.shape):
         raise ModgrokError(f"A table needs the shape (p, …, p) with p ≥ 2, got {table.shape}.")
-    if table.min() < 0 or table.max() >= p:
+    if table.min() < -1 or table.max() >= p:
         raise ModgrokError(
             f"Answers must lie in 0 … {p - 1}, got {table.min()} … {table.max()}; reduce the table modulo {p}."
         )
@@ -47,7 +95,10 @@ def _modulus(table: Table) -> int:
 def _verified(table: Table, structure: Structure) -> Structure:
     """The verdict itself, once its witnesses reproduce every answer."""
     combine = outer_product if structure.is_product else outer_sum
-    if structure.outer is None or np.any(structure.outer[combine(structure.parts, structure.modulus)] != table):
+    if structure.outer is None:
+        raise AssertionError(f"A {structure.kind} needs its outer function.")
+    answers = structure.outer[combine(structure.parts, structure.modulus)]
+    if np.any((answers != table) & (table >= 0)):
         raise AssertionError(f"The witnesses of a {structure.kind} do not reproduce its table.")
     return structure
 

@@ -3,10 +3,10 @@
 from modgrok.errors import ModgrokError
 from modgrok.experiments.sweeps.engines.engine import Engine
 
-__all__ = ["Engine", "engine_called"]
+__all__ = ["Engine", "engine_named"]
 
 
-def engine_called(name: str, address: str | None = None) -> Engine:
+def engine_named(name: str, address: str | None = None) -> Engine:
     """The engine of that name: `local`, or `ray` on the cluster at `address`, or on one started here without it."""
     if name == "local":
         from modgrok.experiments.sweeps.engines.local import LocalEngine

@@ -3,15 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from modgrok.experiments.cost import Speed
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.planner import Batch, Failure
 from modgrok.experiments.store import Store
-from modgrok.experiments.sweeps.estimate import Speed
-from modgrok.experiments.sweeps.units import Failure, Unit
 
 
 class Engine(ABC):
-    """Trains batches into a store. Which engine it was shows in no result."""
+    """Where the planner's batches train into a store. Which engine it was shows in no result."""
 
     @property
     @abstractmethod
@@ -19,13 +19,13 @@ class Engine(ABC):
         """How many batches train at the same time."""
 
     @abstractmethod
-    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Unit]:
+    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Batch]:
         """The batches these resolved experiments make here."""
 
     @abstractmethod
-    def measure(self, unit: Unit, store: Store) -> Speed:
+    def measure(self, batch: Batch, store: Store) -> Speed:
         """How fast one of the workers trains a batch."""
 
     @abstractmethod
-    def train(self, plan: Sequence[Unit], store: Store, observer: Observer) -> list[Failure]:
+    def train(self, batches: Sequence[Batch], store: Store, observer: Observer) -> list[Failure]:
         """Trains everything that can be trained; returns what could not. Raises `Interrupted` when it was stopped."""

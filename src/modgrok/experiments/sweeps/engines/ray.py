@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.cost import Speed
 from modgrok.experiments.experiment import TABLE, Experiment
 from modgrok.experiments.files import Lock, write_bytes
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.planner import Batch, Failure, Planned, plan_experiments
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import reaper, worker
 from modgrok.experiments.sweeps.engines.engine import Engine
-from modgrok.experiments.sweeps.estimate import Speed, measure_speed
-from modgrok.experiments.sweeps.units import Failure, Unit, units
 
 ATTEMPTS = 4
 """How often a batch may lose its worker before it is given up."""
@@ -42,20 +42,12 @@ SHORT_PATH = 20
 class _Job:
     """A batch on its way."""
 
-    unit: Unit
+    batch: Batch
     stream: Any
-    members: dict[str, "_Member"]
+    members: dict[str, Planned]
+    """Those of its runs that have not ended, by id."""
     run_steps: int = 0
     """Counted as progress for runs that have not ended."""
-
-
-@dataclass(frozen=True)
-class _Member:
-    """What an observer is told about a run that trains elsewhere."""
-
-    run: Run
-    experiment: Experiment
-    step: int = 0
 
 
 class RayEngine(Engine):
@@ -91,20 +83,20 @@ class RayEngine(Engine):
     def _needs(self) -> dict[str, Any]:
         return {"num_gpus": 1, "num_cpus": 1} if self.on_gpus else {"num_cpus": 1}
 
-    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Unit]:
+    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Batch]:
         """Batches large enough for a worker to be busy, small enough for all of them to be."""
         if any(experiment.parent for experiment in experiments):
             raise ModgrokError("Runs that start from another run's weights train on the engine local only.")
         most = GPU_RUNS if self.on_gpus else CPU_RUNS
         share = -(-len(experiments) // (2 * self.workers))
-        return units(experiments, store, "gpu" if self.on_gpus else "cpu", lambda *_: min(most, share))
+        return plan_experiments(experiments, store, "gpu" if self.on_gpus else "cpu", lambda *_: min(most, share))
 
-    def measure(self, unit: Unit, store: Store) -> Speed:
+    def measure(self, batch: Batch, store: Store) -> Speed:
         """How fast a batch trains on a worker, from a few steps of it there."""
         measure = self.ray.remote(measure_on_worker).options(**self._needs, max_retries=ATTEMPTS)
-        return self.ray.get(measure.remote(*_parcel(unit, store)))
+        return self.ray.get(measure.remote(*_parcel(batch, store)))
 
-    def train(self, plan: Sequence[Unit], store: Store, observer: Observer) -> list[Failure]:
+    def train(self, plan: Sequence[Batch], store: Store, observer: Observer) -> list[Failure]:
         """Trains everything that can be trained; returns what could not."""
         waiting, jobs, failures = deque(plan), list[_Job](), list[Failure]()
         try:
@@ -117,7 +109,7 @@ class RayEngine(Engine):
                     raise _interrupted()
                 ready = self._ready(jobs)
                 for job in ready:
-                    outcome = self._listen(job, observer)
+                    outcome = self._listen(job, store, observer)
                     if outcome is None:
                         continue
                     jobs.remove(job)
@@ -127,21 +119,21 @@ class RayEngine(Engine):
                 self.ray.cancel(job.stream)
         return failures
 
-    def _start(self, unit: Unit, store: Store, observer: Observer) -> _Job | None:
+    def _start(self, batch: Batch, store: Store, observer: Observer) -> _Job | None:
         """Hands out what is still missing of a batch; None where that is nothing."""
         members = {}
-        for experiment in unit.experiments:
-            run = store.add(experiment)
+        for member in batch.members:
+            run = store.add(member.experiment)
             store.repair(run, observer)
             if run.result is None:
-                members[run.id] = _Member(run, experiment)
+                members[run.id] = member
         if not members:
             return None
-        unit = replace(unit, experiments=tuple(member.experiment for member in members.values()))
+        batch = replace(batch, members=tuple(members.values()))
         # Repeating a batch is done here, where it is known which of its runs have come in already.
-        stream = inspect.unwrap(worker.train_unit)  # Ray wants the generator itself, whatever checks are put round it.
+        stream = inspect.unwrap(worker.train_batch)  # Ray wants the generator itself, whatever checks are put round it.
         task = self.ray.remote(stream).options(**self._needs, max_retries=0, num_returns="streaming")
-        return _Job(unit, task.remote(*_parcel(unit, store)), members)
+        return _Job(batch, task.remote(*_parcel(batch, store)), members)
 
     def _ready(self, jobs: list[_Job]) -> list[_Job]:
         if not jobs:
@@ -149,7 +141,7 @@ class RayEngine(Engine):
         ready, _ = self.ray.wait([job.stream for job in jobs], num_returns=1, timeout=WAIT_SECONDS)
         return [job for job in jobs if any(job.stream is stream for stream in ready)]
 
-    def _listen(self, job: _Job, observer: Observer) -> list[Unit] | Failure | None:
+    def _listen(self, job: _Job, store: Store, observer: Observer) -> list[Batch] | Failure | None:
         """Hears one event. Returns None while the batch goes on, then the batches that are left of it, or a failure."""
         errors = self.ray.exceptions
         try:
@@ -167,43 +159,47 @@ class RayEngine(Engine):
                 job.run_steps += run_steps
                 observer.advanced(list(job.members.values())[:active], step, run_steps)
             case worker.Ended(name, files):
-                member = job.members.pop(name)
-                _receive(member.run, files)
-                result = member.run.result
+                del job.members[name]
+                run = store.run(name)
+                _receive(run, files)
+                result = run.result
                 assert result is not None
-                job.run_steps -= result["steps"]
-                observer.ended(member.run, result.as_dict())
+                job.run_steps -= result.steps
+                observer.ended(run, result)
             case worker.Remark(sentence):
                 observer.remark(sentence)
             case worker.Failed(reason, out_of_memory):
                 return self._failed(job, reason, out_of_memory, observer)
         return None
 
-    def _lost(self, job: _Job, what: str, observer: Observer) -> list[Unit] | Failure:
+    def _lost(self, job: _Job, what: str, observer: Observer) -> list[Batch] | Failure:
         """A worker has left, for whatever reason; if all of its runs have come in, that was the end of its batch."""
         if not job.members:
             return []
-        attempts = job.unit.attempts + 1
+        attempts = job.batch.attempts + 1
         if attempts >= ATTEMPTS:
             return self._failed(job, f"its worker died {attempts} times ({what})", False, observer)
         observer.remark(f"A worker was lost ({what}); its {len(job.members)} unfinished runs train again.")
         observer.advanced(list(job.members.values()), 0, -job.run_steps)
-        return [replace(job.unit, attempts=attempts)]
+        return [replace(job.batch, attempts=attempts)]
 
-    def _failed(self, job: _Job, reason: str, out_of_memory: bool, observer: Observer) -> list[Unit] | Failure:
-        left = Unit(tuple(member.experiment for member in job.members.values()))
-        if out_of_memory and len(left.experiments) > 1:
-            observer.remark(f"{len(left.experiments)} runs at once need too much memory; trying half of them.")
+    def _failed(self, job: _Job, reason: str, out_of_memory: bool, observer: Observer) -> list[Batch] | Failure:
+        left = replace(job.batch, members=tuple(job.members.values()))
+        if out_of_memory and len(left.members) > 1:
+            observer.remark(f"{len(left.members)} runs at once need too much memory; trying half of them.")
             return list(left.halves())
-        failure = Failure(left, reason)
+        failure = Failure(left.experiments, reason)
         observer.remark(str(failure))
         return failure
 
 
 def measure_on_worker(settings: Sequence[dict[str, Any]], tables: dict[str, bytes]) -> Speed:
-    """`measure_speed` where the batch will train."""
+    """How fast a batch trains where it will train."""
+    from modgrok.experiments.sweeps.engines.local import LocalEngine
+
     with worker.private_store(tables) as store:
-        return measure_speed([Experiment.from_dict(one) for one in settings], store)
+        engine = LocalEngine()
+        return engine.measure(engine.plan([Experiment.from_dict(one) for one in settings], store)[0], store)
 
 
 class _Head:
@@ -259,10 +255,10 @@ def _private_folder() -> str:
     return f"{folder}/r"  # Ray opens its folder to everybody, so it gets one inside.
 
 
-def _parcel(unit: Unit, store: Store) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+def _parcel(batch: Batch, store: Store) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
     """All that a worker needs to train a batch: resolved settings, and the tables of tasks that came from files."""
-    names = {f"{e.task.removeprefix(TABLE)}.npy" for e in unit.experiments if e.task.startswith(TABLE)}
-    return [e.as_dict() for e in unit.experiments], {name: (store.tables / name).read_bytes() for name in names}
+    names = {f"{e.task.removeprefix(TABLE)}.npy" for e in batch.experiments if e.task.startswith(TABLE)}
+    return [e.as_dict() for e in batch.experiments], {name: (store.tables / name).read_bytes() for name in names}
 
 
 def _receive(run: Run, files: dict[str, bytes]) -> None:

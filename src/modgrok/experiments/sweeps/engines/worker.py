@@ -16,10 +16,11 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.files import Lock
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.planner import out_of_memory
+from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import reaper
-from modgrok.experiments.sweeps.units import out_of_memory
 
 PREFIX = "modgrok-worker-"
 YOUNG_SECONDS = 60.0
@@ -59,7 +60,7 @@ class Failed(NamedTuple):
 Event = Advanced | Ended | Remark | Failed
 
 
-def train_unit(settings: Sequence[dict[str, Any]], tables: dict[str, bytes]) -> Iterator[Event]:
+def train_batch(settings: Sequence[dict[str, Any]], tables: dict[str, bytes]) -> Iterator[Event]:
     """Trains resolved experiments; `tables` are those they need, by file name. Closing the iterator stops training."""
     with private_store(tables) as store:
         teller = _Teller()
@@ -117,10 +118,10 @@ def files_of(run: Run) -> dict[str, bytes]:
 
 
 def _train(experiments: Sequence[Experiment], store: Store, teller: "_Teller") -> None:
-    from modgrok.experiments.trainer import train_all
+    from modgrok.experiments.trainer import train_stored
 
     try:
-        train_all(experiments, store, teller)
+        train_stored(experiments, store, teller)
     except Exception as error:
         teller.events.put(Failed(f"{type(error).__name__}: {error}", out_of_memory(error)))
     teller.events.put(None)
@@ -139,7 +140,7 @@ class _Teller(Observer):
         if time.monotonic() - self._told > TELL_SECONDS:
             self._tell()
 
-    def ended(self, run: Run, result: dict[str, Any]) -> None:
+    def ended(self, run: Run, result: Result) -> None:
         if self._pending.run_steps:
             self._tell()
         self.events.put(Ended(run.id, files_of(run)))

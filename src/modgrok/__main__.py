@@ -1,0 +1,5 @@
+"""`python -m modgrok` is the command `modgrok`."""
+
+from modgrok.cli import main
+
+main()

@@ -1,0 +1,102 @@
+"""What the settings of an experiment may be, each by itself."""
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.plain import words
+from modgrok.networks import ARCHITECTURES
+from modgrok.training.optimizers import OPTIMIZERS
+
+if TYPE_CHECKING:
+    from modgrok.experiments.experiment import Experiment
+
+MOST_STEPS = 2**31 - 1
+"""Steps are counted in 32 bits."""
+PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}|network:[0-9a-f]{16}")
+
+_RANGES = (
+    ("modulus", 2, 10**9, "at least 2"),
+    ("width", 1, 10**12, "at least 1 neuron"),
+    ("depth", 1, 1000, "at least 1"),
+    ("embedding", 1, 10**9, "at least 1"),
+    ("layers", 1, 1000, "at least 1"),
+    ("heads", 1, 10**6, "at least 1"),
+    ("hidden", 1, 10**9, "at least 1"),
+    ("vocabulary", 1, 10**9, "at least 1"),
+    ("batch_size", 1, MOST_STEPS, "at least 1"),
+    ("steps", 1, MOST_STEPS, "at least 1"),
+    ("until", 0, MOST_STEPS, "at least 0"),
+    ("evaluations", 0, 10**6, "at least 0"),
+    ("snapshots", 0, 10**6, "at least 0"),
+    ("seed", 0, 2**32 - 1, "at least 0"),
+    ("split_seed", 0, 2**63 - 1, "at least 0"),
+    ("warmup", 0, MOST_STEPS, "at least 0"),
+    ("grokfast_window", 1, 10**5, "at least 1"),
+    ("examples", 1, 10**9, "at least 1"),
+    ("test_examples", 1, 10**9, "at least 1"),
+)
+"""Whole numbers: their least and their largest."""
+_SHARES = (
+    ("weight_decay", 0, math.inf),
+    ("embedding_decay", 0, math.inf),
+    ("grokfast_lambda", 0, math.inf),
+    ("momentum", 0, 1),
+    ("beta1", 0, 1),
+    ("beta2", 0, 1),
+    ("grokfast_alpha", 0, 1),
+    ("dropout", 0, 1),
+    ("wrong_labels", 0, 1),
+)
+
+
+def check_settings(e: "Experiment") -> None:
+    """Raises where a setting is out of bounds."""
+
+    def require(holds: bool, sentence: str) -> None:
+        if not holds:
+            raise ModgrokError(sentence)
+
+    for name, least, most, meaning in _RANGES:
+        value = getattr(e, name)
+        if value is not None:
+            require(value >= least, f"{words(name)} is {meaning}, not {value}.")
+            require(value <= most, f"{words(name)} is at most {most:,}, and a larger number was given.")
+    for name, low, high in _SHARES:
+        value = getattr(e, name)
+        require(value is None or low <= value < high, f"{words(name)} lies in [{low}, {high}), and {value} does not.")
+    require(e.optimizer in OPTIMIZERS, f"The optimizer is one of {', '.join(OPTIMIZERS)}, not {e.optimizer!r}.")
+    require(e.network in ARCHITECTURES, f"The network is one of {', '.join(ARCHITECTURES)}, not {e.network!r}.")
+    _ = e.split, e.architecture
+    for name, choices in _CHOICES.items():
+        value = getattr(e, name)
+        require(value is None or value in choices, f"{words(name)} is {' or '.join(choices)}, not {value!r}.")
+    for name in ("lr", "embedding_lr", "epsilon", "init_scale"):
+        value = getattr(e, name)
+        positive = not isinstance(value, str) and value is not None and 0 < value < math.inf
+        required = "a positive number or auto" if name == "lr" else "a positive number"
+        require(
+            value is None or positive or (name == "lr" and value == "auto"),
+            f"{words(name)} is {required}, not {value!r}.",
+        )
+    require(0 < e.threshold <= 1, f"The threshold is an accuracy in (0, 1], not {e.threshold}.")
+    require(0 <= e.lr_end <= 1, f"The share of the rate at the end lies in [0, 1], and {e.lr_end} does not.")
+    require(
+        not e.parent or PARENT.fullmatch(e.parent) is not None,
+        f"The parent is RUN@STEP, the id of a run and a step whose weights it has kept, or network:HASH of weights "
+        f"that the store keeps, not {e.parent!r}.",
+    )
+
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "loss": ("mse", "cross_entropy", "hinge", "stablemax"),
+    "precision": ("float32", "highest", "float64"),
+    "loss_precision": ("float32", "float64"),
+    "decay_to": ("zero", "start"),
+    "grokfast": ("none", "ema", "ma"),
+    "positions": ("learned", "sinusoidal"),
+    "layer_norm": ("none", "pre", "post"),
+    "initialization": ("normal", "torch"),
+    "combine": ("sum", "concat"),
+}

@@ -1,0 +1,151 @@
+"""The one cost model: an experiment states operations and bytes, a device has a measured rate, and estimates of time,
+limits of memory and plans of batches follow from the two."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.programs import program_of
+from modgrok.tasks import Task
+from modgrok.text import size
+from modgrok.training.program import free_bytes
+
+COMPILE_SECONDS = 3.0
+"""What a compilation takes."""
+STEP_SECONDS = 2e-4
+"""What a step on a CPU costs beside its products."""
+GPU_RATE = 5e13
+"""Operations a second of a batch on an H200, products and all else."""
+CPU_EFFICIENCY = 0.75
+"""Share of NumPy's rate of matrix products that training reaches."""
+ROW_BYTES = 300
+"""Length of a line of curves."""
+MEMORY_SHARE = 0.8
+"""Part of the free memory that one run may plan with."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one resolved experiment takes."""
+
+    flops: float
+    """Of all its steps and evaluations."""
+    steps: int
+    memory: int
+    """Bytes while it trains."""
+    disk: int
+    """Bytes of its networks and curves in the store."""
+
+    def seconds(self, rate: float) -> float:
+        """Time at so many operations a second."""
+        return self.flops / rate + self.steps * STEP_SECONDS
+
+
+def work(experiment: Experiment, task: Task) -> Work:
+    """The cost of a resolved experiment."""
+    assert experiment.steps is not None
+    program = program_of(experiment, task, "cpu")
+    trained, tested = experiment.split.counts(task)
+    rows = experiment.batch_size or trained
+    evaluated, evaluations = evaluated_examples(experiment, task), min(experiment.evaluations + 2, experiment.steps + 1)
+    # An evaluation looks at everything once and takes the gradient over the training set.
+    evaluation = evaluated * program.cost.flops + program.step_flops(trained or tested)
+    item = np.dtype(program.dtype).itemsize
+    return Work(
+        experiment.steps * program.step_flops(rows) + evaluations * evaluation,
+        experiment.steps,
+        program.run_bytes(rows, 0, evaluated),
+        (1 + experiment.snapshots) * item * program.cost.parameters + ROW_BYTES * evaluations,
+    )
+
+
+def evaluated_examples(experiment: Experiment, task: Task) -> int:
+    """How many examples one evaluation looks at: a table whole, holes included, or all examples there are."""
+    return math.prod(task.sizes) if task.table is not None else sum(experiment.split.counts(task))
+
+
+def check_memory(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> None:
+    """Raises, before anything is allocated, where a run needs more memory than this machine has free."""
+    free = free_bytes()
+    for experiment, task in dict(zip(experiments, tasks, strict=True)).items():
+        needed = work(experiment, task).memory
+        if needed > MEMORY_SHARE * free:
+            raise ModgrokError(
+                f"{experiment.task} with a {experiment.network} network of width {experiment.architecture.width} needs "  # type: ignore[attr-defined]
+                f"about {size(needed)} while it trains, and {size(free)} are free; take a smaller width, "
+                f"modulus or batch."
+            )
+
+
+@cache
+def device_rate(platform: str) -> float:
+    """Operations a second that training reaches: on a CPU from its matrix products, measured once in a tenth of a
+    second."""
+    if platform != "cpu":
+        return GPU_RATE
+    a, b = np.ones((2048, 500), np.float32), np.ones((500, 97), np.float32)
+    best = math.inf
+    for _ in range(6):
+        began = time.perf_counter()
+        a @ b
+        best = min(best, time.perf_counter() - began)
+    return CPU_EFFICIENCY * 2 * a.size * b.shape[1] / best
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast a batch trains on the devices of one process, from a few steps of it."""
+
+    devices: str
+    run_steps_per_second: float
+    memory: int
+    """Bytes on each device while it trains."""
+    rate: float
+    """Operations a second; other batches are taken to reach the same."""
+    compilation: float
+    """Seconds that its compilation took."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Sums over all batches. The time is that of runs that train to their last step, and of compilation; runs that grok
+    stop early."""
+
+    speed: Speed
+    workers: int
+    """Batches that train at the same time, each at that speed."""
+    seconds: float
+    run_steps: int
+    disk: int
+    """Bytes of networks and curves in the store."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The estimate as JSON values."""
+        return {
+            "workers": self.workers,
+            "devices": self.speed.devices,
+            "run_steps_per_second": round(self.speed.run_steps_per_second, 1),
+            "memory_bytes": self.speed.memory,
+            "seconds": round(self.seconds, 1),
+            "run_steps": self.run_steps,
+            "disk_bytes": self.disk,
+        }
+
+
+def estimate(batches: Sequence[Any], speed: Speed, workers: int = 1) -> Estimate:
+    """The cost of a plan where `workers` processes train side by side at the measured speed."""
+    workers = max(1, min(workers, len(batches)))
+    parts = [work(member.experiment, member.task) for batch in batches for member in batch.members]
+    shapes = {(batch.program, batch.room, len(batch.members)) for batch in batches}
+    compiling = max(0, len(shapes) - 1) * speed.compilation  # one of them was compiled to be measured
+    seconds = sum(part.flops for part in parts) / speed.rate + compiling
+    return Estimate(
+        speed, workers, seconds / workers, sum(part.steps for part in parts), sum(part.disk for part in parts)
+    )

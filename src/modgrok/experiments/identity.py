@@ -1,0 +1,70 @@
+"""What names a run: the hash of its resolved settings, less those that say nothing.
+
+The id hashes a format number and only those settings that differ from frozen defaults, so that adding a setting changes
+no id. Format 1 hashed all of its settings.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+FORMAT = 2
+"""Part of every hash: raised when the same settings come to mean something else."""
+FROZEN: dict[str, Any] = {
+    "fraction": 0.5,
+    "sampling": "random",
+    "network": "two-layer",
+    "optimizer": "adamw",
+    "lr": "auto",
+    "decoupled": False,
+    "dropout": 0.0,
+    "batch_norm": False,
+    "init_scale": 1.0,
+    "threshold": 0.99,
+    "evaluations": 150,
+    "snapshots": 40,
+    "seed": 0,
+    "precision": "float32",
+    "parent": "",
+    "tied": False,
+    "framed": False,
+    "warmup": 0,
+    "lr_end": 1.0,
+    "decay_to": "zero",
+    "hold_norm": False,
+    "orthogonal": False,
+    "grokfast": "none",
+    "wrong_labels": 0.0,
+    "record": [],
+}
+"""What a setting was before it existed; None for all others. Never changes, so that no id does: a new setting with a
+default of its own adds a line."""
+
+FORMAT_1 = (
+    "task modulus width fraction sampling optimizer lr weight_decay decoupled momentum beta1 beta2 epsilon batch_size "
+    "dropout batch_norm loss activation parametrization init_scale steps until threshold evaluations snapshots seed "
+    "split_seed precision parent"
+).split()
+"""The settings of experiments of format 1, all of which were hashed."""
+
+
+def content_hash(settings: dict[str, Any]) -> str:
+    """The id of resolved settings."""
+    differing = {name: value for name, value in settings.items() if value != FROZEN.get(name)}
+    return _hash({"format": FORMAT} | differing)
+
+
+def format_1_hash(settings: dict[str, Any]) -> str | None:
+    """The id that resolved settings had in format 1; None where that had no such experiment."""
+    if any(name not in FORMAT_1 and value != FROZEN.get(name) for name, value in settings.items()):
+        return None
+    # What an optimizer did not read had its default all the same.
+    unread = {"momentum": 0.0, "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-8}
+    return _hash(
+        {"format": 1} | {name: unread.get(name) if settings[name] is None else settings[name] for name in FORMAT_1}
+    )
+
+
+def _hash(settings: dict[str, Any]) -> str:
+    text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,157 @@
+"""The one planner: experiments → batches of one program, cut to the device. Engines only say where batches run."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments.cost import COMPILE_SECONDS, device_rate, evaluated_examples
+from modgrok.experiments.experiment import Experiment, describe_task
+from modgrok.experiments.programs import program_of
+from modgrok.experiments.store import Store
+from modgrok.tasks import Examples, Task
+from modgrok.training.data import Room
+from modgrok.training.kernels import kernel_for
+from modgrok.training.program import Program
+
+PADDING = 1.4
+"""How much longer than the smallest the largest training set of a batch may be on a GPU, where shorter ones are padded
+to it. On a CPU only equal lengths go together, so that a run's bits do not depend on its neighbors."""
+
+
+Most = Callable[[Program, Room, int], int]
+"""How many runs a batch may have, from its program, the lengths of its arrays and how much is evaluated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """One experiment that is to be trained, and from where."""
+
+    experiment: Experiment
+    """Resolved."""
+    task: Task
+    step: int = 0
+    """Where its checkpoint stands; 0 for a fresh run."""
+
+    @property
+    def id(self) -> str:
+        return self.experiment.content_hash
+
+    @property
+    def examples(self) -> Examples:
+        """Made anew at every call: a plan of thousands of runs does not hold all of theirs."""
+        return self.experiment.split.examples_of(self.task)
+
+    def trained_inputs(self) -> np.ndarray:
+        """Inputs of the training set."""
+        examples = self.examples
+        return examples.inputs[examples.trained]
+
+    @property
+    def rows(self) -> int:
+        """Length of the training set; of the test set where examples are fresh at every step."""
+        trained, tested = self.experiment.split.counts(self.task)
+        return trained or tested
+
+    @property
+    def evaluated(self) -> int:
+        """Examples that one evaluation looks at."""
+        return evaluated_examples(self.experiment, self.task)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Runs of one program, at one step."""
+
+    program: Program
+    members: tuple[Planned, ...]
+    room: Room
+    attempts: int = 0
+    """How often it was tried in vain."""
+
+    @property
+    def step(self) -> int:
+        return self.members[0].step
+
+    @property
+    def experiments(self) -> tuple[Experiment, ...]:
+        return tuple(member.experiment for member in self.members)
+
+    @property
+    def schedule(self) -> tuple[Any, Any]:
+        return self.members[0].experiment.schedule
+
+    @property
+    def evaluated(self) -> int:
+        return self.members[0].evaluated
+
+    def halves(self) -> tuple["Batch", "Batch"]:
+        middle = len(self.members) // 2
+        parts = (self.members[:middle], self.members[middle:])
+        return tuple(Batch(self.program, part, self.room) for part in parts)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Experiments given up, and why."""
+
+    experiments: tuple[Experiment, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        first, count = self.experiments[0], len(self.experiments)
+        return f"{count} run{'s' if count > 1 else ''} of {describe_task(first)} failed: {self.reason}"
+
+
+def plan(members: Sequence[Planned], platform: str, most: Most) -> list[Batch]:
+    """Batches of equal programs and schedules, no larger than `most` allows; the longest training sets go first."""
+    groups: dict[Any, list[Planned]] = {}
+    for member in members:
+        e = member.experiment
+        program = program_of(e, member.task, platform)
+        # Minibatches are drawn from the whole training set, so its length is part of their program.
+        length = member.rows if program.batch_size is not None else None
+        key = (program, e.steps, e.evaluations, e.snapshots, member.step, length, bool(e.parent), member.evaluated)
+        groups.setdefault(key, []).append(member)
+    return [batch for key, group in groups.items() for batch in _cut(key[0], group, most)]
+
+
+def plan_experiments(experiments: Sequence[Experiment], store: Store, platform: str, most: Most) -> list[Batch]:
+    """`plan` for resolved experiments that start afresh, or from where the store says."""
+    return plan([Planned(e, e.load_task(store.tables)) for e in experiments], platform, most)
+
+
+def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:
+    group = sorted(group, key=lambda member: -member.rows)
+    batches: list[Batch] = []
+    while group:
+        steps = group[0].experiment.steps or 0
+        near = group[: batch_size_that_pays(program, [member.rows for member in group], steps)]
+        rooms = [kernel_for(program).room(program, member.trained_inputs, near[0].rows) for member in near]
+        room = Room(*(max(lengths) for lengths in zip(*rooms, strict=True)))
+        size = max(1, most(program, room, near[0].evaluated))
+        count = -(-len(near) // size)
+        size = -(-len(near) // count)  # equal batches, so that one compilation serves them all
+        batches += [Batch(program, tuple(near[start : start + size]), room) for start in range(0, len(near), size)]
+        group = group[len(near) :]
+    return batches
+
+
+def batch_size_that_pays(program: Program, lengths: Sequence[int], steps: int) -> int:
+    """How many training sets of these lengths, the longest first, share a batch, padded to the longest: on a GPU also
+    those whose padding takes less time than a compilation of their own would."""
+    if program.platform == "cpu":
+        return lengths.count(lengths[0])
+    rate = device_rate(program.platform)
+    wasted = 0.0
+    for number, length in enumerate(lengths):
+        wasted += (lengths[0] - length) * 3 * program.cost.flops * steps / rate
+        if lengths[0] > PADDING * length and wasted > COMPILE_SECONDS:
+            return number
+    return len(lengths)
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether a device or the machine had too little memory for a batch; half of it may fit."""
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error) or "ut of memory" in str(error)

@@ -1,0 +1,199 @@
+r"""Progress measures of Nanda et al. (arXiv 2301.05217) on the answers of any network to all pairs modulo p.
+
+Logits are arrays $L[a, b, c]$ over both arguments and the answers. The sum directions of a frequency k are
+$u_k^c \propto \cos\frac{2\pi k}p(a + b)$ and $u_k^s \propto \sin\frac{2\pi k}p(a + b)$, functions with norm 1.
+Frequencies run from 1 to (p−1)//2; for even p the frequency p/2, which has no sine, is left out. All in float64.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Integer
+
+from modgrok.errors import ModgrokError
+from modgrok.measures.triples import NEGLIGIBLE
+
+Logits = Float[np.ndarray, "p p c"]
+LARGE = 0.25
+"""Share of the largest norm above which a frequency is a key one."""
+EXPLAINED = 0.85
+"""Share of a neuron's power above which it belongs to a frequency."""
+
+
+def fourier_basis(modulus: int) -> Float[np.ndarray, "p p"]:
+    r"""Orthonormal rows: $1/\sqrt p$, then $\sqrt{2/p}\cos\frac{2\pi k}pn$, $\sqrt{2/p}\sin\frac{2\pi k}pn$ for each k.
+
+    For even p the last row is $(-1)^n/\sqrt p$.
+    """
+    n = np.arange(modulus)
+    angle = 2 * np.pi / modulus * (np.outer(np.arange(1, (modulus - 1) // 2 + 1), n) % modulus)
+    pairs = np.sqrt(2 / modulus) * np.stack([np.cos(angle), np.sin(angle)], axis=1).reshape(-1, modulus)
+    alternating = [(-1.0) ** n[None] / np.sqrt(modulus)] if modulus % 2 == 0 else []
+    return np.concatenate([np.full((1, modulus), modulus**-0.5), pairs, *alternating])
+
+
+def sum_directions(modulus: int, frequencies: Iterable[int]) -> Float[np.ndarray, "k 2 p p"]:
+    r"""$u_k^c = (c_k\otimes c_k - s_k\otimes s_k)/\sqrt2$ and $u_k^s = (s_k\otimes c_k + c_k\otimes s_k)/\sqrt2$."""
+    chosen = _checked(modulus, frequencies)
+    n = np.arange(modulus)
+    angle = 2 * np.pi / modulus * (chosen[:, None, None] * (n[:, None] + n) % modulus)
+    return np.sqrt(2) / modulus * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def restricted_logits(logits: Logits, frequencies: Iterable[int]) -> Logits:
+    """The part of the logits along the sum directions of these frequencies, and every answer's mean over the pairs."""
+    return _along_sums(logits, frequencies) + logits.mean(axis=(0, 1), dtype=np.float64, keepdims=True)
+
+
+def excluded_logits(logits: Logits, frequencies: Iterable[int]) -> Logits:
+    """The logits less their part along the sum directions of these frequencies."""
+    return logits - _along_sums(logits, frequencies)
+
+
+def cross_entropy(
+    logits: Logits, answers: Integer[np.ndarray, "p p"], among: Bool[np.ndarray, "p p"] | None = None
+) -> float:
+    """Mean cross-entropy, over all pairs or among some of them."""
+    shifted = logits.astype(np.float64) - logits.max(axis=2, keepdims=True)
+    right = np.take_along_axis(shifted, answers[..., None], axis=2)[..., 0]
+    losses = np.log(np.exp(shifted).sum(axis=2)) - right
+    return float(losses.mean() if among is None else losses[among].mean())
+
+
+def restricted_loss(
+    logits: Logits,
+    answers: Integer[np.ndarray, "p p"],
+    frequencies: Iterable[int],
+    among: Bool[np.ndarray, "p p"] | None = None,
+) -> float:
+    """Cross-entropy of the restricted logits: over all pairs in the paper."""
+    return cross_entropy(restricted_logits(logits, frequencies), answers, among)
+
+
+def excluded_loss(
+    logits: Logits,
+    answers: Integer[np.ndarray, "p p"],
+    frequencies: Iterable[int],
+    among: Bool[np.ndarray, "p p"] | None = None,
+) -> float:
+    """Cross-entropy of the excluded logits: among the training pairs in the paper. It rises while circuits form."""
+    return cross_entropy(excluded_logits(logits, frequencies), answers, among)
+
+
+def excluded_losses(
+    logits: Logits, answers: Integer[np.ndarray, "p p"], among: Bool[np.ndarray, "p p"] | None = None
+) -> Float[np.ndarray, "k"]:
+    """The excluded loss of every single frequency; the largest of them needs no choice of key frequencies."""
+    return np.array([excluded_loss(logits, answers, [k], among) for k in _all(logits.shape[0]).tolist()])
+
+
+def gini(values: Float[np.ndarray, "n"]) -> float:
+    r"""$\sum_{ij}|c_i - c_j| / (2n^2\bar c)$ of non-negative numbers: 0 where all are equal, $1 - 1/n$ for one."""
+    ordered, n = np.sort(values), len(values)
+    if not ordered.sum() > 0:
+        return np.nan
+    return float(1 - 2 * (ordered / ordered.sum() * (n - np.arange(1, n + 1) + 0.5)).sum() / n)
+
+
+def frequency_norms(matrix: Float[np.ndarray, "p d"]) -> Float[np.ndarray, "k"]:
+    """Norm of a matrix along each frequency of its first axis: of an embedding over numbers, a readout over answers."""
+    waves = fourier_basis(len(matrix)) @ matrix.astype(np.float64)
+    count = (len(matrix) - 1) // 2
+    return np.sqrt(np.square(waves[1 : 2 * count + 1]).reshape(count, -1).sum(axis=1))
+
+
+def key_frequencies(matrix: Float[np.ndarray, "p d"], share: float = LARGE) -> tuple[int, ...]:
+    """The frequencies whose norm is above a share of the largest: rule (a) for an embedding $W_E$, (b) for $W_L$."""
+    norms = frequency_norms(matrix)
+    return tuple((np.flatnonzero(norms > share * norms.max()) + 1).tolist())
+
+
+class NeuronFrequencies(NamedTuple):
+    """The frequency of every neuron, and the share of its centered power that it holds; NaN if constant."""
+
+    frequency: Integer[np.ndarray, "N"]
+    explained: Float[np.ndarray, "N"]
+
+    def keys(self, threshold: float = EXPLAINED) -> tuple[int, ...]:
+        """Rule (c): the frequencies of all neurons that are explained above a threshold."""
+        return tuple(np.unique(self.frequency[self.explained > threshold]).tolist())
+
+
+def neuron_frequencies(activations: Float[np.ndarray, "p p N"]) -> NeuronFrequencies:
+    r"""For every neuron the k with most power in the block $\{1, \cos, \sin\}^2$ of its 2-D transform, centered."""
+    p = len(activations)
+    basis = fourier_basis(p)
+    power = np.square(np.einsum("ia,jb,abn->ijn", basis, basis, activations.astype(np.float64), optimize=True))
+    total = power.sum(axis=(0, 1))
+    power[0, 0] = 0
+    blocks = [(0, 2 * k - 1, 2 * k) for k in _all(p).tolist()]
+    held = np.stack([power[np.ix_(block, block)].sum(axis=(0, 1)) for block in blocks])  # (k, N)
+    return _strongest(held, power.sum(axis=(0, 1)), total)
+
+
+def neuron_polynomials(activations: Float[np.ndarray, "p p N"]) -> NeuronFrequencies:
+    r"""As `neuron_frequencies`, with all polynomials of degree 2 in the cosines and sines of one k.
+
+    That is the block, and $\cos 2x, \sin 2x$ of either argument: the activations of a quadratic network are in it.
+    """
+    p = len(activations)
+    waves = np.fft.fft2(activations.astype(np.float64), axes=(0, 1))
+    power = np.square(abs(waves))
+    total = power.sum(axis=(0, 1))
+    power[0, 0] = 0
+    held = []
+    for k in _all(p).tolist():
+        cells = {(i * k % p, j * k % p) for i, j in _DEGREE_TWO} - {(0, 0)}
+        held.append(sum(power[cell] for cell in cells))
+    return _strongest(np.stack(held), power.sum(axis=(0, 1)), total)
+
+
+class CosineFit(NamedTuple):
+    r"""Logits as $\sum_k\alpha_k\cos\frac{2\pi k}p(a + b - c)$."""
+
+    coefficients: Float[np.ndarray, "k"]
+    """α of the cosines with norm 1."""
+    explained: float
+    """1 − power of the rest over the power of the logits less their mean."""
+
+
+def cosine_fit(logits: Float[np.ndarray, "p p p"], frequencies: Iterable[int] | None = None) -> CosineFit:
+    """Least squares, over all frequencies or some; the cosines are orthogonal."""
+    p = len(logits)
+    chosen = _all(p) if frequencies is None else _checked(p, frequencies)
+    n = np.arange(p)
+    centered = logits - logits.mean(dtype=np.float64)
+    places = (n[:, None, None] + n[:, None] - n) % p
+    by_place = np.bincount(places.reshape(-1), centered.reshape(-1), p)  # the sum over all entries with one a + b − c
+    waves = np.cos(2 * np.pi / p * (np.outer(chosen, n) % p))
+    coefficients = np.sqrt(2) * p**-1.5 * waves @ by_place
+    return CosineFit(coefficients, float(np.square(coefficients).sum() / np.square(centered).sum()))
+
+
+_DEGREE_TWO = [(i, j) for i in range(-2, 3) for j in range(-2, 3) if abs(i) + abs(j) <= 2]
+
+
+def _strongest(
+    held: Float[np.ndarray, "k N"], centered: Float[np.ndarray, "N"], total: Float[np.ndarray, "N"]
+) -> NeuronFrequencies:
+    varies = centered > NEGLIGIBLE * total
+    explained = np.divide(held.max(axis=0), centered, out=np.full(len(total), np.nan), where=varies)
+    return NeuronFrequencies(held.argmax(axis=0) + 1, explained)
+
+
+def _along_sums(logits: Logits, frequencies: Iterable[int]) -> Logits:
+    directions = sum_directions(logits.shape[0], frequencies)
+    flat = directions.reshape(-1, logits.shape[0] ** 2)
+    return (flat.T @ (flat @ logits.reshape(flat.shape[1], -1).astype(np.float64))).reshape(logits.shape)
+
+
+def _all(modulus: int) -> Integer[np.ndarray, "k"]:
+    return np.arange(1, (modulus - 1) // 2 + 1)
+
+
+def _checked(modulus: int, frequencies: Iterable[int]) -> Integer[np.ndarray, "k"]:
+    chosen = np.unique(np.array(list(frequencies), dtype=np.int64))
+    if wrong := [int(k) for k in chosen if not 1 <= k <= (modulus - 1) // 2]:
+        raise ModgrokError(f"Frequencies run from 1 to {(modulus - 1) // 2} at p = {modulus}, and {wrong[0]} does not.")
+    return chosen

@@ -1,0 +1,144 @@
+"""What an architecture is: a frozen value that makes parameters, applies them, names them and states their cost."""
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from jaxtyping import Float, Inexact, Shaped
+
+from modgrok.errors import ModgrokError
+from modgrok.tasks import Signature
+
+Parameters = dict[str, Any]
+"""Arrays by name."""
+
+
+class Cost(NamedTuple):
+    """What one example and the parameters take; all estimates of time and memory follow from these."""
+
+    flops: float
+    """Operations of one example's way forward; the way back takes twice as many."""
+    parameters: int
+    activations: int
+    """Numbers of an example's hidden layers that the way back reads again."""
+
+
+class Noise(NamedTuple):
+    """What only a training step has: a key for dropout, the share it silences, and how much every example counts."""
+
+    key: Any
+    rate: Float[Any, ""] | None
+    """None where nothing is silenced."""
+    weight: Float[Any, "row"]
+    """Adds up to 1 over the batch; padding counts nothing."""
+    row: Any
+    """Numbers of the examples, so that what an example loses does not depend on the block it is in."""
+
+    def drop(self, z: Float[Any, "row *rest"], layer: int = 0) -> Float[Any, "row *rest"]:
+        """The activations of one layer, silenced with probability `rate`, the others grown by 1/(1 − rate)."""
+        if self.rate is None:
+            return z
+        return z * self.mask(z.shape[1:], z.dtype, layer)
+
+    def mask(self, shape: tuple[int, ...], dtype: Any, layer: int = 0) -> Float[Any, "row *shape"]:
+        """Zero with probability `rate`, otherwise 1/(1 − rate)."""
+        import jax
+
+        assert self.rate is not None
+        key = self.key if layer == 0 else jax.random.fold_in(self.key, layer)
+        keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, self.row)
+        bits = jax.vmap(lambda key: jax.random.bits(key, shape, jax.numpy.uint16))(keys)
+        return (bits.astype(dtype) >= self.rate * 65536).astype(dtype) / (1 - self.rate)
+
+
+@dataclass(frozen=True)
+class Architecture(ABC):
+    """A family of functions. Its fields are settings of an experiment of the same names, with their defaults.
+
+    Code that evaluates is written for NumPy and JAX alike (`modgrok.arrays.namespace`).
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    loss: ClassVar[str] = "cross_entropy"
+    """What it is trained with unless another loss is asked for."""
+    steps: ClassVar[int] = 5_000
+    """For how long, likewise."""
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Parameters that may have a rate, a decay and recorded norms of their own, by the first words of their names; all
+    others are the group `rest`."""
+
+    def check(self, signature: Signature) -> None:  # noqa: B027
+        """Raises where a task has not the inputs that this architecture reads."""
+
+    @abstractmethod
+    def init(self, key: Any, signature: Signature, scale: Any, dtype: Any) -> Parameters:
+        """Random parameters for a task, `scale` times the usual ones."""
+
+    @abstractmethod
+    def apply(
+        self,
+        parameters: Parameters,
+        inputs: Shaped[Any, "row width"],
+        signature: Signature,
+        noise: Noise | None = None,
+    ) -> Inexact[Any, "row output"]:
+        """Outputs for inputs: whole numbers, one column for each variable, or real vectors."""
+
+    @abstractmethod
+    def cost(self, signature: Signature) -> Cost:
+        """Operations, parameters and activations."""
+
+    def settle(self, parameters: Parameters, inputs: Any, weight: Any, signature: Signature) -> Parameters:
+        """The parameters ready for evaluation: with the training set's statistics where the architecture needs them."""
+        return parameters
+
+    def tensors(self, parameters: Parameters) -> Parameters:
+        """Arrays as they are stored, by name."""
+        return parameters
+
+    def from_tensors(self, tensors: Parameters) -> Parameters:
+        """What `tensors` made."""
+        return tensors
+
+    def facts(self, parameters: Parameters, signature: Signature) -> dict[str, Any]:
+        """What else a network of this architecture is asked for by name."""
+        return {}
+
+    def shapes(self, signature: Signature) -> dict[str, tuple[int, ...]]:
+        """Shapes of the parameters by name."""
+        import jax
+
+        made = jax.eval_shape(lambda key: self.init(key, signature, 1.0, "float32"), jax.random.key(0))
+        return {name: leaf.shape for name, leaf in made.items()}
+
+    def group(self, parameter: str) -> str:
+        """The group that a parameter belongs to."""
+        found = (group for group, starts in self.groups.items() if parameter.startswith(starts))
+        return next(found, "rest")
+
+    def group_names(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The groups of these parameters, in order."""
+        return list(dict.fromkeys(self.group(name) for name in parameters))
+
+    def settings(self) -> dict[str, Any]:
+        """The values of the fields by name."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+
+ARCHITECTURES: dict[str, type[Architecture]] = {}
+
+
+def register(architecture: type[Architecture]) -> type[Architecture]:
+    """Makes an architecture known by its name; a decorator for its class."""
+    ARCHITECTURES[architecture.name] = architecture
+    return architecture
+
+
+def architecture_named(name: str) -> type[Architecture]:
+    """The architecture of that name."""
+    if name not in ARCHITECTURES:
+        raise ModgrokError(f"A network is one of {', '.join(ARCHITECTURES)}, not {name!r}.")
+    return ARCHITECTURES[name]

@@ -1,0 +1,67 @@
+"""A learnable vector for every number, summed or side by side, then a perceptron (Liu et al., arXiv 2205.10343)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from modgrok.arrays import namespace
+from modgrok.errors import ModgrokError
+from modgrok.networks.activation import activation
+from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
+from modgrok.networks.layers import Perceptron, dense, rows_of
+from modgrok.tasks import Signature
+
+
+@register
+@dataclass(frozen=True)
+class EmbeddingMLP(Architecture):
+    r"""$f(n, m) = \mathrm{MLP}(E_n + E_m)$, or of $(E_n, E_m)$; all variables share the embedding.
+
+    Embeddings start uniform between ±½, the decoder as PyTorch's layers do.
+    """
+
+    name: ClassVar[str] = "embedding-mlp"
+    summary: ClassVar[str] = "a learnable vector for every number, summed or side by side, then hidden layers"
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"embedding": ("embedding",), "decoder": ("decoder",)}
+
+    width: int = 200
+    depth: int = 2
+    activation: str = "relu"
+    embedding: int = 64
+    combine: Literal["sum", "concat"] = "sum"
+    biases: bool = True
+
+    def __post_init__(self) -> None:
+        activation(self.activation)
+        if self.combine not in ("sum", "concat"):
+            raise ModgrokError(f"Embeddings combine by sum or concat, not {self.combine!r}.")
+
+    def check(self, signature: Signature) -> None:
+        if not signature.sizes:
+            raise ModgrokError("The network embedding-mlp reads numbers, and this task has real vectors; use mlp.")
+
+    def _decoder(self, signature: Signature) -> Perceptron:
+        first = self.embedding * (1 if self.combine == "sum" else len(signature.sizes))
+        widths = (first, *[self.width] * self.depth, signature.outputs)
+        return Perceptron("decoder", widths, self.activation, self.biases)
+
+    def init(self, key: Any, signature: Signature, scale: Any, dtype: Any) -> Parameters:
+        import jax
+        import jax.numpy as jnp
+
+        of_embedding, of_decoder = jax.random.split(key)
+        shape = (max(signature.sizes), self.embedding)
+        vectors = jax.random.uniform(of_embedding, shape, dtype, -0.5, 0.5) * jnp.asarray(scale, dtype)
+        return {"embedding": vectors} | self._decoder(signature).init(of_decoder, scale, dtype)
+
+    def apply(self, parameters: Parameters, inputs: Any, signature: Signature, noise: Noise | None = None) -> Any:
+        vectors = rows_of(parameters["embedding"], inputs)  # (row, S) -> (row, S, d)
+        joined = vectors.sum(axis=1) if self.combine == "sum" else vectors.reshape(len(inputs), -1)
+        first = dense(parameters, "decoder.0", namespace(joined).asarray(joined))
+        return self._decoder(signature).apply(parameters, first, noise)
+
+    def cost(self, signature: Signature) -> Cost:
+        decoder = self._decoder(signature).cost
+        numbers = max(signature.sizes) * self.embedding
+        read = len(signature.sizes) * self.embedding
+        return Cost(decoder.flops + read, decoder.parameters + numbers, decoder.activations + read)

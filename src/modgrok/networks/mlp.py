@@ -1,0 +1,40 @@
+"""A multilayer perceptron on concatenated one-hot numbers, on signs or on real vectors."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from modgrok.networks.activation import activation
+from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
+from modgrok.networks.layers import Perceptron, first_layer, input_width
+from modgrok.tasks import Signature
+
+
+@register
+@dataclass(frozen=True)
+class MLP(Architecture):
+    """`depth` hidden layers of `width` neurons; weights and biases start as PyTorch's do."""
+
+    name: ClassVar[str] = "mlp"
+    summary: ClassVar[str] = "hidden layers with or without biases, on one-hot numbers, signs or real vectors"
+
+    width: int = 256
+    depth: int = 1
+    activation: str = "relu"
+    biases: bool = True
+
+    def __post_init__(self) -> None:
+        activation(self.activation)
+
+    def _layers(self, signature: Signature) -> Perceptron:
+        widths = (input_width(signature), *[self.width] * self.depth, signature.outputs)
+        return Perceptron("layers", widths, self.activation, self.biases)
+
+    def init(self, key: Any, signature: Signature, scale: Any, dtype: Any) -> Parameters:
+        return self._layers(signature).init(key, scale, dtype)
+
+    def apply(self, parameters: Parameters, inputs: Any, signature: Signature, noise: Noise | None = None) -> Any:
+        first = first_layer(parameters, "layers.0", inputs, signature)
+        return self._layers(signature).apply(parameters, first, noise)
+
+    def cost(self, signature: Signature) -> Cost:
+        return self._layers(signature).cost

@@ -1,0 +1,65 @@
+"""Pictures over the table of a function of two variables: which inputs are answered rightly, and any other map."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Integer
+
+from modgrok.errors import ModgrokError
+from modgrok.palette import EMPTY, TEST, TRAIN
+from modgrok.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from modgrok.experiments import Run
+    from modgrok.networks import Network
+    from modgrok.tasks import Task
+
+STATES = {"train, right": TRAIN, "train, wrong": "#f9e4b7", "test, right": TEST, "test, wrong": "#c4dcec"}
+"""What may be said of an input, and its color: pale where the answer is wrong."""
+
+
+def answer_states(
+    network: "Network", task: "Task", train: Integer[np.ndarray, "train"] | None = None
+) -> Integer[np.ndarray, "n m"]:
+    """For every input its place in `STATES`, −1 where there is none; without a training set all inputs are test."""
+    from modgrok.networks import predictions
+
+    if task.arity != 2 or task.table is None:
+        raise ModgrokError(f"A table of answers is drawn for two variables; {task.name!r} has {task.arity}.")
+    states = np.where(predictions(network) == task.table, 2, 3)
+    if train is not None:
+        states.reshape(-1)[train] -= 2
+    return np.where(task.table < 0, -1, states)
+
+
+def answers(subject: "Run | Network", task: "Task | None" = None, *, ax: "Axes | None" = None) -> "Axes":
+    """Which inputs a run's network knows, those it was trained on apart; or a network on a task."""
+    if task is None:
+        run: Any = subject
+        states = answer_states(run.network, run.task, run.experiment.split.divide(run.task)[0])
+    else:
+        network: Any = subject
+        states = answer_states(network, task)
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    with style.axes(ax, 4.8, 3.6) as panel:
+        colors = ListedColormap([EMPTY, *STATES.values()])
+        over_inputs(states, ax=panel, cmap=colors, vmin=-1.5, vmax=len(STATES) - 0.5)
+        panel.set_ylabel("$n$")
+        present = [(name, color) for i, (name, color) in enumerate(STATES.items()) if (states == i).any()]
+        patches = [Patch(color=color, label=name) for name, color in present]
+        panel.legend(handles=patches, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        panel.set_title("answers")
+    return panel
+
+
+def over_inputs(values: Any, *, ax: "Axes | None" = None, **image: Any) -> "Axes":
+    """A map over (n, m) with both axes from 0 up, framed."""
+    with style.axes(ax, 3.4, 3.2) as panel:
+        panel.imshow(values, **{"origin": "lower"} | image)
+        panel.spines[["top", "right"]].set_visible(True)
+        panel.set_xlabel("$m$", labelpad=1)
+    return panel

@@ -1,0 +1,74 @@
+"""What was recorded while runs trained, against the step."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from modgrok.palette import GREEN, PURPLE, TEST, TRAIN
+from modgrok.plot import style
+from modgrok.text import count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from modgrok.experiments import Run
+
+History = Mapping[str, Any]
+"""Curves by name, `step` among them."""
+PAIRS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "accuracy": (("train_accuracy", "train", TRAIN), ("test_accuracy", "test", TEST)),
+    "loss": (("train_loss", "train", TRAIN), ("test_loss", "test", TEST)),
+    "norm": (("norm_in", "$W^{(1)}$", GREEN), ("norm_out", "$W^{(2)}$", PURPLE)),
+    "gradient": (("gradient_in", "$W^{(1)}$", GREEN), ("gradient_out", "$W^{(2)}$", PURPLE)),
+}
+"""Measures of which two are recorded: their names, what the legend calls them, their colors."""
+WORDS = {
+    "norm": "Frobenius norm",
+    "gradient": "norm of the gradient",
+    "ipr": "average IPR",
+    "task_ipr": "average IPR in the task's coordinate",
+}
+LOGARITHMIC = ("loss", "gradient")
+
+
+def curves(
+    runs: "Run | History | Sequence[Run | History]",
+    measure: str = "accuracy",
+    *,
+    linear: int | float = 10,
+    ax: "Axes | None" = None,
+    **line: Any,
+) -> "Axes":
+    """A measure of one run, or of several with the first bold and the others faint.
+
+    `measure` is accuracy, loss, norm or gradient (two lines each), or the name of any recorded curve. Steps are drawn
+    linearly up to `linear` and logarithmically from there on.
+    """
+    found = _histories(runs)
+    words = WORDS.get(measure, measure.replace("_", " "))
+    lines = PAIRS.get(measure, ((measure, words, PURPLE),))
+    with style.axes(ax) as panel:
+        for name, label, color in lines:
+            for i, history in enumerate(found):
+                look = {"color": color, "label": label} | line
+                if i > 0:
+                    look |= {"label": None, "alpha": 0.3, "linewidth": 0.8}
+                panel.plot(history["step"], np.array(history[name], float), **look)
+        if np.isfinite(linear):
+            panel.set_xscale("symlog", linthresh=linear)
+        panel.xaxis.set_major_formatter(lambda step, _: count(round(step)))
+        panel.set_xlim(left=0)
+        panel.set_xlabel("step")
+        panel.set_ylabel(words)
+        if measure in LOGARITHMIC:
+            panel.set_yscale("log")
+        if measure == "accuracy":
+            panel.set_ylim(-0.03, 1.03)
+        panel.legend()
+    return panel
+
+
+def _histories(runs: Any) -> list[History]:
+    several = runs if isinstance(runs, Sequence) else [runs]
+    return [one if isinstance(one, Mapping) else one.history for one in several]

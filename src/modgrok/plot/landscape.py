@@ -1,0 +1,64 @@
+"""The landscape of functions: test accuracy by function and fraction, in the three classes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from modgrok.palette import EMPTY
+from modgrok.plot import style
+from modgrok.text import number, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from modgrok.experiments.sweeps.landscape import Row
+
+HEADINGS = {"easily": "learned easily", "with much data": "learned with\nmuch data", "not at all": "not learned"}
+
+
+def landscape(rows: "Sequence[Row]", title: str = "", *, ax: "Axes | None" = None) -> "Axes":
+    """A map with a row for each function; its structure is written beside it, and lines part the classes."""
+    fractions = [place.fraction for place in rows[0].places]
+    values = np.array([[place.accuracy for place in row.places] for row in rows], float)
+    with style.axes(ax, 0.8 * len(fractions) + 3.6, 0.19 * len(rows) + 1.0) as panel:
+        panel.set_facecolor(EMPTY)
+        panel.pcolormesh(values, vmin=0, vmax=1, edgecolors="white", lw=0.4)
+        panel.set_xticks(np.arange(len(fractions)) + 0.5, [number(fraction) for fraction in fractions])
+        panel.set_yticks(np.arange(len(rows)) + 0.5, [_formula(row.function) for row in rows])
+        panel.invert_yaxis()
+        panel.tick_params(length=0)
+        for i, row in enumerate(rows):
+            _beside(panel, i + 0.5, row.structure.kind.replace("_", " "), 5, fontsize=6.5)
+            for j, place in enumerate(row.places):
+                if place.accuracy is not None:
+                    look: Any = {"ha": "center", "va": "center", "fontsize": 6.5}
+                    look["color"] = "white" if place.accuracy < 0.6 else "black"
+                    panel.text(j + 0.5, i + 0.5, percent(place.accuracy, 0), **look)
+        _part_classes(panel, rows)
+        panel.set_xlabel("training fraction α")
+        panel.set_title(f"median test accuracy {title}")
+    return panel
+
+
+def _part_classes(ax: "Axes", rows: "Sequence[Row]") -> None:
+    start = 0
+    for i in range(1, len(rows) + 1):
+        if i < len(rows) and rows[i].complexity == rows[start].complexity:
+            continue
+        if i < len(rows):
+            ax.axhline(i, color="black", lw=1.4)
+        complexity = rows[start].complexity
+        if complexity is not None:
+            _beside(ax, (start + i) / 2, HEADINGS[complexity], 92, fontweight="bold")
+        start = i
+
+
+def _beside(ax: "Axes", y: float, text: str, points: int, **look: Any) -> None:
+    """Writes to the right of the map, so many points away from it."""
+    where: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
+    ax.annotate(text, (1, y), (points, 0), **where, **look)
+
+
+def _formula(text: str) -> str:
+    return text.replace("*", "").replace("^2", "²").replace("^3", "³").replace("^4", "⁴")

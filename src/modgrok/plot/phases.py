@@ -1,0 +1,65 @@
+"""The waves of all neurons: how their phases add up, and which frequencies they have."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from modgrok.palette import TEST
+from modgrok.plot import style
+from modgrok.plot.subject import Subject, analyzed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BINS = 60
+
+
+def angle_histogram(
+    angles: Float[np.ndarray, "neuron"], density: bool = False
+) -> tuple[Float[np.ndarray, "bin"], Float[np.ndarray, "edge"]]:
+    """How many angles (or which share of them per radian) lie in each of `BINS` parts of the circle; NaN in none."""
+    known = angles[~np.isnan(angles)]
+    heights, edges = np.histogram(known, BINS, (-np.pi, np.pi), density=density and len(known) > 0)
+    return heights.astype(float), edges
+
+
+def phases(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
+    """Histogram of φ1 + φ2 − φ3 over the neurons; 0 in the closed form."""
+    analysis = analyzed(subject)
+    heights, edges = angle_histogram(analysis.waves.residual)
+    with style.axes(ax) as panel:
+        circle(heights, edges, analysis.task.arity, ax=panel)
+        panel.set_ylabel("neurons")
+        panel.set_title("phases: 0 in the closed form")
+    return panel
+
+
+def circle(heights: Any, edges: Any, arity: int = 2, color: str = TEST, *, ax: "Axes | None" = None) -> "Axes":
+    """A histogram of φ1 + φ2 − φ3 that was counted already."""
+    with style.axes(ax) as panel:
+        panel.stairs(heights, edges, fill=True, color=color)
+        panel.set_xticks([-np.pi, -np.pi / 2, 0, np.pi / 2, np.pi], ["−π", "−π/2", "0", "π/2", "π"])
+        panel.set_xlim(-np.pi, np.pi)
+        names = [f"φ{'₁₂₃₄₅₆₇₈₉'[i]}" for i in range(arity + 1)]
+        panel.set_xlabel(f"{' + '.join(names[:-1])} − {names[-1]}")
+    return panel
+
+
+def spectrum(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
+    """How many neurons have which frequency."""
+    with style.axes(ax) as panel:
+        frequencies(analyzed(subject).neurons_per_frequency[1:], ax=panel)
+        panel.locator_params(axis="y", integer=True)
+        panel.set_ylabel("neurons")
+        panel.set_title("spectrum")
+    return panel
+
+
+def frequencies(heights: Any, color: str = TEST, width: int | float = 0.8, *, ax: "Axes | None" = None) -> "Axes":
+    """Bars at the frequencies 1, 2, 3, …"""
+    with style.axes(ax) as panel:
+        panel.bar(range(1, len(heights) + 1), heights, color=color, width=width)
+        panel.set_xlim(0, len(heights) + 1)
+        panel.set_xlabel("frequency")
+    return panel

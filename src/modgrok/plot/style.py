@@ -1,0 +1,122 @@
+"""How figures look: quiet axes, sizes for a column or a page, one way to make them and one to write them down."""
+
+import io
+import string
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.files import write_bytes
+from modgrok.palette import GRAY, SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLUMN, PAGE = 4.6, 7.0
+"""Widths of a figure of one panel and of one across the page, in inches."""
+RESOLUTION = 200
+"""Dots per inch of PNG files."""
+FORMATS = (".png", ".svg", ".pdf")
+SETTINGS: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.titlelocation": "left",
+    "axes.axisbelow": True,
+    "legend.fontsize": 7,
+    "legend.title_fontsize": 7,
+    "legend.frameon": False,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 3.5,
+    "image.cmap": "viridis",
+    "image.interpolation": "nearest",
+    "figure.constrained_layout.h_pad": 0.06,
+    "figure.constrained_layout.w_pad": 0.06,
+    "svg.hashsalt": "modgrok",
+}
+
+
+def context() -> AbstractContextManager[None]:
+    """Inside, figures look like this; outside, whatever else draws is left alone."""
+    import matplotlib as mpl
+    from cycler import cycler
+
+    return mpl.rc_context(SETTINGS | {"axes.prop_cycle": cycler(color=SERIES)})
+
+
+def grid(rows: int, columns: int, width: float = PAGE, height: float = 4.4, **more: Any) -> "tuple[Figure, Any]":
+    """A figure and its array of axes. In a notebook it is shown when the cell ends; elsewhere no display is needed."""
+    if "ipykernel" in sys.modules:
+        from matplotlib import pyplot
+
+        figure = pyplot.figure(figsize=(width, height), layout="constrained")
+    else:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **more)
+
+
+@contextmanager
+def axes(ax: "Axes | None", width: float = COLUMN, height: float = 3.0) -> "Iterator[Axes]":
+    """The axes that were given, or those of a new figure in this style."""
+    if ax is not None:
+        yield ax
+        return
+    with context():
+        yield grid(1, 1, width, height)[1][0, 0]
+
+
+def save(picture: "Figure | Axes", path: Path, resolution: int = RESOLUTION) -> None:
+    """Writes a figure, or the one that axes are part of, in the format of the file's suffix."""
+    if path.suffix.lower() not in FORMATS:
+        raise ModgrokError(f"A figure is written to a .png, .svg or .pdf file, not to {path.name}.")
+    figure: Any = picture.figure
+    drawn = io.BytesIO()
+    kind = path.suffix.lower()[1:]
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with context():
+        figure.savefig(drawn, dpi=resolution, format=kind, metadata=undated)
+    write_bytes(path, _in_few_colors(drawn) if kind == "png" else drawn.getvalue())
+
+
+def _in_few_colors(png: io.BytesIO) -> bytes:
+    """The picture in 256 colors of its own, which is a third of the bytes and looks the same."""
+    from PIL import Image
+
+    small = io.BytesIO()
+    with Image.open(png) as picture:
+        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    return small.getvalue()
+
+
+def letter(panels: "Iterable[Axes]", titles: Iterable[str]) -> None:
+    """(a), (b), … before the titles of panels."""
+    for name, panel, title in zip(string.ascii_lowercase, panels, titles, strict=False):
+        panel.set_title(f"({name}) {title}")
+
+
+def note(figure: "Figure", text: str) -> None:
+    """A line under the whole figure: what it was made with."""
+    figure.supxlabel(text, fontsize=6.5, color=GRAY, x=0.5)
+
+
+def mark(panel: "Axes", place: int | float | None, name: str = "", side: str = "left") -> None:
+    """A vertical line, its name above it to one side; nothing where there is no such place."""
+    if place is None:
+        return
+    panel.axvline(place, color=GRAY, linewidth=0.7, linestyle=":")
+    where: Any = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    offset = ({"left": 2, "right": -2}[side], 1)
+    panel.annotate(name, (place, 1.0), offset, **where, fontsize=6, color=GRAY, ha=side, va="bottom")

@@ -1,0 +1,35 @@
+"""A. Gromov, Grokking modular arithmetic (2023): a quadratic network groks, and its weights can be written down."""
+
+from modgrok.reproduce.claim import claims_of
+from modgrok.reproduce.gromov2023 import (
+    closed_forms,
+    fig0,
+    fig1,
+    fig2,
+    fig3,
+    fig4,
+    figA1,
+    figA2,
+    figA5,
+    kernel,
+    variations,
+)
+from modgrok.reproduce.gromov2023.claims import dynamics, functions, scaling, solution, weights
+from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY
+from modgrok.reproduce.paper import Paper
+
+PAPER = Paper(
+    key="gromov2023",
+    title="Grokking modular arithmetic",
+    reference="A. Gromov, *Grokking modular arithmetic* (2023)",
+    line="a two-layer quadratic network groks modular functions, and its weights can be written down",
+    studies=(
+        *(module.STUDY for module in (fig0, fig1, fig2, fig3, fig4, figA1)),
+        *figA2.STUDIES,
+        *(module.STUDY for module in (figA5, closed_forms, kernel)),
+        *variations.STUDIES,
+    ),
+    claims=claims_of(dynamics, solution, weights, functions, scaling),
+    profiles=(QUICK, FULL, TINY),
+    cost={"quick": "8 min on two CPU cores", "full": "9 min on an H200"},
+)

@@ -1,0 +1,1 @@
+"""The paper's checkable statements, each beside how it is judged."""

@@ -1,0 +1,238 @@
+"""How much is trained: every size, seed, grid and number of steps of a reproduction in one place.
+
+Learning rates of gradient descent are given in the natural unit (p/97)³ (N/500), in which one number serves all sizes.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from modgrok.experiments import Experiment
+
+GD_FRACTION = 0.49
+"""α of the paper's figure of GD dynamics."""
+ADAMW_FRACTION = 0.5
+ADAMW_DECAY = 0.03
+
+
+def natural_unit(modulus: int, width: int) -> float:
+    """(p/97)³ (N/500), the unit of GD's learning rate: the gradient at initialization is about 2/(p³N)."""
+    return (modulus / 97) ** 3 * (width / 500)
+
+
+@dataclass(frozen=True)
+class Training:
+    """One way to train: its rate, and for how long."""
+
+    rate: float
+    """Learning rate; in natural units for gradient descent, as it is for Adam."""
+    steps: int
+    evaluations: int = 120
+
+    def descend(self, task: str, modulus: int, width: int, fraction: float, seed: int = 0, **more: Any) -> Experiment:
+        """Full-batch gradient descent."""
+        rate = float(f"{self.rate * natural_unit(modulus, width):.4g}")
+        return self._experiment(task, modulus, width, fraction, seed, {"optimizer": "gd", "lr": rate} | more)
+
+    def adapt(self, task: str, modulus: int, width: int, fraction: float, seed: int = 0, **more: Any) -> Experiment:
+        """Full-batch AdamW, with its default weight decay unless another is asked for."""
+        return self._experiment(task, modulus, width, fraction, seed, {"optimizer": "adamw", "lr": self.rate} | more)
+
+    def _experiment(
+        self, task: str, modulus: int, width: int, fraction: float, seed: int, more: dict[str, Any]
+    ) -> Experiment:
+        settings = {"steps": self.steps, "evaluations": self.evaluations, "snapshots": 0} | more
+        return Experiment(task=task, modulus=modulus, width=width, fraction=fraction, seed=seed, **settings)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """All sizes of a reproduction."""
+
+    name: str
+    modulus: int
+    """p of the figures of single networks."""
+    width: int
+    """N of the figures of single networks."""
+    seeds: int
+    """Networks for each setting of these figures, from seed 0 on."""
+    gd: Training
+    """Figures 0, 1 and 2."""
+    adamw: Training
+    """Figures 2 and 4."""
+    functions: Training
+    """AdamW on (n+m)², n²+m² and nm: figures A2 to A4."""
+    cross_entropy: Training
+    """AdamW with cross-entropy."""
+
+    sweep_modulus: int
+    """p of figure 3."""
+    sweep_width: int
+    sweep_seeds: int
+    fractions: tuple[float, ...]
+    """α of figure 3a."""
+    descent: Training
+    """The optimizers of figure 3 without Adam's scaling; half the rate with momentum needs half the steps."""
+    adaptive: Training
+    """Adam and AdamW in figure 3."""
+    sweep_decay: float
+    """Weight decay of AdamW in figure 3."""
+    widths: tuple[int, ...]
+    """Widths of the trained networks of figure 3b."""
+    width_fraction: float
+    """α of figure 3b; the paper's 0.5 is too little at small p."""
+
+    closed_widths: tuple[int, ...]
+    """Widths of the random phases of figure 3b."""
+    activation_widths: tuple[int, ...]
+    """Widths of figure A1, ascending; an activation stops at the first where it is always right."""
+    closed_seeds: int
+    """Draws of random phases for each width."""
+
+    hard_modulus: int
+    """p of n² + m² + nm, n³ + nm² + m and the random tables: figure A5."""
+    hard_width: int
+    hard_seeds: int
+    hard: Training
+    hard_fractions: tuple[float, ...]
+    """α at which n² + m² + nm is trained besides 0.73."""
+    never: Training
+    """Tasks that are not learnt: n³ + nm² + m and random tables."""
+
+    moduli: tuple[int, ...]
+    """p at which the critical fraction is measured, on the fractions of figure 3."""
+    sampling_fractions: tuple[float, ...]
+    """α at which random and balanced choices of the training pairs are compared."""
+    kernel_fractions: tuple[float, ...]
+    """α at which the kernel predictor is computed, at `modulus`."""
+    left_out: tuple[str, ...] = ()
+    """Studies that are too long for this profile."""
+
+    @property
+    def seed_range(self) -> range:
+        return range(self.seeds)
+
+    @property
+    def sweep_range(self) -> range:
+        return range(self.sweep_seeds)
+
+    @property
+    def hard_range(self) -> range:
+        return range(self.hard_seeds)
+
+    def addition_by_gd(self) -> list[Experiment]:
+        """n + m under plain gradient descent without any regularization, first and last weights kept."""
+        make = self.gd.descend
+        return [make("n + m", self.modulus, self.width, GD_FRACTION, seed, snapshots=2) for seed in self.seed_range]
+
+    def addition_by_adamw(self, fraction: float = ADAMW_FRACTION) -> list[Experiment]:
+        """n + m under AdamW with a little weight decay."""
+        return self.by_adamw(self.adamw, "n + m", fraction)
+
+    def by_adamw(
+        self, training: Training, task: str, fraction: float = ADAMW_FRACTION, **more: Any
+    ) -> list[Experiment]:
+        """Any function in that way, for every seed."""
+        settings = {"weight_decay": ADAMW_DECAY} | more
+        return [training.adapt(task, self.modulus, self.width, fraction, seed, **settings) for seed in self.seed_range]
+
+
+TINY = Profile(
+    name="tiny",
+    modulus=13,
+    width=64,
+    seeds=2,
+    gd=Training(1e6, 60, 20),
+    adamw=Training(0.1, 60, 20),
+    functions=Training(0.1, 60, 20),
+    cross_entropy=Training(0.1, 60, 20),
+    sweep_modulus=13,
+    sweep_width=64,
+    sweep_seeds=2,
+    fractions=(0.5, 0.8),
+    descent=Training(1e6, 60, 20),
+    adaptive=Training(0.1, 60, 20),
+    sweep_decay=0.1,
+    widths=(16, 32),
+    width_fraction=0.8,
+    closed_widths=(16, 64, 256),
+    activation_widths=(32, 256),
+    closed_seeds=2,
+    hard_modulus=13,
+    hard_width=64,
+    hard_seeds=2,
+    hard=Training(1e6, 60, 20),
+    hard_fractions=(0.95,),
+    never=Training(1e6, 60, 20),
+    moduli=(11, 13),
+    sampling_fractions=(0.8,),
+    kernel_fractions=(0.5,),
+)
+"""For tests of the pipeline: everything runs, nothing is learnt."""
+
+QUICK = dataclasses.replace(
+    TINY,
+    name="quick",
+    modulus=97,
+    width=500,
+    seeds=2,
+    gd=Training(1e6, 2_500, 100),
+    adamw=Training(0.1, 700, 100),
+    functions=Training(0.1, 400, 30),
+    cross_entropy=Training(0.05, 400, 30),
+    sweep_modulus=31,
+    sweep_width=128,
+    sweep_seeds=2,
+    fractions=(0.35, 0.45, 0.55, 0.65, 0.8),
+    descent=Training(1e6, 4_000, 60),
+    adaptive=Training(0.03, 2_000, 60),
+    widths=(8, 16, 32, 48, 64),
+    width_fraction=0.65,
+    closed_widths=(8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512),
+    activation_widths=(32, 64, 128, 256, 512, 1024, 2048, 4096),
+    closed_seeds=3,
+    hard_modulus=47,
+    hard_width=160,
+    hard_seeds=2,
+    hard=Training(1e6, 6_000, 80),
+    hard_fractions=(),
+    never=Training(1e6, 6_000, 60),
+    moduli=(23, 31, 47),
+    sampling_fractions=(0.35, 0.45, 0.55),
+    kernel_fractions=(0.5, 0.7),
+    left_out=("more_data", "quadratic_form_data"),
+)
+"""Two CPU cores, a few minutes: p = 97 for single networks, smaller p and fewer seeds for sweeps."""
+
+FULL = dataclasses.replace(
+    QUICK,
+    name="full",
+    seeds=5,
+    gd=Training(4e5, 20_000, 250),
+    adamw=Training(0.03, 3_000, 200),
+    functions=Training(0.03, 2_000, 100),
+    cross_entropy=Training(0.01, 2_000, 100),
+    sweep_modulus=97,
+    sweep_width=500,
+    sweep_seeds=5,
+    fractions=(0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8),
+    descent=Training(1e6, 10_000, 150),
+    adaptive=Training(0.03, 4_000, 150),
+    sweep_decay=0.05,
+    widths=(8, 16, 32, 64, 96, 128, 256, 500),
+    width_fraction=0.5,
+    closed_widths=(8, 16, 32, 48, 64, 96, 128, 144, 192, 256, 384, 512, 1024),
+    activation_widths=(32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536),
+    closed_seeds=5,
+    hard_modulus=97,
+    hard_width=1000,
+    hard_seeds=5,
+    hard=Training(1e6, 40_000, 150),
+    hard_fractions=(0.85, 0.9, 0.95, 0.98),
+    never=Training(1e6, 10_000, 100),
+    moduli=(23, 37, 53, 71, 97),
+    sampling_fractions=(0.2, 0.225, 0.25, 0.275, 0.3),
+    kernel_fractions=(0.3, 0.5, 0.7, 0.9),
+    left_out=(),
+)
+"""The paper's scale with at least five seeds everywhere, meant for one GPU."""

@@ -1,0 +1,181 @@
+"""Measurements without a figure: other losses, activations, moduli and samplings, more and less data, random tables."""
+
+import dataclasses
+from typing import Any
+
+from modgrok.experiments import Experiment, Run
+from modgrok.measures import neuron_waves
+from modgrok.reproduce.gromov2023.fig2 import wave_statistics
+from modgrok.reproduce.gromov2023.fig3 import critical_fraction, sweep_run
+from modgrok.reproduce.gromov2023.figA5 import QUADRATIC_FRACTION, quadratic_runs
+from modgrok.reproduce.gromov2023.profile import Profile
+from modgrok.reproduce.study import Numbers, Study, Tree, last, results
+
+RANDOM_FRACTION = 0.9
+"""Share of random tables that is trained on."""
+ACTIVATION_FRACTION = 0.7
+FRACTIONS = (0.5, 0.8)
+"""Less and more data, at which final ratios are compared."""
+
+
+def adam_runs(profile: Profile, fractions: tuple[float, ...], **changes: Any) -> list[list[Experiment]]:
+    """Runs under Adam as in figure 3a, with other settings, for every fraction and seed."""
+    return [
+        [dataclasses.replace(sweep_run(profile, "Adam", a, seed), **changes) for seed in profile.sweep_range]
+        for a in fractions
+    ]
+
+
+def _cross_entropy(profile: Profile, runs: list[Run]) -> Numbers:
+    return {
+        "test_accuracy": last(runs, "test_accuracy"),
+        "memorized_at": results(runs, "memorized_at"),
+        "grokked_at": results(runs, "grokked_at"),
+        "ipr_start": [run.history["ipr"][0] for run in runs],
+        "ipr_end": last(runs, "ipr"),
+        "waves": [wave_statistics(neuron_waves(run.network)) for run in runs],
+    }
+
+
+def _random_table(profile: Profile, runs: list[Run]) -> Numbers:
+    return {
+        "modulus": profile.hard_modulus,
+        "fraction": RANDOM_FRACTION,
+        "train_accuracy": last(runs, "train_accuracy"),
+        "best_test_accuracy": [run.history["test_accuracy"].max() for run in runs],
+        "test_pairs": round((1 - RANDOM_FRACTION) * profile.hard_modulus**2),
+    }
+
+
+def _quadratic_fractions(profile: Profile) -> tuple[float, ...]:
+    return (QUADRATIC_FRACTION, *profile.hard_fractions)
+
+
+def _quadratic_form(profile: Profile, runs: Tree) -> Numbers:
+    return {
+        "modulus": profile.hard_modulus,
+        "width": profile.hard_width,
+        "fractions": _quadratic_fractions(profile),
+        "best_test_accuracy": [[run.history["test_accuracy"].max() for run in cell] for cell in runs],
+    }
+
+
+def _moduli(profile: Profile, runs: Tree) -> Numbers:
+    fractions, times = profile.fractions, results(runs, "grokked_at")
+    return {
+        "moduli": profile.moduli,
+        "width": profile.sweep_width,
+        "fractions": fractions,
+        "times": times,
+        "critical_fraction": [critical_fraction(fractions, cells) for cells in times.values()],
+        "of_seeds": [
+            [critical_fraction(fractions, [[cell[seed]] for cell in cells]) for seed in profile.sweep_range]
+            for cells in times.values()
+        ],
+    }
+
+
+def _sampling(profile: Profile, runs: Tree) -> Numbers:
+    return {
+        "modulus": profile.sweep_modulus,
+        "fractions": profile.sampling_fractions,
+        "times": results(runs, "grokked_at"),
+        "test_accuracy": results(runs, "test_accuracy"),
+    }
+
+
+def _memorizing(profile: Profile, runs: list[Run]) -> Numbers:
+    return {
+        "modulus": profile.sweep_modulus,
+        "fraction": profile.fractions[0],
+        "train_accuracy": last(runs, "train_accuracy"),
+        "test_accuracy": last(runs, "test_accuracy"),
+        "loss_start": [run.history["test_loss"][0] for run in runs],
+        "loss_peak": [run.history["test_loss"].max() for run in runs],
+        "loss_end": last(runs, "test_loss"),
+        "train_loss_end": last(runs, "train_loss"),
+    }
+
+
+def _activations(profile: Profile, runs: Tree) -> Numbers:
+    return {
+        "modulus": profile.sweep_modulus,
+        "fraction": ACTIVATION_FRACTION,
+        "times": results(runs, "grokked_at"),
+        "test_accuracy": results(runs, "test_accuracy"),
+    }
+
+
+def _activation_run(profile: Profile, activation: str, seed: int) -> Experiment:
+    p, width = profile.sweep_modulus, profile.sweep_width
+    return profile.adaptive.adapt("n + m", p, width, ACTIVATION_FRACTION, seed, activation=activation, until=0)
+
+
+STUDIES = (
+    Study(
+        "cross_entropy",
+        "Cross-entropy",
+        "n + m under AdamW with cross-entropy: the same waves with the same phases.",
+        _cross_entropy,
+        lambda profile: profile.by_adamw(profile.cross_entropy, "n + m", loss="cross_entropy"),
+    ),
+    Study(
+        "random_table",
+        "Random tables",
+        "Tables filled with random answers, which hold nothing to generalize, trained on nine tenths of their entries.",
+        _random_table,
+        lambda profile: [
+            profile.never.descend(f"random:{seed}", profile.hard_modulus, profile.hard_width, RANDOM_FRACTION, seed)
+            for seed in profile.hard_range
+        ],
+    ),
+    Study(
+        "quadratic_form_data",
+        "n² + m² + nm with more data",
+        "The best test accuracy of n² + m² + nm as the share of data grows.",
+        _quadratic_form,
+        lambda profile: [quadratic_runs(profile, fraction) for fraction in _quadratic_fractions(profile)],
+    ),
+    Study(
+        "moduli",
+        "Critical fraction and modulus",
+        "The smallest share of the table from which n + m is learnt, for several p, under Adam.",
+        _moduli,
+        lambda profile: {p: adam_runs(profile, profile.fractions, modulus=p) for p in profile.moduli},
+    ),
+    Study(
+        "sampling",
+        "A guided choice of the training pairs",
+        "Near the critical fraction: training pairs drawn at random, against equally many in every row and "
+        "column of the table, under Adam.",
+        _sampling,
+        lambda profile: {
+            name: adam_runs(profile, profile.sampling_fractions, sampling=name) for name in ("random", "balanced")
+        },
+    ),
+    Study(
+        "memorizing",
+        "Too little data",
+        "n + m from the smallest share of the table in figure 3, under plain gradient descent: networks that learn by "
+        "heart and stay there.",
+        _memorizing,
+        lambda profile: [sweep_run(profile, "GD", profile.fractions[0], seed) for seed in profile.sweep_range],
+    ),
+    Study(
+        "activations",
+        "Training with other activations",
+        "n + m under AdamW with the square, ReLU and GELU.",
+        _activations,
+        lambda profile: {
+            name: [_activation_run(profile, name, seed) for seed in profile.sweep_range]
+            for name in ("quadratic", "relu", "gelu")
+        },
+    ),
+    Study(
+        "more_data",
+        "Periodicity and data",
+        "The inverse participation ratio at the end of training from half and from four fifths of the table.",
+        lambda profile, runs: {"fractions": FRACTIONS, "ipr": [last(cell, "ipr") for cell in runs]},
+        lambda profile: [profile.addition_by_adamw(fraction) for fraction in FRACTIONS],
+    ),
+)

@@ -1,0 +1,72 @@
+"""A paper as a value: its studies, its claims, its profiles. Every folder here that names one is a paper."""
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import modgrok.reproduce
+from modgrok.errors import ModgrokError
+from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.study import Profile, Study
+
+DEFAULT = "gromov2023"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What there is to reproduce, and how much work that is."""
+
+    key: str
+    """The name of its folder."""
+    title: str
+    reference: str
+    """Authors, title and year, in Markdown."""
+    line: str
+    """What it is about, in one line."""
+    studies: tuple[Study, ...]
+    claims: tuple[Claim, ...]
+    profiles: tuple[Profile, ...]
+    cost: dict[str, str]
+    """How long a profile took, and on what."""
+
+    @property
+    def figures(self) -> tuple[Study, ...]:
+        return tuple(study for study in self.studies if study.draw)
+
+    def profile(self, name: str) -> Profile:
+        """The profile of that name."""
+        known = {profile.name: profile for profile in self.profiles}
+        if name not in known:
+            raise ModgrokError(f"A profile is quick or full, not {name!r}.")
+        return known[name]
+
+    def study(self, name: str) -> Study:
+        return next(study for study in self.studies if study.name == name)
+
+    def chosen(self, names: Sequence[str], profile: Profile) -> list[Study]:
+        """The studies behind figures and claims, all where none is named, less those the profile leaves out."""
+        studies = {study.name: (study.name,) for study in self.studies}
+        behind = studies | {claim.name: claim.studies for claim in self.claims}
+        for name in names:
+            if name not in behind:
+                raise ModgrokError(
+                    f"There is no figure or claim {name!r}. Figures: {', '.join(study.name for study in self.figures)}."
+                    f" Claims: {', '.join(claim.name for claim in self.claims)}."
+                )
+        # A name that both have means the claim, whose studies are these and perhaps more.
+        wanted = {study for name in names or studies for study in behind[name]}
+        return [study for study in self.studies if study.name in wanted and study.name not in profile.left_out]
+
+
+def paper_keys() -> list[str]:
+    """The papers there are, the default one first."""
+    found = [module.name for module in pkgutil.iter_modules(modgrok.reproduce.__path__) if module.ispkg]
+    return sorted(found, key=lambda key: (key != DEFAULT, key))
+
+
+def find_paper(key: str = DEFAULT) -> Paper:
+    """The paper of that key."""
+    if key not in paper_keys():
+        raise ModgrokError(f"There is no paper {key!r}; there are {', '.join(paper_keys())}.")
+    return importlib.import_module(f"modgrok.reproduce.{key}").PAPER

@@ -1,1 +1,0 @@
-"""Measurements that claims need and no figure shows."""

@@ -1,0 +1,99 @@
+"""Families of tasks: how their texts look, and the task that any source describes."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from modgrok.errors import ModgrokError
+from modgrok.tasks.task import Task, whole_modulus
+
+UNORDERED = ":unordered"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Tasks that one kind of text describes."""
+
+    name: str
+    """The word before the colon, where its texts have one."""
+    pattern: str
+    """A regular expression that its texts match as a whole."""
+    read: Callable[[str, int | None], Task]
+    """The task that a text describes; the second argument is the modulus, None where it was not given."""
+    help: str
+    """One line: how a text looks and what it means."""
+    reads_modulus: bool = False
+    """Whether the text leaves the modulus open."""
+
+
+FAMILIES: dict[str, Family] = {}
+"""By name; of those whose pattern fits, the one that was registered last reads a text."""
+
+
+def register(family: Family) -> Family:
+    """Make a family known under its name, in place of one that had it before."""
+    FAMILIES[family.name] = family
+    return family
+
+
+def task(source: Any, modulus: int | None = None) -> Task:
+    """A task from what describes it.
+
+    A text belongs to a family: an expression or a name of the catalogue (`n + m`, `addition`), `random:SEED`,
+    `group:S5`, `parity:20,3`, `add:10`, a path that ends in .npy or .csv, or one that was registered; `:unordered`
+    behind it leaves one order of each input. A callable, an array and a `Task` are taken as they are. Expressions,
+    random tables and callables need the modulus; all others have their own, and one that is given must be it.
+    """
+    p = None if modulus is None else whole_modulus(modulus)
+    found = _find(source, p)
+    if p is not None and found.answers != p:
+        if found.is_modular:
+            raise ModgrokError(f"The table {found.name!r} is one modulo {found.modulus}, and modulo {p} was asked for.")
+        raise ModgrokError(f"{found.name!r} has {found.answers} answers and reads no modulus; leave out the {p}.")
+    return found
+
+
+def _find(source: Any, modulus: int | None) -> Task:
+    if isinstance(source, Task):
+        return source
+    if isinstance(source, Path):
+        return Task.from_file(source)
+    if isinstance(source, str):
+        return _from_text(source.strip(), modulus)
+    if callable(source):
+        return Task.from_function(source, _required(modulus, str(getattr(source, "__name__", "A function"))))
+    return Task.from_table(source)
+
+
+def _from_text(text: str, modulus: int | None) -> Task:
+    if text.endswith(UNORDERED):
+        return _from_text(text.removesuffix(UNORDERED).rstrip(), modulus).unordered()
+    family = family_of(text)
+    if family is not None:
+        return family.read(text, _required(modulus, text) if family.reads_modulus else modulus)
+    word = text.partition(":")[0]
+    words = [family.name for family in FAMILIES.values() if family.pattern.startswith(f"{family.name}:")]
+    close = get_close_matches(word.lower(), words, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(words)}."
+    raise ModgrokError(f"There is no family of tasks called {word!r}; {hint}")
+
+
+def family_of(text: str) -> Family | None:
+    """The family that a text belongs to; None where there is none."""
+    fitting = (one for one in reversed(FAMILIES.values()) if re.fullmatch(one.pattern, text, re.DOTALL | re.IGNORECASE))
+    return next(fitting, None)
+
+
+def reads_modulus(text: str) -> bool:
+    """Whether a task's text leaves the modulus open."""
+    family = family_of(text.strip().removesuffix(UNORDERED).rstrip())
+    return family is not None and family.reads_modulus
+
+
+def _required(modulus: int | None, what: str) -> int:
+    if modulus is None:
+        raise ModgrokError(f"{what!r} leaves the modulus open; give one, such as --modulus 97 or task(…, 97).")
+    return modulus

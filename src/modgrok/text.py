@@ -1,0 +1,63 @@
+"""Numbers as people read them: one format for terminal, figures and reports."""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+
+NARROW = "\u202f"
+"""A narrow space at which lines do not break: between thousands, and before a unit."""
+NONE = "–"
+"""Where there is no number."""
+Value = int | float | None
+"""A number, or none where there is nothing to measure."""
+
+
+def number(value: Value, digits: int = 3) -> str:
+    """So many significant digits, thousands apart; powers of ten for what is very large or small."""
+    if value is None or not math.isfinite(value):
+        return NONE
+    if 1e3 <= abs(value) < 1e6:
+        return f"{value:,.0f}".replace(",", NARROW)
+    if value == 0 or 1e-3 <= abs(value) < 1e3:
+        return f"{value:.{digits}g}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{float(mantissa):g}e{int(exponent)}"
+
+
+def count(value: int | None, noun: str = "") -> str:
+    """A whole number with all its digits, thousands apart, and what is counted: 1 run, 2 batches."""
+    text = NONE if value is None else f"{value:,}".replace(",", NARROW)
+    plural = "" if value == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{text} {noun}{plural}" if noun else text
+
+
+def percent(share: Value, digits: int = 1) -> str:
+    """A share with so many decimals."""
+    return NONE if share is None or not math.isfinite(share) else f"{100 * share:.{digits}f}{NARROW}%"
+
+
+def duration(seconds: int | float) -> str:
+    """Such as 85 µs, 12 ms, 45 s, 12 min, 3 h 20 min."""
+    if 0 < seconds < 0.9995:
+        return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.3g} µs"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def size(count_of_bytes: int) -> str:
+    """Such as 640 B, 12.3 MB."""
+    exponent = min(4, (len(str(count_of_bytes)) - 1) // 3)
+    return f"{count_of_bytes / 1000**exponent:.3g} {('B', 'kB', 'MB', 'GB', 'TB')[exponent]}"
+
+
+def spread(values: Sequence[Value], text: Callable[[Value], str] = number, over: str = "seed") -> str:
+    """Median and range over seeds, or over what is said; those without a number are counted."""
+    known = sorted(value for value in values if value is not None)
+    if not known:
+        return f"none of {len(values)}"
+    among = count(len(values), over)
+    missing = f", none in {len(values) - len(known)}" if len(known) < len(values) else ""
+    middle, least, most = text(float(statistics.median(known))), text(known[0]), text(known[-1])
+    return f"{middle} ({among}{missing})" if least == most else f"{middle} ({least} to {most}, {among}{missing})"

@@ -1,0 +1,31 @@
+"""Sums over examples, block after block: in two parts on one device, or one on each of those that share a run."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+
+from modgrok.training.program import EXAMPLES, Program
+
+
+def sum_parts(program: Program, add_block: Callable[..., Any], nothing: Any, blocks: Any) -> Any:
+    """What `add_block` adds up over all parts of the blocks: two here, or one on each device."""
+
+    def sum_part(blocks: Any) -> Any:
+        return jax.lax.scan(add_block, nothing, blocks)[0]
+
+    if program.shared > 1:
+        flat, unflatten = ravel_pytree(sum_part(blocks))  # one sum over devices, not one for each array
+        total = unflatten(jax.lax.psum(flat, EXAMPLES))
+    else:
+        halves = jax.tree.map(lambda part: part.reshape(2, -1, *part.shape[1:]), blocks)
+        total = jax.tree.map(lambda part: part[0] + part[1], jax.lax.map(sum_part, halves))
+    return jax.lax.optimization_barrier(total)  # what follows is compiled, and rounds, alike
+
+
+def row_numbers(program: Program, blocks: int, rows: int) -> Any:
+    """The number of every example, counted over all devices that share the run."""
+    numbers = jnp.arange(blocks * rows, dtype=jnp.int32).reshape(blocks, rows)
+    return numbers if program.shared == 1 else numbers + jax.lax.axis_index(EXAMPLES) * numbers.size

@@ -1,0 +1,100 @@
+"""The data of one run as arrays of fixed shape: its training examples, all it is evaluated on, its coordinate."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int32, Shaped
+
+from modgrok.networks import grid
+from modgrok.tasks import Examples, Task
+from modgrok.training.program import Program
+
+
+class Batch(NamedTuple):
+    """Training examples in blocks of equal length; rows of weight 0 pad the last block."""
+
+    inputs: Shaped[Any, "block row width"]
+    labels: Int32[Any, "block row"]
+    weight: Float[Any, "block row"]
+    """1/|train| for every example, 0 for padding: weighted sums are means over the training set."""
+    tables: Any
+    """What the kernel looks up besides, None where nothing."""
+
+
+class RunData(NamedTuple):
+    """Everything a run reads and never changes."""
+
+    batch: Batch
+    inputs: Shaped[Any, "example width"] | None
+    """What is evaluated; None stands for all inputs of the task's table, in its order."""
+    answers: Int32[Any, "example"]
+    """Labels of the trained examples, right answers of the others; 0 where an input does not occur."""
+    trained: Bool[Any, "example"]
+    tested: Bool[Any, "example"]
+    index: Int32[Any, "S p"]
+    """The task's own coordinate: the place of every value in Z_L, −1 where it has none."""
+    length: Int32[Any, ""]
+    """L, or 0 where the task has no coordinate."""
+    codes: Float[Any, "answer out"] | None
+
+
+class Room(NamedTuple):
+    """The lengths of a batch's arrays."""
+
+    rows: int
+    """Training examples, padding included."""
+    slots: int = 0
+    """Examples that share a value of a variable, for kernels that look them up."""
+
+
+def run_data(program: Program, task: Task, examples: Examples, room: Room) -> RunData:
+    """Arrays for one run, with room for as many examples as the longest of its batch."""
+    from modgrok.training.kernels import kernel_for
+
+    chosen = np.flatnonzero(examples.trained)
+    labels = np.where(examples.trained, examples.labels, examples.answers).astype(np.int32)
+    is_table = task.table is not None and task.vectors is None
+    if is_table:
+        assert task.table is not None
+        answers, trained, tested = (np.zeros(task.table.size, kind) for kind in (np.int32, bool, bool))
+        answers[task.present], trained[task.present] = labels, examples.trained
+        tested[task.present] = ~examples.trained
+    else:
+        answers, trained, tested = labels, examples.trained, ~examples.trained
+    coordinate = task.structure.coordinate if program.architecture.name == "two-layer" else None
+    shape = (max(1, len(task.sizes)), max(task.sizes))
+    index = np.zeros(shape, np.int32) if coordinate is None else np.stack(coordinate.index).astype(np.int32)
+    dtype = np.int32 if examples.inputs.dtype.kind == "i" else program.dtype
+    inputs = examples.inputs.astype(dtype)
+    return RunData(
+        _batch(program, inputs[chosen], labels[chosen], room, kernel_for(program)),
+        None if is_table else inputs,
+        answers,
+        trained,
+        tested,
+        index,
+        np.asarray(0 if coordinate is None else coordinate.length, dtype=np.int32),
+        None if task.codes is None else task.codes.astype(program.dtype),
+    )
+
+
+def _batch(program: Program, inputs: np.ndarray, labels: np.ndarray, room: Room, kernel: Any) -> Batch:
+    count, length = program.blocks(room.rows)
+    total = count * length
+    padded = np.zeros((total, inputs.shape[1]), inputs.dtype)
+    padded[: len(inputs)] = inputs
+    answers = np.zeros(total, np.int32)
+    answers[: len(labels)] = labels
+    weight = np.zeros(total, program.dtype)
+    weight[: len(labels)] = 1 / max(1, len(labels))
+    return Batch(
+        padded.reshape(count, length, -1),
+        answers.reshape(count, length),
+        weight.reshape(count, length),
+        kernel.tables(program, inputs, room),
+    )
+
+
+def evaluated_inputs(program: Program, data: RunData) -> Any:
+    """The inputs that are evaluated: those of the run, or all of its table."""
+    return grid(program.signature.sizes).astype(np.int32) if data.inputs is None else data.inputs

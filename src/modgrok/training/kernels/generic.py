@@ -1,0 +1,52 @@
+"""The generic step: `value_and_grad` of an architecture's `apply`, in blocks. Every kernel is checked against it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from modgrok.networks import Noise
+from modgrok.networks.architecture import Parameters
+from modgrok.training.blocks import row_numbers, sum_parts
+from modgrok.training.data import Batch, Room
+from modgrok.training.losses import Objective
+from modgrok.training.program import Program
+
+
+class Generic:
+    """Serves every architecture on every platform."""
+
+    def room(self, program: Program, inputs: Callable[[], Any], rows: int) -> Room:
+        return Room(rows)
+
+    def tables(self, program: Program, inputs: Any, room: Room) -> None:
+        return None
+
+    def extra_floats(self, program: Program, room: Room) -> int:
+        return 0
+
+    def loss_and_gradient(
+        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
+    ) -> tuple[Any, Parameters]:
+        objective = Objective(program.loss, program.loss_precision)
+
+        def loss(parameters: Parameters, block: tuple[Any, ...]) -> Any:
+            inputs, labels, weight, row = block
+            key, rate = (None, None) if noise is None else (noise.key, noise.rate)
+            out = program.architecture.apply(parameters, inputs, program.signature, Noise(key, rate, weight, row))
+            losses = objective.losses(out, labels, codes)
+            return (weight.astype(losses.dtype) * losses).sum()
+
+        def add_block(total: Any, block: Any) -> tuple[Any, None]:
+            return jax.tree.map(jnp.add, total, jax.value_and_grad(loss)(parameters, block)), None
+
+        count, rows = batch.labels.shape
+        blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, count, rows))
+        if count == 1 and program.shared == 1:
+            return jax.value_and_grad(loss)(parameters, jax.tree.map(lambda part: part[0], blocks))
+        nothing = (jnp.zeros((), program.loss_precision), jax.tree.map(jnp.zeros_like, parameters))
+        return sum_parts(program, add_block, nothing, blocks)
+
+
+KERNEL = Generic()

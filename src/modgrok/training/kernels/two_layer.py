@@ -1,0 +1,191 @@
+r"""Loss and gradient over the training set, written so that the three matrix products are nearly all of the work.
+
+Prefactors are folded into the weights before the first example and into the gradients after the last. The first layer
+is a look-up and its gradient a sum over the examples that share a value, so no one-hot matrix is multiplied. On a CPU
+the examples pass in blocks whose activations stay in the cache, in rows of whole cache lines. On a GPU the sum is a
+look-up too, through the list of examples of each value: an ordinary scatter adds in an order that differs from run to
+run.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int32
+
+from modgrok.networks import Noise, TwoLayer
+from modgrok.networks.activation import activation
+from modgrok.networks.architecture import Parameters
+from modgrok.networks.two_layer import batch_statistics, look_up
+from modgrok.training.blocks import row_numbers, sum_parts
+from modgrok.training.data import Batch, Room
+from modgrok.training.losses import Objective
+from modgrok.training.program import Program
+
+
+class TwoLayerKernel:
+    """The paper's network in plain XLA, on a CPU and on a GPU."""
+
+    def room(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> Room:
+        """On a GPU rows in multiples of 32 with at least one row of padding, slots in multiples of 2."""
+        if not gathers(program):
+            return Room(rows)
+        most = max(int(np.bincount(values).max()) for values in inputs().T)
+        return Room(-(-(rows + 1) // 32) * 32, -(-most // 2) * 2)
+
+    def tables(self, program: Program, inputs: np.ndarray, room: Room) -> Any:
+        """For every variable and value the rows that have it, padded with a row of weight 0."""
+        if not gathers(program):
+            return None
+        size = max(program.signature.sizes)
+        return np.stack([_places(values, size, room.slots) for values in inputs.T])
+
+    def extra_floats(self, program: Program, room: Room) -> int:
+        return len(program.signature.sizes) * max(program.signature.sizes) * room.slots * _network(program).width
+
+    def loss_and_gradient(
+        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
+    ) -> tuple[Float[Array, ""], Parameters]:
+        network, outputs = _network(program), program.signature.outputs
+        factors = network.scales(program.signature)
+        more_answers, more_width = _padded_answers(program) - outputs, _padded_width(program) - network.width
+        columns = jnp.pad(parameters["columns"] * factors.hidden, ((0, 0), (0, 0), (0, more_width)))
+        readout = jnp.pad(parameters["readout"] * factors.output, ((0, more_answers), (0, more_width)))
+        objective = Objective(program.loss, program.loss_precision)
+
+        def add_block(total: Any, block: tuple[Any, ...]) -> tuple[Any, None]:
+            loss_before, of_columns, of_readout = total
+            inputs, labels, weight, rows = block
+            z, through_statistics = jax.vjp(lambda h: _activate(network, h, weight), look_up(columns, inputs))
+            mask = None if noise is None else _dropout_mask(program, noise, rows)
+            z = z if mask is None else z * mask
+            out = z @ readout.T
+
+            def mean_loss(out: Any) -> Any:
+                losses = objective.losses(out, labels, None, outputs)
+                return (weight.astype(losses.dtype) * losses).sum()
+
+            loss, pull_out = jax.vjp(mean_loss, out)
+            (d_out,) = pull_out(jnp.ones_like(loss))
+            d_z = d_out @ readout
+            d_z = d_z if mask is None else d_z * mask
+            if network.batch_norm:
+                sums = _sums(program, through_statistics(d_z)[0], inputs, batch.tables, of_columns)
+            elif batch.tables is None:
+                # Looked up again behind a barrier: kept from the way in, h costs a CPU a third of its step.
+                table, values = jax.lax.optimization_barrier((columns, inputs))
+                sums = _sums(program, _through_activation(network, table, values, d_z), inputs, None, of_columns)
+            else:
+                sums = _gathered_sums(network, columns, inputs, d_z, batch.tables)
+            return (loss_before + loss, sums, of_readout + d_out.T @ z), None
+
+        nothing = (jnp.zeros((), program.loss_precision), jnp.zeros_like(columns), jnp.zeros_like(readout))
+        count, length = batch.labels.shape
+        blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, count, length))
+        if count == 1 and program.shared == 1:
+            (loss, of_columns, of_readout), _ = add_block(nothing, tuple(part[0] for part in blocks))
+        else:
+            loss, of_columns, of_readout = sum_parts(program, add_block, nothing, blocks)
+        return loss, {
+            "columns": of_columns[:, :, : network.width] * factors.hidden,
+            "readout": of_readout[:outputs, : network.width] * factors.output,
+        }
+
+
+KERNEL = TwoLayerKernel()
+
+
+def gathers(program: Program) -> bool:
+    """Whether gradients are summed by look-up: fast and deterministic on a GPU, where scattering is neither."""
+    return program.platform != "cpu" and program.batch_size is None and program.rule is None
+
+
+def _network(program: Program) -> TwoLayer:
+    assert isinstance(program.architecture, TwoLayer)
+    return program.architecture
+
+
+def _padded_answers(program: Program) -> int:
+    """Width of the output products: a multiple of 8 lets a GPU use its matrix units."""
+    outputs = program.signature.outputs
+    return outputs if program.platform == "cpu" else -(-outputs // 8) * 8
+
+
+def _padded_width(program: Program) -> int:
+    """Width of the hidden layer while it is computed with: rows of whole cache lines, where that wastes little."""
+    width = _network(program).width
+    return width if program.platform != "cpu" or width < 128 else -(-width // 16) * 16
+
+
+def _activate(network: TwoLayer, h: Float[Array, "row N"], weight: Float[Array, "row"]) -> Float[Array, "row N"]:
+    if network.batch_norm:
+        mean, deviation = batch_statistics(h, weight)
+        h = (h - mean[None, :]) / deviation[None, :]
+    return activation(network.activation)(h)
+
+
+def _dropout_mask(program: Program, noise: Noise, rows: Int32[Array, "row"]) -> Float[Array, "row N"]:
+    kept = noise._replace(row=rows).mask((_network(program).width,), program.dtype)
+    return jnp.pad(kept, ((0, 0), (0, _padded_width(program) - _network(program).width)))
+
+
+def _through_activation(
+    network: TwoLayer, columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"], d_z: Float[Array, "row N"]
+) -> Float[Array, "row N"]:
+    """Derivatives by the preactivations from those by the activations."""
+    _, pull_back = jax.vjp(activation(network.activation), look_up(columns, inputs))
+    return pull_back(d_z)[0]
+
+
+def _gathered_sums(
+    network: TwoLayer,
+    columns: Float[Array, "S p N"],
+    inputs: Int32[Array, "row S"],
+    d_z: Float[Array, "row N"],
+    places: Int32[Array, "S p slot"],
+) -> Float[Array, "S p N"]:
+    """`_sums` of derivatives that are made where they are added up, and never stored: a GPU looks up preactivations,
+    which come from a small table, faster than it writes their derivatives and reads them once for each variable."""
+
+    def of_value(place: Int32[Array, "slot"]) -> Float[Array, "N"]:
+        chosen = (table.at[place].get(mode="promise_in_bounds") for table in (inputs, d_z))
+        return _through_activation(network, columns, *chosen).sum(axis=0)
+
+    sums = [jax.vmap(of_value)(place)[None] for place in places]
+    # Padded and added, not stacked: a GPU then makes all of them in one kernel.
+    padded = (jnp.pad(part, ((s, len(sums) - 1 - s), (0, 0), (0, 0))) for s, part in enumerate(sums))
+    return reduce(jnp.add, padded)
+
+
+def _sums(
+    program: Program,
+    d_h: Float[Array, "row N"],
+    inputs: Int32[Array, "row S"],
+    places: Any,
+    before: Float[Array, "S p N"],
+) -> Float[Array, "S p N"]:
+    """For every value of every variable the sum of the derivatives of the examples that have it, added to `before`."""
+    variables, size = before.shape[:2]
+    if places is not None:
+        sums = [d_h.at[place].get(mode="promise_in_bounds").sum(axis=1) for place in places]  # (p, slot, N) -> (p, N)
+    elif program.platform == "cpu":
+        table = before.reshape(-1, before.shape[2])
+        for s in range(variables):
+            table = table.at[inputs[:, s] + s * size].add(d_h, mode="promise_in_bounds")
+        return table.reshape(before.shape)
+    else:
+        numbers = jnp.arange(size, dtype=inputs.dtype)[:, None]
+        sums = [jnp.matmul((numbers == v[None, :]).astype(d_h.dtype), d_h, precision="highest") for v in inputs.T]
+    return before + jnp.stack(sums)
+
+
+def _places(values: np.ndarray, size: int, slot_count: int) -> np.ndarray:
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    rank = np.arange(len(values)) - np.searchsorted(ordered, ordered)
+    places = np.full((size, slot_count), len(values), dtype=np.int32)
+    places[ordered, rank] = order
+    return places

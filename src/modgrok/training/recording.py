@@ -1,0 +1,90 @@
+"""Measures taken on the way: an entry each, a name and a function of the network and the run's data.
+
+Losses, accuracies, norms and gradient norms are always recorded. A user's own measure is one function more:
+
+    @mg.record("largest_weight")
+    def largest_weight(network, data):
+        return abs(network.w_in).max()
+
+    mg.train("n + m", record=["largest_weight"])
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from modgrok.arrays import namespace
+from modgrok.errors import ModgrokError
+from modgrok.measures import ipr
+from modgrok.measures.spectrum import power_along
+from modgrok.networks import Architecture, Network
+
+if TYPE_CHECKING:
+    from modgrok.training.data import RunData
+
+ALWAYS = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
+"""Names that no measure can take; neither can those that begin with `norm_` or `gradient_`."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number on the way, written for JAX: it is compiled with the program and mapped over runs."""
+
+    name: str
+    function: Callable[[Network, "RunData"], Any]
+    architectures: tuple[str, ...] = ()
+    """Names of those to which it applies; none named: all."""
+    usual: bool = False
+    """Whether it is recorded without being asked for."""
+
+    def applies(self, architecture: Architecture) -> bool:
+        return not self.architectures or architecture.name in self.architectures
+
+
+MEASURES: dict[str, Measure] = {}
+
+
+def record(name: str, *architectures: str, usual: bool = False) -> Callable[[Any], Any]:
+    """Makes a function a measure that runs can record by its name; a decorator."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in ALWAYS or name.startswith(("norm_", "gradient_")):
+        raise ModgrokError(
+            f"A measure's name is a word in small letters that no recorded number has already, and {name!r} is not."
+        )
+
+    def register(function: Any) -> Any:
+        MEASURES[name] = Measure(name, function, architectures, usual)
+        return function
+
+    return register
+
+
+def recorded_measures(architecture: Architecture, asked: tuple[str, ...]) -> tuple[Measure, ...]:
+    """The usual measures of an architecture, then those asked for."""
+    for name in asked:
+        if name not in MEASURES:
+            raise ModgrokError(
+                f"There is no measure {name!r} to record; there are {', '.join(MEASURES)}, and those you add with "
+                f"modgrok.record."
+            )
+        if not MEASURES[name].applies(architecture):
+            raise ModgrokError(
+                f"The measure {name} is one of {', '.join(MEASURES[name].architectures)} networks, and this one is "
+                f"{architecture.name}."
+            )
+    usual = [measure for measure in MEASURES.values() if measure.usual and measure.applies(architecture)]
+    return tuple(dict.fromkeys([*usual, *(MEASURES[name] for name in asked)]))
+
+
+@record("ipr", "two-layer", usual=True)
+def _ipr(network: Network, data: "RunData") -> Any:
+    """Average inverse participation ratio in the raw index."""
+    xp = namespace(data.index)
+    raw = xp.broadcast_to(xp.arange(network.modulus, dtype=data.index.dtype), data.index.shape)
+    return xp.nanmean(ipr(power_along(network.w_in, raw, xp.asarray(network.modulus, data.index.dtype))))
+
+
+@record("task_ipr", "two-layer", usual=True)
+def _task_ipr(network: Network, data: "RunData") -> Any:
+    """The same in the task's own coordinate; NaN where it has none."""
+    return namespace(data.index).nanmean(ipr(power_along(network.w_in, data.index, data.length)))

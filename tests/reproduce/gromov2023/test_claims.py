@@ -1,0 +1,190 @@
+"""Verdicts follow the numbers: textbook runs make claims hold, broken ones turn them."""
+
+import copy
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from modgrok.experiments import Experiment, Run
+from modgrok.networks import Network
+from modgrok.reproduce.claim import Verdict
+from modgrok.reproduce.gromov2023 import PAPER
+from modgrok.reproduce.gromov2023.fig3 import critical_fraction, median_time
+from modgrok.reproduce.gromov2023.profile import TINY, Training
+from modgrok.reproduce.study import Numbers
+
+CLAIMS = {claim.name: claim for claim in PAPER.claims}
+CLEAR = dataclasses.replace(TINY, modulus=23, width=256, gd=Training(1e6, 1000, 100), adamw=Training(0.1, 1000, 100))
+
+
+def shuffled(network: Network, seed: int = 0) -> Network:
+    """The same numbers in every neuron, in another order: all structure is gone."""
+    rng = np.random.default_rng(seed)
+    return dataclasses.replace(
+        network,
+        w_in=rng.permuted(network.w_in.reshape(network.width, -1), axis=1).reshape(network.w_in.shape),
+        w_out=rng.permuted(network.w_out, axis=0),
+    )
+
+
+def broken(find: Callable[[Experiment], Run]) -> Callable[[Experiment], Run]:
+    """Finds runs whose final weights were shuffled."""
+
+    def find_shuffled(experiment: Experiment) -> Run:
+        run = find(experiment)
+
+        class Shuffled(Run):
+            network = property(lambda self: shuffled(run.network))  # type: ignore[assignment]
+
+        return Shuffled(run.folder)
+
+    return find_shuffled
+
+
+def judge(name: str, **numbers: Numbers) -> Verdict:
+    return CLAIMS[name].verdict(numbers)
+
+
+def measure(study: str, write_runs: Any, change: Any = lambda find: find, profile: Any = CLEAR) -> Numbers:
+    found = PAPER.study(study)
+    return found.measure(profile, change(write_runs(found.needs(profile))))
+
+
+@pytest.mark.parametrize(
+    ("claim", "study"), [("phases", "fig2"), ("periodic", "fig2"), ("copies", "fig2"), ("phases_random", "fig2")]
+)
+def test_weights_make_a_claim_hold_and_shuffled_weights_break_it(claim: str, study: str, write_runs: Any) -> None:
+    assert judge(claim, **{study: measure(study, write_runs)}).outcome == "holds"
+    assert judge(claim, **{study: measure(study, write_runs, broken)}).outcome == "does not hold here"
+
+
+def test_shuffled_weights_have_no_single_series_of_peaks(write_runs: Any) -> None:
+    found = measure("fig1", write_runs, broken)
+    assert judge("fourier_peaks", fig1=found).outcome == "does not hold here"
+    clean = copy.deepcopy(found)
+    clean["shares"]["gradient descent"] = clean["shares"]["exact form"]
+    assert judge("fourier_peaks", fig1=clean).outcome == "holds"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["grokking", "memorizes_first", "no_waves_yet", "loss_peak", "train_loss", "loss_gap_closes", "norms", "gradients"],
+)
+def test_a_textbook_run_fulfils_what_the_paper_says_of_dynamics(claim: str, write_runs: Any) -> None:
+    numbers = measure("fig0", write_runs)
+    verdict = judge(claim, fig0=numbers)
+    assert verdict.outcome == "holds", verdict
+    assert all("2 seeds" in text for text in list(verdict.measured.values())[:1])
+
+
+@pytest.mark.parametrize(
+    ("claim", "changes"),
+    [
+        ("grokking", {"grokked_at": None}),
+        ("memorizes_first", {"memorized_at": 900, "grokked_at": 500}),
+        ("no_waves_yet", {"ipr_memorized": 0.2}),
+        ("loss_peak", {"loss_peak_at": 0, "loss_peak": 0.01}),
+        ("train_loss", {"train_loss_rises": 0.3}),
+        ("loss_gap_closes", {"gap_end": 0.012}),
+        ("norms", {"norm_largest": 1e3, "norm_end": 1e3}),
+        ("gradients", {"gradient_peak_at": 10}),
+        ("gradients", {"gradient_settled": 1.0}),
+    ],
+)
+def test_one_seed_that_does_otherwise_turns_the_verdict(claim: str, changes: dict[str, Any], write_runs: Any) -> None:
+    numbers = measure("fig0", write_runs)
+    for run in numbers["runs"]:
+        run["events"] |= changes
+    assert judge(claim, fig0=numbers).outcome == "does not hold here"
+
+
+def test_the_ratio_has_to_accelerate(write_runs: Any) -> None:
+    numbers = measure("fig4", write_runs)
+    assert judge("ipr_onset", fig4=numbers).outcome == "holds"
+    assert judge("ipr_gap", fig4=numbers).outcome == "holds"
+    for run in numbers["runs"]:
+        run["slopes"] = [1e-3] * 4
+        run["end"] = 0.3
+    assert judge("ipr_onset", fig4=numbers).outcome == "does not hold here"
+    assert judge("ipr_gap", fig4=numbers).outcome == "does not hold here"
+
+
+def test_optimizers_are_compared_by_median_time_and_smallest_fraction() -> None:
+    slow, fast, never = [[None], [900], [800]], [[400], [300], [200]], [[None], [None], [None]]
+    names = ("GD", "GD + weight decay", "momentum", "momentum + weight decay", "Adam", "AdamW", "GD + dropout")
+    times = dict.fromkeys((*names, "GD + batch norm"), slow) | {
+        "momentum": [[None], [500], [400]],
+        "Adam": [[None], [200], [100]],
+        "AdamW": fast,
+        "GD + weight decay": [[700], [950], [850]],
+        "GD + dropout": [[None], [850], [790]],
+        "GD + batch norm": never,
+    }
+    fractions = (0.2, 0.4, 0.6)
+    numbers = {
+        "modulus": 97,
+        "fractions": list(fractions),
+        "times": times,
+        "median_times": {name: [median_time(cell) for cell in cells] for name, cells in times.items()},
+        "critical_fraction": {name: critical_fraction(fractions, cells) for name, cells in times.items()},
+    }
+    verdicts = {
+        name: judge(name, fig3=numbers)
+        for name in ("critical_fraction", "adaptive_time", "regularization_time", "momentum", "lower_fraction")
+    }
+    assert verdicts["critical_fraction"].outcome == "holds"
+    assert all(verdict.outcome.startswith("holds") for verdict in verdicts.values())
+    assert "Not with" in verdicts["lower_fraction"].sentence
+    numbers["critical_fraction"] = dict.fromkeys(times, 0.4)
+    assert judge("lower_fraction", fig3=numbers).outcome == "does not hold here"
+    numbers["median_times"]["momentum"] = [None, 1000, 700]
+    assert judge("momentum", fig3=numbers).outcome == "does not hold here"
+
+
+def test_the_critical_fraction_has_to_fall_with_the_modulus() -> None:
+    falling = {"moduli": [23, 31, 47], "critical_fraction": [None, 0.5, 0.4], "of_seeds": [[None], [0.5], [0.4]]}
+    assert judge("modulus", moduli=falling).outcome == "holds"
+    rising = falling | {"critical_fraction": [0.3, 0.4, 0.5]}
+    assert judge("modulus", moduli=rising).outcome == "does not hold here"
+
+
+def test_the_quadratic_form_is_judged_at_the_papers_modulus() -> None:
+    def numbers(modulus: int, accuracy: float, ratio: float) -> Numbers:
+        found = {"test_accuracy": [accuracy] * 5, "loss_ratio": [ratio] * 5}
+        return {"modulus": modulus, "width": 1000, "functions": {"quadratic": found}}
+
+    assert judge("quadratic_form", figA5=numbers(97, 0.978, 4.0)).outcome == "holds"
+    assert judge("quadratic_form", figA5=numbers(97, 0.88, 4.0)).outcome == "does not hold here"
+    assert judge("quadratic_form", figA5=numbers(97, 0.978, 1.1)).outcome == "does not hold here"
+    assert judge("quadratic_form", figA5=numbers(31, 0.1, 4.0)).outcome == "not run in this profile"
+
+
+def test_closed_forms_are_judged_on_the_whole_table(write_runs: Any) -> None:
+    profile = dataclasses.replace(TINY, modulus=31, width=300)
+    numbers = measure("closed_forms", write_runs, profile=profile)
+    for name in ("claim_one", "corollary", "complex_network", "many_variables"):
+        assert judge(name, closed_forms=numbers).outcome == "holds", name
+    branches = judge("branches", closed_forms=numbers)
+    assert branches.outcome == "holds with a remark"
+    assert {power["branches"] for power in numbers["powers"].values()} == {1, 2, 3, 5, 6}
+    numbers["addition"]["accuracy"][0] = 0.4
+    numbers["powers"]["2"]["one"]["accuracy"] = [0.9, 0.9]
+    assert judge("claim_one", closed_forms=numbers).outcome == "does not hold here"
+    assert judge("branches", closed_forms=numbers).outcome == "does not hold here"
+
+
+def test_claims_without_numbers_are_not_run() -> None:
+    verdicts = [claim.verdict({}) for claim in PAPER.claims]
+    assert {verdict.outcome for verdict in verdicts} == {"not run in this profile"}
+
+
+def test_every_claim_says_where_it_is_from_and_when_it_holds() -> None:
+    assert len(CLAIMS) >= 25
+    for claim in CLAIMS.values():
+        assert claim.section
+        assert claim.statement.endswith(".")
+        assert claim.threshold
+        assert set(claim.studies) <= {study.name for study in PAPER.studies}

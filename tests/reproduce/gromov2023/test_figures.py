@@ -1,0 +1,165 @@
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from modgrok.closed_form import solve
+from modgrok.networks import score_table
+from modgrok.plot import style
+from modgrok.reproduce.gromov2023 import PAPER, fig0, fig1, fig3, figA1
+from modgrok.reproduce.gromov2023.fig4 import fit_regimes
+from modgrok.reproduce.gromov2023.figA2 import clearest_neuron, folded_power
+from modgrok.reproduce.gromov2023.profile import TINY, Profile
+from modgrok.reproduce.study import Numbers, Study
+from modgrok.tasks import task
+
+
+def measure(study: str, write_runs: Any, profile: Profile = TINY) -> Numbers:
+    found = PAPER.study(study)
+    return found.measure(profile, write_runs(found.needs(profile)))
+
+
+@pytest.mark.parametrize(
+    "study", [s for s in PAPER.studies if s.name not in ("figA1", "closed_forms")], ids=lambda s: s.name
+)
+def test_numbers_are_json_and_figures_draw_them(study: Study, write_runs: Any) -> None:
+    numbers = measure(study.name, write_runs)
+    assert json.loads(json.dumps(numbers, allow_nan=False)) == numbers
+    if study.draw is not None:
+        with style.context():
+            figure = study.draw(numbers)
+        figure.draw_without_rendering()
+        assert all(axes.get_xlabel() or axes.images or axes.lines or axes.patches for axes in figure.axes)
+
+
+def test_every_figure_of_the_paper_is_there() -> None:
+    names = ["fig0", "fig1", "fig2", "fig3", "fig4", "figA1", "figA2", "figA3", "figA4", "figA5"]
+    assert [study.name for study in PAPER.figures] == names
+    assert all(study.caption for study in PAPER.figures)
+
+
+def test_events_of_a_textbook_run_come_in_order(write_runs: Any) -> None:
+    profile = dataclasses.replace(TINY, gd=dataclasses.replace(TINY.gd, steps=1000, evaluations=100))
+    (first, _) = measure("fig0", write_runs, profile)["runs"]
+    events = first["events"]
+    assert 0 < events["memorized_at"] < events["loss_peak_at"] < events["onset_at"] < events["grokked_at"]
+    assert events["gradient_peak"] > events["gradient_start"] > events["gradient_settled"] >= events["gradient_later"]
+    assert events["norm_start"] < events["norm_end"] == events["norm_largest"]
+    assert events["train_loss_rises"] == 0
+
+
+def test_gradients_that_grow_long_after_grokking_are_told_apart() -> None:
+    step = np.arange(0, 101, 10)
+    flat = np.ones(len(step))
+    gradient = np.array([1, 2, 4, 6, 3, 1, 1, 1, 1, 9, 8.0])
+    curves = dict.fromkeys(fig0.CURVES, flat) | {"step": step, "gradient_in": gradient, "gradient_out": gradient}
+    events = fig0.events(curves, {"memorized_at": 20, "grokked_at": 40})
+    assert events["gradient_peak_at"] == 30
+    assert events["gradient_peak"] == pytest.approx(6 * 2**0.5)
+    assert events["gradient_settled"] == pytest.approx(2**0.5)
+    assert events["gradient_later"] == pytest.approx(9 * 2**0.5)
+
+
+def test_the_exact_form_is_one_series_of_peaks_and_random_phases_are_not() -> None:
+    addition = task("n + m", 17)
+    exact = fig1.wave_shares(solve(addition, "exact"))
+    assert exact["n + m"] == pytest.approx(1)
+    waves = fig1.wave_shares(solve(addition, "waves", 200))
+    assert 0.5 < waves["n + m"] < 1
+    assert sum(waves[name] for name in ("n − m", "2n", "2m")) > 1e-3
+    assert waves["elsewhere"] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_fourier_image_has_its_peaks_where_the_wave_is() -> None:
+    n = np.arange(11)
+    image = fig1.fourier_image(np.cos(2 * np.pi * 3 * (n[:, None] + n) / 11) + 5)
+    assert {tuple(place - 5) for place in np.argwhere(image > 0.5)} == {(3, 3), (-3, -3)}
+
+
+def test_phases_of_the_closed_form_add_up(write_runs: Any) -> None:
+    kinds = measure("fig2", write_runs)["kinds"]
+    assert kinds["GD"]["deviation"] < 1e-3 < 0.8 < kinds["random"]["deviation"]
+    assert all(seed["explained"] > 0.999 for seed in kinds["AdamW"]["seeds"])
+    assert kinds["GD"]["seeds"][0]["frequencies"] == 6
+
+
+def test_times_are_medians_of_the_seeds_that_grokked() -> None:
+    assert fig3.median_time([100, None, 300]) == 200
+    assert fig3.median_time([100, None, None]) is None
+
+
+def test_the_critical_fraction_has_no_gap_above_it() -> None:
+    fractions = (0.2, 0.4, 0.6, 0.8)
+    assert fig3.critical_fraction(fractions, [[None], [9], [7], [5]]) == 0.4
+    assert fig3.critical_fraction(fractions, [[3], [9], [None], [5]]) == 0.8
+    assert fig3.critical_fraction(fractions, [[3], [9], [7], [None]]) is None
+
+
+def test_eight_optimizers_stop_when_they_have_grokked() -> None:
+    assert len(fig3.optimizers(TINY)) == 8
+    assert all(experiment.until is not None for experiment in PAPER.study("fig3").needs(TINY))
+
+
+def test_the_ratio_of_the_closed_form_is_a_quarter(write_runs: Any) -> None:
+    numbers = measure("fig4", write_runs)
+    assert numbers["closed_form_ipr"] == pytest.approx(0.25, abs=1e-4)
+    assert all(len(run["slopes"]) == 4 and len(run["bends"]) == 5 for run in numbers["runs"])
+
+
+def test_printed_weights_are_cosines_of_amplitude_one() -> None:
+    network = figA1.unit_waves(task("n + m", 13), 64, "relu", False, 0)
+    assert 0.95 < np.abs(network.w_in).max() <= 1 + 1e-6
+    scaled = figA1.unit_waves(task("n + m", 13), 64, "relu", True, 0)
+    np.testing.assert_allclose(scaled.w_in, network.w_in / 26**0.5, rtol=1e-5)
+
+
+def test_an_activation_stops_at_the_first_width_where_it_is_always_right(write_runs: Any) -> None:
+    profile = dataclasses.replace(TINY, activation_widths=(8, 64, 256, 512))
+    numbers = measure("figA1", write_runs, profile)
+    square, odd = numbers["activations"]["x²"], numbers["activations"]["tanh"]
+    assert square["perfect_at"] == square["widths"][-1] < 512
+    assert odd["perfect_at"] is None
+    assert odd["widths"] == [8, 64, 256, 512]
+
+
+def test_spectra_are_shares_along_the_task_coordinate() -> None:
+    product = task("n*m", 13)
+    network = solve(product, "waves", 60)
+    power = folded_power(network, product)
+    assert len(power) == 6
+    assert power.sum() == pytest.approx(1)
+    assert 0 <= clearest_neuron(network, product) < 60
+
+
+def test_hard_functions_report_their_last_accuracy(write_runs: Any) -> None:
+    functions = measure("figA5", write_runs)["functions"]
+    assert functions["cubic"]["fraction"] == 0.9
+    assert functions["quadratic"]["fraction"] == 0.73
+    assert max(functions["cubic"]["best_test_accuracy"]) < 0.03
+
+
+def test_rows_of_a_function_are_scored_on_the_whole_table(write_runs: Any) -> None:
+    rows = measure("figA2", write_runs)["rows"]
+    assert list(rows) == ["AdamW", "one branch", "all branches"]
+    square = task("(n + m)^2", TINY.modulus)
+    expected = score_table(solve(square, width=TINY.width), square.table).accuracy
+    assert rows["all branches"]["accuracy"] == pytest.approx(expected, abs=1e-3)
+    assert rows["one branch"]["accuracy"] < 0.7
+
+
+def test_a_broken_line_is_found_again() -> None:
+    x = np.unique(np.geomspace(1, 1000, 300).round())
+    bends, heights = [1, 250, 400, 700, 1000], [0.0, 0.05, 0.2, 0.9, 0.95]
+    found = fit_regimes(x, np.interp(x, bends, heights))
+    np.testing.assert_allclose(found.breaks, [250, 400, 700], atol=40)
+    assert found.slopes.argmax() == 2
+    np.testing.assert_allclose(found.values[[0, -1]], [0, 0.95], atol=0.03)
+    assert found.error < 0.01
+
+
+def test_a_straight_line_has_one_slope() -> None:
+    x = np.linspace(0, 10, 50)
+    found = fit_regimes(x, 3 * x + 1)
+    np.testing.assert_allclose(found.slopes, 3, rtol=1e-6)

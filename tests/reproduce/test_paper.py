@@ -1,0 +1,53 @@
+import pytest
+
+from modgrok.errors import ModgrokError
+from modgrok.reproduce.gromov2023 import PAPER
+from modgrok.reproduce.gromov2023.profile import FULL, QUICK
+from modgrok.reproduce.paper import find_paper, paper_keys
+from modgrok.reproduce.plan import cost, shares
+
+
+def test_papers_are_found_by_their_folders() -> None:
+    assert paper_keys()[0] == "gromov2023"
+    for key in paper_keys():
+        paper = find_paper(key)
+        assert paper.key == key
+        assert paper.claims
+        assert {profile.name for profile in paper.profiles} >= {"quick", "full"} <= set(paper.cost)
+    with pytest.raises(ModgrokError, match="gromov2023"):
+        find_paper("gromov1923")
+    with pytest.raises(ModgrokError, match="quick or full"):
+        PAPER.profile("slow")
+
+
+def test_studies_share_runs() -> None:
+    studies = PAPER.chosen((), QUICK)
+    together = shares(studies, QUICK)
+    assert len({experiment.id for experiment in list(together)[:40]}) == 40
+    assert len(together) < sum(len(study.needs(QUICK)) for study in studies)
+    alone = shares(PAPER.chosen(("fig0",), QUICK), QUICK)
+    assert shares(PAPER.chosen(("fig0", "fig1"), QUICK), QUICK) == alone
+    assert set(alone.values()) == {"fig0"}
+
+
+def test_profiles_keep_what_they_promise() -> None:
+    assert QUICK.modulus == FULL.modulus == FULL.sweep_modulus == FULL.hard_modulus == 97
+    assert min(FULL.seeds, FULL.sweep_seeds, FULL.hard_seeds, FULL.closed_seeds) >= 5
+    assert not FULL.left_out
+    assert cost(PAPER.chosen((), FULL), FULL)[-1].reference_steps < 10e6
+    assert cost(PAPER.chosen((), QUICK), QUICK)[-1].reference_steps < 25e3
+
+
+def test_names_are_figures_or_claims() -> None:
+    assert [study.name for study in PAPER.chosen(("kernel", "fig2"), QUICK)] == ["fig2", "kernel"]
+    assert [study.name for study in PAPER.chosen(("claim_two",), QUICK)] == ["figA3", "closed_forms"]
+    with pytest.raises(ModgrokError) as caught:
+        PAPER.chosen(("fig7",), QUICK)
+    assert "figA5" in str(caught.value)
+    assert "branches" in str(caught.value)
+    assert not {study.name for study in PAPER.figures} & {claim.name for claim in PAPER.claims}
+
+
+def test_a_study_that_a_profile_leaves_out_is_not_run() -> None:
+    assert "more_data" not in [study.name for study in PAPER.chosen((), QUICK)]
+    assert "more_data" in [study.name for study in PAPER.chosen((), FULL)]

@@ -1,0 +1,43 @@
+import pytest
+
+from modgrok.text import count, duration, number, percent, size, spread
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.25, "0.25"),
+        (1234.0, "1\u202f234"),
+        (5e5, "500\u202f000"),
+        (2.5e-6, "2.5e-6"),
+        (6e7, "6e7"),
+        (None, "–"),
+        (float("nan"), "–"),
+    ],
+)
+def test_numbers_are_short(value: float | None, text: str) -> None:
+    assert number(value) == text
+
+
+def test_counts_keep_all_digits_and_name_what_is_counted() -> None:
+    assert count(12_345_678) == "12\u202f345\u202f678"
+    assert [count(n, "run") for n in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
+    assert count(3, "batch") == "3 batches"
+    assert count(None) == "–"
+
+
+def test_shares_times_and_sizes() -> None:
+    assert percent(0.12345) == "12.3\u202f%"
+    assert percent(1, 0) == "100\u202f%"
+    assert percent(None) == percent(float("nan")) == "–"
+    times = [8.5e-5, 0.0123, 0, 45, 700, 12_000]
+    assert [duration(x) for x in times] == ["85 µs", "12.3 ms", "0 s", "45 s", "12 min", "3 h 20 min"]
+    assert [size(x) for x in (640, 12_340_000)] == ["640 B", "12.3 MB"]
+
+
+def test_a_spread_names_median_range_and_what_is_missing() -> None:
+    assert spread([3, 1, 2]) == "2 (1 to 3, 3 seeds)"
+    assert spread([3, None]) == "3 (2 seeds, none in 1)"
+    assert spread([None, None]) == "none of 2"
+    assert spread([0.5], percent, over="fraction") == "50.0\u202f% (1 fraction)"
