@@ -311,7 +311,7 @@ class Experiment:
             close = get_close_matches(unknown[0], names, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(names)}."
             raise ModgrokError(f"An experiment has no setting {unknown[0]!r}; {hint}")
-        return cls(**settings)
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
 
     @classmethod
     def from_format_1(cls, settings: dict[str, Any]) -> "Experiment":
