@@ -1,6 +1,7 @@
 """Why a run diverged: the setting that is farthest from the one with which such a run learns."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from modgrok.errors import ModgrokError
@@ -37,41 +38,41 @@ def _usual(experiment: Experiment) -> Experiment:
         return dataclasses.replace(usual, lr=experiment.lr).resolve()
 
 
-def _excesses(e: Experiment, usual: Experiment) -> list[Excess]:
+def _excesses(e: Experiment, usual: Experiment) -> Iterator[Excess]:
     assert isinstance(e.lr, float)
     assert isinstance(usual.lr, float)
-    decay, momentum = e.weight_decay or 0.0, e.momentum or 0.0
-    adaptive = e.optimizer.startswith("adam")
-    return [
-        Excess(
-            e.lr / usual.lr,
-            f"the learning rate {e.lr:g} is too large; {usual.lr:g} is usual here. Try a tenth of it, or --lr auto.",
-        ),
-        # A step multiplies weights by 1 − rate · decay, which grows where the product is above 2.
-        Excess(
-            usual.lr * decay,
-            f"the weight decay {decay:g} is too strong: times the learning rate it is more than a step can shrink the "
-            f"weights by. Try --weight-decay {usual.weight_decay or 0.1 / usual.lr:g}.",
-        ),
-        Excess(
-            e.init_scale / usual.init_scale,
-            f"the weights begin {e.init_scale / usual.init_scale:g} times as large as usual. Try --init-scale "
-            f"{usual.init_scale:g}.",
-        ),
-        Excess(
-            0.0 if adaptive else (1 - (usual.momentum or 0.0)) / (1 - momentum),
-            f"the momentum {momentum:g} makes steps {1 / (1 - momentum):.3g} times as large. Try --momentum "
+    decay = e.weight_decay or 0.0
+    yield Excess(
+        e.lr / usual.lr,
+        f"the learning rate {e.lr:g} is too large; {usual.lr:g} is usual here. Try a tenth of it, or --lr auto.",
+    )
+    # A step multiplies weights by 1 − rate · decay, which grows where the product is above 2.
+    yield Excess(
+        usual.lr * decay,
+        f"the weight decay {decay:g} is too strong: times the learning rate it is more than a step can shrink the "
+        f"weights by. Try --weight-decay {usual.weight_decay or 0.1 / usual.lr:g}.",
+    )
+    yield Excess(
+        e.init_scale / usual.init_scale,
+        f"the weights begin {e.init_scale / usual.init_scale:g} times as large as usual. Try --init-scale "
+        f"{usual.init_scale:g}.",
+    )
+    if e.momentum is not None and usual.momentum is not None:
+        yield Excess(
+            (1 - usual.momentum) / (1 - e.momentum),
+            f"the momentum {e.momentum:g} makes steps {1 / (1 - e.momentum):.3g} times as large. Try --momentum "
             f"{usual.momentum:g}, or a smaller learning rate.",
-        ),
-        Excess(
-            (1 - usual.beta1) / (1 - e.beta1) if adaptive else 0.0,
+        )
+    if e.beta1 is not None and usual.beta1 is not None:
+        yield Excess(
+            (1 - usual.beta1) / (1 - e.beta1),
             f"beta1 = {e.beta1:g} averages over more gradients than the steps stay small for. Try --beta1 "
             f"{usual.beta1:g}.",
-        ),
-        # Adam's steps are bounded where beta1² < beta2, and by little more than the rate.
-        Excess(
-            USUAL * e.beta1**2 / e.beta2 if adaptive and e.beta2 < usual.beta2 and e.beta2 else 0.0,
+        )
+    # Adam's steps are bounded, by little more than the rate, where beta1² < beta2.
+    if e.beta1 and e.beta2 and usual.beta2 and e.beta2 < usual.beta2:
+        yield Excess(
+            USUAL * e.beta1**2 / e.beta2,
             f"beta2 = {e.beta2:g} forgets large gradients before beta1 = {e.beta1:g} does. Try --beta2 "
             f"{usual.beta2:g}.",
-        ),
-    ]
+        )
