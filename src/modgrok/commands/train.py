@@ -15,9 +15,10 @@ from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.experiment import describe_task
-from modgrok.experiments.progress import LiveProgress, duration
+from modgrok.experiments.progress import LiveProgress
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
+from modgrok.text import duration
 
 LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
 """What measures are called; others by their names."""

@@ -46,7 +46,7 @@ class Member:
 
     def __init__(self, planned: Planned, store: Store) -> None:
         self.experiment, self.task, self.step = planned.experiment, planned.task, planned.step
-        self.planned = planned
+        self.planned, self.id = planned, planned.id
         self.run: Run = store.run(planned.id)
         self.progress = Progress(planned.experiment)
 
@@ -135,8 +135,7 @@ class BatchTraining:
         return max(2, self.members[0].run.settings["environment"].get(SHARED_BY, 2))
 
     def _parent(self, experiment: Experiment) -> dict[str, Any]:
-        name, _, step = experiment.parent.partition("@")
-        network = self.store.find(name).snapshot(int(step))
+        network = self.store.starting_network(experiment.parent)
         shapes = self.program.architecture.shapes(self.program.signature)
         found = {key: value.shape for key, value in network.parameters.items() if key in shapes}
         if network.architecture.name != self.program.architecture.name or found != shapes:

@@ -51,7 +51,8 @@ class Report:
         summary = " ".join(f'<span class="count {CLASSES[outcome]}">{text}</span>' for outcome, text in counts.items())
         parts = [
             f"# {self.paper.title}, reproduced",
-            f"The figures and claims of {self.paper.reference}, made again from networks trained for this report. "
+            f"The figures and claims of {self.paper.reference}, made again "
+            f"{'from networks trained' if self._trains else 'by formulas and samples'} for this report. "
             "Verdicts are computed from the numbers by the thresholds given with each claim.",
             summary,
             "[Verdicts](#verdicts) [Figures](#figures) [Claims in detail](#claims-in-detail) "
@@ -66,6 +67,10 @@ class Report:
             _table(("", ""), self._made()),
         ]
         return "\n\n".join(parts) + "\n"
+
+    @property
+    def _trains(self) -> bool:
+        return any(study.needs(self.profile) for study in self.figures)
 
     def _verdict(self, entry: tuple[Claim, Verdict]) -> tuple[str, ...]:
         claim, verdict = entry
@@ -158,8 +163,14 @@ def describe(experiments: Sequence[Experiment]) -> list[str]:
         return []
     rows = [experiment.resolve().as_dict() | {"task": experiment.task} for experiment in experiments]
     defaults = Experiment(task="n").resolve().as_dict()
-    values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in rows[0] if name not in SILENT}
-    return [_phrase(name, some) for name, some in values.items() if name in ALWAYS or some != [defaults[name]]]
+    values = {
+        name: list({str(row[name]): row[name] for row in rows if row[name] is not None}.values())
+        for name in rows[0]
+        if name not in SILENT
+    }
+    return [
+        _phrase(name, some) for name, some in values.items() if name in ALWAYS or some not in ([], [defaults[name]])
+    ]
 
 
 def _phrase(name: str, values: list[Any]) -> str:
