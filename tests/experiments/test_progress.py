@@ -8,6 +8,9 @@ from rich.console import Console
 from modgrok.experiments import Experiment
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.progress import LINE_SECONDS, LiveProgress
+from modgrok.experiments.result import Result
+
+RESULT = Result("0" * 12, "finished", 200, 0.1, None, None, None, None, None, None, None, 1.0)
 
 
 class Clock:
@@ -57,7 +60,7 @@ def test_a_batch(clock: Clock) -> None:
     assert "Going on from step 100." in written(progress)
     clock.now += 2
     progress.advanced(runs, 200, 500)
-    progress.ended(runs[0].run, {"steps": 200})
+    progress.ended(runs[0].run, RESULT)
     assert progress.total == 1600
     assert progress.describe() == "1 of 3 runs · step 200 of 1,000 · 250 run-steps/s · 4 s left"
 

@@ -11,14 +11,21 @@ import modgrok
 
 def environment(device: Any) -> dict[str, Any]:
     """What a reader needs to know to judge or repeat a number."""
+    versions = {name: importlib.metadata.version(name) for name in ("jax", "jaxlib", "optax")}
+    return host_environment() | {"device": device.device_kind, "platform": device.platform} | versions
+
+
+def host_environment() -> dict[str, Any]:
+    """The same where nothing is trained."""
     return {
         "modgrok": modgrok.__version__,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "device": device.device_kind,
-        "platform": device.platform,
+        "device": "cpu",
+        "platform": "cpu",
         "commit": commit(),
-    } | {name: importlib.metadata.version(name) for name in ("jax", "jaxlib", "optax", "numpy")}
+        "numpy": importlib.metadata.version("numpy"),
+    }
 
 
 def commit() -> str | None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Run, Store
+from modgrok.experiments.environment import host_environment
 from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.execution import Plan, execute, plan
 from modgrok.experiments.sweeps.results import Results
@@ -16,7 +17,7 @@ from modgrok.plot import style
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.paper import DEFAULT, find_paper
 from modgrok.reproduce.plan import shares
-from modgrok.reproduce.records import add_to_session, copy_records, read_records, write_record
+from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session, write_record
 from modgrok.reproduce.report import write_report
 from modgrok.reproduce.study import Numbers, Profile, Study
 from modgrok.text import duration
@@ -99,6 +100,8 @@ def train(request: Request, studies: Sequence[Study], profile: Profile, watch: W
             if (run := store.add(experiment)).folder.exists():
                 store.remove(run)
     results = Results(list(needed), store)
+    if not needed and read_session(out).get("profile") != profile.name:
+        add_to_session(out, profile, host_environment(), 0.0)
     if not results.pending:
         return
     from modgrok.training.devices import use_all_cores

@@ -51,7 +51,8 @@ class Report:
         summary = " ".join(f'<span class="count {CLASSES[outcome]}">{text}</span>' for outcome, text in counts.items())
         parts = [
             f"# {self.paper.title}, reproduced",
-            f"The figures and claims of {self.paper.reference}, made again from networks trained for this report. "
+            f"The figures and claims of {self.paper.reference}, made again "
+            f"{'from networks trained' if self._trains else 'by formulas and samples'} for this report. "
             "Verdicts are computed from the numbers by the thresholds given with each claim.",
             summary,
             "[Verdicts](#verdicts) [Figures](#figures) [Claims in detail](#claims-in-detail) "
@@ -66,6 +67,10 @@ class Report:
             _table(("", ""), self._made()),
         ]
         return "\n\n".join(parts) + "\n"
+
+    @property
+    def _trains(self) -> bool:
+        return any(study.needs(self.profile) for study in self.figures)
 
     def _verdict(self, entry: tuple[Claim, Verdict]) -> tuple[str, ...]:
         claim, verdict = entry

@@ -11,13 +11,14 @@ import pytest
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments.planner import Failure
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps import Sweep, engines
 from modgrok.experiments.sweeps.engines import worker
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
 from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.sweeps.units import Failure
 from modgrok.experiments.trainer import Interrupted
 from modgrok.tasks import task
 
@@ -51,7 +52,7 @@ class Acting(Observer):
         if action is not None:
             action()
 
-    def ended(self, run: Any, result: dict[str, Any]) -> None:
+    def ended(self, run: Any, result: Result) -> None:
         self.results[run.id] = result
 
     def remark(self, sentence: str) -> None:
@@ -107,7 +108,7 @@ def worker_of(raylet: int) -> int | None:
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, IndexError):
             continue
-        if name.startswith(b"ray::train_unit") and parent == raylet:
+        if name.startswith(b"ray::train_batch") and parent == raylet:
             return int(folder.name)
     return None
 
@@ -159,12 +160,12 @@ def test_what_needs_too_much_memory_is_split_and_what_fails_is_reported(
         elif settings[0]["seed"] == 3:
             raise ValueError("broken")
         else:
-            yield from worker.train_unit(settings, tables)
+            yield from worker.train_batch(settings, tables)
 
-    monkeypatch.setattr(engines.ray.worker, "train_unit", stubborn)
+    monkeypatch.setattr(engines.ray.worker, "train_batch", stubborn)
     observer, store = Acting(lambda: None), Store(tmp_path)
     (failure,) = train(sweep(20), store, RayEngine(), observer)
-    assert [e.seed for e in failure.unit.experiments] == [3]
+    assert [e.seed for e in failure.experiments] == [3]
     assert "broken" in str(failure)
     assert len(observer.results) == 5
     assert sum("too much memory" in remark for remark in observer.remarks) >= 2

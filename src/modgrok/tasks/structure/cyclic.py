@@ -18,7 +18,7 @@ from modgrok.tasks.structure.shifts import Effort, Matrix, Placement, placements
 _SHIFT_EFFORT = 20_000_000  # for each order of the rows
 _PARALLEL_EFFORT = 400_000_000
 _SMALL = 13  # groups up to this order are searched by backtracking
-_SMALL_EFFORT = 100_000_000
+_SMALL_EFFORT = 1_000_000_000  # about a second
 _ORDERS = 4  # orders of the rows that are tried: which two come first decides the first distance
 
 

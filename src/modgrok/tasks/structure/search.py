@@ -52,7 +52,7 @@ def _search(table: Table, p: int) -> Structure:
 
 def _of_large_table(table: Table, p: int) -> Structure:
     """What two variables alone can exclude, the others being 0."""
-    face = table[(slice(None), slice(None), *(0,) * (table.ndim - 2))]
+    face = table.reshape(p, p, -1)[:, :, 0]
     if face.size <= MOST_ENTRIES and (found := _search(face, p)).kind == "none":
         return Structure("none", p, f"Already where all variables but two are 0: {found.reason}")
     reason = f"Neither a sum nor a product; functions of them are sought in tables of at most {MOST_ENTRIES:,} entries."

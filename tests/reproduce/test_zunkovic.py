@@ -1,0 +1,139 @@
+"""The exact numbers of the solvable models, and the paper's pipeline on small samples."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import gamma, hyp2f1
+
+from modgrok.reproduce.pipeline import Request, reproduce
+from modgrok.reproduce.zunkovic2022 import PAPER, exponential, rule30
+from modgrok.reproduce.zunkovic2022.ball import Ball, test_error
+from modgrok.reproduce.zunkovic2022.profile import FULL, QUICK
+
+ball_error = test_error
+del test_error  # pytest would collect it
+
+
+@pytest.mark.parametrize(("gap", "known"), [(0.4, 0.6366), (0.1, 0.1956), (0.04, 0.0797)])
+def test_two_points_of_each_class_have_a_simple_form(gap: float, known: float) -> None:
+    assert exponential.probability(gap, 2) == pytest.approx(1 - (1 + 2 * gap) * np.exp(-4 * gap), abs=1e-10)
+    assert exponential.probability(gap, 2) == pytest.approx(known, abs=1e-4)
+    means = exponential.draw_offsets(2, 100_000, np.random.default_rng(0)).mean
+    assert np.mean(np.abs(means) < gap) == pytest.approx(known, abs=3 * np.sqrt(known * (1 - known) / 1e5))
+
+
+@pytest.mark.parametrize("samples", [1, 2, 5, 40])
+def test_the_density_of_means_is_one(samples: int) -> None:
+    assert exponential.probability(12.0, samples) == pytest.approx(1, abs=1e-3)
+
+
+def test_times_in_one_dimension_are_distributed_as_samples() -> None:
+    times = exponential.grokking_times(exponential.draw_offsets(2, 100_000, np.random.default_rng(1)), 0.4)
+    shares = np.array([0.1, 0.5, 0.9])
+    assert exponential.time_distribution(np.quantile(times, shares), 0.4) == pytest.approx(shares, abs=0.006)
+
+
+def test_the_test_error_vanishes_at_the_zero_time() -> None:
+    time = exponential.zero_time(0.7, 21.0, 1.0, l2=0.5)
+    b = exponential.threshold(np.array([0.0, time - 1e-6, time + 1e-6]), 0.7, 21.0, l2=0.5)
+    assert b[0] == 21
+    assert exponential.test_error(b, 1.0) == pytest.approx([0.5, 0, 0], abs=1e-5)
+    assert exponential.test_error(b, 1.0)[2] == 0
+
+
+@pytest.mark.parametrize(("dimension", "known"), [(2, 0.1955), (5, 0.1035), (10, 0.0409)])
+def test_the_error_of_balls_is_the_papers(dimension: int, known: float) -> None:
+    h = np.linspace(0, 0.99, 12)
+    factor = dimension * gamma(dimension / 2) / (2 * np.sqrt(np.pi) * gamma((dimension + 1) / 2))
+    papers = 0.5 - factor * h * hyp2f1(0.5, (1 - dimension) / 2, 1.5, h**2)
+    assert ball_error(h, dimension) == pytest.approx(papers, abs=1e-9)
+    assert float(ball_error(np.array(0.5), dimension)) == pytest.approx(known, abs=1e-4)
+    assert float(ball_error(np.array(-0.5), dimension)) == pytest.approx(1 - known, abs=1e-4)
+    near = dimension * 2 ** ((dimension - 3) / 2) * gamma(dimension / 2)
+    near /= np.sqrt(np.pi) * gamma((dimension + 3) / 2)
+    assert float(ball_error(np.array(1 - 1e-4), dimension)) == pytest.approx(
+        near * 1e-4 ** ((dimension + 1) / 2), rel=0.01
+    )
+
+
+@pytest.mark.parametrize(
+    ("ball", "formula", "sampled"),
+    [
+        (Ball(2, 1.01), 0.592, 0.581),
+        (Ball(5, 1.01), 0.089, 0.085),
+        (Ball(10, 1.01), 0.0035, 0.005),
+        (Ball(2, 1.1), 0.994, 0.986),
+        (Ball(5, 1.1), 0.968, 0.952),
+        (Ball(10, 1.1), 0.947, 0.955),
+        (Ball(20, 1.1), 0.972, 0.991),
+        (Ball(5, 1.01, 40), 0.584, 0.561),
+        (Ball(5, 1.01, 10, 30.0), 0.421, 0.405),
+        (Ball(10, 1.01, 50), 0.442, 0.418),
+    ],
+)
+def test_the_probability_of_balls(ball: Ball, formula: float, sampled: float) -> None:
+    assert ball.predicted_probability() == pytest.approx(formula, abs=6e-4)
+    sigma = np.sqrt(sampled * (1 - sampled) * (1 / 1000 + 1 / 3000))
+    assert ball.sampled_probability(1000, np.random.default_rng(2)) == pytest.approx(sampled, abs=3.5 * sigma)
+
+
+def test_the_printed_formula_is_wrong_in_high_dimension() -> None:
+    printed = [Ball(D, 1.1).predicted_probability(printed=True) for D in (2, 5, 10, 20)]
+    assert printed == pytest.approx([0.985, 0.907, 0.775, 0.629], abs=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("ball", "simulated", "right", "printed"),
+    [
+        (Ball(5, 2.0, 2000, 0.01), 0.894, 0.941, 0.211),
+        (Ball(10, 1.5, 2000, 0.01), 3.17, 3.15, 1.18),
+        (Ball(10, 1.2, 2000, 0.1), 3.24, 3.23, 1.80),
+        (Ball(20, 2.0, 2000, 0.01), 2.62, 2.59, 0.58),
+    ],
+)
+def test_slow_times(ball: Ball, simulated: float, right: float, printed: float) -> None:
+    assert ball.slow_time() == pytest.approx(right, rel=0.005)
+    assert ball.slow_time(printed=True) == pytest.approx(printed, rel=0.006)
+    assert ball.limit_times(2000, np.random.default_rng(0)).mean() == pytest.approx(simulated, rel=0.04)
+
+
+def test_l1_groks_where_l2_does_not() -> None:
+    ball, rng = Ball(10, 1.01), np.random.default_rng(0)
+    assert ball.sampled_probability(200, rng) < 0.05
+    assert ball.sampled_probability(200, rng, l1=0.3) > 0.9
+
+
+def test_rule_30_and_its_features() -> None:
+    inputs = rule30.all_inputs(np.array(rule30.EXAMPLES[0]), 3)
+    # A ring of three is its site, the right and the left neighbor: 0, 1, 0 has the neighborhood 001.
+    assert list(inputs.answers) == [-1, 1, 1, -1, 1, -1, 1, -1]
+    assert np.linalg.norm(inputs.features, axis=1) == pytest.approx(1)
+    both = rule30.all_inputs(np.array(rule30.EXAMPLES[:2]), 3)
+    assert both.features[0] == pytest.approx(inputs.features)
+
+
+@pytest.mark.parametrize("example", range(3))
+def test_effective_dimensions_are_those_of_table_1(example: int) -> None:
+    inputs = rule30.all_inputs(np.array(rule30.EXAMPLES[example]), 10)
+    assert rule30.effective_dimension(inputs) == pytest.approx(rule30.DIMENSIONS[example], abs=0.3)
+
+
+def test_a_flow_ends_where_its_equations_say() -> None:
+    train = rule30.all_inputs(np.array(rule30.EXAMPLES[0]), 4)
+    flow = rule30.Flow(train, 1e-4, np.ones(8))
+    start, end = flow.weights(np.array([0.0, 1e9]))
+    x, y = train
+    assert start == pytest.approx(np.ones(8))
+    assert end == pytest.approx(np.linalg.solve(x.T @ x / 16 + 1e-4 * np.eye(8), x.T @ y / 16))
+    assert flow.last_error(train, np.logspace(-1, 4, 50)) is not None
+
+
+def test_the_whole_pipeline(tmp_path: Path) -> None:
+    outcome = reproduce(Request("zunkovic2022", "tiny", out=tmp_path), say=lambda line: None)
+    assert set(outcome.verdicts) == {claim.name for claim in PAPER.claims}
+    assert outcome.verdicts["ball_exponent"].outcome == "holds"
+    text = (tmp_path / "report.md").read_text()
+    assert "by formulas and samples" in text
+    assert len(list((tmp_path / "figures").glob("*.png"))) == len(PAPER.figures)
+    assert QUICK.sets < FULL.sets
