@@ -62,7 +62,7 @@ def test_a_batch(clock: Clock) -> None:
     progress.advanced(runs, 200, 500)
     progress.ended(runs[0].run, RESULT)
     assert progress.total == 1600
-    assert progress.describe() == "1 of 3 runs · step 200 of 1,000 · 250 run-steps/s · 4 s left"
+    assert progress.describe() == "1 of 3 runs · step 200 of 1\u202f000 · 250 run-steps/s · 4 s left"
 
 
 def test_the_speed_is_that_of_late(clock: Clock) -> None:
@@ -92,7 +92,7 @@ def test_on_a_terminal_there_is_a_bar() -> None:
         begin(progress, member())
         progress.advanced([member()], 10, 10)
         progress._bar.refresh()  # type: ignore[union-attr]
-    assert "step 10 of 1,000" in written(progress)
+    assert "step 10 of 1\u202f000" in written(progress)
 
 
 def test_the_first_signal_asks_and_the_second_interrupts() -> None:
