@@ -64,6 +64,7 @@ def test_what_the_story_claims_is_so() -> None:
     after = MEASURED["step"] > 1.2 * GROKKED
     assert after.sum() >= 10
     assert MEASURED["test_accuracy"][after].min() > 0.99, "a plateau after"
+    assert (parts_at_answers() > 0).sum(axis=0).min() > len(parts_at_answers()) / 2, "most waves agree at the answer"
     others = {other["task"]: other["curves"] for other in HEADER["others"]}
     assert others["n^3+n*m^2+m"]["train_accuracy"][-1] > 0.99
     assert abs(others["n^3+n*m^2+m"]["test_accuracy"][-1] - chance) < 0.02, "at chance"
@@ -171,6 +172,7 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
     others = {other["task"]: other for other in HEADER["others"]}
     last_waves = neuron_waves(network_at(-1), ADDITION.structure.coordinate)
     share = share_text
+    parts = parts_at_answers()[:, 48, 51]
     neuron = int(shown["neuron"])
     expected = {
         "p": P,
@@ -203,6 +205,8 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "ratio": round(GROKKED / MEMORIZED),
         "pureCount": round(at("pure", END) * HEADER["width"]),
         "frequencies": len(set(last_waves.frequency[last_waves.explained > HEADER["pure"]].tolist())),
+        "agreeing": int((parts > 0).sum()),
+        "wavesAdded": len(parts),
         "neuron": neuron,
         "frequency": int(last_waves.frequency[neuron]),
         "formulaFrequencies": "onefrequency",
@@ -217,6 +221,16 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "settings": shown["settings"],
     }
     assert shown == {name: str(value) for name, value in expected.items()}
+
+
+def parts_at_answers() -> np.ndarray:
+    """What the waves of each frequency add to the right answer of every pair, at the end."""
+    network = network_at(-1)
+    frequency = neuron_waves(network, ADDITION.structure.coordinate).frequency
+    n, m = np.indices((P, P))
+    hidden = (network.w_in[:, 0][:, n] + network.w_in[:, 1][:, m]) ** 2
+    added = hidden * network.w_out.T[:, (n + m) % P]
+    return np.stack([added[frequency == k].sum(axis=0) for k in np.unique(frequency)])
 
 
 def share_text(x: float) -> str:
