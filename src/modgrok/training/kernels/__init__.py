@@ -30,6 +30,9 @@ class Kernel(Protocol):
     ) -> tuple[Any, Parameters]:
         """The weighted loss over the examples and its derivative with respect to the parameters."""
 
+    def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
+        """What the network says to some inputs, without noise."""
+
 
 def kernel_for(program: Program) -> Kernel:
     """The fastest kernel that knows this program."""
