@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import modgrok as mg
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.lab import limits
@@ -187,6 +188,7 @@ def test_the_replay_file_needs_nothing_else(client: Any, run: str) -> None:
 
 def test_the_command_line_trains_the_same_run() -> None:
     from modgrok.commands.arguments import parse
+    from modgrok.commands.settings import given
     from modgrok.commands.train import Train
 
     experiments = [
@@ -194,10 +196,13 @@ def test_the_command_line_trains_the_same_run() -> None:
         Experiment("n*m", 23, 64, optimizer="gd", batch_norm=True, dropout=0.1, seed=3),
         Experiment("-n + m", 31, parametrization="standard", lr=0.01, until=5, beta2=0.999),
         Experiment("n + m", 31, parent="0123456789ab@100", weight_decay=0.25, steps=77),
+        Experiment("n + m", 31, network="transformer", heads=2, layer_norm="pre", biases=False),
+        Experiment("group:S3", network="mlp", depth=2, grokfast="ema", grokfast_lambda=3.0),
+        Experiment("parity:10,3", network="mlp", examples=100, loss="hinge"),
     ]
     for experiment in experiments:
         words = shlex.split(command(experiment.resolve()))
-        assert parse(Train, "train", words[2:]).settings.experiment.id == experiment.id
+        assert Experiment(**given(parse(Train, "train", words[2:]).settings)).id == experiment.id
 
 
 def test_a_port_in_use_is_a_sentence() -> None:
@@ -376,3 +381,35 @@ def test_the_token_stands_in_no_command_line(monkeypatch: pytest.MonkeyPatch, tm
     assert opened[0].startswith("file://")
     assert TOKEN in files[0]
     assert not list(tmp_path.glob("lab.html"))
+
+
+@pytest.mark.parametrize(
+    ("experiment", "shown"),
+    [
+        (
+            Experiment("n + m", 7, 16, network="transformer", heads=2, steps=4, snapshots=2),
+            {"curves", "answers", "sweep"},
+        ),
+        (Experiment("group:S3", network="mlp", width=16, steps=4, snapshots=2), {"curves", "answers", "sweep"}),
+        (Experiment("parity:8,2", network="mlp", width=16, examples=40, steps=4, snapshots=2), {"curves", "sweep"}),
+        (Experiment("n1 + n2 + n3", 5, 16, activation="x^3", steps=4, snapshots=2), {"curves", "weights", "plane"}),
+    ],
+)
+def test_runs_of_every_kind_open_with_the_panels_that_apply(
+    client: Any, store: Store, experiment: Experiment, shown: set[str]
+) -> None:
+    run = Store(store.folder).add(experiment)
+    mg.train_all([experiment], store=store.folder)
+    details = client.get(f"/api/runs/{run.id}").json()
+    assert shown <= set(details["panels"])
+    assert ("weights" in details["panels"]) == ("weights" in shown)
+    assert ("answers" in details["panels"]) == ("answers" in shown)
+    checked = client.post("/api/check", json=details["settings"]).json()
+    assert checked["valid"], checked
+    assert checked["run"] == run.id
+    if "answers" in shown:
+        step = details["snapshots"][-1]
+        header, arrays = unpack(client.get(f"/api/runs/{run.id}/frames/{step}").content)
+        assert header["test_accuracy"] == pytest.approx(run.result["test_accuracy"])  # type: ignore[index]
+        assert list(arrays["predictions"].shape) == header["sizes"]
+    assert client.get(f"/api/runs/{run.id}/theory/exact").status_code == 422 or "weights" in shown

@@ -316,7 +316,7 @@ def test_it_is_the_first_thing_the_lab_shows(chromium: Any, lab: Any, watch: Any
     sizes: list[int] = []
     page.on("response", lambda answer: sizes.append(int(answer.headers.get("content-length", 0))))
     page.goto(lab.url)
-    assert "token" not in page.url
+    page.wait_for_url(re.compile(r"/$"))
     expect(page.locator("html")).to_have_attribute("data-ready", "true")
     page.locator(".end .button").click()
     expect(page.locator("#train")).to_be_visible()

@@ -15,6 +15,7 @@ import numpy as np
 from modgrok.closed_form import available, solve
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments.experiment import TABLE
 from modgrok.experiments.store import RUN_NAME
 from modgrok.lab.form import describe, natural_rate
 from modgrok.lab.frames import frame
@@ -176,13 +177,22 @@ def network_at(run: Run, step: int) -> Network:
 def command(experiment: Experiment) -> str:
     """The shortest command line that trains exactly this resolved experiment."""
     given: dict[str, Any] = {"task": experiment.task, "modulus": experiment.modulus}
-    settings = experiment.as_dict()
+    if experiment.task.startswith(TABLE):  # Only its store can load it, so nothing is left open.
+        given |= {"lr": experiment.lr, "steps": experiment.steps}
     while missing := _first_difference(Experiment(**given), experiment):
-        given[missing] = settings[missing]
+        given[missing] = getattr(experiment, missing)
     words = ["modgrok", "train", given.pop("task")]
     for name, value in given.items():
-        words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", *_words(name, value)]
     return shlex.join(words)
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """A value as it follows its flag; a flag that is off unless it is given stands alone."""
+    if value is True and Experiment.__dataclass_fields__[name].default is False:
+        return []
+    return [str(part) for part in value] if isinstance(value, tuple) else [str(value)]
 
 
 def _first_difference(given: Experiment, wanted: Experiment) -> str | None:

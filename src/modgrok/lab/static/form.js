@@ -59,6 +59,7 @@ function field({ name, help, choices, switch: isSwitch, default: value }, change
     input = make("input", { id, inputmode: name === "task" ? "text" : "decimal", autocomplete: "off", spellcheck: "false", placeholder });
   }
   input.addEventListener("input", changed);
+  input.usual = value;
   inputs[name] = input;
   return make("label", { for: id, title: help, class: `field ${name}` }, make("span", {}, LABELS[name] ?? words(name)), input);
 }
@@ -67,7 +68,7 @@ export function fillFields(settings) {
   for (const [name, input] of Object.entries(inputs)) {
     const value = settings[name] ?? OWN[name] ?? null;
     if (input.type === "checkbox") input.checked = Boolean(value);
-    else if (input.tagName === "SELECT") input.value = String(value ?? input.options[0].value);
+    else if (input.tagName === "SELECT") input.value = String(value ?? input.usual ?? input.options[0].value);
     else input.value = value === null || value === "auto" ? "" : value;
   }
 }
