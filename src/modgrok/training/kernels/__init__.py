@@ -36,8 +36,13 @@ class Kernel(Protocol):
 
 def kernel_for(program: Program) -> Kernel:
     """The fastest kernel that knows this program."""
-    from modgrok.training.kernels import generic, gpu, two_layer
+    from modgrok.training.kernels import generic, two_layer
 
-    if program.architecture.name == "two-layer" and not program.codes:
-        return gpu.KERNEL if gpu.applies(program) else two_layer.KERNEL
-    return generic.KERNEL
+    if program.architecture.name != "two-layer" or program.codes:
+        return generic.KERNEL
+    if program.platform == "gpu":
+        from modgrok.training.kernels import gpu  # whose Pallas takes long to import
+
+        if gpu.applies(program):
+            return gpu.KERNEL
+    return two_layer.KERNEL
