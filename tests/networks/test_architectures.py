@@ -195,7 +195,7 @@ def test_a_network_says_what_it_has():
     network = random_network(*CASES["transformer"])
     assert (network.width, network.heads, network.arity, network.modulus) == (8, 2, 2, 5)
     with pytest.raises(
-        ModgrokError, match="transformer network has no w_in; it has .*embedding, .*and the settings width, "
+        ModgrokError, match=r"transformer network has no w_in; it has .*embedding, .*and the settings width, "
     ):
         _ = network.w_in
     with pytest.raises(ModgrokError, match="A network is one of"):

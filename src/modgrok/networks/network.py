@@ -105,7 +105,7 @@ def unflatten(described: tuple[Any, ...], arrays: Iterable[Any]) -> Network:
 def _register() -> None:
     import jax
 
-    jax.tree_util.register_pytree_node(Network, flatten, unflatten)  # type: ignore[misc]
+    jax.tree_util.register_pytree_node(Network, flatten, unflatten)
 
 
 when_jax_is_imported(_register)
