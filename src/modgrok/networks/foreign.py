@@ -104,8 +104,8 @@ def _plausible(candidates: list[Network]) -> Network:
     if not PLAUSIBLE[0] < largest[best] < PLAUSIBLE[1]:
         known = ", ".join(f"{n.parametrization}: {size:.3g}" for n, size in zip(candidates, largest, strict=True))
         raise ModgrokError(
-            f"The outputs are far from one-hot answers in every parametrization (the largest are {known}); name the one "
-            f"that these weights were trained in, parametrization='mean-field' or 'standard'."
+            f"The outputs are far from one-hot answers in every parametrization (the largest are {known}); name the "
+            f"one that these weights were trained in, parametrization='mean-field' or 'standard'."
         )
     return candidates[best]
 

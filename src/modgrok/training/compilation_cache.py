@@ -30,7 +30,7 @@ WORTH_SECONDS = 0.05
 def enable_cache() -> Path | None:
     """Keeps what is compiled from now on; the folder, or None where nothing is kept."""
     asked = os.environ.get("MODGROK_CACHE", "")
-    if asked.lower() in OFF or jax.config.jax_compilation_cache_dir:
+    if asked.lower() in OFF or jax.config.values.get("jax_compilation_cache_dir"):
         return None
     folder = (Path(asked) if asked else user_folder() / "modgrok") / machine()
     try:
