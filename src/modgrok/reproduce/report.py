@@ -2,6 +2,7 @@
 HTML file is made of that, and opens anywhere, offline, with style and figures inside."""
 
 import base64
+import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ SHOWN = 120 / RESOLUTION
 
 ALWAYS = ("task", "modulus", "width", "fraction", "optimizer", "lr", "steps")
 LABELS = {"modulus": "p", "width": "N", "fraction": "α", "lr": "rate", "weight_decay": "weight decay"}
-SILENT = ("evaluations", "snapshots", "until", "split_seed", "decoupled", "momentum", "threshold")
+SILENT = ("evaluations", "snapshots", "until", "split_seed", "decoupled", "momentum", "threshold", "record")
 MOST_VALUES = 8
 
 
@@ -161,10 +162,17 @@ def describe(experiments: Sequence[Experiment]) -> list[str]:
     """The settings of many experiments, a phrase for each that is not the default; values that vary are listed."""
     if not experiments:
         return []
-    rows = [experiment.resolve().as_dict() | {"task": experiment.task} for experiment in experiments]
-    defaults = Experiment(task="n").resolve().as_dict()
-    values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in rows[0] if name not in SILENT}
-    return [_phrase(name, some) for name, some in values.items() if name in ALWAYS or some != [defaults[name]]]
+    rows = [vars(experiment.resolve()) | {"task": experiment.task} for experiment in experiments]
+    defaults = vars(Experiment(task="n").resolve())
+    values = {
+        field.name: list(dict.fromkeys(row[field.name] for row in rows))
+        for field in dataclasses.fields(Experiment)
+        if field.name not in SILENT
+    }
+    if None not in values["examples"]:
+        del values["fraction"]
+    unusual = {name: some for name, some in values.items() if name in ALWAYS or some != [defaults[name]]}
+    return [_phrase(name, some) for name, some in unusual.items() if some != [None]]
 
 
 def _phrase(name: str, values: list[Any]) -> str:
