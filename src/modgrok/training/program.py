@@ -104,7 +104,7 @@ class Program:
 
     def step_flops(self, rows: int) -> float:
         """Operations of one step: forward, twice as many back, and the update of the weights."""
-        return 3 * rows * self.cost.flops + 20 * self.cost.parameters
+        return 3.0 * rows * self.cost.flops + 20 * self.cost.parameters
 
 
 def free_bytes() -> int:

@@ -18,6 +18,7 @@ from modgrok.reproduce.liu2022.effective_theory import (
 )
 from modgrok.reproduce.liu2022.profile import NUMBERS, PAIRS, Profile
 from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.text import number
 
 LINEAR = 0.95
 """RQI above which an embedding counts as linear."""
@@ -134,7 +135,7 @@ def draw_curves(n: Numbers) -> Any:
     right.plot([], [], color=VERMILLION, label="others")
     right.set(xlabel="number k", ylabel="embedding $E_k$, standardized")
     right.set_xticks(range(NUMBERS))
-    right.legend(loc="upper left")
+    right.legend(loc="lower right")
     style.letter(panels[0], ("on the way (bold: seed 0)", "where the embeddings end"))
     style.note(figure, f"{n['pairs']} of {PAIRS} pairs; a line for each of {len(n['runs'])} seeds")
     return figure
@@ -189,8 +190,12 @@ def draw_critical(n: Numbers) -> Any:
         xlabel="share of the pairs", ylabel="steps until RQI > 0.95", ylim=(200, 2.2 * n["steps"]), xlim=(0, 1.03)
     )
     style.letter(panels[0], ("theory: a critical share of data", "training: time to a linear embedding"))
+    right.yaxis.set_major_formatter(lambda value, _: number(value))
+    right.yaxis.set_minor_formatter(lambda value, _: "")
     style.note(
-        figure, f"(a) {n['sets']} random training sets a point; (b) line: the theory's 1/λ3 with a fitted factor"
+        figure,
+        f"(a) {n['sets']} random training sets a point; dotted: one half; (b) line: the theory's 1/λ3 with a fitted "
+        "factor; triangles: how many runs never get there",
     )
     return figure
 
