@@ -21,7 +21,7 @@ from modgrok.closed_form.minimal import EXACT, PENALTIES, STEPS, one_hot, search
 from modgrok.tasks import task
 
 COMMAND = "OPENBLAS_NUM_THREADS=1 nice python benchmarks/minimal_width.py --out benchmarks/results"
-STARTS = {2: 400, 3: 400, 4: 400, 5: 400, 6: 150, 7: 150, 8: 60, 9: 40, 10: 20, 11: 15, 12: 10, 13: 8}
+STARTS = {2: 400, 3: 400, 4: 400, 5: 400, 6: 150, 7: 300, 8: 80, 9: 40, 10: 20, 11: 20, 12: 10, 13: 8}
 """How many random starts a width gets, by modulus."""
 CASES = [("n + m", p) for p in STARTS] + [("n*m", p) for p in (2, 3, 5, 7, 11, 13)]
 

@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
+os.environ["MODGROK_CACHE"] = "off"
 
 from hypothesis import settings
 from jaxtyping import install_import_hook

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from modgrok.closed_form import solve
+    from modgrok import plot, reproduce
+    from modgrok.api import classify, critical, landscape, open, solve, sweep
     from modgrok.errors import ModgrokError
     from modgrok.experiments import Experiment, Observer, Run, Store
     from modgrok.experiments.analysis import Analysis, Overview, analyse, overview
@@ -43,11 +44,12 @@ if TYPE_CHECKING:
         score_table,
         two_layer,
     )
+    from modgrok.networks.foreign import load
     from modgrok.tasks import Split, Structure, Task, task
     from modgrok.training.recording import record
 
 _HOMES = {
-    "modgrok.closed_form": ("solve",),
+    "modgrok.api": ("classify", "critical", "landscape", "open", "solve", "sweep"),
     "modgrok.errors": ("ModgrokError",),
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
     "modgrok.experiments.analysis": ("Analysis", "Overview", "analyse", "overview"),
@@ -75,6 +77,7 @@ _HOMES = {
         "score_table",
         "two_layer",
     ),
+    "modgrok.networks.foreign": ("load",),
     "modgrok.training.recording": ("record",),
     "modgrok.tasks": ("Split", "Structure", "Task", "task"),
 }
@@ -97,22 +100,30 @@ __all__ = [
     "Task",
     "analyse",
     "average_ipr",
+    "classify",
     "cleaning_table",
+    "critical",
     "distance_to_closed_form",
     "grokked_at",
+    "landscape",
+    "load",
     "load_network",
     "memorized_at",
     "neuron_waves",
+    "open",
     "outputs",
     "overview",
+    "plot",
     "power_spectrum",
     "predictions",
     "record",
+    "reproduce",
     "run_sweep",
     "save_network",
     "score",
     "score_table",
     "solve",
+    "sweep",
     "task",
     "train",
     "train_all",
@@ -121,6 +132,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("plot", "reproduce"):
+        return importlib.import_module(f"modgrok.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'modgrok' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)

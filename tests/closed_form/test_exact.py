@@ -1,6 +1,7 @@
 """The exact form is the one-hot table, for every modulus and every function of a sum or of a product."""
 
 import itertools
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ PRIMES = (2, 3, 5, 7, 11, 13)
 
 def largest_error(network: Network, task: Task) -> float:
     one_hot = np.eye(task.modulus)[task.table.reshape(-1)]
-    return float(abs(outputs(network, grid(task.modulus, task.arity)) - one_hot).max())
+    return float(abs(outputs(network, grid((task.modulus,) * task.arity)) - one_hot).max())
 
 
 def tables(p: int) -> st.SearchStrategy[np.ndarray]:
@@ -107,6 +108,27 @@ def test_phases_of_many_variables_cancel_every_other_wave(arity: int) -> None:
     assert all(total % neurons for total, used, wanted in sums if (arity - used) % 2 == 0 and not wanted)
 
 
+@pytest.mark.parametrize("arity", [*range(3, 13), 30])
+def test_waves_that_would_not_cancel_are_too_heavy(arity: int) -> None:
+    # Σ 3^(s−1)(m_s − 1) = tM with Σ|m_s| ≤ S: only t = 0 and m = (1, …, 1). Parity excludes odd t.
+    neurons, ones = 2 * 3 ** (arity - 1) + 1, (3**arity - 1) // 2
+
+    @cache
+    def lightest(number: int, places: int) -> tuple[int, int]:
+        """Least Σ|m_s| with Σ 3^(s−1) m_s = number, and how many m have it: place by place, with a carry."""
+        if places == 1:
+            return abs(number), 1
+        digits = [number % 3 + shift for shift in (-6, -3, 0, 3, 6)]
+        rest = [lightest((number - digit) // 3, places - 1) for digit in digits]
+        weights = [abs(digit) + weight for digit, (weight, _) in zip(digits, rest, strict=True)]
+        least = min(weights)
+        return least, sum(ways for weight, (_, ways) in zip(weights, rest, strict=True) if weight == least)
+
+    assert lightest(ones, arity) == (arity, 1)
+    even = [t for t in range(-2 * arity, 2 * arity + 1) if t and t % 2 == 0]
+    assert min(lightest(ones + t * neurons, arity)[0] for t in even) == arity + 2
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_single_frequency_is_enough(make_task: Any, dtype: type) -> None:
     task = make_task("sum", 97)
@@ -125,4 +147,4 @@ def test_some_frequencies_give_the_truncated_fourier_series(make_task: Any, p: i
     mask = np.array([k in kept for k in range(p)])
     series = np.fft.ifft(mask).real  # the delta function of Z_p has the transform 1 at every frequency
     n, m, q = np.indices((p, p, p))
-    np.testing.assert_allclose(outputs(network, grid(p, 2)).reshape(p, p, p), series[(n + m - q) % p], atol=1e-13)
+    np.testing.assert_allclose(outputs(network, grid((p,) * 2)).reshape(p, p, p), series[(n + m - q) % p], atol=1e-13)

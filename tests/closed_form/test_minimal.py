@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from modgrok.closed_form import Attempt, exact_width, least_width, solve
+from modgrok.closed_form.exact import _remainder, _wave_layers
+from modgrok.closed_form.layers import Layers, as_network, join
 from modgrok.closed_form.minimal import _loss, _normal_equations, one_hot, search
 from modgrok.errors import ModgrokError
 from modgrok.networks import score_table
@@ -30,14 +32,15 @@ def test_normal_equations_are_those_of_the_residuals(make_task: Any) -> None:
 
 @pytest.mark.parametrize("p", [3, 5, 7, 97])
 def test_bound_of_sums(make_task: Any, p: int) -> None:
-    assert least_width(make_task("sum", p)) == 3 * (p - 1) // 2
+    assert least_width(make_task("sum", p)) == 3 * (p - 1) // 2 + 1
 
 
 def test_bounds_of_other_tasks(make_task: Any) -> None:
-    assert least_width(make_task("sum", 8)) == 10
-    assert least_width(make_task("product", 7)) == 8
-    assert least_width(make_task("function_of_sum", 7, outer=np.arange(7) ** 2 % 7)) == 6  # independent slices
-    assert least_width(make_task("product", 7, [np.arange(7) % 6 + 1] * 2)) == 2 * 5 - 3
+    assert least_width(make_task("sum", 8)) == 11
+    assert least_width(make_task("product", 7)) == 9
+    assert least_width(make_task("function_of_sum", 7, outer=np.arange(7) ** 2 % 7)) == 7  # independent slices
+    assert least_width(make_task("product", 7, [np.arange(7) % 6 + 1] * 2)) == 2 * 5 - 3 + 1
+    assert least_width(make_task("sum", 5, [np.zeros(5, int)] * 2)) == 1
 
 
 @pytest.mark.parametrize(("kind", "p", "outer"), [("sum", 6, 1), ("product", 5, 1), ("function_of_sum", 5, 2)])
@@ -58,6 +61,19 @@ def test_smaller_than_the_closed_form(make_task: Any, kind: Any, p: int, width: 
     assert heard[-1].exact
 
 
+def test_a_smaller_network_of_a_divisor_saves_as_much(make_task: Any) -> None:
+    small, task = solve(make_task("sum", 3), form="minimal", parametrization="standard"), make_task("sum", 9)
+    assert small.width == 4
+    frequencies, coordinate = np.array([1, 2, 4]), task.structure.coordinate
+    waves = _wave_layers(coordinate, frequencies, "all")
+    # Σ_q of the outputs is 1: the sums of the small network's readouts are a constant neuron.
+    readout = np.tile(small.w_out, (3, 1)) / 3 - np.outer(_remainder(9, frequencies), small.w_out.sum(axis=0))
+    layers = join(waves, Layers(np.tile(small.w_in, (1, 1, 3)), readout))
+    network = as_network(layers, "quadratic", "mean-field", np.dtype(np.float64))
+    assert network.width == 16 == exact_width(coordinate) - 1
+    assert score_table(network, task.table).loss < 1e-20
+
+
 def test_the_same_seed_finds_the_same_network(make_task: Any) -> None:
     first, second = (solve(make_task("sum", 3), form="minimal", width=4, seed=5) for _ in range(2))
     np.testing.assert_array_equal(first.w_in, second.w_in)
@@ -65,11 +81,12 @@ def test_the_same_seed_finds_the_same_network(make_task: Any) -> None:
 
 def test_a_search_in_vain(make_task: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     task = make_task("sum", 3)
+    assert least_width(task) == 4
     found = search(one_hot(task), 3, np.random.default_rng(0), starts=5)
     assert (found.starts, found.exact) == (5, False)
     assert found.loss == pytest.approx(_loss(found.weights, one_hot(task)))
     monkeypatch.setattr("modgrok.closed_form.minimal.SECONDS", 0.2)
-    with pytest.raises(ModgrokError, match=r"no exact network of width 3 .* at least 3 .* and 5 are enough"):
+    with pytest.raises(ModgrokError, match=r"no exact network of width 3 .* at least 4 .* and 5 are enough"):
         solve(task, form="minimal", width=3)
     assert solve(make_task("sum", 13), form="minimal").width == 25
 

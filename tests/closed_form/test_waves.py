@@ -49,7 +49,7 @@ def test_output_tends_to_the_answer(make_task: Any, form: Any, p: int) -> None:
     task = make_task("sum", p)
     limit = (np.eye(p) * p - 1)[task.table.reshape(-1)] / (p - 1)
     errors = [
-        np.square(outputs(solve(task, form=form, width=width), grid(p, 2)) - limit).mean()
+        np.square(outputs(solve(task, form=form, width=width), grid((p,) * 2)) - limit).mean()
         for width in (6 * 20, 6 * 200, 6 * 2000)
     ]
     assert errors[0] > 4 * errors[1] > 16 * errors[2]
@@ -111,7 +111,7 @@ def test_parametrizations_are_the_same_function(make_task: Any, form: Any, arity
     width = None if form == "exact" else 40
     paper = solve(task, form=form, width=width)
     standard = solve(task, form=form, width=width, parametrization="standard")
-    inputs = grid(p, arity)
+    inputs = grid((p,) * arity)
     np.testing.assert_allclose(outputs(standard, inputs), outputs(paper, inputs), atol=1e-11)
     np.testing.assert_allclose(reparametrize(paper, "standard").w_in, standard.w_in, atol=1e-12)
 

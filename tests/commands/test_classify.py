@@ -121,3 +121,17 @@ def test_jax_is_not_imported() -> None:
     program = "import sys; from modgrok.cli import main; main(sys.argv[1:]); sys.exit('jax' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program, "classify", "n+m", "--modulus", "5"], capture_output=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_division_says_which_inputs_it_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
+    result = classify(capsys, "n/m", "--modulus", "97")
+    assert (result["structure"], result["holes"]) == ("product", 97)
+    cli.main(["classify", "n/m", "--modulus", "97"])
+    assert "no answer at 97 of 9,409 inputs" in " ".join(capsys.readouterr().out.split())
+
+
+def test_tasks_without_a_modulus(capsys: pytest.CaptureFixture[str]) -> None:
+    assert classify(capsys, "group:Z6")["structure"] == "sum"
+    assert classify(capsys, "add:10")["modulus"] is None
+    cli.main(["classify", "parity:40,3"])
+    assert "parity:40,3: unknown" in capsys.readouterr().out

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from modgrok import cli
-from modgrok.commands.solve import frequency_power, sparkline
+from modgrok.commands.solve import sparkline
 from modgrok.networks import load_network, predictions
 from modgrok.tasks import task
 
@@ -67,16 +67,14 @@ def test_exact_is_the_default(
     assert result["loss"] < 1e-20
 
 
-@pytest.mark.parametrize(("expression", "modulus", "width"), [("n + m", 5, 8), ("n*m", 5, 7)])
+@pytest.mark.parametrize(
+    ("expression", "modulus", "asked", "width"),
+    [("n + m", 3, [], 4), ("n + m", 5, ["--width", "8"], 8), ("n*m", 5, ["--width", "7"], 7)],
+)
 def test_minimal(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    expression: str,
-    modulus: int,
-    width: int,
+    capsys: pytest.CaptureFixture[str], expression: str, modulus: int, asked: list[str], width: int
 ) -> None:
-    monkeypatch.setattr("modgrok.closed_form.minimal.SECONDS", 6.0)
-    cli.main(["solve", expression, "--modulus", str(modulus), "--form", "minimal", "--json"])
+    cli.main(["solve", expression, "--modulus", str(modulus), "--form", "minimal", *asked, "--json"])
     captured = capsys.readouterr()
     result = json.loads(captured.out)
     assert result["width"] == width < 2 * modulus - 1
@@ -87,7 +85,7 @@ def test_minimal(
 
 def test_minimal_says_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["solve", "n + m", "--modulus", "3", "--form", "minimal", "--width", "4"])
-    assert "4, at least 3 for an exact network" in capsys.readouterr().out
+    assert "4, at least 4 for an exact network" in capsys.readouterr().out
 
 
 def test_a_width_asks_for_waves(capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,18 +155,6 @@ def test_jax_is_not_imported() -> None:
     script = "import sys, modgrok.cli; modgrok.cli.main(sys.argv[1:]); sys.exit('jax' in sys.modules)"
     command = [sys.executable, "-c", script, "solve", "n + m", "--modulus", "5", "--json"]
     assert subprocess.run(command, check=False, capture_output=True).returncode == 0
-
-
-def test_power_counts_both_signs_of_a_frequency_once() -> None:
-    from modgrok.closed_form import solve as closed_form
-
-    for modulus in (8, 9):
-        addition = task("n + m", modulus)
-        network = closed_form(addition, form="exact")
-        power = frequency_power(addition, network)
-        assert len(power) == modulus // 2 + 1
-        # Parseval: the squares of the weights times p.
-        assert power.sum() == pytest.approx(modulus * np.square(network.w_in).sum())
 
 
 def test_sparkline() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from modgrok.experiments import Experiment, Observer, Store
-from modgrok.experiments.trainer import train_all
+from modgrok.experiments.trainer import train_stored
 
 SMALL = {
     "modulus": 11,
@@ -75,5 +75,5 @@ def store(tmp_path):
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
     """An uninterrupted run of the small experiment, trained alone; not to be changed."""
-    (run,) = train_all([small()], Store(tmp_path_factory.mktemp("trained")))
+    (run,) = train_stored([small()], Store(tmp_path_factory.mktemp("trained")))
     return run

@@ -6,7 +6,7 @@ import pytest
 from modgrok.closed_form import solve
 from modgrok.errors import ModgrokError
 from modgrok.experiments.analysis import analyse
-from modgrok.networks import Network
+from modgrok.networks import two_layer
 from modgrok.plot.portrait import portrait as draw
 from modgrok.plot.weights import ordered_weights
 from modgrok.tasks import task
@@ -16,7 +16,7 @@ from modgrok.tasks import task
 def test_numbers_are_json_and_agree(expression: str, modulus: int) -> None:
     found = task(expression, modulus)
     random = np.random.default_rng(0)
-    network = Network(random.standard_normal((20, 2, modulus)), random.standard_normal((modulus, 20)))
+    network = two_layer(random.standard_normal((20, 2, modulus)), random.standard_normal((modulus, 20)))
     analysis = analyse(network, found, top=3)
     assert analysis.neurons_per_frequency.sum() == 20
     assert 0 < analysis.power_per_frequency.sum() < 1
@@ -44,12 +44,12 @@ def test_dead_and_huge_networks_have_numbers_too() -> None:
     found = task("n+m", 5)
     random = np.random.default_rng(0)
     w_in, w_out = random.standard_normal((4, 2, 5)), random.standard_normal((5, 4))
-    dead = analyse(Network(0 * w_in, 0 * w_out), found)
+    dead = analyse(two_layer(0 * w_in, 0 * w_out), found)
     assert dead.top == ()
     assert dead.as_dict()["ipr"] is None
     assert dead.as_dict()["dead_neurons"] == 4
     assert draw(dead, None, "dead") is not None
-    huge = Network((1e37 * w_in).astype(np.float32), (1e37 * w_out).astype(np.float32))
+    huge = two_layer((1e37 * w_in).astype(np.float32), (1e37 * w_out).astype(np.float32))
     assert json.dumps(analyse(huge, found).as_dict(), allow_nan=False)
 
 

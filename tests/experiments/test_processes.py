@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from modgrok.experiments import Store
-from modgrok.experiments.batches import program_of
-from modgrok.experiments.trainer import train_all
+from modgrok.experiments.programs import program_of
+from modgrok.experiments.trainer import train_stored
 
 KILLS = 10
 DEVICES = 8
@@ -21,7 +21,7 @@ DEVICES = 8
 PROGRAM = """
 import json, sys
 from modgrok.experiments import Experiment, Observer, Store, batch_training
-from modgrok.experiments.trainer import train_all
+from modgrok.experiments.trainer import train_stored
 
 batch_training.CHECKPOINT_SECONDS = 0.05
 batch_training.CALL_SECONDS = 0.02
@@ -40,7 +40,7 @@ class Counter(Observer):
 counter = Counter()
 folder, *settings = map(json.loads, sys.argv[1:])
 print("ready", flush=True)
-train_all([Experiment(**s) for s in settings], Store(folder), counter)
+train_stored([Experiment(**s) for s in settings], Store(folder), counter)
 print(counter.steps, flush=True)
 """
 
@@ -78,7 +78,7 @@ def wait_for(process):
 def test_kills_at_random_moments_do_not_change_a_bit(lab, store, start):
     """Each attempt is killed at a random moment after its first checkpoint; the last may be killed before it."""
     experiment = lab.small(batch_size=32, dropout=0.2, steps=6000, evaluations=60, snapshots=20)
-    (whole,) = train_all([experiment], Store(store.folder.parent / "whole"))
+    (whole,) = train_stored([experiment], Store(store.folder.parent / "whole"))
     checkpoint = store.folder / whole.id / "checkpoint.safetensors"
     moments = [random.uniform(0, 0.5) for _ in range(KILLS)]
     for number, moment in enumerate(moments, start=1):
@@ -130,7 +130,7 @@ def test_a_waiting_process_says_so_and_takes_the_result(lab, store, start, train
 def train_all_holding(lab, store, lock):
     """Trains what the lock is held for, and lets go."""
     elsewhere = Store(store.folder.parent / "elsewhere")
-    (run,) = train_all([lab.small()], elsewhere)
+    (run,) = train_stored([lab.small()], elsewhere)
     for path in sorted(run.folder.rglob("*")):
         if path.is_file() and path.name != "lock":
             target = store.folder / run.id / path.relative_to(run.folder)
@@ -145,7 +145,7 @@ def test_runs_spread_over_eight_devices_are_the_runs_alone(lab, store, start, tr
     steps, _ = wait_for(start(store, *experiments, devices=DEVICES))
     assert steps == 600
     lab.assert_same(store.find(trained.id), trained)
-    (last,) = train_all([lab.small(seed=9)], Store(store.folder.parent / "alone"))
+    (last,) = train_stored([lab.small(seed=9)], Store(store.folder.parent / "alone"))
     lab.assert_same(store.find(last.id), last)
 
 
@@ -156,7 +156,12 @@ def test_two_devices_that_share_a_run_do_not_change_a_bit(lab, store, start):
         for modulus, width, dropout in ((97, 500, 0.0), (31, 800, 0.2), (23, 500, 0.0))
         for seed in (0, 1)
     ]
-    assert program_of(large[0].resolve(), 2, "cpu").blocks(len(large[0].split.divide(large[0].load_task())[0]))[0] > 1
+    assert (
+        program_of(large[0].resolve(), large[0].load_task(), "cpu").blocks(
+            len(large[0].split.divide(large[0].load_task())[0])
+        )[0]
+        > 1
+    )
     wait_for(start(store, *large, devices=2))
     for experiment in large[::2]:
         for devices in (1, 2):

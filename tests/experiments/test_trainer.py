@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Store, batch_training, batches
-from modgrok.experiments.trainer import Interrupted, train_all
+from modgrok.experiments import Store, batch_training
+from modgrok.experiments.programs import program_of
+from modgrok.experiments.trainer import Interrupted, train_stored
 from modgrok.networks import grid, score
 from modgrok.training.batch import compiled
 
 
 def test_the_same_experiment_again_gives_the_same_bits(lab, store, trained):
-    (again,) = train_all([lab.small()], store)
+    (again,) = train_stored([lab.small()], store)
     lab.assert_same(again, trained)
 
 
@@ -23,7 +24,7 @@ def test_a_run_in_a_batch_is_the_run_alone(lab, store, trained):
     one = lab.small(seed=1, init_scale=0.5, lr=0.01, weight_decay=0.1)
     other = lab.small(split_seed=9, beta1=0.5, beta2=0.9, threshold=0.5)
     listener = lab.Listener()
-    runs = train_all([one, lab.small(), other], store, listener)
+    runs = train_stored([one, lab.small(), other], store, listener)
     assert len(listener.batches) == 1
     lab.assert_same(runs[1], trained)
     assert len({run.result["train_loss"] for run in runs}) == 3
@@ -31,7 +32,7 @@ def test_a_run_in_a_batch_is_the_run_alone(lab, store, trained):
 
 def test_neighbours_of_runs_that_die_do_not_notice(lab, store, trained):
     """One diverges, one's weights shrink to zero; the third is as it is alone."""
-    diverged, collapsed, neighbour = train_all(
+    diverged, collapsed, neighbour = train_stored(
         [lab.small(lr=1e8), lab.small(lr=1e-5, weight_decay=5e4), lab.small()], store
     )
     assert diverged.status == "diverged"
@@ -47,7 +48,7 @@ def test_neighbours_of_runs_that_die_do_not_notice(lab, store, trained):
 
 
 def test_weight_decay_that_kills_the_weights_is_a_collapse(lab, store):
-    (run,) = train_all([lab.small(lr=0.01, weight_decay=5.0, steps=3000, evaluations=100)], store)
+    (run,) = train_stored([lab.small(lr=0.01, weight_decay=5.0, steps=3000, evaluations=100)], store)
     assert run.status == "collapsed"
     assert run.result["steps"] < 3000
     json.dumps([dict(run.result), *run.rows()], allow_nan=False)
@@ -55,15 +56,15 @@ def test_weight_decay_that_kills_the_weights_is_a_collapse(lab, store):
 
 def test_a_batch_compiles_once(lab, store):
     experiments = [lab.small(width=30, seed=seed, lr=0.1 + seed) for seed in range(3)]
-    train_all(experiments, store)
-    program = batches.program_of(experiments[0].resolve(), 2, "cpu")
+    train_stored(experiments, store)
+    program = program_of(experiments[0].resolve(), experiments[0].load_task(), "cpu")
     randomly, _, advance = compiled(program, tuple(jax.local_devices()[:3]))
     assert (randomly._cache_size(), advance._cache_size()) == (1, 1)
 
 
 def test_the_same_experiment_twice_in_one_call_is_trained_once(lab, store):
     listener = lab.Listener()
-    one, other = train_all([lab.small(seed=5), lab.small("n+m", seed=5)], store, listener)
+    one, other = train_stored([lab.small(seed=5), lab.small("n+m", seed=5)], store, listener)
     assert one.id == other.id
     assert [len(batch.members) for batch in listener.batches] == [1]
 
@@ -72,7 +73,7 @@ def test_a_finished_experiment_returns_at_once(lab, trained, monkeypatch):
     monkeypatch.setattr(batch_training.BatchTraining, "run", None)
     monkeypatch.setattr(jax, "local_devices", None)
     listener = lab.Listener()
-    (run,) = train_all([lab.small()], Store(trained.folder.parent), listener)
+    (run,) = train_stored([lab.small()], Store(trained.folder.parent), listener)
     assert run.result == trained.result
     assert listener.calls == 0
 
@@ -107,9 +108,9 @@ def test_other_snapshots_than_those_kept_are_named(trained):
     ids=str,
 )
 def test_the_stored_network_has_the_stored_accuracy(lab, store, settings):
-    (run,) = train_all([lab.small(**settings)], store)
+    (run,) = train_stored([lab.small(**settings)], store)
     train, test = run.experiment.split.divide(run.task)
-    inputs, answers = grid(11, 2), run.task.table.ravel()
+    inputs, answers = grid((11, 11)), run.task.table.ravel()
     for name, part in (("train", train), ("test", test)):
         found = score(run.network, inputs[part], answers[part])
         assert found.accuracy == pytest.approx(run.result[f"{name}_accuracy"], abs=1e-6)
@@ -121,7 +122,7 @@ def test_the_stored_network_has_the_stored_accuracy(lab, store, settings):
 def test_until_stops_after_grokking(lab, store):
     """Runs that may stop do so at the first evaluation that is late enough, and the batch goes on without them."""
     settings = {"threshold": 0.3, "evaluations": 30}
-    long, short, patient = train_all(
+    long, short, patient = train_stored(
         [lab.small(**settings), lab.small(**settings, until=0), lab.small(**settings, until=20)], store
     )
     grokked = long.result["grokked_at"]
@@ -137,11 +138,11 @@ def test_until_stops_after_grokking(lab, store):
 @pytest.mark.parametrize("calls", [1, 4, 9])
 def test_a_stopped_run_goes_on_to_the_same_end(lab, store, trained, calls):
     with pytest.raises(Interrupted, match=r"Stopped at step \d+ of 60; the same command goes on"):
-        train_all([lab.small()], store, lab.Listener(stop_after=calls))
+        train_stored([lab.small()], store, lab.Listener(stop_after=calls))
     (run,) = store
     assert run.status == "unfinished"
     listener = lab.Listener()
-    (resumed,) = train_all([lab.small()], store, listener)
+    (resumed,) = train_stored([lab.small()], store, listener)
     lab.assert_same(resumed, trained)
     assert len(listener.rows) == len(trained.rows()) - (calls if calls > 1 else 0)
     assert not (resumed.folder / "checkpoint.safetensors").exists()
@@ -150,15 +151,15 @@ def test_a_stopped_run_goes_on_to_the_same_end(lab, store, trained, calls):
 def test_a_run_stops_and_is_stored_between_evaluations_too(lab, store, monkeypatch):
     """The steps between two evaluations are cut into calls of bounded time; each is a place to stop and to store."""
     experiment = lab.small(evaluations=0, snapshots=0)
-    (whole,) = train_all([experiment], Store(store.folder / "whole"))
+    (whole,) = train_stored([experiment], Store(store.folder / "whole"))
     monkeypatch.setattr(batch_training, "CALL_SECONDS", 0.0)  # one step a call
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(batch_training, "CHECKPOINT_SHARE", 1e9)
     with pytest.raises(Interrupted, match="Stopped at step 30 of 60"):
-        train_all([experiment], store, lab.Listener(stop_after=31))
+        train_stored([experiment], store, lab.Listener(stop_after=31))
     (run,) = store
     assert run.read_checkpoint()[0] == 30
-    (resumed,) = train_all([experiment], store)
+    (resumed,) = train_stored([experiment], store)
     lab.assert_same(resumed, whole)
 
 
@@ -171,16 +172,16 @@ def test_ctrl_c_at_a_bad_moment_loses_nothing_that_was_stored(lab, store, traine
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(batch_training, "CHECKPOINT_SHARE", 1e9)
     with pytest.raises(Interrupted, match="last checkpoint"):
-        train_all([lab.small()], store, Nervous())
-    (resumed,) = train_all([lab.small()], store)
+        train_stored([lab.small()], store, Nervous())
+    (resumed,) = train_stored([lab.small()], store)
     lab.assert_same(resumed, trained)
 
 
 def test_runs_at_different_steps_go_on_in_batches_of_their_own(lab, store, trained):
     with pytest.raises(Interrupted):
-        train_all([lab.small()], store, lab.Listener(stop_after=5))
+        train_stored([lab.small()], store, lab.Listener(stop_after=5))
     listener = lab.Listener()
-    runs = train_all([lab.small(), lab.small(seed=1)], store, listener)
+    runs = train_stored([lab.small(), lab.small(seed=1)], store, listener)
     assert sorted(batch.step for batch in listener.batches) == [0, trained.rows()[4]["step"]]
     lab.assert_same(runs[0], trained)
 
@@ -189,7 +190,7 @@ def test_a_fork_starts_from_a_snapshot(lab, trained):
     store, step = Store(trained.folder.parent), trained.snapshots[1]
     fork = lab.small(parent=f"{trained.id}@{step}", lr=0.05)
     by_prefix = lab.small(parent=f"{trained.id[:6]}@{step}", lr=0.05)
-    child, again, fresh = train_all([fork, by_prefix, lab.small(lr=0.05)], store)
+    child, again, fresh = train_stored([fork, by_prefix, lab.small(lr=0.05)], store)
     assert child.id == again.id != fresh.id
     np.testing.assert_array_equal(child.snapshot(0).w_in, trained.snapshot(step).w_in)
     assert child.rows()[0]["train_loss"] == next(r for r in trained.rows() if r["step"] == step)["train_loss"]
@@ -202,19 +203,19 @@ def test_forks_that_cannot_be_are_sentences(lab, trained):
         ({"parent": f"{trained.id}@59"}, "no weights of step 59"),
         ({"parent": "ffffffffffff@0"}, "no run 'ffffffffffff'"),
         ({"parent": "ffff@0"}, "no run 'ffff'"),
-        ({"parent": f"{trained.id}@0", "width": 16}, r"shape \(N, S, p\) = \(16, 2, 11\)"),
+        ({"parent": f"{trained.id}@0", "width": 16}, r"columns \(2, 11, 16\), readout \(11, 16\)"),
     ):
         with pytest.raises(ModgrokError, match=sentence):
-            train_all([lab.small(**changes)], store)
+            train_stored([lab.small(**changes)], store)
 
 
 def test_tables_from_files_train_from_the_store(lab, store, tmp_path):
     table = np.random.default_rng(0).integers(0, 11, (11, 11))
     np.save(tmp_path / "table.npy", table)
-    (run,) = train_all([lab.small(str(tmp_path / "table.npy"), steps=3)], store)
+    (run,) = train_stored([lab.small(str(tmp_path / "table.npy"), steps=3)], store)
     (tmp_path / "table.npy").unlink()
     np.testing.assert_array_equal(run.task.table, table)
-    (again,) = train_all([run.experiment], store)
+    (again,) = train_stored([run.experiment], store)
     assert again.id == run.id
 
 
@@ -222,7 +223,7 @@ def test_different_shapes_train_in_one_call(lab, store):
     """Any number of variables, and the smallest modulus; runs come back in the order asked for."""
     tasks = [("n1 + n2 + n3", 2), ("n1", 7)]
     listener = lab.Listener()
-    runs = train_all([lab.small(task, modulus=p, width=8, steps=2) for task, p in tasks], store, listener)
+    runs = train_stored([lab.small(task, modulus=p, width=8, steps=2) for task, p in tasks], store, listener)
     assert len(listener.batches) == 2
     assert [(run.network.arity, run.network.modulus) for run in runs] == [(3, 2), (1, 7)]
     for run in runs:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modgrok.measures.spectrum import raw_coordinate
-from modgrok.networks import Network
+from modgrok.networks import Network, two_layer
 from modgrok.tasks.structure.verdict import Coordinate
 
 
@@ -20,7 +20,7 @@ def build(
     w_in = np.stack([np.where(index < 0, 0, wave(s, index)) for s, index in enumerate(coordinate.index)], axis=1)
     w_out = np.zeros((modulus, len(frequency)))
     np.add.at(w_out, coordinate.readout, wave(-1, np.arange(coordinate.length)).T)
-    return Network(w_in, w_out)
+    return two_layer(w_in, w_out)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,3 @@
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ from modgrok.measures import (
     top_frequencies,
     waves_only,
 )
-from modgrok.networks import Network, Normalization, score_table
+from modgrok.networks import Network, Normalization, score_table, two_layer
 from modgrok.tasks.structure.verdict import Coordinate
 
 
@@ -28,7 +26,7 @@ def assert_same(a: Network, b: Network) -> None:
 def noisy(network: Network, size: float = 0.2) -> Network:
     rng = np.random.default_rng(5)
     add = (size * rng.normal(size=w.shape) for w in (network.w_in, network.w_out))
-    return dataclasses.replace(network, w_in=network.w_in + next(add), w_out=network.w_out + next(add))
+    return network.replace(w_in=network.w_in + next(add), w_out=network.w_out + next(add))
 
 
 def test_an_exact_wave_network_is_left_as_it_is(addition) -> None:
@@ -40,9 +38,8 @@ def test_an_exact_wave_network_is_left_as_it_is(addition) -> None:
 
 def test_cleaning_removes_noise_and_keeps_settings(addition) -> None:
     network, _, coordinate = addition
-    trained = dataclasses.replace(
-        noisy(network), activation="relu", normalization=Normalization(np.zeros(200), np.ones(200))
-    )
+    blurred, statistics = noisy(network), Normalization(np.zeros(200), np.ones(200))
+    trained = two_layer(blurred.w_in, blurred.w_out, "relu", normalization=statistics)
     clean = waves_only(trained, coordinate)
     np.testing.assert_allclose(neuron_waves(clean).explained, 1)
     assert np.linalg.norm(clean.w_in - network.w_in) < np.linalg.norm(trained.w_in - network.w_in)
@@ -51,7 +48,7 @@ def test_cleaning_removes_noise_and_keeps_settings(addition) -> None:
 
 def test_precision_is_kept(addition) -> None:
     network, _, _ = addition
-    single = dataclasses.replace(network, w_in=network.w_in.astype(np.float32), w_out=network.w_out.astype(np.float32))
+    single = network.replace(w_in=network.w_in.astype(np.float32), w_out=network.w_out.astype(np.float32))
     assert waves_only(single).w_out.dtype == np.float32
 
 
@@ -75,14 +72,14 @@ def test_own_waves_do_not_presuppose_equal_frequencies(wave_network) -> None:
     n, p = np.arange(11), 11
     w_in = np.stack([np.cos(2 * np.pi * 2 * n / p + 0.3), 2 * np.sin(2 * np.pi * 3 * n / p)])[None]
     w_out = np.cos(2 * np.pi * 5 * n / p)[:, None]
-    network = Network(w_in, w_out)
-    assert_same(own_waves(Network(w_in + 0.7, w_out)), network)
+    network = two_layer(w_in, w_out)
+    assert_same(own_waves(two_layer(w_in + 0.7, w_out)), network)
     assert not np.allclose(waves_only(network).w_out, w_out)
 
 
 def test_own_waves_of_random_labels_know_nothing(addition) -> None:
     rng = np.random.default_rng(0)
-    random = Network(rng.normal(size=(200, 2, 11)), rng.normal(size=(11, 200)))
+    random = two_layer(rng.normal(size=(200, 2, 11)), rng.normal(size=(11, 200)))
     assert score_table(own_waves(random), addition[1]).accuracy < 0.3
 
 
@@ -92,13 +89,14 @@ def test_own_waves_leave_what_has_no_place_or_no_wave() -> None:
     coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
     w_in, w_out = rng.normal(size=(3, 2, 5)), rng.normal(size=(5, 3))
     w_in[2, :, 1:] = 0.5
-    clean = own_waves(Network(w_in, w_out), coordinate)
+    clean = own_waves(two_layer(w_in, w_out), coordinate)
     np.testing.assert_array_equal(clean.w_in[:, :, 0], w_in[:, :, 0])
     np.testing.assert_array_equal(clean.w_in[2], w_in[2])
     np.testing.assert_array_equal(clean.w_out[0], w_out[0])
     trivial = Coordinate(1, (np.array([-1, 0]),) * 2, np.array([1]), at_zero=0)
     assert_same(
-        own_waves(Network(np.ones((2, 2, 2)), np.ones((2, 2))), trivial), Network(np.ones((2, 2, 2)), np.ones((2, 2)))
+        own_waves(two_layer(np.ones((2, 2, 2)), np.ones((2, 2))), trivial),
+        two_layer(np.ones((2, 2, 2)), np.ones((2, 2))),
     )
 
 
@@ -140,7 +138,7 @@ def test_weights_without_a_place_and_constant_neurons_stay() -> None:
     coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
     w_in, w_out = rng.normal(size=(3, 2, 5)), rng.normal(size=(5, 3))
     w_in[2, :, 1:] = 0.5
-    network = Network(w_in, w_out)
+    network = two_layer(w_in, w_out)
     clean = waves_only(network, coordinate)
     np.testing.assert_array_equal(clean.w_in[:, :, 0], w_in[:, :, 0])
     np.testing.assert_array_equal(clean.w_out[0], w_out[0])
@@ -152,7 +150,7 @@ def test_weights_without_a_place_and_constant_neurons_stay() -> None:
 def test_frequencies_are_kept_ablated_and_ranked(addition) -> None:
     network, _, coordinate = addition
     scale = np.repeat([1.0, 5, 2, 3, 4], 40)
-    scaled = dataclasses.replace(network, w_in=network.w_in * scale[:, None, None])
+    scaled = network.replace(w_in=network.w_in * scale[:, None, None])
     assert top_frequencies(scaled, coordinate, 3) == (2, 5, 4)
     assert len(top_frequencies(scaled, None, 99)) == 5
     frequency = neuron_waves(network).frequency
@@ -168,8 +166,8 @@ def test_one_neuron_is_ablated(addition) -> None:
     assert not cut.w_in[7].any()
     assert not cut.w_out[:, 7].any()
     assert_same(
-        Network(np.delete(cut.w_in, 7, 0), np.delete(cut.w_out, 7, 1)),
-        Network(np.delete(network.w_in, 7, 0), np.delete(network.w_out, 7, 1)),
+        two_layer(np.delete(cut.w_in, 7, 0), np.delete(cut.w_out, 7, 1)),
+        two_layer(np.delete(network.w_in, 7, 0), np.delete(network.w_out, 7, 1)),
     )
     assert network.w_in[7].any()
 
@@ -187,7 +185,7 @@ def test_table_of_a_closed_form(addition) -> None:
 
 
 def test_table_of_a_dead_network() -> None:
-    rows = cleaning_table(Network(np.zeros((4, 2, 5)), np.zeros((5, 4))), np.zeros((5, 5), int))
+    rows = cleaning_table(two_layer(np.zeros((4, 2, 5)), np.zeros((5, 4))), np.zeros((5, 5), int))
     assert [row.name for row in rows] == ["as it is", "waves only", "waves only, phases snapped"]
 
 
@@ -202,4 +200,4 @@ def test_wrong_requests_are_refused(addition) -> None:
     with pytest.raises(ModgrokError, match="at least 1"):
         top_frequencies(network, coordinate, 0)
     with pytest.raises(ModgrokError, match="complex"):
-        waves_only(Network(network.w_in + 0j, network.w_out + 0j))
+        waves_only(two_layer(network.w_in + 0j, network.w_out + 0j))

@@ -1,5 +1,3 @@
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +12,7 @@ from modgrok.measures import (
     raw_coordinate,
 )
 from modgrok.measures.angles import wrap
-from modgrok.networks import Network, score_table
+from modgrok.networks import score_table, two_layer
 from modgrok.tasks.structure.verdict import Coordinate
 
 
@@ -53,7 +51,7 @@ def test_nearest_beats_every_triple_on_a_grid(squares: bool) -> None:
     grid = np.arange(0, 2 * np.pi, 0.1)
     one, two = (angle.ravel() for angle in np.meshgrid(grid, grid))
     for _ in range(5):
-        network = Network(rng.normal(size=(1, 2, p)), rng.normal(size=(p, 1)))
+        network = two_layer(rng.normal(size=(1, 2, p)), rng.normal(size=(p, 1)))
         k = neuron_waves(network, coordinate).frequency[0]
         captured = 0.0
         blocks = (
@@ -72,7 +70,7 @@ def test_nearest_beats_every_triple_on_a_grid(squares: bool) -> None:
 def test_nearest_closed_form_obeys_the_phase_constraint(addition) -> None:
     network, _, coordinate = addition
     rng = np.random.default_rng(0)
-    trained = dataclasses.replace(network, w_in=network.w_in + rng.normal(size=network.w_in.shape))
+    trained = network.replace(w_in=network.w_in + rng.normal(size=network.w_in.shape))
     waves = neuron_waves(nearest_closed_form(trained, coordinate))
     np.testing.assert_allclose(wrap(waves.residual), 0, atol=1e-9)
     near = distance_to_closed_form(trained, coordinate)
@@ -80,16 +78,18 @@ def test_nearest_closed_form_obeys_the_phase_constraint(addition) -> None:
 
 
 def test_dead_and_constant_neurons() -> None:
-    assert np.isnan(distance_to_closed_form(Network(np.zeros((2, 2, 5)), np.zeros((5, 2))))).all()
-    assert distance_to_closed_form(Network(np.ones((2, 2, 5)), np.ones((5, 2)))) == (0, 0, 0)
+    assert np.isnan(distance_to_closed_form(two_layer(np.zeros((2, 2, 5)), np.zeros((5, 2))))).all()
+    assert distance_to_closed_form(two_layer(np.ones((2, 2, 5)), np.ones((5, 2)))) == (0, 0, 0)
 
 
 def test_distance_to_the_table_is_that_of_the_outputs(addition) -> None:
     network, table, _ = addition
     assert distance_to_table(network, table) == pytest.approx(np.sqrt(11 * score_table(network, table).loss))
-    assert distance_to_table(Network(np.zeros((2, 2, 5)), np.zeros((5, 2))), np.zeros((5, 5), int)) == pytest.approx(1)
+    assert distance_to_table(two_layer(np.zeros((2, 2, 5)), np.zeros((5, 2))), np.zeros((5, 5), int)) == pytest.approx(
+        1
+    )
 
 
 def test_complex_weights_are_refused() -> None:
     with pytest.raises(ModgrokError, match="complex"):
-        distance_to_closed_form(Network(np.ones((1, 2, 5), complex), np.ones((5, 1), complex)), raw_coordinate(2, 5))
+        distance_to_closed_form(two_layer(np.ones((1, 2, 5), complex), np.ones((5, 1), complex)), raw_coordinate(2, 5))

@@ -6,13 +6,13 @@ import pytest
 from modgrok.errors import ModgrokError
 from modgrok.measures import early_flow, neuron_waves, raw_coordinate
 from modgrok.measures.early_flow import EarlyFlow, left_to_learn, modes, polar_velocity, velocity
-from modgrok.networks import Network
+from modgrok.networks import Network, two_layer
 from modgrok.tasks.structure.verdict import Coordinate
 
 
 def random_network(p: int, width: int, scale: float, parametrization: str = "mean-field") -> Network:
     rng = np.random.default_rng(p)
-    return Network(
+    return two_layer(
         scale * rng.normal(size=(width, 2, p)),
         scale * rng.normal(size=(p, width)),
         parametrization=parametrization,
@@ -29,7 +29,7 @@ def gradient(network: Network, coordinate: Coordinate) -> Network:
     error = factor * np.einsum("inm,qi->nmq", h**2, network.w_out) - np.eye(p)[answers]
     pull = 2 * factor / p**3 * 2 * h * np.einsum("nmq,qi->inm", error, network.w_out)
     g_out = 2 * factor / p**3 * np.einsum("nmq,inm->qi", error, h**2)
-    return Network(np.stack([pull.sum(axis=2), pull.sum(axis=1)], axis=1), g_out)
+    return two_layer(np.stack([pull.sum(axis=2), pull.sum(axis=1)], axis=1), g_out)
 
 
 @pytest.mark.parametrize("p", [2, 3, 7, 8, 11])
@@ -37,7 +37,7 @@ def gradient(network: Network, coordinate: Coordinate) -> Network:
 def test_velocity_is_the_gradient_at_small_weights(p: int, parametrization: str) -> None:
     network = random_network(p, 5, 1e-4, parametrization)
     slope = gradient(network, raw_coordinate(2, p))
-    expected = modes(Network(-slope.w_in, -slope.w_out))
+    expected = modes(two_layer(-slope.w_in, -slope.w_out))
     found = velocity(modes(network), p, network.scales.hidden**2 * network.scales.output)
     np.testing.assert_allclose(found.waves, expected.waves, atol=1e-6 * abs(expected.waves).max())
     np.testing.assert_allclose(found.means, expected.means, atol=1e-6 * abs(expected.means).max())
@@ -48,7 +48,7 @@ def test_velocity_in_a_permuted_coordinate() -> None:
     coordinate = Coordinate(p, (rng.permutation(p), rng.permutation(p)), rng.permutation(p))
     network = random_network(p, 4, 1e-4)
     slope = gradient(network, coordinate)
-    expected = modes(Network(-slope.w_in, -slope.w_out), coordinate)
+    expected = modes(two_layer(-slope.w_in, -slope.w_out), coordinate)
     found = velocity(modes(network, coordinate), p, network.scales.hidden**2 * network.scales.output)
     np.testing.assert_allclose(found.waves, expected.waves, atol=1e-6 * abs(expected.waves).max())
 
@@ -79,7 +79,7 @@ def test_gradient_descent_follows_the_flow() -> None:
     steps = np.array([0.0, 40, 80, 120, 160, 200])
     flow = early_flow(network, lr, steps)
     for step in range(201):
-        now = Network(w_in, w_out)
+        now = two_layer(w_in, w_out)
         if step in steps:
             i = int(np.flatnonzero(steps == step)[0])
             waves = neuron_waves(now)
@@ -110,8 +110,8 @@ def test_locking_is_interpolated() -> None:
 
 def test_what_it_is_not_derived_for() -> None:
     with pytest.raises(ModgrokError, match="two variables"):
-        modes(Network(np.ones((1, 3, 5)), np.ones((5, 1))))
+        modes(two_layer(np.ones((1, 3, 5)), np.ones((5, 1))))
     with pytest.raises(ModgrokError, match="quadratic"):
-        modes(Network(np.ones((1, 2, 5)), np.ones((5, 1)), "relu"))
+        modes(two_layer(np.ones((1, 2, 5)), np.ones((5, 1)), "relu"))
     with pytest.raises(ModgrokError, match="every value once"):
-        modes(Network(np.ones((1, 2, 5)), np.ones((5, 1))), Coordinate(5, (np.arange(5) ** 2 % 5,) * 2, np.arange(5)))
+        modes(two_layer(np.ones((1, 2, 5)), np.ones((5, 1))), Coordinate(5, (np.arange(5) ** 2 % 5,) * 2, np.arange(5)))

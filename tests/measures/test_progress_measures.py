@@ -123,12 +123,12 @@ def test_cosine_fit() -> None:
 def test_on_the_paper_s_network() -> None:
     addition = task("n + m", P)
     network = solve(addition, form="exact", frequencies=[2, 5])
-    logits = outputs(network, grid(P, 2)).reshape(P, P, P)
+    logits = outputs(network, grid((P,) * 2)).reshape(P, P, P)
     assert cosine_fit(logits).explained == pytest.approx(1)
     np.testing.assert_allclose(restricted_logits(logits, [2, 5]), logits, atol=1e-12)
     assert excluded_loss(logits, addition.table, [2, 5]) == pytest.approx(np.log(P))
     assert key_frequencies(network.w_in.transpose(2, 0, 1).reshape(P, -1)) == (2, 5)
-    activations = np.square(hidden(network, grid(P, 2))).reshape(P, P, -1)[..., :-1]  # the last neuron is constant
+    activations = np.square(hidden(network, grid((P,) * 2))).reshape(P, P, -1)[..., :-1]  # the last neuron is constant
     polynomials = neuron_polynomials(activations)
     assert polynomials.keys() == (2, 5)
     np.testing.assert_allclose(polynomials.explained, 1)
@@ -137,7 +137,7 @@ def test_on_the_paper_s_network() -> None:
 
 def test_random_phases_are_restricted_to_their_sums() -> None:
     addition = task("n + m", P)
-    logits = outputs(solve(addition, width=120), grid(P, 2)).reshape(P, P, P)
+    logits = outputs(solve(addition, width=120), grid((P,) * 2)).reshape(P, P, P)
     keys = range(1, 7)
     assert 0.5 < cosine_fit(logits).explained < 1
     assert restricted_loss(100 * logits, addition.table, keys) < cross_entropy(100 * logits, addition.table)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modgrok.measures import power_spectrum, raw_coordinate, readout_spectrum
+from modgrok.measures import frequency_power, power_spectrum, raw_coordinate, readout_spectrum
 from modgrok.tasks.structure.verdict import Coordinate
 
 RNG = np.random.default_rng(0)
@@ -42,6 +42,16 @@ def test_values_without_a_place_do_not_count_and_shared_places_add_up() -> None:
     coordinate = Coordinate(3, (np.array([-1, 0, 1, 1]),), np.array([1, 2, 3]), at_zero=0)
     w = np.array([[[100.0, 1.0, 2.0, 3.0]]])
     np.testing.assert_allclose(power_spectrum(w, coordinate)[0, 0], abs(np.fft.fft([1.0, 5.0, 0.0])) ** 2, atol=1e-12)
+
+
+@given(p=st.integers(1, 12), seed=st.integers(0, 1000))
+def test_folded_power_counts_every_frequency_once(p: int, seed: int) -> None:
+    w = np.random.default_rng(seed).normal(size=(3, 2, p))
+    power = frequency_power(w)
+    assert len(power) == p // 2 + 1
+    assert power.sum() == pytest.approx(p * np.square(w).sum())  # Parseval
+    expected = [sum(power_spectrum(w).sum(axis=(0, 1))[v] for v in {k, -k % p}) for k in range(p // 2 + 1)]
+    np.testing.assert_allclose(power, expected)
 
 
 def test_coordinate_of_another_arity_is_refused() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from modgrok.measures import neuron_waves, raw_coordinate
 from modgrok.measures.angles import wrap
-from modgrok.networks import Network
+from modgrok.networks import two_layer
 from modgrok.tasks.structure.verdict import Coordinate
 
 
@@ -34,7 +34,7 @@ def test_hand_made_neuron() -> None:
     w = np.stack([2 * np.cos(2 * np.pi * n / 5 + 0.5), 3 * np.cos(2 * np.pi * n / 5 - 0.2)])[None]
     # Frequency 4 is frequency 1 with the opposite phase.
     w_out = 4 * np.cos(-2 * np.pi * 4 * n / 5 + 0.3)[:, None]
-    waves = neuron_waves(Network(w, w_out))
+    waves = neuron_waves(two_layer(w, w_out))
     assert waves.frequency.tolist() == [1]
     np.testing.assert_allclose(waves.amplitudes, [[2, 3, 4]])
     np.testing.assert_allclose(waves.phases, [[0.5, -0.2, 0.3]])
@@ -75,7 +75,7 @@ def test_values_without_a_place_are_not_explained() -> None:
     index = np.array([-1, 0, 1, 3, 2])
     coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
     wave = np.where(index < 0, 1, np.cos(2 * np.pi * index / 4))
-    waves = neuron_waves(Network(np.stack([wave, wave])[None], np.zeros((5, 1))), coordinate)
+    waves = neuron_waves(two_layer(np.stack([wave, wave])[None], np.zeros((5, 1))), coordinate)
     assert waves.explained == pytest.approx(4 / 6)
     assert np.isnan(waves.phases[0, 2])
 
@@ -84,7 +84,7 @@ def test_neurons_without_a_wave() -> None:
     w_in, w_out = np.zeros((3, 2, 7)), np.zeros((7, 3))
     w_in[1] = 1.7  # constant
     w_out[:, 2] = 1.0  # no input
-    waves = neuron_waves(Network(w_in, w_out))
+    waves = neuron_waves(two_layer(w_in, w_out))
     assert waves.frequency.tolist() == [0, 0, 0]
     np.testing.assert_equal(waves.explained, [np.nan, 0, 0])
     for values in (waves.amplitudes, waves.phases, waves.residual):
@@ -97,7 +97,7 @@ def test_coherence_and_pure_neurons(addition) -> None:
     assert waves.coherence == pytest.approx(1)
     assert waves.pure_share() == 1
     rng = np.random.default_rng(0)
-    random = neuron_waves(Network(rng.normal(size=(2000, 2, 11)), rng.normal(size=(11, 2000))))
+    random = neuron_waves(two_layer(rng.normal(size=(2000, 2, 11)), rng.normal(size=(11, 2000))))
     assert random.coherence < 3 / np.sqrt(2000)
     assert random.pure_share() < 0.02 < random.pure_share(0.1)
 
@@ -105,34 +105,34 @@ def test_coherence_and_pure_neurons(addition) -> None:
 def test_dead_neurons_stay_out(addition) -> None:
     network, _, coordinate = addition
     size = np.where(np.arange(200) < 50, 5e-4, 1.0)
-    mixed = Network(network.w_in * size[:, None, None], network.w_out * size)
+    mixed = two_layer(network.w_in * size[:, None, None], network.w_out * size)
     waves = neuron_waves(mixed, coordinate)
     assert (waves.frequency == 0).tolist() == (size < 1).tolist()
     assert np.isnan(waves.explained).tolist() == (size < 1).tolist()
     assert waves.pure_share() == 1
-    all_small = neuron_waves(Network(5e-4 * network.w_in, 5e-4 * network.w_out))
+    all_small = neuron_waves(two_layer(5e-4 * network.w_in, 5e-4 * network.w_out))
     assert (all_small.frequency > 0).all()
 
 
 def test_no_neuron_is_pure_where_none_is_alive() -> None:
-    waves = neuron_waves(Network(np.zeros((3, 2, 5)), np.zeros((5, 3))))
+    waves = neuron_waves(two_layer(np.zeros((3, 2, 5)), np.zeros((5, 3))))
     assert np.isnan([waves.pure_share(), waves.coherence]).all()
 
 
 def test_constant_is_no_wave_where_places_are_shared() -> None:
     squares = np.arange(11) ** 2 % 11
-    network = Network(np.full((1, 2, 11), 0.3), np.ones((11, 1)))
+    network = two_layer(np.full((1, 2, 11), 0.3), np.ones((11, 1)))
     assert neuron_waves(network, Coordinate(11, (squares, squares), np.arange(11))).frequency.tolist() == [0]
 
 
 def test_group_of_one_element_has_no_waves() -> None:
     coordinate = Coordinate(1, (np.array([-1, 0]),) * 2, np.array([1]), at_zero=0)
-    assert neuron_waves(Network(np.ones((2, 2, 2)), np.ones((2, 2))), coordinate).frequency.tolist() == [0, 0]
+    assert neuron_waves(two_layer(np.ones((2, 2, 2)), np.ones((2, 2))), coordinate).frequency.tolist() == [0, 0]
 
 
 def test_noise_lowers_what_is_explained_but_keeps_it_a_share() -> None:
     rng = np.random.default_rng(0)
-    explained = neuron_waves(Network(rng.normal(size=(50, 2, 31)), rng.normal(size=(31, 50)))).explained
+    explained = neuron_waves(two_layer(rng.normal(size=(50, 2, 31)), rng.normal(size=(31, 50)))).explained
     assert ((explained > 0) & (explained < 0.5)).all()
 
 
@@ -140,6 +140,6 @@ def test_complex_and_jax_networks_are_measured_too() -> None:
     p, n = 11, np.arange(11)
     w_in = np.exp(1j * (2 * np.pi * 3 * n / p + np.array([[0.4], [0.9]])))[None]
     w_out = np.exp(-1j * (2 * np.pi * 3 * n / p + 1.3))[:, None]
-    np.testing.assert_allclose(neuron_waves(Network(w_in, w_out)).phases, [[0.4, 0.9, 1.3]])
-    single = Network(jnp.asarray(w_in.real, jnp.float32), jnp.asarray(w_out.real, jnp.float32))
+    np.testing.assert_allclose(neuron_waves(two_layer(w_in, w_out)).phases, [[0.4, 0.9, 1.3]])
+    single = two_layer(jnp.asarray(w_in.real, jnp.float32), jnp.asarray(w_out.real, jnp.float32))
     np.testing.assert_allclose(neuron_waves(single).phases, [[0.4, 0.9, 1.3]], atol=1e-5)

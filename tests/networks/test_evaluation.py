@@ -8,11 +8,9 @@ import pytest
 
 from modgrok.errors import ModgrokError
 from modgrok.networks import (
-    Network,
     Normalization,
     evaluation,
     grid,
-    hidden,
     hidden_map,
     output_blocks,
     output_map,
@@ -20,6 +18,7 @@ from modgrok.networks import (
     predictions,
     score,
     score_table,
+    two_layer,
 )
 
 P, WIDTH = 7, 5
@@ -29,7 +28,11 @@ P, WIDTH = 7, 5
 def network(request):
     rng = np.random.default_rng(request.param)
     norm = Normalization(rng.normal(size=WIDTH), rng.uniform(0.5, 2, WIDTH))
-    return Network(rng.normal(size=(WIDTH, request.param, P)), rng.normal(size=(P, WIDTH)), normalization=norm)
+    return two_layer(rng.normal(size=(WIDTH, request.param, P)), rng.normal(size=(P, WIDTH)), normalization=norm)
+
+
+def hidden(network, inputs):
+    return network.architecture.hidden(network.parameters, inputs, network.signature)
 
 
 def table_of(network):
@@ -38,7 +41,7 @@ def table_of(network):
 
 def test_scores_follow_their_definition(network):
     table = table_of(network)
-    out = outputs(network, grid(P, network.arity))
+    out = outputs(network, grid(network.signature.sizes))
     found = score_table(network, table)
     assert found.loss == pytest.approx(np.mean((out - np.eye(P)[table.ravel()]) ** 2))
     assert found.accuracy == np.mean(out.argmax(axis=1) == table.ravel())
@@ -46,7 +49,7 @@ def test_scores_follow_their_definition(network):
 
 @pytest.mark.parametrize("rows", [1, 4, 10**6])
 def test_blocks_change_nothing(network, rows, monkeypatch):
-    table, inputs = table_of(network), grid(P, network.arity)
+    table, inputs = table_of(network), grid(network.signature.sizes)
     whole, answers = score_table(network, table), predictions(network)
     monkeypatch.setattr(evaluation, "BLOCK_BYTES", rows * 8 * (2 * WIDTH + P))
     lengths = [len(block) for block in output_blocks(network)]
@@ -59,18 +62,18 @@ def test_blocks_change_nothing(network, rows, monkeypatch):
 
 
 def test_scores_of_a_part_are_over_that_part(network):
-    inputs, answers = grid(P, network.arity)[:4], table_of(network).ravel()[:4]
+    inputs, answers = grid(network.signature.sizes)[:4], table_of(network).ravel()[:4]
     out = outputs(network, inputs)
     assert score(network, inputs, answers).loss == pytest.approx(np.mean((out - np.eye(P)[answers]) ** 2))
 
 
 def test_a_score_of_nothing_is_refused(network):
     with pytest.raises(ModgrokError, match="at least one input"):
-        score(network, grid(P, network.arity)[:0], np.zeros(0, int))
+        score(network, grid(network.signature.sizes)[:0], np.zeros(0, int))
 
 
 def test_maps_are_slices_of_the_preactivations(network):
-    inputs, shape = grid(P, network.arity), (P,) * network.arity
+    inputs, shape = grid(network.signature.sizes), (P,) * network.arity
     np.testing.assert_allclose(hidden_map(network, 3), hidden(network, inputs)[:, 3].reshape(shape))
     np.testing.assert_allclose(output_map(network, 2), outputs(network, inputs)[:, 2].reshape(shape))
 
@@ -78,9 +81,9 @@ def test_maps_are_slices_of_the_preactivations(network):
 MEASURE_PEAK = """
 import resource
 import numpy as np
-from modgrok.networks import Network, output_blocks
+from modgrok.networks import output_blocks, two_layer
 rng = np.random.default_rng(0)
-network = Network(rng.normal(size=(2000, 2, 499)), rng.normal(size=(499, 2000)))
+network = two_layer(rng.normal(size=(2000, 2, 499)), rng.normal(size=(499, 2000)))
 blocks = output_blocks(network)
 rows = len(next(blocks)) + len(next(blocks))
 print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -8,17 +8,17 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from modgrok.errors import Damaged, ModgrokError
-from modgrok.networks import Network, Normalization, load_network, save_network
+from modgrok.networks import Normalization, load_network, save_network, two_layer
 
 RNG = np.random.default_rng(0)
 W_IN, W_OUT = RNG.normal(size=(4, 2, 5)), RNG.normal(size=(5, 4))
 NETWORKS = {
-    "float64": Network(W_IN, W_OUT),
-    "float32": Network(W_IN.astype(np.float32), W_OUT.astype(np.float32), "relu", "standard"),
-    "complex128": Network(W_IN + 1j * W_IN[::-1], W_OUT - 2j * W_OUT),
-    "complex64": Network((W_IN + 1j).astype(np.complex64), (W_OUT - 2j).astype(np.complex64), "x^3"),
-    "normalized": Network(W_IN, W_OUT, "gelu", normalization=Normalization(W_IN[:, 0, 0], W_IN[:, 0, 1] ** 2)),
-    "views": Network(W_IN.transpose(0, 1, 2)[::-1], W_OUT[:, ::-1]),
+    "float64": two_layer(W_IN, W_OUT),
+    "float32": two_layer(W_IN.astype(np.float32), W_OUT.astype(np.float32), "relu", "standard"),
+    "complex128": two_layer(W_IN + 1j * W_IN[::-1], W_OUT - 2j * W_OUT),
+    "complex64": two_layer((W_IN + 1j).astype(np.complex64), (W_OUT - 2j).astype(np.complex64), "x^3"),
+    "normalized": two_layer(W_IN, W_OUT, "gelu", normalization=Normalization(W_IN[:, 0, 0], W_IN[:, 0, 1] ** 2)),
+    "views": two_layer(W_IN.transpose(0, 1, 2)[::-1], W_OUT[:, ::-1]),
 }
 
 
@@ -48,7 +48,7 @@ def test_jax_arrays_are_saved_too(tmp_path):
     import jax.numpy as jnp
 
     network = NETWORKS["float32"]
-    save_network(Network(jnp.asarray(network.w_in), jnp.asarray(network.w_out)), tmp_path / "network.safetensors")
+    save_network(two_layer(jnp.asarray(network.w_in), jnp.asarray(network.w_out)), tmp_path / "network.safetensors")
     np.testing.assert_array_equal(load_network(tmp_path / "network.safetensors").w_in, network.w_in)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from modgrok.closed_form import available, solve
 from modgrok.experiments import Experiment, Run, Store
-from modgrok.networks import Network
+from modgrok.networks import Network, two_layer
 from modgrok.reproduce.gromov2023.profile import GD_FRACTION
 
 Find = Callable[[Experiment], Run]
@@ -27,7 +27,7 @@ def learnt_network(experiment: Experiment) -> Network:
 def random_network(experiment: Experiment) -> Network:
     rng = np.random.default_rng(experiment.seed)
     p, width = experiment.modulus, experiment.width
-    return Network(
+    return two_layer(
         rng.standard_normal((width, 2, p)).astype(np.float32), rng.standard_normal((p, width)).astype(np.float32)
     )
 

@@ -34,8 +34,8 @@ def test_profiles_keep_what_they_promise() -> None:
     assert QUICK.modulus == FULL.modulus == FULL.sweep_modulus == FULL.hard_modulus == 97
     assert min(FULL.seeds, FULL.sweep_seeds, FULL.hard_seeds, FULL.closed_seeds) >= 5
     assert not FULL.left_out
-    assert cost(PAPER.chosen((), FULL), FULL)[-1].reference_steps < 10e6
-    assert cost(PAPER.chosen((), QUICK), QUICK)[-1].reference_steps < 25e3
+    assert cost(PAPER.chosen((), FULL), FULL)[-1].flops < 1.5e16
+    assert cost(PAPER.chosen((), QUICK), QUICK)[-1].flops < 4e13
 
 
 def test_names_are_figures_or_claims() -> None:

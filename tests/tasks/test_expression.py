@@ -1,5 +1,7 @@
 """The parser against Python's own reading of the same text, and mistakes with their columns."""
 
+import re
+import time
 from itertools import product
 
 import numpy as np
@@ -7,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modgrok.tasks import HOLE
-from modgrok.tasks.expression import ExpressionError, parse
+from modgrok.errors import ModgrokError
+from modgrok.tasks import HOLE, expression
+from modgrok.tasks.expression import ExpressionError
+from modgrok.tasks.grammar import parse
 
 
 class Residue:
@@ -210,3 +214,98 @@ def test_any_text_gives_a_table_or_an_error(text: str) -> None:
 def test_order_of_the_axes() -> None:
     table = parse("n + 2*m").table(5)
     assert all(table[n, m] == (n + 2 * m) % 5 for n, m in product(range(5), repeat=2))
+
+
+@given(texts=st.recursive(atoms, larger, max_leaves=8), modulus=st.integers(2, 9))
+def test_typographic_symbols_mean_the_same(texts: tuple[str, str], modulus: int) -> None:
+    plain = texts[0]
+    typed = re.sub(r"(?<=[nm)])\*\*([0-9]+)(?![0-9*])", lambda match: match[1].translate(RAISED), plain)
+    for symbol, typographic in {"**": "^", "*": "·", "-": "−", "/": "÷"}.items():
+        typed = typed.replace(symbol, typographic)
+    try:
+        expected = parse(plain).table(modulus)
+    except ExpressionError:
+        with pytest.raises(ExpressionError):
+            parse(typed).table(modulus)
+    else:
+        np.testing.assert_array_equal(parse(typed).table(modulus), expected)
+
+
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@pytest.mark.parametrize(
+    ("typed", "plain"),
+    [
+        ("n² + m³", "n^2 + m^3"),
+        ("n⁴ − 2·m¹⁰", "n^4 - 2*m^10"),
+        ("2×n ÷ m", "2*n / m"),
+        ("(n + m)² ⋅ n", "(n + m)^2 * n"),
+        ("n1² − n2⁻¹", "n1^2 - n2^-1"),
+        ("n^2²", "n^4"),
+        ("−n²", "-(n^2)"),
+        ("n/m if m odd else n − m", "n/mifmoddelsen-m"),
+        ("n + m if m even else n*m", "n*m if m odd else n + m"),
+    ],
+)
+def test_what_is_typed(typed: str, plain: str) -> None:
+    np.testing.assert_array_equal(parse(typed).table(11), parse(plain).table(11))
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "says"),
+    [
+        ("n² + x", 6, "no variable 'x'"),
+        ("n − · m", 5, "not '·'"),
+        ("²", 1, "not '²'"),
+        ("n²^3", 3, "needs parentheses"),
+        ("n + m⁻", 6, "'⁻' is not one of"),
+        ("n" + "²" * 1001, 2, "at most 1,000 digits"),
+        ("n if m odd else q", 17, "no variable 'q'"),
+        ("q if m odd else n", 1, "no variable 'q'"),
+        ("n if m odd else", 16, "not the end"),
+        ("n1 if m odd else n1", 7, "not both"),
+        ("n if k odd else m", 3, "an operator must stand before 'if'"),
+    ],
+)
+def test_mistakes_among_symbols(text: str, column: int, says: str) -> None:
+    with pytest.raises(ExpressionError, match=says) as caught:
+        parse(text)
+    assert caught.value.column == column
+    line, caret = str(caught.value).split("\n")[1:]
+    assert line[caret.index("^") :][:1] == text[column - 1 :][:1]
+
+
+@given(texts=st.recursive(atoms, larger, max_leaves=6), modulus=st.integers(2, 9), block=st.integers(1, 90))
+def test_blocks_do_not_show(texts: tuple[str, str], modulus: int, block: int) -> None:
+    parsed = parse(texts[0])
+    try:
+        whole = parsed.table(modulus)
+    except ExpressionError:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expression, "BLOCK", block)
+        np.testing.assert_array_equal(parsed.table(modulus), whole)
+
+
+def test_blocks_of_many_variables() -> None:
+    table = parse("n1 + 2*n3 - n5*n9").table(4)
+    at = tuple(np.random.default_rng(0).integers(0, 4, (9, 300)))
+    np.testing.assert_array_equal(table[at], (at[0] + 2 * at[2] - at[4] * at[8]) % 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "modulus"),
+    [
+        ("n+m" + "+n+m" * 2400, 1000),
+        ("n" + "+m" * 4990, 7000),
+        ("1/n1", 49_999_991),
+        ("n*m*(" * 49 + "n" + ")" * 49, 7000),
+        ("-".join(f"n{s % 25 + 1}" for s in range(200)), 2),
+    ],
+)
+def test_long_calculations_are_refused_before_they_begin(text: str, modulus: int) -> None:
+    began = time.process_time()
+    with pytest.raises(ModgrokError, match="million operations"):
+        parse(text).table(modulus)
+    assert time.process_time() - began < 1

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modgrok.errors import ModgrokError
-from modgrok.tasks import SAMPLINGS, Split, Task, random_task, task
+from modgrok.tasks import HOLE, SAMPLINGS, Signature, Split, Task, random_task, task
 
 splits = st.builds(
     Split, fraction=st.floats(0.05, 0.95), sampling=st.sampled_from(SAMPLINGS), seed=st.integers(0, 2**64)
@@ -89,8 +89,126 @@ def test_a_split_is_the_same_everywhere(sampling: str, first: list[int]) -> None
         ({"fraction": float("nan")}, "between 0 and 1"),
         ({"sampling": "best"}, "random, balanced, answers, not 'best'"),
         ({"seed": -1}, "from 0 on"),
+        ({"wrong": -0.1}, "wrong labels"),
+        ({"wrong": float("nan")}, "wrong labels"),
+        ({"examples": 0}, "training examples is at least 1"),
+        ({"test_examples": 0}, "test examples is at least 1"),
     ],
 )
 def test_settings_are_checked(settings: dict, says: str) -> None:
     with pytest.raises(ModgrokError, match=says):
         Split(**settings)
+
+
+punched = st.tuples(
+    st.lists(st.integers(2, 9), min_size=1, max_size=3), st.integers(2, 9), st.floats(0, 0.6), st.integers(0, 2**32)
+)
+
+
+def with_holes(of: tuple[list[int], int, float, int]) -> Task:
+    sizes, answers, share, seed = tuple(of[0]), *of[1:]
+    generator = np.random.default_rng(seed)
+    table = generator.integers(0, answers, sizes)
+    table[generator.random(sizes) < share] = HOLE
+    table.flat[generator.permutation(table.size)[:2]] = 0
+    return Task("holes", sizes, answers, table)
+
+
+@given(split=splits, of=punched)
+def test_holes_are_in_neither_set(split: Split, of: tuple) -> None:
+    of = with_holes(of)
+    size = len(of.present)
+    assert of.holes == of.table.size - size
+    count = round(split.fraction * size)
+    if not 0 < count < size:
+        with pytest.raises(ModgrokError, match="inputs on both sides"):
+            split.divide(of)
+        return
+    train, test = split.divide(of)
+    assert len(train) == count
+    assert np.all(np.diff(train) > 0)
+    assert np.all(np.diff(test) > 0)
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), of.present)
+    assert np.all(of.table.reshape(-1)[of.present] >= 0)
+    if split.sampling == "answers":
+        for answer in range(of.answers):
+            inputs = of.table == answer
+            assert abs(trained(split, of)[inputs].sum() - inputs.sum() * count / size) < 1
+
+
+@pytest.mark.parametrize("text", ["n/m", "n*m:unordered", "1/(n + m)", "add:17:unordered"])
+@pytest.mark.parametrize("seed", range(5))
+def test_balanced_among_holes(text: str, seed: int) -> None:
+    of = task(text, None if text.startswith("add") else 17)
+    split = Split(0.4, "balanced", seed)
+    chosen, occurs = trained(split, of), of.table != HOLE
+    share = len(split.divide(of)[0]) / len(of.present)
+    for axis in range(2):
+        assert np.all(abs(chosen.sum(axis=axis) - share * occurs.sum(axis=axis)) <= 2)
+
+
+def test_balanced_with_unequal_sizes() -> None:
+    of = Task.from_table(np.arange(12 * 20).reshape(12, 20) % 7)
+    assert (of.sizes, of.answers) == ((12, 20), 7)
+    chosen = trained(Split(0.5, "balanced", 3), of)
+    assert np.ptp(chosen.sum(axis=0)) <= 2
+    assert np.ptp(chosen.sum(axis=1)) <= 2
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_every_present_input_is_equally_likely(sampling: str) -> None:
+    of = task("n/m", 7)
+    share = np.mean([trained(Split(0.5, sampling, seed), of) for seed in range(300)], axis=0)
+    assert np.all(share[:, 0] == 0)
+    assert np.all(abs(share[:, 1:] - 0.5) < 0.12)
+
+
+@given(
+    of=punched,
+    fraction=st.floats(0.2, 0.8),
+    wrong=st.floats(0, 1),
+    seed=st.integers(0, 2**64),
+    sampling=st.sampled_from(SAMPLINGS),
+)
+def test_corruption_counts(of: tuple, fraction: float, wrong: float, seed: int, sampling: str) -> None:
+    of = with_holes(of)
+    split = Split(fraction, sampling, seed, wrong)
+    if not 0 < round(fraction * len(of.present)) < len(of.present):
+        return
+    examples = split.examples_of(of)
+    different = examples.labels != examples.answers
+    assert different.sum() == round(wrong * examples.trained.sum())
+    assert not np.any(different & ~examples.trained)
+    assert np.all((examples.labels >= 0) & (examples.labels < of.answers))
+    np.testing.assert_array_equal(examples.answers, of.table[tuple(examples.inputs.T)])
+    np.testing.assert_array_equal(np.ravel_multi_index(tuple(examples.inputs.T), of.sizes), of.present)
+    np.testing.assert_array_equal(of.present[examples.trained], split.divide(of)[0])
+    for one, other in zip(examples, split.examples_of(of), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_wrong_labels_are_uniform() -> None:
+    of = task("n + m", 31)
+    examples = [Split(0.9, seed=seed, wrong=1.0).examples_of(of) for seed in range(40)]
+    steps = np.concatenate([(e.labels - e.answers)[e.trained] % 31 for e in examples])
+    counts = np.bincount(steps, minlength=31)
+    assert counts[0] == 0
+    assert abs(counts[1:] / counts.sum() - 1 / 30).max() < 0.003
+
+
+def test_a_number_of_examples_of_a_table() -> None:
+    assert len(Split(examples=100).divide(task("parity:10,3"))[0]) == 100
+    with pytest.raises(ModgrokError, match="inputs on both sides"):
+        Split(examples=1024).divide(task("parity:10,3"))
+    with pytest.raises(ModgrokError, match="drop test_examples"):
+        Split(test_examples=10).divide(task("parity:10,3"))
+
+
+def test_real_vectors_and_codes() -> None:
+    generator = np.random.default_rng(0)
+    vectors, codes = generator.normal(size=(20, 5)), generator.normal(size=(3, 4))
+    of = Task("points", (20,), 3, np.arange(20) % 3, vectors=vectors, codes=codes, tolerance=0.1)
+    assert of.signature == Signature((), 4, 5)
+    examples = Split(0.3).examples_of(of)
+    np.testing.assert_array_equal(examples.inputs, vectors)
+    assert examples.trained.sum() == 6

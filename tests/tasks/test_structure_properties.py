@@ -1,12 +1,14 @@
 """Verdicts on random functions: a structure that is there is never denied, and one that is not is never seen."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from modgrok.tasks import task
 from modgrok.tasks.arithmetic import is_prime
 from modgrok.tasks.structure import Structure, find_structure
 from modgrok.tasks.structure.separable import outer_product, outer_sum
@@ -127,3 +129,73 @@ def test_every_table_modulo_three_is_judged_rightly(product: bool) -> None:
             assert table.tobytes() in decomposable
         if not structure.known:
             assert table.tobytes() not in decomposable
+
+
+@st.composite
+def punched(draw: st.DrawFn, p: int) -> np.ndarray:
+    """Which inputs of a p×p table do not occur: whole lines, one order of each pair, or scattered ones."""
+    generator = draw(generators)
+    match draw(st.sampled_from(["lines", "order", "scattered"])):
+        case "lines":
+            holes = np.logical_or.outer(generator.random(p) < 0.3, generator.random(p) < 0.3)
+        case "order":
+            holes = np.tri(p, k=-1, dtype=bool)
+        case _:
+            holes = generator.random((p, p)) < draw(st.floats(0.01, 0.9))
+    holes[0, 0] = False
+    return holes
+
+
+@given(st.data(), primes, generators, shapes, shapes, st.booleans())
+def test_sums_and_products_are_found_among_holes(
+    data: st.DataObject, p: int, generator: np.random.Generator, first: str, second: str, product: bool
+) -> None:
+    combine = outer_product if product else outer_sum
+    table = combine((draw(first, p, generator), draw(second, p, generator)), p)
+    table[data.draw(punched(p))] = -1
+    structure = find_structure(table)
+    assert structure.kind in (("sum", "product") if product else ("sum",))
+    answers = structure.outer[(outer_product if structure.is_product else outer_sum)(structure.parts, p)]
+    np.testing.assert_array_equal(answers[table >= 0], table[table >= 0])
+
+
+@given(st.data(), st.integers(2, 20), generators, shapes, shapes, shapes, st.booleans())
+def test_no_structure_is_denied_among_holes(
+    data: st.DataObject,
+    p: int,
+    generator: np.random.Generator,
+    first: str,
+    second: str,
+    outer: str,
+    product: bool,
+) -> None:
+    combine = outer_product if product else outer_sum
+    table = draw(outer, p, generator)[combine((draw(first, p, generator), draw(second, p, generator)), p)]
+    table[data.draw(punched(p))] = -1
+    structure = find_structure(table)
+    assert structure.kind != "none"
+    if structure.known:
+        answers = structure.outer[(outer_product if structure.is_product else outer_sum)(structure.parts, p)]
+        np.testing.assert_array_equal(answers[table >= 0], table[table >= 0])
+
+
+@pytest.mark.parametrize("p", [3, 7, 12, 97])
+def test_division_is_a_product(p: int) -> None:
+    structure = task("n/m", p).structure
+    assert structure.kind == "product"
+    first, second = structure.parts
+    for m in (m for m in range(p) if np.gcd(m, p) == 1):
+        np.testing.assert_array_equal(first * second[m] % p, np.arange(p) * pow(m, -1, p) % p)
+
+
+def test_unordered_functions_of_sums_are_found() -> None:
+    assert task("(n + m)^2:unordered", 31).structure.kind == "function_of_sum"
+    assert task("n1*n2*n3:unordered", 7).structure.kind == "product"
+    assert task("1/(n + m)", 7).structure.kind == "unknown"
+
+
+def test_large_tables_are_searched_in_time() -> None:
+    began = time.process_time()
+    assert task("(n1 + n2 + n3)^2", 220).structure.kind == "unknown"
+    assert task("n1^3 + n1*n2^2 + n2 + n3", 223).structure.kind == "none"
+    assert time.process_time() - began < 15

@@ -1,10 +1,8 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from modgrok.errors import ModgrokError
-from modgrok.tasks import Task, random_task, task
+from modgrok.tasks import Signature, Task, random_task, task
 
 
 def test_expression() -> None:
@@ -61,6 +59,34 @@ def test_tables_are_checked(array: object, says: str | None) -> None:
         Task.from_table(array)
 
 
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"sizes": ()}, "at least one variable"),
+        ({"sizes": (2, 0)}, "at least one value"),
+        ({"answers": 1}, "at least 2"),
+        ({"table": None}, "both or neither"),
+        ({"rule": len}, "both or neither"),
+        ({"sizes": (3, 2)}, "has that shape"),
+        ({"vectors": np.zeros((4, 3))}, "one row for each input"),
+        ({"codes": np.zeros((3, 3))}, "one row for each of 2 answers"),
+        ({"tolerance": 0.1}, "goes with codes"),
+    ],
+)
+def test_tasks_are_checked(fields: dict, says: str) -> None:
+    with pytest.raises(ModgrokError, match=says):
+        Task(**{"name": "x", "sizes": (2, 2), "answers": 2, "table": np.eye(2, dtype=int)} | fields)
+
+
+def test_holes_are_visible() -> None:
+    divided = task("n/m", 7)
+    assert (divided.holes, len(divided.present), divided.modulus) == (7, 42, 7)
+    assert divided.note.startswith("n/m has no answer at 7 of 49 inputs, the first at n=0, m=0")
+    assert task("n*m", 7).note == ""
+    assert divided.signature == Signature((7, 7), 7)
+    assert hash(divided.signature) == hash(task("n*m", 7).signature)
+
+
 @pytest.mark.parametrize("modulus", [1, 0, -3])
 def test_the_modulus_is_at_least_two(modulus: int) -> None:
     with pytest.raises(ModgrokError, match=f"at least 2, not {modulus}"):
@@ -72,48 +98,6 @@ def test_tables_beyond_memory_are_refused() -> None:
         task("n + m", 100_003)
     with pytest.raises(ModgrokError, match="at most"):
         task("n25 + n1", 97)
-
-
-def test_files(tmp_path: Path) -> None:
-    table = task("n^2 + m", 5).table
-    np.save(tmp_path / "table.npy", table)
-    np.savetxt(tmp_path / "table.csv", table, fmt="%d", delimiter=", ")
-    for name in ("table.npy", "table.csv"):
-        found = task(str(tmp_path / name), 5)
-        assert found.name.endswith(name)
-        np.testing.assert_array_equal(found.table, table)
-        with pytest.raises(ModgrokError, match="one modulo 5, and modulo 7"):
-            task(tmp_path / name, 7)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "says"),
-    [
-        ("a.csv", b"", "is empty"),
-        ("a.csv", b"0,1\n1,x\n", "Line 2 of .* has 'x'"),
-        ("a.csv", b"0,1\n1\n", "Line 2 of .* has 1 entries"),
-        ("a.csv", b"0,1\n1,7\n", "a.csv': .*reduce it"),
-        ("a.csv", b"\xff\xfe", "cannot be read"),
-        ("a.npy", b"", "cannot be read"),
-        ("a.npy", b"not an array", "cannot be read"),
-        ("a.txt", b"0,1\n1,0\n", ".npy or a .csv"),
-    ],
-)
-def test_bad_files_are_named(tmp_path: Path, name: str, content: bytes, says: str) -> None:
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(ModgrokError, match=says):
-        Task.from_file(tmp_path / name)
-
-
-def test_objects_in_files_are_not_unpickled(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", np.array([{}, {}]), allow_pickle=True)
-    with pytest.raises(ModgrokError, match="cannot be read"):
-        Task.from_file(tmp_path / "a.npy")
-
-
-def test_missing_files() -> None:
-    with pytest.raises(ModgrokError, match=r"no file 'nowhere\.npy'"):
-        task("nowhere.npy", 5)
 
 
 def test_any_source() -> None:

@@ -1,6 +1,6 @@
 """Training written down as plainly as possible, with one-hot matrices: what the fast paths must agree with.
 
-Everything here is in double precision, so that formulas agree to the last digits.
+Everything here is in double precision unless a test says otherwise, so that formulas agree to the last digits.
 """
 
 from functools import partial
@@ -11,29 +11,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from modgrok.networks.activation import activation
-from modgrok.networks.parametrization import scales
-from modgrok.tasks import Task
-from modgrok.training.examples import capacity, run_data, slots
+from modgrok.networks import TwoLayer, grid
+from modgrok.tasks import Examples, Signature, Task
+from modgrok.training.data import Room, run_data
+from modgrok.training.kernels import kernel_for
 from modgrok.training.program import Program
-from modgrok.training.weights import Weights
 
-SETTINGS = {
-    "modulus": 5,
-    "arity": 2,
-    "width": 6,
-    "activation": "quadratic",
-    "parametrization": "mean-field",
-    "loss": "mse",
-    "family": "sgd",
-    "nesterov": False,
-    "batch_size": None,
-    "dropout": False,
-    "batch_norm": False,
-    "precision": "float64",
-    "platform": "cpu",
+PHI = {
+    "quadratic": lambda x: x**2,
+    "relu": lambda x: jnp.where(x > 0, x, 0.0),
+    "gelu": lambda x: jax.nn.gelu(x, approximate=False),
+    "abs": lambda x: jnp.where(x > 0, x, -x),
+    "tanh": jnp.tanh,
+    "x^3": lambda x: x**3,
 }
-
 
 jit = partial(
     jax.jit, compiler_options={"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
@@ -41,49 +32,81 @@ jit = partial(
 """For formulas, which are tested faster where the compiler does not try hard."""
 
 
-def program_with(**changes):
-    return Program(**(SETTINGS | changes))
+def program_with(architecture=None, modulus=5, arity=2, answers=None, **changes):
+    """A program of the paper's network, small, or of another architecture."""
+    own = {
+        name: changes.pop(name) for name in ("width", "activation", "parametrization", "batch_norm") if name in changes
+    }
+    architecture = architecture or TwoLayer(**({"width": 6} | own))
+    signature = changes.pop("signature", Signature((modulus,) * arity, answers or modulus))
+    precision = changes.get("precision", "float64")
+    settings = {
+        "loss": "mse",
+        "scaling": "trace",
+        "features": frozenset(),
+        "batch_size": None,
+        "precision": precision,
+        "loss_precision": "float64" if precision == "float64" else "float32",
+        "platform": "cpu",
+    }
+    return Program(architecture, signature, **(settings | changes))
 
 
 def random_task(program, seed=0):
     """A table without structure."""
-    shape = (program.modulus,) * program.arity
-    return Task.from_table(np.random.default_rng(seed).integers(0, program.modulus, shape))
+    signature, random = program.signature, np.random.default_rng(seed)
+    return Task("table", signature.sizes, signature.outputs, random.integers(0, signature.outputs, signature.sizes))
 
 
 def random_weights(program, seed=0):
-    rng = np.random.default_rng(seed)
-    shapes = (program.arity, program.modulus, program.width), (program.modulus, program.width)
-    return Weights(*(jnp.asarray(rng.normal(size=shape).astype(program.precision)) for shape in shapes))
+    """Of ordinary sizes, biases included."""
+    random = np.random.default_rng(seed)
+    shapes = program.architecture.shapes(program.signature)
+    return {name: jnp.asarray(random.normal(size=shape).astype(program.dtype)) for name, shape in shapes.items()}
+
+
+def data_of(program, task, train, extra=0):
+    """A run's data, with `extra` more rows of padding than it needs."""
+    inputs, answers = grid(task.sizes), task.table.reshape(-1)
+    trained = np.isin(np.arange(len(answers)), train)
+    room = kernel_for(program).room(program, lambda: inputs[train], len(train))
+    room = Room(room.rows + extra, room.slots)
+    data = run_data(program, task, Examples(inputs, answers, answers, trained), room)
+    return jax.tree.map(jnp.asarray, data)
 
 
 def random_data(program, fraction=0.6, seed=0, extra=0):
-    """Data of a random split, with `extra` more rows of padding than it needs."""
+    """A task, a random split of it, and the data."""
     task = random_task(program, seed)
     size = task.table.size
     train = np.sort(np.random.default_rng(seed).permutation(size)[: round(fraction * size)])
-    rows = (capacity(len(train)) if program.gathers else len(train)) + extra
-    data = run_data(program, task, train, rows, slots(task, train) if program.gathers else 0)
-    return task, train, jax.tree.map(jnp.asarray, data)
+    return task, train, data_of(program, task, train, extra)
 
 
 def plain_loss(program, weights, inputs, answers, mask=None):
     """Mean loss over inputs by one-hot matrix products; batch norm over exactly these inputs; a mask for dropout."""
-    factors = scales(program.parametrization, program.arity * program.modulus, program.width)
-    h = jnp.zeros((len(inputs), program.width), program.precision)
-    for s in range(program.arity):
-        h = h + jax.nn.one_hot(inputs[:, s], program.modulus, dtype=program.precision) @ weights.columns[s]
-    h = h * factors.hidden
-    if program.batch_norm:
+    network, (modulus, *_), arity = program.architecture, program.signature.sizes, len(program.signature.sizes)
+    mean_field = network.parametrization == "mean-field"
+    h = jnp.zeros((len(inputs), network.width), program.dtype)
+    for s in range(arity):
+        h = h + jax.nn.one_hot(inputs[:, s], modulus, dtype=program.dtype) @ weights["columns"][s]
+    h = h / np.sqrt(arity * modulus) if mean_field else h
+    if network.batch_norm:
         h = (h - h.mean(axis=0, keepdims=True)) / jnp.sqrt(h.var(axis=0, keepdims=True) + 1e-10)
-    z = activation(program.activation)(h)
+    z = PHI[network.activation](h)
     if mask is not None:
         z = z * mask
-    out = z @ weights.readout.T * factors.output
-    target = jax.nn.one_hot(answers, program.modulus, dtype=program.precision)
+    out = z @ weights["readout"].T / (network.width if mean_field else 1)
+    target = jax.nn.one_hot(answers, program.signature.outputs, dtype=program.dtype)
     if program.loss == "mse":
         return ((out - target) ** 2).mean()
     return -(jax.nn.log_softmax(out, axis=1) * target).sum(axis=1).mean()
+
+
+def plain_mask(key, rate, rows, width):
+    """Dropout's mask, a row at a time: 16 random bits for each neuron, from the row's own key."""
+    random = [np.asarray(jax.random.bits(jax.random.fold_in(key, row), (width,), "uint16")) for row in range(rows)]
+    return np.where(np.stack(random) < rate * 2**16, 0.0, 1 / (1 - rate))
 
 
 @pytest.fixture(autouse=True)
@@ -95,5 +118,5 @@ def _double_precision():
 @pytest.fixture(scope="session")
 def plain():
     """The functions of this file, by name."""
-    functions = (program_with, random_task, random_weights, random_data, plain_loss)
+    functions = (program_with, random_task, random_weights, random_data, data_of, plain_loss, plain_mask)
     return SimpleNamespace(**{function.__name__: function for function in functions}, jit=jit)

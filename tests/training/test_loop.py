@@ -1,5 +1,6 @@
 """The loop over steps: minibatches, divergence, and what one run shares with a batch."""
 
+import dataclasses
 from functools import partial
 from itertools import pairwise
 
@@ -9,18 +10,29 @@ import numpy as np
 import pytest
 
 from modgrok.networks import Network, as_numpy, grid, score
+from modgrok.tasks import Examples
 from modgrok.training import loop
 from modgrok.training.batch import stack, unstack
-from modgrok.training.evaluation import measure, training_statistics
-from modgrok.training.examples import capacity, run_data, slots
-from modgrok.training.optimizer import Rates
-from modgrok.training.weights import as_network, from_network
+from modgrok.training.data import Room, run_data
+from modgrok.training.evaluation import evaluate, recorded_names, settle
+from modgrok.training.kernels import kernel_for
+from modgrok.training.recording import recorded_measures
 
-MOVE = Rates(0.1, 0.0, 0.0, 0.0, 0.9, 0.98, 1e-8, 0.0)
+MOVE = {
+    "lr": 0.1,
+    "coupled_decay": 0.0,
+    "decoupled_decay": 0.0,
+    "momentum": 0.0,
+    "beta1": 0.9,
+    "beta2": 0.98,
+    "epsilon": 1e-8,
+    "dropout": 0.0,
+}
+DROPOUT = frozenset({"dropout"})
 
 
 def rates(precision="float64", **changes):
-    return Rates(*(np.asarray(value, precision) for value in MOVE._replace(**changes)))
+    return {name: np.asarray(value, precision) for name, value in (MOVE | changes).items()}
 
 
 def test_every_epoch_sees_every_example_once_in_a_new_order(plain):
@@ -32,13 +44,13 @@ def test_every_epoch_sees_every_example_once_in_a_new_order(plain):
     for epoch in range(3):
         seen = []
         for number in range(4):
-            order, chosen = draw(order, data.examples, key, 4 * epoch + number)
+            order, chosen = draw(order, data.batch, key, 4 * epoch + number)
             present = np.asarray(chosen.weight[0]) > 0
             assert chosen.weight.sum() == pytest.approx(1)
             assert present.sum() == (3 if number == 3 else 4)
             seen += [tuple(pair) for pair in np.asarray(chosen.inputs[0])[present].tolist()]
         epochs.append(seen)
-    whole = {tuple(pair) for pair in grid(5, 2)[train].tolist()}
+    whole = {tuple(pair) for pair in grid((5, 5))[train].tolist()}
     assert all(len(seen) == len(train) and set(seen) == whole for seen in epochs)
     assert epochs[0] != epochs[1] != epochs[2]
 
@@ -47,20 +59,20 @@ def test_a_batch_larger_than_the_training_set_is_the_training_set(plain):
     program, full = plain.program_with(batch_size=100), plain.program_with()
     weights = plain.random_weights(program)
     one, other = (run_steps(plain, p, plain.random_data(p)[2], rates(), weights, 3).weights for p in (program, full))
-    np.testing.assert_allclose(one.columns, other.columns, rtol=1e-10)
+    np.testing.assert_allclose(one["columns"], other["columns"], rtol=1e-10)
 
 
 def run_steps(plain, program, data, its_rates, weights, count):
-    state = plain.jit(partial(loop.start, program))(weights, its_rates, data.examples)
+    state = plain.jit(partial(loop.start, program))(weights, its_rates, data.batch)
     advance = plain.jit(partial(loop.advance, program))
     return advance(state, data, its_rates, np.uint32(0), np.int32(0), np.int32(count), np.bool_(False))[0]
 
 
 def test_steps_are_the_same_however_they_are_cut(plain):
-    program = plain.program_with(batch_size=4, dropout=True, family="adam")
+    program = plain.program_with(batch_size=4, features=DROPOUT, scaling="adam")
     _, _, data = plain.random_data(program)
     its_rates = rates(dropout=0.3)
-    state = plain.jit(partial(loop.start, program))(plain.random_weights(program), its_rates, data.examples)
+    state = plain.jit(partial(loop.start, program))(plain.random_weights(program), its_rates, data.batch)
     advance = plain.jit(partial(loop.advance, program))
 
     def to(state, cuts):
@@ -80,23 +92,21 @@ def test_steps_are_the_same_however_they_are_cut(plain):
 def test_a_diverging_run_keeps_its_last_finite_weights(plain, platform):
     program = plain.program_with(platform=platform, parametrization="standard", precision="float32")
     _, _, data = plain.random_data(program)
-    state = run_steps(plain, program, data, rates("float32", learning_rate=1e6), plain.random_weights(program), 50)
+    state = run_steps(plain, program, data, rates("float32", lr=1e6), plain.random_weights(program), 50)
     assert 0 < state.diverged_at < 10
     assert state.frozen
-    assert all(np.isfinite(w).all() for w in state.weights)
-    again = run_steps(
-        plain, program, data, rates("float32", learning_rate=1e6), plain.random_weights(program), state.diverged_at
-    )
-    np.testing.assert_array_equal(state.weights.columns, again.weights.columns)
+    assert all(np.isfinite(w).all() for w in state.weights.values())
+    again = run_steps(plain, program, data, rates("float32", lr=1e6), plain.random_weights(program), state.diverged_at)
+    np.testing.assert_array_equal(state.weights["columns"], again.weights["columns"])
 
 
 def test_an_update_that_overflows_leaves_weights_that_can_be_stored(plain):
     program = plain.program_with(precision="float32")
     _, _, data = plain.random_data(program)
-    state = run_steps(plain, program, data, rates("float32", learning_rate=3e38), plain.random_weights(program), 20)
+    state = run_steps(plain, program, data, rates("float32", lr=3e38), plain.random_weights(program), 20)
     assert state.frozen
     assert state.diverged_at > 0
-    assert all(np.isfinite(w).all() for w in state.weights)
+    assert all(np.isfinite(w).all() for w in state.weights.values())
 
 
 @pytest.mark.parametrize(
@@ -106,46 +116,42 @@ def test_an_update_that_overflows_leaves_weights_that_can_be_stored(plain):
         {"platform": "gpu"},
         {"batch_norm": True},
         {"arity": 3, "modulus": 4},
-        {"dropout": True, "batch_size": 4},
+        {"features": DROPOUT, "batch_size": 4},
     ],
     ids=str,
 )
 def test_measurements_are_those_of_the_network(plain, changes):
     """Losses, accuracies and norms are the NumPy network's; dropout is off, batch statistics are of all of train."""
-    program = plain.program_with(**changes)
+    program = with_measures(plain.program_with(**changes))
     task, train, data = plain.random_data(program)
     weights = plain.random_weights(program)
-    measured = plain.jit(partial(measure, program))(weights, data)
-    statistics = training_statistics(program, weights, data.examples)
-    network = as_numpy(as_network(weights, program.activation, program.parametrization, statistics))
-    inputs, answers = grid(program.modulus, program.arity), task.table.ravel()
+    measured = plain.jit(partial(evaluate, program))(weights, data)
+    network = as_numpy(Network(program.architecture, program.signature, settle(program, weights, data)))
+    inputs, answers = grid(task.sizes), task.table.ravel()
     test = np.setdiff1d(np.arange(len(answers)), train)
     for name, part in (("train", train), ("test", test)):
         expected = score(network, inputs[part], answers[part])
-        assert getattr(measured, f"{name}_loss") == pytest.approx(expected.loss, rel=1e-10)
-        assert getattr(measured, f"{name}_accuracy") == pytest.approx(expected.accuracy, rel=1e-12)
-    assert measured.norm_in == pytest.approx(np.linalg.norm(network.w_in))
-    assert measured.norm_out == pytest.approx(np.linalg.norm(network.w_out))
+        assert measured[f"{name}_loss"] == pytest.approx(expected.loss, rel=1e-10)
+        assert measured[f"{name}_accuracy"] == pytest.approx(expected.accuracy, rel=1e-12)
+    assert measured["norm_in"] == pytest.approx(np.linalg.norm(network.w_in))
+    assert measured["norm_out"] == pytest.approx(np.linalg.norm(network.w_out))
     gradient = plain.jit(jax.grad(lambda w: plain.plain_loss(program, w, inputs[train], answers[train])))(weights)
-    assert measured.gradient_in == pytest.approx(np.linalg.norm(gradient.columns))
-    assert measured.gradient_out == pytest.approx(np.linalg.norm(gradient.readout))
+    assert measured["gradient_in"] == pytest.approx(np.linalg.norm(gradient["columns"]))
+    assert measured["gradient_out"] == pytest.approx(np.linalg.norm(gradient["readout"]))
+    assert tuple(sorted(measured)) == tuple(sorted(recorded_names(program)))
+
+
+def with_measures(program):
+    return dataclasses.replace(program, recorded=recorded_measures(program.architecture, ()))
 
 
 def test_a_dead_network_is_measured_without_nan_in_its_losses(plain):
-    program = plain.program_with()
+    program = with_measures(plain.program_with())
     _, _, data = plain.random_data(program)
     zero = jax.tree.map(jnp.zeros_like, plain.random_weights(program))
-    measured = plain.jit(partial(measure, program))(zero, data)
-    assert np.isnan(measured.ipr)
-    assert all(np.isfinite(value) for value in measured[:8])
-
-
-def test_weights_and_networks_convert_both_ways(plain):
-    weights = plain.random_weights(plain.program_with())
-    network = as_network(weights, "quadratic", "mean-field")
-    assert isinstance(network, Network)
-    for mine, theirs in zip(weights, from_network(network, "float64"), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    measured = plain.jit(partial(evaluate, program))(zero, data)
+    assert np.isnan(measured["ipr"])
+    assert all(np.isfinite(value) for name, value in measured.items() if "ipr" not in name)
 
 
 VMAP_TOLERANCE = 1e-5
@@ -153,18 +159,24 @@ VMAP_TOLERANCE = 1e-5
 Adam: matrix products of different shapes add in a different order."""
 
 
+def examples(task, train):
+    answers = task.table.ravel()
+    return Examples(grid(task.sizes), answers, answers, np.isin(np.arange(len(answers)), train))
+
+
 def test_a_mapped_batch_is_its_runs_within_rounding(plain):
     """Four runs with their own splits, rates, scales and seeds, on the path of a GPU."""
-    program = plain.program_with(modulus=7, width=16, family="adam", precision="float32", platform="gpu")
+    program = plain.program_with(modulus=7, width=16, scaling="adam", precision="float32", platform="gpu")
     with jax.enable_x64(False):
         task = plain.random_task(program)
         trains = [np.sort(np.random.default_rng(seed).permutation(49)[:30]) for seed in range(4)]
-        room = max(slots(task, train) for train in trains)
-        data = [run_data(program, task, train, capacity(30), room) for train in trains]
-        its_rates = [rates("float32", learning_rate=0.01 * (1 + i), decoupled_decay=0.1 * i) for i in range(4)]
+        rooms = [kernel_for(program).room(program, lambda train=train: grid((7, 7))[train], 30) for train in trains]
+        room = Room(*map(max, zip(*rooms, strict=True)))
+        data = [run_data(program, task, examples(task, train), room) for train in trains]
+        its_rates = [rates("float32", lr=0.01 * (1 + i), decoupled_decay=0.1 * i) for i in range(4)]
         seeds = [np.uint32(i) for i in range(4)]
         begin = plain.jit(partial(loop.start_randomly, program))
-        states = [begin(seeds[i], np.float32(1 + i), its_rates[i], data[i].examples) for i in range(4)]
+        states = [begin(seeds[i], np.float32(1 + i), its_rates[i], data[i].batch) for i in range(4)]
         runs = list(zip(states, data, its_rates, seeds, strict=True))
 
         when = (np.int32(0), np.int32(20), np.bool_(True))

@@ -1,9 +1,10 @@
 r"""The smallest exact network of two variables: a lower bound on its width, and a numerical search.
 
 Without prefactors the network is exact where $\sum_i W_{qi}(U_i(n) + V_i(m))^2 = [\,q = T(n, m)\,]$. Taking the means
-over n and over m away leaves $2\sum_i W_{qi}\tilde U_i(n)\tilde V_i(m)$: a sum of N products, so N is at least the rank
-of the projected table as a tensor (`least_width`; docs/theory.md). The search minimizes the sum of squared errors over
-all 3Np weights by Levenberg–Marquardt from random starts; the readout of a start is the least-squares solution.
+over n and over m away leaves $2\sum_i W_{qi}\tilde U_i(n)\tilde V_i(m)$, a sum of N products between which there is a
+relation, so N is above the rank of the projected table as a tensor (`least_width`; docs/theory.md). The search
+minimizes the sum of squared errors over all 3Np weights by Levenberg–Marquardt from random starts; the readout of a
+start is the least-squares solution.
 """
 
 import time
@@ -58,16 +59,17 @@ class Attempt(NamedTuple):
 def least_width(task: Task) -> int:
     r"""A width below which no network of two variables is exact on a task, whatever its weights.
 
+    One more than the rank of the projected table: $\sum_q$ of the outputs is 1, so the products are not independent.
     Where all elements of Z_L occur in both variables and F keeps them apart, the projected table multiplies in an
-    algebra of dimension d that is a product of t fields, and the Alder–Strassen theorem gives $N \ge 2d - t$: without
-    zeros $d = L - 1$, $t = \lfloor L/2\rfloor$, so $N \ge 3(p-1)/2$ for n + m and odd p; with them $d = L$,
-    $t = \lfloor L/2\rfloor + 1$. Otherwise only as many neurons are certain as the table has independent slices.
+    algebra of dimension d that is a product of t fields, and by the Alder–Strassen theorem its rank is at least
+    $2d - t$: without zeros $d = L - 1$, $t = \lfloor L/2\rfloor$, so $N \ge 3(p-1)/2 + 1$ for n + m and odd p; with
+    them $d = L$, $t = \lfloor L/2\rfloor + 1$. Otherwise the rank is at least the number of independent slices.
     """
     projected = one_hot(task)
     for axis in (1, 2):
         projected = projected - projected.mean(axis=axis, keepdims=True)
     slices = (np.moveaxis(projected, axis, 0).reshape(task.modulus, -1) for axis in range(3))
-    least = max(int(np.linalg.matrix_rank(x, tol=1e-9)) for x in slices)
+    least = 1 + max(int(np.linalg.matrix_rank(x, tol=1e-9)) for x in slices)
     coordinate = task.structure.coordinate
     if coordinate is None or any(len(np.unique(i[i >= 0])) < coordinate.length for i in coordinate.index):
         return least
@@ -77,7 +79,7 @@ def least_width(task: Task) -> int:
         return least
     half = coordinate.length // 2
     dimension, fields = (coordinate.length, half + 1) if all(zeros) else (coordinate.length - 1, half)
-    return max(least, 2 * dimension - fields)
+    return max(least, 2 * dimension - fields + 1)
 
 
 def one_hot(task: Task) -> Target:

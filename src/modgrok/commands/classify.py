@@ -51,6 +51,7 @@ def _describe(found: Task) -> dict[str, Any]:
         "expression": found.name,
         "modulus": found.modulus if found.is_modular else None,
         "arity": found.arity,
+        "holes": found.holes,
         "structure": structure.kind,
         "reason": structure.reason,
         **{"f1": None, "f2": None, **parts},
@@ -78,6 +79,8 @@ def _show(found: Task) -> None:
     modulus = f" mod {found.modulus}" if reads_modulus(found.name) else ""
     out.print(Text(f"{found.name}{modulus}: {structure.kind.replace('_', ' ')}", style="bold"))
     out.print(Text(structure.reason))
+    if found.note:
+        out.print(Text(found.note))
     if structure.known:
         out.print()
         out.print(_witnesses(structure, found.arity))

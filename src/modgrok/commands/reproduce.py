@@ -10,9 +10,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from modgrok.commands.arguments import err, out, parse, print_json
-from modgrok.commands.sweeping import ManyRuns
 from modgrok.errors import ModgrokError
-from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.progress import ManyRuns
+from modgrok.experiments.sweeps.execution import Plan
 from modgrok.reproduce.claim import counted
 from modgrok.reproduce.paper import DEFAULT, find_paper, paper_keys
 from modgrok.reproduce.pipeline import Outcome, Request, reproduce
@@ -41,12 +41,12 @@ class Reproduce(Request):
 class Progress(ManyRuns):
     """The progress of all runs, and which study those that train now are for."""
 
-    def __init__(self, results: Results, studies: dict[str, str]) -> None:
-        super().__init__(results.pending, results.runs - len(results.pending))
+    def __init__(self, planned: Plan, studies: dict[str, str]) -> None:
+        super().__init__(err, planned)
         self.studies, self.study = studies, ""
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        self.study = self.studies[members[0].run.id]
+        self.study = self.studies[members[0].experiment.content_hash]
         super().advanced(members, step, run_steps)
 
     def describe(self) -> str:
@@ -66,8 +66,8 @@ def main(argv: list[str]) -> None:
         return
     watched: list[Progress] = []
 
-    def watch(results: Results, studies: dict[str, str]) -> Progress:
-        watched.append(Progress(results, studies))
+    def watch(planned: Plan, studies: dict[str, str]) -> Progress:
+        watched.append(Progress(planned, studies))
         return watched[0]
 
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from modgrok.experiments import Experiment
+from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS
 
 
 def settings_type(name: str, defaults: Mapping[str, Any] | None = None, without: tuple[str, ...] = ()) -> Any:
@@ -32,11 +33,6 @@ def given(settings: Any) -> dict[str, Any]:
     return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
 
 
-MANY: dict[str, Any] = {"snapshots": 0, "until": 0}
-"""Defaults of commands that train many networks: no weights on the way, and no step after grokking."""
-EVALUATIONS = 60
-"""How often a run is measured where success alone is looked for."""
-
 if TYPE_CHECKING:
     from modgrok.experiments import Experiment as CriticalSettings
     from modgrok.experiments import Experiment as LandscapeSettings
@@ -44,10 +40,10 @@ if TYPE_CHECKING:
     from modgrok.experiments import Experiment as SweepSettings
 else:
     Settings = settings_type("Settings")
-    SweepSettings = settings_type("SweepSettings", MANY)
+    SweepSettings = settings_type("SweepSettings", DEFAULTS)
     CriticalSettings = settings_type(
         "CriticalSettings",
-        MANY | {"evaluations": EVALUATIONS},
+        DEFAULTS | {"evaluations": EVALUATIONS},
         ("modulus", "sampling", "fraction", "seed", "split_seed"),
     )
-    LandscapeSettings = settings_type("LandscapeSettings", MANY, ("task", "fraction", "seed", "split_seed"))
+    LandscapeSettings = settings_type("LandscapeSettings", DEFAULTS, ("task", "fraction", "seed", "split_seed"))

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from modgrok.closed_form import Attempt, available, least_width, solve
 from modgrok.commands.arguments import err, out, parse, print_json
-from modgrok.measures import average_ipr, power_spectrum
+from modgrok.measures import average_ipr, frequency_power
 from modgrok.networks import Network, save_network, score_table
 from modgrok.tasks import Task
 from modgrok.tasks import task as find_task
@@ -126,7 +126,7 @@ def _show(task: Task, network: Network, result: dict[str, Any], saved: Path | No
     table.add_row("loss (MSE)", _number(result["loss"]))
     table.add_row("IPR", f"{_number(result['ipr'])} ({_number(result['ipr_in_coordinate'])} in the task's coordinate)")
     out.print(table)
-    power = frequency_power(task, network)
+    power = frequency_power(network.w_in, task.structure.coordinate)
     out.print(f"power of the input weights at the frequencies 0 to {len(power) - 1} of the task's coordinate")
     out.print(f"│{sparkline(power)}│", highlight=False)
     if saved is not None:
@@ -135,17 +135,6 @@ def _show(task: Task, network: Network, result: dict[str, Any], saved: Path | No
 
 def _number(x: float | None) -> str:
     return "–" if x is None else f"{x:.3g}"
-
-
-def frequency_power(task: Task, network: Network) -> Float[np.ndarray, "k"]:
-    """Power of the input weights at each frequency 0 … ⌊L/2⌋, over all neurons and variables; k and L − k together."""
-    power = power_spectrum(network.w_in, task.structure.coordinate).sum(axis=(0, 1))
-    half = len(power) // 2 + 1
-    folded = power[:half].copy()
-    folded[1:] += power[1:][::-1][: half - 1]
-    if len(power) % 2 == 0:
-        folded[-1] /= 2
-    return folded
 
 
 def sparkline(values: Float[np.ndarray, "k"]) -> str:

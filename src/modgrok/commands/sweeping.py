@@ -1,21 +1,22 @@
 """What the commands that train many networks share: where they train, what it will cost, and how it is watched."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rich.text import Text
 
 from modgrok.commands.arguments import err
-from modgrok.experiments import Experiment, Store
+from modgrok.experiments import Store
 from modgrok.experiments.cost import Estimate, estimate
 from modgrok.experiments.planner import Failure
-from modgrok.experiments.progress import LiveProgress, duration
+from modgrok.experiments.progress import ManyRuns
 from modgrok.experiments.sweeps.engines import Engine
+from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
+from modgrok.text import count, duration, size
 
 
 @dataclass(frozen=True)
@@ -28,20 +29,6 @@ class Place:
     """Train on this machine's devices (local), or on a Ray cluster."""
     address: str | None = None
     """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
-
-
-class ManyRuns(LiveProgress):
-    """The progress of a known number of runs, whatever batches they train in."""
-
-    def __init__(self, experiments: Sequence[Experiment], stored: int) -> None:
-        super().__init__(err)
-        self.ended_runs, self.runs = stored, stored + len(experiments)
-        self.total = sum(e.steps or 0 for e in experiments)
-        self._speeds = [(time.monotonic(), 0)]
-
-    def planned(self, batches: Sequence[Any]) -> None:
-        members = [member for batch in batches for member in batch.members]
-        self.total -= sum(member.step for member in members)
 
 
 class Work:
@@ -57,8 +44,6 @@ class Work:
 
     def forecast(self, results: Results) -> Estimate | None:
         """Says on stderr what the missing runs will cost; None where nothing is missing."""
-        from modgrok.experiments.sweeps.execution import plan
-
         planned = plan(results, self.store, self.engine)
         err.print(_counts(planned.runs, planned.stored, len(planned.batches)), highlight=False, soft_wrap=True)
         if not planned.batches:
@@ -70,11 +55,10 @@ class Work:
 
     def train(self, results: Results, record: Record | None = None) -> list[Failure]:
         """Trains what is missing, watched; Ctrl-C and SIGTERM store what is done and end the program."""
-        from modgrok.experiments.sweeps.execution import execute, plan
         from modgrok.experiments.trainer import Interrupted
 
         planned = plan(results, self.store, self.engine)
-        with ManyRuns(results.pending, planned.stored) as progress:
+        with ManyRuns(err, planned) as progress:
             try:
                 return execute(planned, results, self.store, self.engine, progress, record)
             except (Interrupted, KeyboardInterrupt):
@@ -88,31 +72,21 @@ class Work:
 def report(failures: Sequence[Failure]) -> None:
     """Ends the program with 1 where something could not be trained; each failure was told when it happened."""
     if failures:
-        count = sum(len(failure.experiments) for failure in failures)
-        err.print(Text(f"modgrok: {count} runs failed; the same command tries them again."), soft_wrap=True)
+        failed = count(sum(len(failure.experiments) for failure in failures), "run")
+        err.print(Text(f"modgrok: {failed} failed; the same command tries them again."), soft_wrap=True)
         raise SystemExit(1)
 
 
 def _counts(runs: int, stored: int, batches: int) -> str:
-    known = f", {stored:,} of them in the store already" if stored else ""
-    return f"{_count(runs, 'run')}{known}; {_count(batches, 'batch') if batches else 'nothing'} to train."
+    known = f", {count(stored)} of them in the store already" if stored else ""
+    return f"{count(runs, 'run')}{known}; {count(batches, 'batch') if batches else 'nothing'} to train."
 
 
 def _costs(cost: Estimate) -> str:
     side = f"{cost.workers} workers with " if cost.workers > 1 else ""
     return (
         f"About {duration(cost.seconds)} on {side}{cost.speed.devices} with evaluations and compilation: "
-        f"{cost.run_steps:,} run-steps, the first batch's at {cost.workers * cost.speed.run_steps_per_second:,.0f}/s, "
-        "measured. Runs that grok stop earlier.\n"
-        f"{_bytes(cost.speed.memory)} of memory on each device, {_bytes(cost.disk)} on disk."
+        f"{count(cost.run_steps)} run-steps, the first batch's at "
+        f"{count(round(cost.workers * cost.speed.run_steps_per_second))}/s, measured. Runs that grok stop earlier.\n"
+        f"{size(cost.speed.memory)} of memory on each device, {size(cost.disk)} on disk."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    plural = "" if number == 1 else "es" if noun.endswith("ch") else "s"
-    return f"{number:,} {noun}{plural}"
-
-
-def _bytes(number: int) -> str:
-    exponent = min(4, (len(str(number)) - 1) // 3)
-    return f"{number / 1000**exponent:.3g} {('B', 'kB', 'MB', 'GB', 'TB')[exponent]}"

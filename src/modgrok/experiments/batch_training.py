@@ -46,7 +46,7 @@ class Member:
 
     def __init__(self, planned: Planned, store: Store) -> None:
         self.experiment, self.task, self.step = planned.experiment, planned.task, planned.step
-        self.planned = planned
+        self.planned, self.id = planned, planned.id
         self.run: Run = store.run(planned.id)
         self.progress = Progress(planned.experiment)
 
@@ -85,7 +85,9 @@ class BatchTraining:
             self._end([(i, "finished") for i in self.active])
         except KeyboardInterrupt:
             # It may have come between any two instructions, so what is in memory is not to be trusted.
-            raise Interrupted("Stopped at once; the same command goes on from the last checkpoint.") from None
+            stored = any(member.run.checkpoints for member in self.members)
+            rest = "goes on from the last checkpoint" if stored else "starts again"
+            raise Interrupted(f"Stopped at once; the same command {rest}.") from None
 
     def _begin(self) -> None:
         randomly, from_weights, self.advance = compiled(self.program, self.devices)
@@ -135,8 +137,7 @@ class BatchTraining:
         return max(2, self.members[0].run.settings["environment"].get(SHARED_BY, 2))
 
     def _parent(self, experiment: Experiment) -> dict[str, Any]:
-        name, _, step = experiment.parent.partition("@")
-        network = self.store.find(name).snapshot(int(step))
+        network = self.store.starting_network(experiment.parent)
         shapes = self.program.architecture.shapes(self.program.signature)
         found = {key: value.shape for key, value in network.parameters.items() if key in shapes}
         if network.architecture.name != self.program.architecture.name or found != shapes:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 2**31 - 1
 """Steps are counted in 32 bits."""
-PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}")
+PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}|network:[0-9a-f]{16}")
 
 _RANGES = (
     ("modulus", 2, 10**9, "at least 2"),
@@ -84,7 +84,8 @@ def check_settings(e: "Experiment") -> None:
     require(0 <= e.lr_end <= 1, f"The share of the rate at the end lies in [0, 1], and {e.lr_end} does not.")
     require(
         not e.parent or PARENT.fullmatch(e.parent) is not None,
-        f"The parent is RUN@STEP, the id of a run and a step whose weights it has kept, not {e.parent!r}.",
+        f"The parent is RUN@STEP, the id of a run and a step whose weights it has kept, or network:HASH of weights "
+        f"that the store keeps, not {e.parent!r}.",
     )
 
 

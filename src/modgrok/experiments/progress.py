@@ -8,9 +8,11 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from modgrok.experiments.cost import work
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.result import Result
+from modgrok.text import count, duration, percent
 
 LINE_SECONDS = 10.0
 """Time between two lines where there is no terminal."""
@@ -86,18 +88,23 @@ class LiveProgress(Observer):
         (then, before), (now, after) = self._speeds[0], self._speeds[-1]
         return (after - before) / (now - then) if now > then else 0.0
 
+    @property
+    def seconds_left(self) -> float:
+        """At the speed of lately."""
+        return (self.total - self.done) / self.speed if self.speed else 0.0
+
     def describe(self) -> str:
         """Where training stands, in one line."""
-        parts = [f"step {self.step:,} of {self.steps:,}"]
+        parts = [f"step {count(self.step)} of {count(self.steps)}"]
         if self.runs > 1:
-            parts.insert(0, f"{self.ended_runs} of {self.runs} runs")
+            parts.insert(0, f"{count(self.ended_runs)} of {count(self.runs)} runs")
         if self.speed:
-            parts.append(f"{self.speed:,.0f} {'run-steps/s' if self.runs > 1 else 'steps/s'}")
+            parts.append(f"{count(round(self.speed))} {'run-steps/s' if self.runs > 1 else 'steps/s'}")
         if self.runs == 1:
             known = [(name, self.latest.get(f"{name}_accuracy")) for name in ("train", "test")]
-            parts += [f"{name} {value:.1%}" for name, value in known if value is not None]
+            parts += [f"{name} {percent(value)}" for name, value in known if value is not None]
         if self.speed:
-            parts.append(f"{duration((self.total - self.done) / self.speed)} left")
+            parts.append(f"{duration(round(self.seconds_left))} left")
         return " · ".join(parts)
 
     def _show(self) -> None:
@@ -108,9 +115,36 @@ class LiveProgress(Observer):
             self.console.print(self.describe(), highlight=False, markup=False, soft_wrap=True)
 
 
-def duration(seconds: float) -> str:
-    """Such as 45 s, 12 min, 3 h 20 min."""
-    minutes = round(seconds / 60)
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+class ManyRuns(LiveProgress):
+    """The progress of all planned runs, whatever batches they train in. Their steps differ in size, so the time left is
+    told from operations done and to be done."""
+
+    def __init__(self, console: Console, planned: Any) -> None:
+        super().__init__(console)
+        members = [member for batch in planned.batches for member in batch.members]
+        steps = {member.id: member.experiment.steps or 1 for member in members}
+        self.ended_runs, self.runs, self.total = planned.stored, planned.runs, sum(steps.values())
+        self.flops = {m.id: work(m.experiment, m.task).flops / steps[m.id] for m in members}
+        """Of a step of each run."""
+        self.flops_done, self.flops_left = 0.0, sum(self.flops[name] * number for name, number in steps.items())
+        self.began = time.monotonic()
+        self._speeds = [(self.began, 0)]
+
+    def planned(self, batches: Sequence[Any]) -> None:
+        for member in (member for batch in batches for member in batch.members):
+            self.total -= member.step
+            self.flops_left -= member.step * self.flops[member.id]
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        flops = run_steps * self.flops[members[0].experiment.content_hash]  # the runs of a batch have one shape
+        self.flops_done += flops
+        self.flops_left -= flops
+        super().advanced(members, step, run_steps)
+
+    def ended(self, run: Any, result: Result) -> None:
+        self.flops_left -= self.flops[run.id] * (run.experiment.steps - result.steps)
+        super().ended(run, result)
+
+    @property
+    def seconds_left(self) -> float:
+        return (time.monotonic() - self.began) * max(0.0, self.flops_left) / self.flops_done if self.flops_done else 0.0

@@ -16,6 +16,7 @@ Runs of format 1 have no digests and no checksums. They can be read like all oth
 
 import dataclasses
 import hashlib
+import html
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ import numpy as np
 
 from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.curves import Curves, Mark
-from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.files import NoSpace, move, remove, remove_unfinished, sync, write_bytes
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_json, write_sealed_json
@@ -69,7 +70,16 @@ class Run:
         self.id = folder.name
 
     def __repr__(self) -> str:
-        return f"Run({self.id}, {self.experiment.task!r} mod {self.experiment.modulus}, {self.status})"
+        return f"Run({self.id}, {describe_task(self.experiment)}, {self.experiment.network}, {self.status})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, and how it ended."""
+        rows = {"task": describe_task(self.experiment), "network": self.experiment.network, "status": self.status}
+        if (result := self.result) is not None:
+            shown = ("steps", "train_accuracy", "test_accuracy", "memorized_at", "grokked_at")
+            rows |= {name.replace("_", " "): getattr(result, name) for name in shown}
+        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows.items())
+        return f"<table><caption>Run {self.id}</caption>{cells}</table>"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -97,15 +107,12 @@ class Run:
 
     @cached_property
     def experiment(self) -> Experiment:
+        settings = self._settings
         try:
-            settings = self._settings
             return (Experiment.from_format_1 if settings.format == 1 else Experiment.from_dict)(settings.experiment)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise Damaged(f"{self.folder / 'experiment.json'} does not describe an experiment: {error}.") from error
-        except Damaged:
-            raise
-        except ModgrokError as error:
-            raise Damaged(f"{self.folder / 'experiment.json'} does not describe an experiment: {error}") from error
+        except (TypeError, ValueError, OverflowError, ModgrokError) as error:
+            path = self.folder / "experiment.json"
+            raise Damaged(f"{path} does not describe an experiment: {str(error).rstrip('.')}.") from error
 
     @property
     def task(self) -> Task:

@@ -1,6 +1,7 @@
 """The folder in which runs are kept, one folder for each, named by the hash of its settings."""
 
 import dataclasses
+import hashlib
 import io
 import os
 import re
@@ -17,10 +18,14 @@ from modgrok.experiments.files import Lock, move, write_bytes
 from modgrok.experiments.identity import format_1_hash
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
+from modgrok.networks import Network, load_network
+from modgrok.networks.storage import network_bytes
 from modgrok.sealed import exists
 from modgrok.tasks import Task
 
 RUN_NAME = re.compile("[0-9a-f]{12}")
+NETWORK = "network:"
+"""How a parent begins that is no run, but weights that were brought along."""
 BORN = {"lock", "curves.jsonl"}
 """What a folder may hold before it has settings: runs of format 1 began with empty curves."""
 
@@ -60,11 +65,25 @@ class Store:
         write_bytes(path, content.getvalue())
         return path
 
+    def add_network(self, network: Network) -> str:
+        """Keeps weights to start from, and says by which name an experiment's parent calls them."""
+        content = network_bytes(network)
+        name = hashlib.sha256(content).hexdigest()[:16]
+        write_bytes(self.folder / "networks" / f"{name}.safetensors", content)
+        return f"{NETWORK}{name}"
+
+    def starting_network(self, parent: str) -> Network:
+        """The weights that an experiment's parent names."""
+        if parent.startswith(NETWORK):
+            return load_network(self.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors")
+        name, _, step = parent.partition("@")
+        return self.find(name).snapshot(int(step))
+
     def resolve(self, experiment: Experiment) -> Experiment:
         """The experiment with every default written out, and its parent by its whole id, not by `last` or a prefix."""
         resolved = experiment.resolve()
         name, _, step = resolved.parent.partition("@")
-        if not name or RUN_NAME.fullmatch(name):
+        if not name or RUN_NAME.fullmatch(name) or name.startswith(NETWORK):
             return resolved
         return dataclasses.replace(resolved, parent=f"{self.find(name).id}@{step}")
 

@@ -17,8 +17,10 @@ from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
-from modgrok.tasks import Task
+from modgrok.networks import Network
+from modgrok.tasks import Task, reads_modulus
 from modgrok.tasks import task as find_task
+from modgrok.training.recording import record
 
 
 def train(
@@ -27,17 +29,32 @@ def train(
     *,
     store: Store | str | Path | None = None,
     observer: Observer | None = None,
+    start: Network | None = None,
     **settings: Any,
 ) -> Run:
     """Trains one network and returns its run; a run that the store already has returns at once.
 
-    `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. An
-    `observer` hears of the progress. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
-    there.
+    `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. Training
+    begins with the weights of `start`, a trained network, a closed form or one brought along, and takes its settings
+    from it. `record` may name functions of (network, data) too. An `observer` hears of the progress. Ctrl-C raises
+    `Interrupted` with everything stored: the same call goes on from there.
     """
     place = _store(store)
-    experiment = Experiment.from_dict(_described(task, modulus, place) | settings)
+    if start is not None:
+        own = {key: value for key, value in start.architecture.settings().items() if value is not None}
+        settings = {"network": start.architecture.name} | own | settings | {"parent": place.add_network(start)}
+    if "record" in settings:
+        settings["record"] = tuple(_measure_name(one) for one in settings["record"])
+    experiment = Experiment.from_dict(describe_source(task, modulus, place) | settings)
     return train_all([experiment], place, observer)[0]
+
+
+def _measure_name(measure: Any) -> str:
+    """The name of a measure; a function becomes one under its own."""
+    if callable(measure):
+        record(measure.__name__)(measure)
+        return measure.__name__
+    return measure
 
 
 def _declare_settings(function: Any) -> None:
@@ -84,7 +101,7 @@ def _store(store: Store | str | Path | None) -> Store:
     return store if isinstance(store, Store) else Store(store)
 
 
-def _described(source: Any, modulus: int | None, store: Store) -> dict[str, Any]:
+def describe_source(source: Any, modulus: int | None, store: Store) -> dict[str, Any]:
     """The settings `task` and `modulus` of anything that describes a task; tables without a name go to the store."""
     if isinstance(source, str | Path):
         return {"task": str(source)} | ({} if modulus is None else {"modulus": modulus})
@@ -92,7 +109,10 @@ def _described(source: Any, modulus: int | None, store: Store) -> dict[str, Any]
         raise ModgrokError("A function is trained modulo some number; give modulus=97, for example.")
     found = source if modulus is None and isinstance(source, Task) else None
     found = found or (Task.from_table(source) if modulus is None else find_task(source, modulus))
+    if found.table is None or found.vectors is not None or found.codes is not None:
+        raise ModgrokError(f"{found!r} is trained from its text; only tables can be stored without one.")
+    p = found.modulus if found.is_modular else None
     with contextlib.suppress(ModgrokError):
-        if np.array_equal(find_task(found.name, found.modulus).table, found.table):
-            return {"task": found.name, "modulus": found.modulus}
-    return {"task": str(store.add_table(found)), "modulus": found.modulus}
+        if np.array_equal(find_task(found.name, p).table, found.table):
+            return {"task": found.name} | ({"modulus": p} if reads_modulus(found.name) else {})
+    return {"task": str(store.add_table(found))} | ({} if p is None else {"modulus": p})

@@ -24,7 +24,7 @@ from modgrok.measures.distance import (
 from modgrok.measures.early_flow import EarlyFlow, early_flow
 from modgrok.measures.ipr import AverageIPR, average_ipr, ipr
 from modgrok.measures.parallelograms import representation_quality
-from modgrok.measures.spectrum import power_spectrum, raw_coordinate, readout_spectrum
+from modgrok.measures.spectrum import frequency_power, power_spectrum, raw_coordinate, readout_spectrum
 from modgrok.measures.times import first_reached, grokked_at, memorized_at
 from modgrok.measures.waves import NeuronWaves, neuron_waves
 
@@ -46,6 +46,7 @@ __all__ = [
     "distance_to_table",
     "early_flow",
     "first_reached",
+    "frequency_power",
     "grokked_at",
     "ipr",
     "keep_frequencies",

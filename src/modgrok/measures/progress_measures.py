@@ -89,7 +89,7 @@ def excluded_losses(
 
 
 def gini(values: Float[np.ndarray, "n"]) -> float:
-    r"""$\sum_{ij}|c_i - c_j| / (2n^2\bar c)$ of non-negative numbers: 0 where all are equal, $1 - 1/n$ for one alone."""
+    r"""$\sum_{ij}|c_i - c_j| / (2n^2\bar c)$ of numbers ≥ 0: 0 where all are equal, $1 - 1/n$ for one alone."""
     ordered, n = np.sort(values), len(values)
     if not ordered.sum() > 0:
         return np.nan

@@ -35,6 +35,15 @@ def power_spectrum(w_in: Inexact[Any, "N S p"], coordinate: Coordinate | None = 
     return namespace(w_in).stack([_power(w_in[:, s], index, coordinate.length) for s, index in blocks], axis=1)
 
 
+def frequency_power(w_in: Inexact[np.ndarray, "N S p"], coordinate: Coordinate | None = None) -> Float[np.ndarray, "k"]:
+    """Power at each frequency 0 … ⌊L/2⌋, over all neurons and variables; k and L − k together, L/2 once."""
+    power = power_spectrum(w_in, coordinate).sum(axis=(0, 1))
+    half = len(power) // 2 + 1
+    folded = power[:half].copy()
+    folded[1 : (len(power) + 1) // 2] += power[half:][::-1]
+    return folded
+
+
 def power_along(
     w_in: Inexact[Any, "N S p"], index: Integer[Any, "S p"], length: Integer[Any, ""]
 ) -> Float[Any, "N S p"]:

@@ -5,7 +5,7 @@ from modgrok.networks.architecture import ARCHITECTURES, Architecture, Cost, Noi
 from modgrok.networks.evaluation import Score, hidden_map, output_blocks, output_map, predictions, score, score_table
 from modgrok.networks.network import Network, as_numpy, grid, outputs
 from modgrok.networks.storage import load_network, save_network
-from modgrok.networks.two_layer import Normalization, TwoLayer, reparametrize, two_layer
+from modgrok.networks.two_layer import Normalization, TwoLayer, hidden, reparametrize, two_layer
 
 __all__ = [
     "ARCHITECTURES",
@@ -19,6 +19,7 @@ __all__ = [
     "architecture_named",
     "as_numpy",
     "grid",
+    "hidden",
     "hidden_map",
     "load_network",
     "output_blocks",

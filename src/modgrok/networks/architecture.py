@@ -103,6 +103,10 @@ class Architecture(ABC):
         """What `tensors` made."""
         return tensors
 
+    def facts(self, parameters: Parameters, signature: Signature) -> dict[str, Any]:
+        """What else a network of this architecture is asked for by name."""
+        return {}
+
     def shapes(self, signature: Signature) -> dict[str, tuple[int, ...]]:
         """Shapes of the parameters by name."""
         import jax

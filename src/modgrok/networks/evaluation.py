@@ -10,6 +10,7 @@ from jaxtyping import Inexact, Integer, Shaped
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
 from modgrok.networks.network import Network, grid, outputs
+from modgrok.networks.two_layer import hidden
 
 BLOCK_BYTES = 1 << 26
 
@@ -55,8 +56,8 @@ def hidden_map(network: Network, neuron: int) -> Inexact[np.ndarray, "*inputs"]:
     r"""$h^{(1)}_k$ of one neuron over all inputs (third row of the paper's figure of preactivations)."""
     part = slice(neuron, neuron + 1)
     chosen = {name: value[..., part] for name, value in network.parameters.items()}
-    h = network.architecture.hidden(chosen, grid(network.signature.sizes), network.signature)  # type: ignore[attr-defined]
-    return h.reshape(network.signature.sizes)
+    single = Network(network.architecture, network.signature, chosen)
+    return hidden(single, grid(network.signature.sizes)).reshape(network.signature.sizes)
 
 
 def output_map(network: Network, answer: int) -> Inexact[np.ndarray, "*inputs"]:

@@ -1,7 +1,7 @@
 """A network: an architecture with parameters, trained, written down or brought along; a pytree to JAX."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,18 @@ from modgrok.networks.architecture import Architecture, Parameters
 from modgrok.tasks import Signature
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Network:
     """Any architecture's function. The arrays may be NumPy's (closed forms, measures) or JAX's (training)."""
 
     architecture: Architecture
     signature: Signature
     parameters: Parameters
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.architecture.settings().items())
+        inputs = "×".join(map(str, self.signature.sizes)) or f"ℝ^{self.signature.dimension}"
+        return f"Network({self.architecture.name}: {inputs} → {self.signature.outputs}, {settings}, {self.dtype})"
 
     @property
     def tensors(self) -> Parameters:
@@ -41,6 +46,13 @@ class Network:
         """p, how many values a variable has."""
         return max(self.signature.sizes)
 
+    @classmethod
+    def from_matrices(cls, w_in: Any, w_out: Any, **options: Any) -> "Network":
+        """A two-layer network from two weight matrices of NumPy, JAX or PyTorch; see `modgrok.networks.foreign`."""
+        from modgrok.networks.foreign import from_matrices
+
+        return from_matrices(w_in, w_out, **options)
+
     def replace(self, **tensors: Any) -> "Network":
         """The same network with some of its stored arrays replaced."""
         return dataclasses.replace(self, parameters=self.architecture.from_tensors(self.tensors | tensors))
@@ -49,18 +61,13 @@ class Network:
         """Stored arrays and the architecture's settings by name: `network.w_in`, `network.width`."""
         if name.startswith("__") or name in ("architecture", "signature", "parameters"):
             raise AttributeError(name)
-        if name in (field.name for field in dataclasses.fields(self.architecture)):
-            return getattr(self.architecture, name)
-        tensors = self.tensors
-        if name in tensors:
-            return tensors[name]
-        if name == "normalization":
-            from modgrok.networks.two_layer import Normalization
-
-            return Normalization(tensors["mean"], tensors["std"]) if "mean" in tensors else None
+        tensors, settings = self.tensors, self.architecture.settings()
+        for known in (settings, tensors, self.architecture.facts(self.parameters, self.signature)):
+            if name in known:
+                return known[name]
         raise ModgrokError(
             f"A {self.architecture.name} network has no {name}; it has {', '.join(tensors)} and the settings "
-            f"{', '.join(self.architecture.settings())}."
+            f"{', '.join(settings)}."
         )
 
 
@@ -89,7 +96,7 @@ def flatten(network: Network) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     return tuple(network.parameters[name] for name in names), described
 
 
-def unflatten(described: tuple[Any, ...], arrays: Iterator[Any]) -> Network:
+def unflatten(described: tuple[Any, ...], arrays: Iterable[Any]) -> Network:
     """What `flatten` took apart."""
     architecture, signature, names = described
     return Network(architecture, signature, dict(zip(names, arrays, strict=True)))
@@ -98,7 +105,7 @@ def unflatten(described: tuple[Any, ...], arrays: Iterator[Any]) -> Network:
 def _register() -> None:
     import jax
 
-    jax.tree_util.register_pytree_node(Network, flatten, unflatten)  # type: ignore[misc]
+    jax.tree_util.register_pytree_node(Network, flatten, unflatten)
 
 
 when_jax_is_imported(_register)

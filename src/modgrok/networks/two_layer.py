@@ -133,6 +133,10 @@ class TwoLayer(Architecture):
         inputs, outputs = len(signature.sizes) * max(signature.sizes), signature.outputs
         return Cost(2 * self.width * outputs, self.width * (inputs + outputs), self.width)
 
+    def facts(self, parameters: Parameters, signature: Signature) -> dict[str, Any]:
+        norm = Normalization(parameters["mean"], parameters["std"]) if "mean" in parameters else None
+        return {"scales": self.scales(signature), "normalization": norm}
+
     def tensors(self, parameters: Parameters) -> Parameters:
         w_in = parameters["columns"].transpose(2, 0, 1)
         rest = {name: value for name, value in parameters.items() if name not in ("columns", "readout")}
@@ -155,6 +159,12 @@ def two_layer(
     rest = {} if normalization is None else normalization._asdict()
     signature = Signature((w_in.shape[2],) * w_in.shape[1], w_out.shape[0])
     return Network(architecture, signature, architecture.from_tensors({"w_in": w_in, "w_out": w_out} | rest))
+
+
+def hidden(network: Network, inputs: Integer[Any, "row S"]) -> Inexact[Any, "row N"]:
+    r"""First preactivations $h^{(1)}_k$ of the paper's network."""
+    assert isinstance(network.architecture, TwoLayer)
+    return network.architecture.hidden(network.parameters, inputs, network.signature)
 
 
 def scales(parametrization: str, input_dimension: int, width: int) -> Scales:

@@ -65,7 +65,7 @@ def curves(
             panel.set_yscale("log")
         if measure == "accuracy":
             panel.set_ylim(-0.03, 1.03)
-        panel.legend()
+        panel.legend(loc="center left" if measure == "accuracy" else "best")
     return panel
 
 

@@ -26,7 +26,6 @@ def portrait(subject: Subject, history: History | None = None, title: str = "") 
             learning.text(0.5, 0.5, "no curves: a network from a file", ha="center", va="center", color=GRAY)
         else:
             curves(history, ax=learning).set_title("learning")
-            learning.legend(loc="center left")
             losses = learning.twinx()
             curves(history, "loss", ax=losses, linestyle="--", linewidth=0.9).set_ylabel("loss (dashed)")
             losses.get_legend().remove()

@@ -34,7 +34,7 @@ def ordered_weights(subject: Subject) -> Float[np.ndarray, "N input"]:
 
 def weights(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     """The ordered weights as a map: waves show as stripes that grow finer downwards."""
-    from modgrok.tasks.shape import variable_names
+    from modgrok.tasks.task import variable_names
 
     analysis = analyzed(subject)
     rows, arity = ordered_weights(analysis), analysis.task.arity

@@ -11,7 +11,7 @@ from typing import Any
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer
 from modgrok.experiments.interruption import Interruption
-from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.execution import Plan
 from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.reproduce.plan import cost
@@ -40,10 +40,10 @@ class Lines(Observer):
 
 
 @contextmanager
-def watch(results: Results, studies: dict[str, str]) -> Iterator[Lines]:
+def watch(planned: Plan, studies: dict[str, str]) -> Iterator[Lines]:
     """Training seen in lines, and stopped by signals where everything can be stored."""
     with Interruption() as interruption:
-        yield Lines(len(results.pending), studies, interruption)
+        yield Lines(planned.runs - planned.stored, studies, interruption)
 
 
 def parse(argv: Sequence[str]) -> Request:

@@ -65,11 +65,13 @@ def claims_of(*modules: ModuleType) -> tuple[Claim, ...]:
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Claim))
 
 
-def decide(holds: bool, yes: str, no: str, measured: dict[str, str], remark: str = "") -> Verdict:
-    """Says `yes` or `no`, or `yes` in both cases where there is no `no`; what holds with a remark says which."""
+def decide(holds: bool, yes: str, no: str, measured: dict[str, str], *remarks: str | bool) -> Verdict:
+    """Says `yes` or `no`, or `yes` in both cases where there is no `no`; what holds with remarks (those that are not
+    false) says which."""
     if not holds:
         return Verdict("does not hold here", no or yes, measured)
-    return Verdict("holds with a remark" if remark else "holds", f"{yes} {remark}".strip(), measured)
+    said = [remark for remark in remarks if isinstance(remark, str) and remark]
+    return Verdict("holds with a remark" if said else "holds", " ".join([yes, *said]), measured)
 
 
 def not_run(sentence: str, measured: dict[str, str] | None = None) -> Verdict:

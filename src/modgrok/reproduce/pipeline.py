@@ -11,7 +11,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Run, Store
 from modgrok.experiments.environment import host_environment
 from modgrok.experiments.sweeps.engines import engine_named
-from modgrok.experiments.sweeps.execution import execute, plan
+from modgrok.experiments.sweeps.execution import Plan, execute, plan
 from modgrok.experiments.sweeps.results import Results
 from modgrok.plot import style
 from modgrok.reproduce.claim import Verdict
@@ -23,7 +23,7 @@ from modgrok.reproduce.study import Numbers, Profile, Study
 from modgrok.text import duration
 
 Say = Callable[[str], None]
-Watch = Callable[[Results, dict[str, str]], AbstractContextManager[Observer | None]]
+Watch = Callable[[Plan, dict[str, str]], AbstractContextManager[Observer | None]]
 """From what is to be trained, and the study that needs each run first, to the observer of its training."""
 
 
@@ -70,7 +70,7 @@ class Outcome:
     report: Path | None
 
 
-def reproduce(request: Request, watch: Watch = lambda results, studies: nullcontext(), say: Say = print) -> Outcome:
+def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcontext(), say: Say = print) -> Outcome:
     """Does what is asked and writes it to the request's folder."""
     paper, out = find_paper(request.paper), request.folder
     profile = paper.profile(request.profile)
@@ -110,8 +110,9 @@ def train(request: Request, studies: Sequence[Study], profile: Profile, watch: W
     engine = engine_named(request.engine, request.address)
     began = time.monotonic()
     try:
-        with watch(results, dict(zip(results.ids, needed.values(), strict=True))) as observer:
-            failures = execute(plan(results, store, engine), results, store, engine, observer)
+        planned = plan(results, store, engine)
+        with watch(planned, dict(zip(results.ids, needed.values(), strict=True))) as observer:
+            failures = execute(planned, results, store, engine, observer)
     finally:
         add_to_session(out, profile, _environment(store, results), time.monotonic() - began)
     if failures:

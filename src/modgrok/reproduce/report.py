@@ -2,7 +2,6 @@
 HTML file is made of that, and opens anywhere, offline, with style and figures inside."""
 
 import base64
-import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -162,17 +161,18 @@ def describe(experiments: Sequence[Experiment]) -> list[str]:
     """The settings of many experiments, a phrase for each that is not the default; values that vary are listed."""
     if not experiments:
         return []
-    rows = [vars(experiment.resolve()) | {"task": experiment.task} for experiment in experiments]
-    defaults = vars(Experiment(task="n").resolve())
+    rows = [experiment.resolve().as_dict() | {"task": experiment.task} for experiment in experiments]
+    defaults = Experiment(task="n").resolve().as_dict()
     values = {
-        field.name: list(dict.fromkeys(row[field.name] for row in rows))
-        for field in dataclasses.fields(Experiment)
-        if field.name not in SILENT
+        name: list({str(row[name]): row[name] for row in rows if row[name] is not None}.values())
+        for name in rows[0]
+        if name not in SILENT
     }
-    if None not in values["examples"]:
+    if values["examples"]:
         del values["fraction"]
-    unusual = {name: some for name, some in values.items() if name in ALWAYS or some != [defaults[name]]}
-    return [_phrase(name, some) for name, some in unusual.items() if some != [None]]
+    return [
+        _phrase(name, some) for name, some in values.items() if some and (name in ALWAYS or some != [defaults[name]])
+    ]
 
 
 def _phrase(name: str, values: list[Any]) -> str:

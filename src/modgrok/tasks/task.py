@@ -178,7 +178,7 @@ class Task:
 
     def unordered(self) -> "Task":
         """The same function with one order of each input, n1 ≤ n2 ≤ …; the other orders become holes."""
-        axes = range(self.arity)
+        axes = range(1, self.arity)
         if not self.enumerable or any(
             self.sizes[s] != self.sizes[0] or not np.array_equal(self.table, self.table.swapaxes(0, s)) for s in axes
         ):
@@ -189,12 +189,13 @@ class Task:
         table = self.table.copy()
         for one, next_one in pairwise(values):
             table[np.broadcast_to(one > next_one, self.sizes)] = HOLE
+        table.setflags(write=False)
         return dataclasses.replace(self, table=table, name=f"{self.name}:unordered")
 
     @classmethod
     def from_expression(cls, text: str, modulus: int) -> "Task":
-        """The function that a text spells, such as `n^2 + m^2`; the grammar is in `modgrok.tasks.expression`."""
-        from modgrok.tasks.expression import parse
+        """The function that a text spells, such as `n^2 + m^2`; see `modgrok.tasks.grammar`."""
+        from modgrok.tasks.grammar import parse
 
         table = parse(text).table(modulus)
         table.setflags(write=False)
@@ -255,11 +256,12 @@ def whole_modulus(modulus: Any) -> int:
         whole = operator.index(modulus)
     except TypeError:
         raise ModgrokError(f"The modulus is a whole number, not {modulus!r}.") from None
+    digits = round(abs(whole).bit_length() * math.log10(2))
+    shown = f"one of about {digits:,} digits" if digits > 20 else str(modulus)
     if isinstance(modulus, bool) or whole < 2:
-        raise ModgrokError(f"The modulus must be at least 2, not {modulus}.")
+        raise ModgrokError(f"The modulus must be at least 2, not {shown}.")
     if whole > MOST_ENTRIES:
-        known = whole if whole < 10**20 else f"one of about {round(whole.bit_length() * math.log10(2)):,} digits"
-        raise ModgrokError(f"A table has at most {MOST_ENTRIES:,} entries, too few for the modulus {known}.")
+        raise ModgrokError(f"A table has at most {MOST_ENTRIES:,} entries, too few for the modulus {shown}.")
     return whole
 
 

@@ -15,16 +15,21 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from modgrok.training.compilation_cache import enable_cache
 from modgrok.training.data import Batch, RunData
 from modgrok.training.loop import State, advance, start, start_randomly
 from modgrok.training.program import EXAMPLES, Program
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "cpu": {"xla_cpu_prefer_vector_width": 512},
-    "gpu": {"xla_gpu_enable_triton_gemm": False},
+    "gpu": {
+        "xla_gpu_enable_triton_gemm": False,
+        "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,CUDNN,CONDITIONAL,WHILE",
+    },
 }
 """Compiler options of each platform. A CPU that has vectors of 512 bits uses them: a twentieth faster. Without Triton a
-GPU's products are as fast, and compile in a third of the time."""
+GPU's products are as fast, and compile in a third of the time. With its loop over steps in a command buffer it need not
+ask the host after each: 10 µs less."""
 
 
 SHARING = 8
@@ -46,6 +51,7 @@ def compiled(
     program: Program, devices: tuple[Any, ...]
 ) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
     """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices."""
+    enable_cache()
     runs, data = _layout(program)
     mesh = _mesh(program, devices)
     batch = data.batch if isinstance(data, RunData) else data

@@ -88,9 +88,12 @@ def _step(program: Program, state: State, data: RunData, rates: Rates, key: Any,
     noise = None
     if "dropout" in program.features:
         noise = Noise(jax.random.fold_in(key, step), rates["dropout"], chosen.weight[0], None)
-    loss, gradient = kernel_for(program).loss_and_gradient(program, state.weights, chosen, data.codes, noise)
+    kernel = kernel_for(program)
+    loss, gradient = kernel.loss_and_gradient(program, state.weights, chosen, data.codes, noise)
     moved, optimizer = update(program, rates, gradient, state.optimizer, state.weights, state.start, step)
-    finite = jnp.isfinite(loss) & jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
+    finite = jnp.isfinite(loss)
+    if not kernel.guards:
+        finite &= jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
     moving = finite & ~state.frozen
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
     diverged = ~finite & ~state.frozen

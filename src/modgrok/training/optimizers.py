@@ -171,7 +171,7 @@ def _muon(rates: Rates) -> Any:
     """Momentum, made orthogonal by Newton–Schulz for matrices; the sign of the momentum for vectors and stacks."""
     import jax
     import optax
-    from optax.contrib import scale_by_muon
+    from optax.contrib import MuonDimensionNumbers, scale_by_muon
 
     def kinds(parameters: Parameters) -> Mapping[str, str]:
         return {name: "muon" if leaf.ndim == 2 else "sign" for name, leaf in parameters.items()}
@@ -180,7 +180,11 @@ def _muon(rates: Rates) -> Any:
         optax.trace(decay=rates["momentum"], nesterov=True),
         optax.stateless(lambda updates, _: jax.tree.map(jax.numpy.sign, updates)),
     )
-    return optax.partition({"muon": scale_by_muon(beta=rates["momentum"]), "sign": sign}, kinds)
+    matrices = scale_by_muon(
+        beta=rates["momentum"],
+        weight_dimension_numbers=lambda updates: jax.tree.map(lambda _: MuonDimensionNumbers(), updates),
+    )
+    return optax.partition({"muon": matrices, "sign": sign}, kinds)
 
 
 SCALINGS: dict[str, Callable[[Rates], Any]] = {

@@ -1,18 +1,23 @@
 """An engine that trains nothing: what a run comes to is decided by the test."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments.cost import Speed
+from modgrok.experiments.planner import Batch, Failure, plan_experiments
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.engines import Engine
-from modgrok.experiments.sweeps.estimate import Speed
-from modgrok.experiments.sweeps.units import Failure, Unit
-from modgrok.networks import Network
+from modgrok.networks import two_layer
 
 Outcome = Callable[[Experiment], dict[str, Any]]
+PRETENDED = Result(
+    "", "finished", 10, 0.1, None, 0.5, None, None, None, None, None, 1.0, {"ipr": None, "task_ipr": None}
+)
 
 
 class PretendedEngine(Engine):
@@ -24,15 +29,15 @@ class PretendedEngine(Engine):
     def workers(self) -> int:
         return 1
 
-    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Unit]:
-        return [Unit((experiment,)) for experiment in experiments]
+    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Batch]:
+        return plan_experiments(experiments, store, "cpu", lambda *_: 1)
 
-    def measure(self, unit: Unit, store: Store) -> Speed:
+    def measure(self, batch: Batch, store: Store) -> Speed:
         return Speed("1 × pretended", 1000.0, 1 << 20, 1e6, 2.0)
 
-    def train(self, plan: Sequence[Unit], store: Store, observer: Observer) -> list[Failure]:
-        for unit in plan:
-            for experiment in unit.experiments:
+    def train(self, batches: Sequence[Batch], store: Store, observer: Observer) -> list[Failure]:
+        for batch in batches:
+            for experiment in batch.experiments:
                 self._end(experiment, store, observer)
         return []
 
@@ -40,12 +45,10 @@ class PretendedEngine(Engine):
         self.trained.append(experiment)
         run = store.add(experiment)
         run.begin(store.resolve(experiment), {})
-        empty = dict.fromkeys(("train_accuracy", "train_loss", "test_loss", "ipr", "task_ipr"))
-        result = {"run": run.id, "status": "finished", "steps": 10, "learning_rate": 0.1} | empty
-        result |= {"test_accuracy": 0.5, "memorized_at": None, "grokked_at": None, "diverged_at": None, "seconds": 1.0}
-        result |= self.outcome(experiment)
-        network = Network(np.zeros((1, 2, experiment.modulus)), np.zeros((experiment.modulus, 1)))
-        run.finish(result, network)
+        result = replace(PRETENDED, run=run.id, **self.outcome(experiment))
+        modulus = experiment.modulus
+        assert modulus is not None
+        run.finish(result, two_layer(np.zeros((1, 2, modulus)), np.zeros((modulus, 1))))
         observer.ended(run, result)
 
 

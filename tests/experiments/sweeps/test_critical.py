@@ -10,6 +10,7 @@ import pytest
 from modgrok import plot
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.logistic import fit_transition
 from modgrok.experiments.sweeps.trends import describe, gains, power_law, sentences
@@ -17,15 +18,19 @@ from modgrok.experiments.sweeps.trends import describe, gains, power_law, senten
 BASE = Experiment("n + m", 23, width=16, steps=50)
 
 
+def ended(grokked_at: int | None) -> Result:
+    return Result("0" * 12, "finished", 50, 0.1, 1.0, None, None, None, None, grokked_at, None, 1.0)
+
+
 def pretended(critical: Any, width: float = 0.01, seed: int = 0) -> Any:
     """Trains nothing: a run succeeds with the probability of a logistic transition at `critical(experiment)`."""
     random = np.random.default_rng(seed)
     asked: list[Experiment] = []
 
-    def train(experiments: Sequence[Experiment]) -> list[dict[str, Any] | None]:
+    def train(experiments: Sequence[Experiment]) -> list[Result | None]:
         asked.extend(experiments)
         chances = [1 / (1 + math.exp(-min(50, max(-50, (e.fraction - critical(e)) / width)))) for e in experiments]
-        return [{"grokked_at": 7 if random.random() < chance else None} for chance in chances]
+        return [ended(7 if random.random() < chance else None) for chance in chances]
 
     return train, asked
 
@@ -84,7 +89,7 @@ def test_a_transition_outside_is_said_to_be_there(critical: float, says: str) ->
 def test_runs_that_fail_do_not_count() -> None:
     train, _ = pretended(lambda e: 0.5)
 
-    def failing(experiments: Sequence[Experiment]) -> list[dict[str, Any] | None]:
+    def failing(experiments: Sequence[Experiment]) -> list[Result | None]:
         return [None if e.seed == 1 else result for e, result in zip(experiments, train(experiments), strict=True)]
 
     (found,) = critical_fractions([Search(BASE, Effort(seeds=3, resolution=0.05))], failing)

@@ -10,16 +10,17 @@ import pytest
 from modgrok import plot
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments.cost import estimate
+from modgrok.experiments.planner import out_of_memory, plan_experiments
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps import Sweep
-from modgrok.experiments.sweeps.engines import engine_called
+from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.engines.local import LocalEngine
-from modgrok.experiments.sweeps.estimate import estimate
 from modgrok.experiments.sweeps.execution import execute, plan, run_sweep
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import summarize
 from modgrok.experiments.sweeps.table import sweep_table
-from modgrok.experiments.sweeps.units import out_of_memory, units
 
 BASE = Experiment("n + m", 11, width=16, steps=30, snapshots=0)
 SWEEP = Sweep(BASE, ["fraction=0.4:0.8:0.2", "seed=0:2", "optimizer=adam,adamw"])
@@ -75,7 +76,7 @@ def test_starting_again_trains_what_is_missing(trained: tuple[Store, Results], p
     engine = pretended(grokked)
     assert run_sweep(larger, store, engine).complete
     assert {e.seed for e in engine.trained} == {2}
-    assert plan(results, store, engine).units == ()
+    assert plan(results, store, engine).batches == ()
     (store.folder / results.ids[0] / "result.json").write_text("{")
     assert len(Results(SWEEP.experiments, store).pending) == 1
 
@@ -100,7 +101,7 @@ def test_a_stopped_sweep_leaves_its_table(pretended: Any, tmp_path: Path) -> Non
     class Stopping(Observer):
         count = 0
 
-        def ended(self, run: Any, result: dict[str, Any]) -> None:
+        def ended(self, run: Any, result: Result) -> None:
             self.count += 1
             if self.count == 5:
                 raise Interrupted("Stopped.")
@@ -146,17 +147,17 @@ def test_figures(trained: tuple[Store, Results], tmp_path: Path, kind: Any) -> N
         plot.save(plot.sweep(summary), tmp_path / "figure.txt")
 
 
-def test_units_have_training_sets_of_one_length_on_a_cpu(tmp_path: Path) -> None:
+def test_batches_have_training_sets_of_one_length_on_a_cpu(tmp_path: Path) -> None:
     store = Store(tmp_path)
     experiments = Results(SWEEP.experiments, store).pending
-    found = units(experiments, store, "cpu", lambda *_: 3)
-    assert [len(unit.experiments) for unit in found] == [2, 2] * 3
-    assert all(len({e.fraction for e in unit.experiments}) == 1 for unit in found)
-    assert [unit.experiments[0].fraction for unit in found] == [0.8, 0.8, 0.6, 0.6, 0.4, 0.4]
-    together = units(experiments, store, "gpu", lambda *_: 100)
-    assert [len(unit.experiments) for unit in together] == [12]
-    apart = units([*experiments, Experiment("n + m", 13, width=16).resolve()], store, "gpu", lambda *_: 100)
-    assert len(apart) == 2
+    found = plan_experiments(experiments, store, "cpu", lambda *_: 3)
+    assert [len(batch.experiments) for batch in found] == [2, 2] * 3
+    assert all(len({e.fraction for e in batch.experiments}) == 1 for batch in found)
+    assert [batch.experiments[0].fraction for batch in found] == [0.8, 0.8, 0.6, 0.6, 0.4, 0.4]
+    together = plan_experiments(experiments, store, "gpu", lambda *_: 100)
+    assert [len(batch.experiments) for batch in together] == [12]
+    other = Experiment("n + m", 13, width=16).resolve()
+    assert len(plan_experiments([*experiments, other], store, "gpu", lambda *_: 100)) == 2
 
 
 def test_the_local_engine_splits_what_needs_too_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,29 +165,29 @@ def test_the_local_engine_splits_what_needs_too_much_memory(tmp_path: Path, monk
 
     tried: list[int] = []
 
-    def train_all(experiments: Any, store: Store, observer: Observer) -> None:
+    def train_stored(experiments: Any, store: Store, observer: Observer) -> None:
         tried.append(len(experiments))
         if len(experiments) > 1:
             raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 12 bytes.")
         if experiments[0].seed == 1:
             raise ValueError("broken")
 
-    monkeypatch.setattr(trainer, "train_all", train_all)
+    monkeypatch.setattr(trainer, "train_stored", train_stored)
     store, engine = Store(tmp_path), LocalEngine()
     experiments = Results(SWEEP.experiments[:4], store).pending
-    failures = engine.train(units(experiments, store, "cpu", lambda *_: 4), store, Observer())
+    failures = engine.train(plan_experiments(experiments, store, "cpu", lambda *_: 4), store, Observer())
     assert tried == [4, 2, 1, 1, 2, 1, 1]
-    assert [str(failure) for failure in failures] == ["1 run of n+m modulo 11 failed: ValueError: broken"] * 2
+    assert [str(failure) for failure in failures] == ["1 run of n+m mod 11 failed: ValueError: broken"] * 2
     assert out_of_memory(MemoryError())
 
 
 def test_a_small_sweep_trains_on_the_local_engine(tmp_path: Path) -> None:
-    store, engine = Store(tmp_path), engine_called("local")
+    store, engine = Store(tmp_path), engine_named("local")
     sweep = Sweep(BASE, ["seed=0:3"])
     results = Results(sweep.experiments, store)
     planned = plan(results, store, engine)
-    speed = engine.measure(planned.units[0], store)
-    cost = estimate(planned.units, speed, store)
+    speed = engine.measure(planned.batches[0], store)
+    cost = estimate(planned.batches, speed)
     assert cost.run_steps == 90
     assert cost.seconds > 0
     assert not list(store), "measuring leaves no run behind"
@@ -200,4 +201,4 @@ def test_a_small_sweep_trains_on_the_local_engine(tmp_path: Path) -> None:
 )
 def test_engines_by_name(name: str, address: str | None, says: str) -> None:
     with pytest.raises(ModgrokError, match=says):
-        engine_called(name, address)
+        engine_named(name, address)

@@ -23,8 +23,7 @@ CLEAR = dataclasses.replace(TINY, modulus=23, width=256, gd=Training(1e6, 1000, 
 def shuffled(network: Network, seed: int = 0) -> Network:
     """The same numbers in every neuron, in another order: all structure is gone."""
     rng = np.random.default_rng(seed)
-    return dataclasses.replace(
-        network,
+    return network.replace(
         w_in=rng.permuted(network.w_in.reshape(network.width, -1), axis=1).reshape(network.w_in.shape),
         w_out=rng.permuted(network.w_out, axis=0),
     )

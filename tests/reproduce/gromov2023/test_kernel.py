@@ -19,13 +19,13 @@ def test_the_kernel_is_that_of_a_wide_random_network() -> None:
 def test_the_predictor_solves_kernel_regression() -> None:
     addition = task("n + m", 7)
     train, test = Split(0.6).divide(addition)
-    inputs, answers = grid(7, 2), np.eye(7)[addition.table.reshape(-1)]
+    inputs, answers = grid((7, 7)), np.eye(7)[addition.table.reshape(-1)]
     kernel = tangent_kernel(inputs[train], inputs[train])
     direct = tangent_kernel(inputs[test], inputs[train]) @ np.linalg.solve(kernel, answers[train])
     np.testing.assert_allclose(kernel_predictor(addition, train, test), direct, atol=1e-12)
 
 
 def test_features_are_the_kernel_without_its_memory() -> None:
-    inputs = grid(4, 2)
+    inputs = grid((4, 4))
     kernel = tangent_kernel(inputs, inputs) - 12 * np.eye(len(inputs))
     np.testing.assert_allclose(features(inputs, 4) @ features(inputs, 4).T, kernel, atol=1e-12)

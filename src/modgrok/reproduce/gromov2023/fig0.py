@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments import Experiment, Run
+from modgrok.experiments import Run
 from modgrok.plot import curves, style
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study
@@ -27,10 +27,6 @@ ONSET = 0.1
 """Test accuracy at which generalization counts as begun."""
 AFTERMATH = 1.5
 """Up to so many times the grokking step the gradients belong to it; later the rate may be too large for the minimum."""
-
-
-def experiments(profile: Profile) -> list[Experiment]:
-    return profile.addition_by_gd()
 
 
 def numbers(profile: Profile, runs: list[Run]) -> Numbers:
@@ -122,6 +118,6 @@ STUDY = Study(
     "The network first learns the training pairs by heart; the test loss climbs to a maximum, and only then does the "
     "test accuracy jump, while the weight norms grow and the gradients pass through a maximum.",
     numbers,
-    experiments,
+    Profile.addition_by_gd,
     draw,
 )

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from modgrok.closed_form import solve
-from modgrok.experiments import Experiment, Run
+from modgrok.experiments import Run
 from modgrok.networks import Network, hidden_map, output_map
 from modgrok.plot import style
 from modgrok.plot.answers import over_inputs
@@ -20,10 +20,6 @@ NEURON = 30
 """Neuron of the closed forms; of the trained network, before and after, the one that a single wave explains best."""
 FAMILIES = {"n + m": (1, 1), "n − m": (1, -1), "2n": (2, 0), "2m": (0, 2)}
 """The waves of `eq_omg` by their direction in the plane of frequencies (of n, of m)."""
-
-
-def experiments(profile: Profile) -> list[Experiment]:
-    return profile.addition_by_gd()
 
 
 def numbers(profile: Profile, runs: list[Run]) -> Numbers:
@@ -101,7 +97,7 @@ STUDY = Study(
     "2m (horizontal axis) and n − m (the other diagonal). The exact form of finite width, which the paper does not "
     "have, cancels them to rounding error.",
     numbers,
-    experiments,
+    Profile.addition_by_gd,
     draw,
     digits=4,
 )

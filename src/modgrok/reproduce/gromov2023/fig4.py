@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from modgrok.closed_form import solve
-from modgrok.experiments import Experiment, Run
+from modgrok.experiments import Run
 from modgrok.measures import average_ipr
 from modgrok.palette import GRAY, GREEN
 from modgrok.plot import curves, style
@@ -60,10 +60,6 @@ def fit_regimes(x: Float[np.ndarray, "point"], y: Float[np.ndarray, "point"], pi
     return Regimes(breaks, np.cumsum(coefficients[1:]), heights, float(np.sqrt(error)))
 
 
-def experiments(profile: Profile) -> list[Experiment]:
-    return profile.addition_by_adamw()
-
-
 def numbers(profile: Profile, runs: list[Run]) -> Numbers:
     """Curves, the broken line fitted to the ratio, and where accuracy rises, for every seed."""
     closed = solve(task("n + m", profile.modulus), "waves", profile.width)
@@ -110,7 +106,8 @@ def draw(n: Numbers) -> Any:
         where: Any = {"xycoords": ("data", "axes fraction"), "ha": "center", "color": GRAY}
         above.annotate(f"({name})", ((left + right) / 2, 0.8), **where)
     above.set_xlabel("")
-    above.legend(loc="center right")
+    for panel in (above, below):
+        panel.legend(loc="center right")
     style.letter((above, below), ("inverse participation ratio of $W^{(1)}$", "accuracy"))
     style.note(
         figure,
@@ -128,6 +125,6 @@ STUDY = Study(
     "(slow, transition, fast, "
     "saturated) are the pieces of the best continuous broken line, not drawn by hand.",
     numbers,
-    experiments,
+    Profile.addition_by_adamw,
     draw,
 )

@@ -26,7 +26,9 @@ def read_table(path: Path) -> Shaped[np.ndarray, "..."]:
         if not path.is_file():
             raise ModgrokError(f"{str(path)!r} is not a plain file.")
         return _read_npy(path) if suffix == ".npy" else _read_csv(path)
-    except (OSError, ValueError, TypeError, EOFError, OverflowError, MemoryError, RecursionError) as error:
+    except ModgrokError:
+        raise
+    except Exception as error:  # NumPy evaluates headers as Python, which can fail in every way
         raise ModgrokError(f"{str(path)!r} cannot be read as a table: {error}") from error
 
 

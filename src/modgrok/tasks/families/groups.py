@@ -95,7 +95,7 @@ def identity(table: Cayley) -> int:
     return int(both[0])
 
 
-def check_group(table: Cayley) -> None:
+def check_group(table: Int[np.ndarray, "..."]) -> None:
     """An error that says why a table is not that of a group.
 
     Associativity by Light's test: x (g y) = (x g) y for all x, y and for g in a generating set, which a Latin square

@@ -24,7 +24,8 @@ def addition(count: int, arity: int = 2, codes: int | None = None) -> Task:
 
 
 def _read(text: str, _: int | None) -> Task:
-    match = re.fullmatch(r"add:([0-9]{1,9})(?:,\s*([0-9]{1,2}))?(?:,\s*codes=([1-9][0-9]{0,3}))?", text, re.IGNORECASE)
+    pattern = "add:([0-9]{1,9})(?:,([0-9]{1,2}))?(?:,codes=([1-9][0-9]{0,3}))?"
+    match = re.fullmatch(pattern, "".join(text.split()), re.IGNORECASE)
     if match is None or int(match[1]) < 2 or int(match[2] or 2) < 1:
         raise ModgrokError(f"Plain addition of the integers 0 … 9 is written add:10, not {text!r}.")
     return addition(int(match[1]), int(match[2] or 2), int(match[3]) if match[3] else None)

@@ -47,7 +47,7 @@ def parity(n: int, k: int, seed: int | None = None) -> Task:
 
 
 def _read(text: str, _: int | None) -> Task:
-    match = re.fullmatch(r"parity:([0-9]{1,6})\s*,\s*([0-9]{1,6})(?:\s*,\s*([0-9]{1,18}))?", text, re.IGNORECASE)
+    match = re.fullmatch("parity:([0-9]{1,6}),([0-9]{1,6})(?:,([0-9]{1,18}))?", "".join(text.split()), re.IGNORECASE)
     if match is None:
         raise ModgrokError(f"A parity is written parity:n,k or parity:n,k,SEED, such as parity:40,3, not {text!r}.")
     return parity(int(match[1]), int(match[2]), None if match[3] is None else int(match[3]))

@@ -18,7 +18,7 @@ from modgrok.tasks.structure.shifts import Effort, Matrix, Placement, placements
 _SHIFT_EFFORT = 20_000_000  # for each order of the rows
 _PARALLEL_EFFORT = 400_000_000
 _SMALL = 13  # groups up to this order are searched by backtracking
-_SMALL_EFFORT = 100_000_000
+_SMALL_EFFORT = 1_000_000_000  # about a second
 _ORDERS = 4  # orders of the rows that are tried: which two come first decides the first distance
 
 
@@ -55,7 +55,9 @@ def _numbered(lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _distinct(table: np.ndarray, axis: int) -> _Distinct:
     moved = np.moveaxis(table, axis, 0)
-    values = np.unique(moved, return_inverse=True)[1].reshape(len(moved), -1)
+    occurs = np.zeros(int(moved.max()) + 1, dtype=bool)
+    occurs[moved] = True
+    values = (np.cumsum(occurs) - 1)[moved].reshape(len(moved), -1)
     rows, row = _numbered(values)
     columns, column = _numbered(values[rows].T)
     return _Distinct(values[np.ix_(rows, columns)], row, column.reshape(moved.shape[1:]))

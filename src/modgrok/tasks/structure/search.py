@@ -16,6 +16,9 @@ from modgrok.tasks.structure.holes import (
 from modgrok.tasks.structure.separable import as_product, as_sum, outer_product, outer_sum
 from modgrok.tasks.structure.verdict import Structure
 
+MOST_ENTRIES = 10_000_000
+"""Larger tables are not searched for functions of sums and products."""
+
 
 def find_structure(table: Table) -> Structure:
     """The simplest of `sum`, `product`, `function_of_sum`, `function_of_product` that the table is.
@@ -36,6 +39,8 @@ def _search(table: Table, p: int) -> Structure:
     if parts is not None:
         reason = "Every 2×2 minor of the table is 0, so it has rank one modulo p."
         return _verified(table, Structure("product", p, reason, parts, identity))
+    if table.size > MOST_ENTRIES:
+        return _of_large_table(table, p)
     sums = function_of_sum(table)
     if isinstance(sums, Structure):
         return _verified(table, sums)
@@ -43,6 +48,15 @@ def _search(table: Table, p: int) -> Structure:
     if isinstance(products, Structure):
         return _verified(table, products)
     return _nothing(p, sums, products)
+
+
+def _of_large_table(table: Table, p: int) -> Structure:
+    """What two variables alone can exclude, the others being 0."""
+    face = table.reshape(p, p, -1)[:, :, 0]
+    if face.size <= MOST_ENTRIES and (found := _search(face, p)).kind == "none":
+        return Structure("none", p, f"Already where all variables but two are 0: {found.reason}")
+    reason = f"Neither a sum nor a product; functions of them are sought in tables of at most {MOST_ENTRIES:,} entries."
+    return Structure("unknown", p, reason)
 
 
 def _search_among_holes(table: Table, p: int) -> Structure:

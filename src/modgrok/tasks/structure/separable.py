@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from modgrok.tasks.arithmetic import prime_factors
 
@@ -46,12 +46,16 @@ def as_sum(table: Int[np.ndarray, "*inputs"], modulus: int) -> Parts | None:
     return parts if np.array_equal(outer_sum(parts, modulus), table % modulus) else None
 
 
+def _is_unit(table: np.ndarray, modulus: int) -> Bool[np.ndarray, "*inputs"]:
+    return (np.gcd(np.arange(modulus), modulus) == 1)[table]
+
+
 def _product_through_unit(table: np.ndarray, modulus: int) -> Parts | None:
     """The only g_s there can be, from the lines through the first invertible entry, or None."""
-    units = np.argwhere(np.gcd(table, modulus) == 1)
-    if not len(units):
+    units = _is_unit(table, modulus)
+    if not units.any():
         return None
-    at = tuple(int(i) for i in units[0])
+    at = tuple(int(i) for i in np.unravel_index(int(np.argmax(units)), table.shape))
     inverse = pow(int(table[at]), -1, modulus) if modulus > 1 else 0
     first, *rest = _lines(table, at)
     parts = (first % modulus, *(line * inverse % modulus for line in rest))
@@ -73,7 +77,7 @@ def as_product(table: Int[np.ndarray, "*inputs"], modulus: int) -> Parts | None:
     With an invertible entry the lines through it are the only choice up to units. Without one the question is
     decided modulo each prime power of the modulus and put together by the Chinese remainder theorem.
     """
-    if np.any(np.gcd(table, modulus) == 1):
+    if _is_unit(table, modulus).any():
         return _product_through_unit(table, modulus)
     parts = [np.zeros(size, dtype=np.int64) for size in table.shape]
     for prime in prime_factors(modulus):
@@ -99,7 +103,9 @@ def as_shifted_product(table: Int[np.ndarray, "*inputs"], modulus: int) -> tuple
     corner, row, column = flat[0, 0], flat[:1], flat[:, :1]
     left = (corner * flat - row * column) % modulus
     right = (corner + flat - row - column) % modulus
-    left, right = np.divmod(np.unique(left * modulus + right), modulus)
+    occurs = np.zeros((modulus, modulus), dtype=bool)
+    occurs[left, right] = True
+    left, right = np.nonzero(occurs)
     shifts = np.arange(modulus)
     for start in range(0, len(left), 256):
         block = slice(start, start + 256)

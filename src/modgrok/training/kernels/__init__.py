@@ -13,6 +13,9 @@ from modgrok.training.program import Program
 class Kernel(Protocol):
     """A way from parameters and examples to loss and gradient, with what is peculiar to a platform inside."""
 
+    guards: bool
+    """Whether the loss is not a number wherever the gradient is not finite."""
+
     def room(self, program: Program, inputs: Callable[[], Any], rows: int) -> Room:
         """How long a run's arrays are, from its training inputs, where they matter, and how many there are."""
 
@@ -30,8 +33,8 @@ class Kernel(Protocol):
 
 def kernel_for(program: Program) -> Kernel:
     """The fastest kernel that knows this program."""
-    from modgrok.training.kernels import generic, two_layer
+    from modgrok.training.kernels import generic, gpu, two_layer
 
     if program.architecture.name == "two-layer" and not program.codes:
-        return two_layer.KERNEL
+        return gpu.KERNEL if gpu.applies(program) else two_layer.KERNEL
     return generic.KERNEL

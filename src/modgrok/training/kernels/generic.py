@@ -17,6 +17,8 @@ from modgrok.training.program import Program
 class Generic:
     """Serves every architecture on every platform."""
 
+    guards = False
+
     def room(self, program: Program, inputs: Callable[[], Any], rows: int) -> Room:
         return Room(rows)
 

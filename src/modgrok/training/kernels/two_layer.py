@@ -29,6 +29,8 @@ from modgrok.training.program import Program
 class TwoLayerKernel:
     """The paper's network in plain XLA, on a CPU and on a GPU."""
 
+    guards = False
+
     def room(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> Room:
         """On a GPU rows in multiples of 32 with at least one row of padding, slots in multiples of 2."""
         if not gathers(program):

@@ -14,28 +14,13 @@ MATCHING = (
 
 
 def _critical(n: Numbers) -> dict[str, str]:
-    return {
-        f"smallest α with grokking, {name}": "–" if value is None else number(value)
-        for name, value in n["critical_fraction"].items()
-    }
+    return {f"smallest α with grokking, {name}": number(value) for name, value in n["critical_fraction"].items()}
 
 
-def _compare_times(n: Numbers, names: tuple[str, ...], who: str, against: str) -> Verdict:
-    fraction = n["fractions"][-2]
-    times = {name: n["times"][name][-2] for name in (against, *names)}
-    medians = {name: n["median_times"][name][-2] for name in times}
-    base = medians[against]
-    faster = [name for name in names if base is not None and medians[name] is not None and medians[name] < base]
-    slower = [name for name in names if name not in faster]
-    return decide(
-        bool(faster) and not slower,
-        f"{who} grok in fewer steps than plain GD."
-        if not slower
-        else f"Not faster than plain GD: {', '.join(slower)}.",
-        "",
-        {f"steps at α = {fraction}, {name}": spread(cell) for name, cell in times.items()},
-        MATCHING,
-    )
+def _against_gd(n: Numbers, name: str) -> dict[float, float]:
+    """Median steps relative to plain GD's at every fraction where both grok."""
+    rows = zip(n["fractions"], n["median_times"][name], n["median_times"]["GD"], strict=True)
+    return {fraction: a / b for fraction, a, b in rows if a is not None and b is not None}
 
 
 @claim(
@@ -68,7 +53,16 @@ def critical_fraction(n: Numbers) -> Verdict:
 @claim("2, 4.2 (Fig. 3a)", "median steps of Adam, AdamW and momentum below GD's at the second largest α", "fig3")
 def adaptive_time(n: Numbers) -> Verdict:
     """Adaptive optimizers grok in fewer steps."""
-    return _compare_times(n, ("Adam", "AdamW", "momentum"), "Adaptive optimizers and momentum", "GD")
+    times = {name: n["times"][name][-2] for name in ("GD", "Adam", "AdamW", "momentum")}
+    base, *others = ((name, n["median_times"][name][-2]) for name in times)
+    slower = [name for name, time in others if base[1] is None or time is None or time >= base[1]]
+    return decide(
+        not slower,
+        "Adaptive optimizers and momentum grok in fewer steps than plain GD.",
+        f"Not faster than plain GD: {', '.join(slower)}.",
+        {f"steps at α = {n['fractions'][-2]}, {name}": spread(cell) for name, cell in times.items()},
+        MATCHING,
+    )
 
 
 @claim(
@@ -78,53 +72,37 @@ def adaptive_time(n: Numbers) -> Verdict:
 )
 def regularization_time(n: Numbers) -> Verdict:
     """Regularization makes grokking happen after fewer steps."""
-    ratios = {}
-    for name in REGULARIZED:
-        pairs = zip(n["median_times"][name], n["median_times"]["GD"], strict=True)
-        known = [a / b for a, b in pairs if a is not None and b is not None]
-        ratios[name] = known
+    ratios = {name: list(_against_gd(n, name).values()) for name in REGULARIZED}
     faster = [name for name, known in ratios.items() if known and min(known) < 1]
     always = [name for name, known in ratios.items() if known and max(known) < 1]
     return decide(
         bool(faster),
-        f"Fewer steps than plain GD at some α: {', '.join(faster)}."
-        if faster
-        else "Weight decay, dropout and batch norm do not shorten the time to grokking.",
-        "",
-        {
-            f"steps relative to GD, {name}": spread(known, over="fraction") if known else "–"
-            for name, known in ratios.items()
-        },
-        (
-            ""
-            if len(always) == len(REGULARIZED)
-            else "Not at every α, and not each of them: near the critical fraction regularization helps most. "
-        )
-        + MATCHING,
+        f"Fewer steps than plain GD at some α: {', '.join(faster)}.",
+        "Weight decay, dropout and batch norm do not shorten the time to grokking.",
+        {f"steps relative to GD, {k}": spread(known, over="fraction") if known else "–" for k, known in ratios.items()},
+        len(always) < len(REGULARIZED)
+        and "Not at every α, and not each of them: near the critical fraction regularization helps most.",
+        MATCHING,
     )
 
 
 @claim("4.1 (Fig. 3a)", "fewer median steps than GD at more than half of the α where both grok", "fig3")
 def momentum(n: Numbers) -> Verdict:
     """Momentum plays a major role in shortening the time to grokking."""
-    rows = zip(n["fractions"], n["median_times"]["momentum"], n["median_times"]["GD"], strict=True)
-    ratios = {fraction: a / b for fraction, a, b in rows if a is not None and b is not None}
+    ratios = _against_gd(n, "momentum")
     slower = [number(fraction) for fraction, ratio in ratios.items() if ratio >= 1]
     holds = 2 * len(slower) < len(ratios)
     critical = n["critical_fraction"]
     same = critical["momentum"] is not None and critical["GD"] is not None and critical["momentum"] >= critical["GD"]
-    remarks = [
-        f"Not at α = {', '.join(slower)}." if slower else "",
-        "It does not lower the critical fraction on this grid." if same else "",
-        MATCHING,
-    ]
     return decide(
         holds,
         f"Momentum shortens the time to grokking at {len(ratios) - len(slower)} of the {len(ratios)} values of α.",
         "Momentum does not shorten the time.",
         {f"steps relative to GD at α = {fraction}": number(ratio) for fraction, ratio in ratios.items()}
         | _critical({"critical_fraction": {k: critical[k] for k in ("GD", "momentum")}}),
-        " ".join(filter(None, remarks)),
+        f"Not at α = {', '.join(slower)}." if slower else "",
+        same and "It does not lower the critical fraction on this grid.",
+        MATCHING,
     )
 
 
@@ -136,17 +114,16 @@ def lower_fraction(n: Numbers) -> Verdict:
     others = {name: value for name, value in critical.items() if name != "GD"}
     lower = [name for name, value in others.items() if value is not None and (base is None or value < base)]
     rest = [name for name in others if name not in lower]
-    regularized = [
-        name for name in ("GD + weight decay", "AdamW", "GD + dropout", "momentum + weight decay") if name in lower
-    ]
+    regularized = {"GD + weight decay", "AdamW", "GD + dropout", "momentum + weight decay"}
     return decide(
-        len(regularized) >= 2,
+        len(regularized & set(lower)) >= 2,
         f"Less data is enough with {', '.join(lower)}."
         if lower
         else "No optimizer groks with less data than plain GD.",
         "",
         _critical(n),
-        f"Not with {', '.join(rest)}. {MATCHING}" if rest else MATCHING,
+        f"Not with {', '.join(rest)}." if rest else "",
+        MATCHING,
     )
 
 

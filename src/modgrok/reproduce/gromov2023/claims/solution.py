@@ -86,15 +86,9 @@ def trained_width(n: Numbers) -> Verdict:
 @claim("4.2 (Fig. 3b)", "GD or AdamW reaches 99 % mean accuracy at a smaller width than random phases", "fig3")
 def trained_faster(n: Numbers) -> Verdict:
     """Trained networks are right at a smaller width than random phases, since training tunes phases."""
-    level = 0.99
-    widths = {name: _width_of(series, level) for name, series in n["by_width"].items()}
+    widths = {name: _width_of(series, 0.99) for name, series in n["by_width"].items()}
     phases = widths["random phases"]
     better = {name: widths[name] < phases for name in ("GD", "AdamW")}
-    remark = (
-        ""
-        if all(better.values())
-        else f"Here only {'GD' if better['GD'] else 'AdamW'} does, within the profile's steps."
-    )
     return decide(
         any(better.values()),
         "Trained networks need fewer neurons than random phases for 99 %.",
@@ -103,7 +97,8 @@ def trained_faster(n: Numbers) -> Verdict:
             f"width for 99 %: {name}": "more than tried" if math.isinf(width) else number(width)
             for name, width in widths.items()
         },
-        f"{remark} Chosen phases do better than both: {widths['exact form']} neurons.".strip(),
+        not all(better.values()) and f"Here only {'GD' if better['GD'] else 'AdamW'} does, within the profile's steps.",
+        f"Chosen phases do better than both: {widths['exact form']} neurons.",
     )
 
 
@@ -115,24 +110,18 @@ def trained_faster(n: Numbers) -> Verdict:
 def other_activations(n: Numbers) -> Verdict:
     """The same weights work for other activations, ReLU among them, at larger widths; GELU only at very large width."""
     found = n["activations"]
-    perfect = {
-        name: math.inf if series["perfect_at"] is None else series["perfect_at"] for name, series in found.items()
-    }
+    perfect = {name: series["perfect_at"] or math.inf for name, series in found.items()}
     late = found[SMALL_GELU]
     holds = perfect["x²"] < perfect["ReLU"] < math.inf and perfect["x²"] < perfect["GELU"] < math.inf
     holds &= late["mean"][-1] > late["mean"][0]
-    remarks = [
-        f"{SMALL_GELU}: {percent(late['mean'][-1])} at N = {late['widths'][-1]}, the widest tried."
-        if math.isinf(perfect[SMALL_GELU])
-        else "",
-        "An odd activation (tanh) stays at chance: it makes no wave in n + m." if math.isinf(perfect["tanh"]) else "",
-    ]
     return decide(
         holds,
         "The same weights work for ReLU and GELU, at larger widths than for the square.",
         "The weights do not carry over to ReLU and GELU at larger widths.",
         {name: f"{percent(series['mean'][-1])} at N = {series['widths'][-1]}" for name, series in found.items()},
-        " ".join(filter(None, remarks)),
+        math.isinf(perfect[SMALL_GELU])
+        and f"{SMALL_GELU}: {percent(late['mean'][-1])} at N = {late['widths'][-1]}, the widest tried.",
+        math.isinf(perfect["tanh"]) and "An odd activation (tanh) stays at chance: it makes no wave in n + m.",
     )
 
 

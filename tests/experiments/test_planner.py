@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from modgrok.experiments import Run, batches
-from modgrok.experiments.batches import Planned, plan
+from modgrok.experiments import planner
+from modgrok.experiments.planner import Planned, plan
+from modgrok.experiments.trainer import batch_limit
 from modgrok.training import devices
 
 
@@ -19,13 +20,16 @@ class Device:
 
 
 @pytest.fixture
-def planned(lab, tmp_path):
+def planned(lab):
     def planned(step=0, **changes):
         experiment = lab.small(**changes).resolve()
-        task = experiment.load_task()
-        return Planned(Run(tmp_path / experiment.id), experiment, task, experiment.split.divide(task)[0], step)
+        return Planned(experiment, experiment.load_task(), step)
 
     return planned
+
+
+def plan_on(members, devices):
+    return plan(members, devices[0].platform, batch_limit(devices))
 
 
 def sizes(found):
@@ -43,7 +47,7 @@ def test_what_may_differ_within_a_batch(planned):
         {"until": 5},
     ]
     changes += [{"task": "n * m"}, {"threshold": 0.9}, {"beta1": 0.5}, {"sampling": "balanced"}]
-    assert sizes(plan([planned(**change) for change in changes], [Device()])) == [len(changes)]
+    assert sizes(plan_on([planned(**change) for change in changes], [Device()])) == [len(changes)]
 
 
 @pytest.mark.parametrize(
@@ -69,49 +73,49 @@ def test_what_may_differ_within_a_batch(planned):
     ids=str,
 )
 def test_what_may_not(planned, change):
-    assert sizes(plan([planned(), planned(**change)], [Device()])) == [1, 1]
+    assert sizes(plan_on([planned(), planned(**change)], [Device()])) == [1, 1]
 
 
 @pytest.mark.parametrize(("optimizer", "kin"), [("gd", "momentum"), ("momentum", "gd"), ("adam", "adamw")])
 def test_optimizers_of_one_family_train_together(planned, optimizer, kin):
     pair = [planned(optimizer=name, steps=60) for name in (optimizer, kin)]
-    assert sizes(plan(pair, [Device()])) == [2]
+    assert sizes(plan_on(pair, [Device()])) == [2]
 
 
 def test_lengths_are_padded_on_a_gpu(planned, monkeypatch):
     """Near ones always, others where a compilation of their own would take longer."""
     members = [planned(fraction=fraction) for fraction in (0.3, 0.7, 0.8, 0.6)]
-    (batch,) = plan(members, [Device("gpu")])
-    assert batch.rows > len(batch.members[0].train) == 97
-    monkeypatch.setattr(batches, "COMPILE_SECONDS", 0.0)
-    assert sizes(plan(members, [Device("gpu")])) == [1, 3]
+    (batch,) = plan_on(members, [Device("gpu")])
+    assert batch.room.rows > batch.members[0].rows == 97
+    monkeypatch.setattr(planner, "COMPILE_SECONDS", 0.0)
+    assert sizes(plan_on(members, [Device("gpu")])) == [1, 3]
 
 
 def test_minibatches_are_drawn_from_training_sets_of_one_length(planned):
     pair = [planned(batch_size=16, fraction=fraction) for fraction in (0.8, 0.79)]
-    assert sizes(plan(pair, [Device("gpu")])) == [1, 1]
+    assert sizes(plan_on(pair, [Device("gpu")])) == [1, 1]
 
 
 def test_batches_are_cut_to_fit_memory(planned):
     members = [planned(seed=seed) for seed in range(20)]
-    (whole,) = plan(members, [Device("gpu")])
-    one = devices.run_bytes(whole.program, whole.rows, whole.slots)
+    (whole,) = plan_on(members, [Device("gpu")])
+    one = devices.run_bytes(whole.program, whole.room, whole.evaluated)
     for memory, devices_, expected in (
         (8 * one, 1, [4, 4, 4, 4, 4]),
         (8 * one, 2, [6, 7, 7]),
         (0, 1, [1] * 20),
     ):
-        found = plan(members, [Device("gpu", memory)] * devices_)
+        found = plan_on(members, [Device("gpu", memory)] * devices_)
         assert sizes(found) == expected
-        assert {member.run.id for batch in found for member in batch.members} == {m.run.id for m in members}
+        assert {member.id for batch in found for member in batch.members} == {m.id for m in members}
 
 
 @pytest.mark.parametrize(("runs", "expected"), [(5, [5, 5]), (1, [2, 4, 4])])
 def test_cpu_batches_are_cut_to_short_calls(planned, monkeypatch, runs, expected):
     members = [planned(seed=seed) for seed in range(10)]
-    (whole,) = plan(members, [Device()])
-    monkeypatch.setattr(devices, "BATCH_FLOATS", runs * whole.rows * whole.program.width)
-    assert sizes(plan(members, [Device()])) == expected
+    (whole,) = plan_on(members, [Device()])
+    monkeypatch.setattr(devices, "BATCH_FLOATS", runs * whole.room.rows * whole.program.architecture.width)
+    assert sizes(plan_on(members, [Device()])) == expected
 
 
 def test_cores_are_those_this_process_may_use(monkeypatch):

@@ -1,0 +1,126 @@
+"""The library in the words of the commands: the same names, defaults and results.
+
+Everything that is a task is a text of any family, a callable, a table or a `Task`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import modgrok.closed_form as closed_form
+from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
+from modgrok.experiments.sweeps.execution import run_sweep
+from modgrok.experiments.sweeps.landscape import Row, landscape_sweep
+from modgrok.experiments.sweeps.landscape import landscape as landscape_rows
+from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS, Sweep
+from modgrok.experiments.sweeps.table import Table
+from modgrok.experiments.train import describe_source
+from modgrok.networks import Network
+from modgrok.tasks import Structure
+from modgrok.tasks import task as find_task
+
+Place = Store | str | Path | None
+
+
+def open(name: str = "last", store: Place = None) -> Run:
+    """A stored run by its id or the beginning of it; `last` is the latest."""
+    return as_store(store).find(name)
+
+
+def classify(task: Any, modulus: int | None = None) -> Structure:
+    """Which closed form a function admits, found from its table."""
+    return find_task(task, modulus).structure
+
+
+def solve(task: Any, form: Any = "waves", *, modulus: int | None = None, **options: Any) -> Network:
+    """The weights that compute a task, written down; options are those of `modgrok.closed_form.solve`."""
+    return closed_form.solve(find_task(task, modulus), form, **options)
+
+
+def sweep(
+    task: Any,
+    modulus: int | None = None,
+    *,
+    vary: Any,
+    store: Place = None,
+    engine: str = "local",
+    address: str | None = None,
+    **settings: Any,
+) -> Table:
+    """Trains all combinations of settings and returns their table.
+
+    `vary` is a mapping from settings to values, each an axis of its own, or a list of axes as `Sweep` takes them.
+    """
+    from modgrok.experiments.sweeps.engines import engine_named
+
+    place = as_store(store)
+    axes = [{name: values} for name, values in vary.items()] if isinstance(vary, dict) else list(vary)
+    described = (
+        [
+            {name: [describe_source(one, modulus, place)["task"] for one in values] if name == "task" else values}
+            for axis in axes
+            for name, values in axis.items()
+        ]
+        if all(isinstance(axis, dict) and len(axis) == 1 for axis in axes)
+        else axes
+    )
+    experiment = Experiment.from_dict(DEFAULTS | describe_source(task, modulus, place) | settings)
+    return run_sweep(Sweep(experiment, described), place, engine_named(engine, address))
+
+
+def critical(
+    task: Any,
+    modulus: int | Sequence[int] | None = None,
+    *,
+    sampling: str | Sequence[str] = "random",
+    effort: Effort | None = None,
+    store: Place = None,
+    **settings: Any,
+) -> list[Critical]:
+    """The critical fraction, for each modulus and each sampling."""
+    from modgrok.training.devices import use_all_cores
+
+    use_all_cores()
+    place, many = as_store(store), {**DEFAULTS, "evaluations": EVALUATIONS}
+    moduli = [modulus] if modulus is None or isinstance(modulus, int) else list(modulus)
+    samplings = [sampling] if isinstance(sampling, str) else list(sampling)
+    searches = [
+        Search(
+            Experiment.from_dict(many | describe_source(task, p, place) | {"sampling": how} | settings),
+            effort or Effort(),
+        )
+        for p in moduli
+        for how in samplings
+    ]
+
+    def train(experiments: Sequence[Experiment]) -> list[Any]:
+        from modgrok.experiments.train import train_all
+
+        train_all(experiments, place)
+        return Results(experiments, place).in_order
+
+    return critical_fractions(searches, train)
+
+
+def landscape(
+    functions: Sequence[str] = (),
+    modulus: int | None = None,
+    *,
+    fraction: Sequence[float] = (0.3, 0.5, 0.7, 0.9),
+    seeds: int = 3,
+    store: Place = None,
+    **settings: Any,
+) -> list[Row]:
+    """Functions, the structure of their tables, and what training makes of them."""
+    place = as_store(store)
+    base = Experiment.from_dict(DEFAULTS | {"task": "n + m", "modulus": modulus} | settings)
+    chosen = landscape_sweep(base, functions, fraction, seeds)
+    run_sweep(chosen, place)
+    return landscape_rows(chosen, Results(chosen.experiments, place))
+
+
+def as_store(store: Place) -> Store:
+    """The store that a value names."""
+    return store if isinstance(store, Store) else Store(store)

@@ -1,0 +1,223 @@
+"""The paper's network on a GPU: products of 16-bit operands with 32-bit sums, small kernels around them.
+
+It knows full batches in single precision. A run that needs more asks for precision `highest`; it, minibatches and batch
+normalization take the plain way, which is also what this one is checked against.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Float16, Float32
+
+from modgrok.networks import Noise, TwoLayer
+from modgrok.networks.activation import activation
+from modgrok.networks.architecture import Parameters
+from modgrok.training.data import Batch, Room
+from modgrok.training.kernels import pallas_kernels as pallas
+from modgrok.training.kernels import two_layer
+from modgrok.training.kernels.pallas_kernels import HALF, SINGLE, Places, Scaled, Tile
+from modgrok.training.losses import Objective
+from modgrok.training.program import Program
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The tiles of every kernel."""
+
+    sizes: Tile = Tile(16, 128)
+    operands: Tile = Tile(8, 128)
+    look_up: Tile = Tile(8, 128, warps=1, repeats=4)
+    residuals: Tile = Tile(64, 64, stages=2)
+    sums: Tile = Tile(4, 128, warps=1)
+
+
+TILES = {
+    "NVIDIA H200": (
+        Tiles(
+            sizes=Tile(32, 32),
+            look_up=Tile(32, 64),
+            residuals=Tile(64, 64, warps=8, stages=3),
+            sums=Tile(8, 128),
+        ),
+        Tiles(
+            sizes=Tile(32, 128, warps=8),
+            operands=Tile(128, 128, warps=8),
+            look_up=Tile(8, 128, warps=1, repeats=8),
+            residuals=Tile(128, 64, stages=2),
+        ),
+    )
+}
+"""Measured, by kind of device: for little work, as many programs as possible; for much, each as large as it can be."""
+OTHER_TILES = Tiles(), Tiles()
+MUCH = 1 << 23
+"""From so many activations of all runs on, there is much to do."""
+PROGRAMS = 128
+"""As many tiles of 128 × 128 a product should have: where there are fewer, its sums are made in parts."""
+
+
+class Tables(NamedTuple):
+    """What is looked up besides the examples."""
+
+    places: Places
+    share: Float32[Any, ""]
+    """The weight of an example."""
+
+
+class Kept(NamedTuple):
+    """What dropout leaves of the hidden layer."""
+
+    mask: Float16[Array, "row width"]
+    growth: Float32[Array, ""]
+    """What the rest is multiplied by."""
+
+
+class Gpu:
+    """Falls back to the plain kernel where it has no way of its own."""
+
+    guards = True
+
+    def room(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> Room:
+        return two_layer.KERNEL.room(program, inputs, rows)
+
+    def tables(self, program: Program, inputs: np.ndarray, room: Room) -> Any:
+        rows = two_layer.KERNEL.tables(program, inputs, room)
+        if not applies(program) or rows is None:
+            return rows
+        size = rows.shape[1]
+        there = np.concatenate([inputs, np.zeros_like(inputs[:1])])  # slots that are not filled name the row beyond
+        variables = range(len(rows))
+        # A single variable has no others, and stands in for them.
+        others = [[there[place, o] for o in variables if o != s or len(rows) == 1] for s, place in enumerate(rows)]
+        counts = np.stack([np.bincount(values, minlength=size) for values in inputs.T])
+        places = Places(rows, np.array(others, np.int32), counts.astype(np.int32))
+        return Tables(places, np.asarray(1 / max(1, len(inputs)), np.float32))
+
+    def extra_floats(self, program: Program, room: Room) -> int:
+        return 0 if applies(program) else two_layer.KERNEL.extra_floats(program, room)
+
+    def loss_and_gradient(
+        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
+    ) -> tuple[Float[Array, ""], Parameters]:
+        """The loss is not a number where the gradient is not finite."""
+        if not isinstance(batch.tables, Tables):
+            return two_layer.KERNEL.loss_and_gradient(program, parameters, batch, codes, noise)
+        kept = None
+        if noise is not None and noise.rate is not None:
+            width = _network(program).width
+            rows = jnp.arange(batch.labels.size, dtype=jnp.int32)
+            mask = noise._replace(row=rows).mask((width,), program.dtype)
+            padded = jnp.pad(mask > 0, ((0, 0), (0, pallas.padded_width(width) - width)))
+            kept = Kept(padded.astype(HALF), jnp.asarray(1 / (1 - noise.rate)))
+        return _for_runs(program)(parameters, batch, kept)
+
+
+KERNEL = Gpu()
+
+
+def applies(program: Program) -> bool:
+    """Whether a program's runs go this way."""
+    plain = program.batch_norm or program.codes or program.precision != "float32"
+    return program.platform == "gpu" and not plain and two_layer.gathers(program)
+
+
+def _network(program: Program) -> TwoLayer:
+    assert isinstance(program.architecture, TwoLayer)
+    return program.architecture
+
+
+def _for_runs(program: Program) -> Callable[..., Any]:
+    """One run's step, which takes all runs of a batch at once where it is mapped over them: only then it is known how
+    much there is to do."""
+
+    @jax.custom_batching.custom_vmap
+    def step(parameters: Parameters, batch: Batch, kept: Kept | None) -> Any:
+        return _step(program, 1, parameters, batch, kept)
+
+    @step.def_vmap
+    def _(runs: int, mapped: Any, *values: Any) -> Any:
+        axes = jax.tree.map(lambda is_mapped: 0 if is_mapped else None, mapped)
+        many = jax.vmap(lambda *run: _step(program, runs, *run), in_axes=axes, axis_size=runs)(*values)
+        return many, jax.tree.map(lambda _: True, many)
+
+    return step
+
+
+def _step(
+    program: Program, runs: int, parameters: Parameters, batch: Batch, kept: Kept | None
+) -> tuple[Float[Array, ""], Parameters]:
+    network, outputs = _network(program), program.signature.outputs
+    layers = _function(network.activation), network.scales(program.signature)[:2]
+    columns, readout = parameters["columns"], parameters["readout"]
+    inputs, labels, weight = batch.inputs.reshape(-1, len(columns)), batch.labels.reshape(-1), batch.weight.reshape(-1)
+    places, share = batch.tables
+    tiles = _tiles(runs * len(labels) * network.width)
+    counts = 2 / outputs if program.loss == "mse" else 1.0
+    grown = readout if kept is None else readout * kept.growth
+    bounds = len(labels), counts, program.loss != "mse"
+    scaled = pallas.scale_operands(*layers, columns, grown, share, bounds, (tiles.sizes, tiles.operands))
+    z = pallas.look_up_activate(*layers, columns, inputs, scaled.of_z, tiles.look_up)
+    z = z if kept is None else z * kept.mask
+    if program.loss in pallas.LOSSES and program.loss_precision == "float32" and outputs <= pallas.MOST_OUTPUTS:
+        losses, left = pallas.residuals(program.loss, outputs, z, scaled, labels, weight, tiles.residuals)
+    else:
+        losses, left = _residuals(program, z, scaled, labels, weight, share * counts)
+    d_z = jax.lax.dot_general(left, scaled.backwards, (((1,), (0,)), ((), ())), preferred_element_type=HALF)
+    d_z = d_z if kept is None else d_z * kept.mask
+    of_readout = _outer_product(left, z, runs)[:outputs, : network.width] * scaled.of_readout[None, :]
+    return jnp.where(jnp.isfinite(scaled.of_run[2]), losses.sum(), jnp.nan), {
+        "columns": pallas.column_sums(*layers, columns, d_z, places, scaled.of_columns, tiles.sums),
+        "readout": of_readout if kept is None else of_readout * kept.growth,
+    }
+
+
+def _residuals(
+    program: Program, z: Float16[Array, "row width"], scaled: Scaled, labels: Any, weight: Any, share: Any
+) -> tuple[Float[Array, "row"], Float16[Array, "row outputs"]]:
+    """`pallas.residuals` in plain XLA, for every loss and any number of outputs."""
+    dimensions = (((1,), (1,)), ((), ()))
+    out = jax.lax.dot_general(z, scaled.inwards, dimensions, preferred_element_type=SINGLE) * scaled.of_run[0]
+    objective = Objective(program.loss, program.loss_precision)
+
+    def weighted(out: Any) -> Any:
+        losses = objective.losses(out, labels, None, program.signature.outputs)
+        return weight.astype(losses.dtype) * losses
+
+    losses, pull_back = jax.vjp(weighted, out)
+    (d_out,) = pull_back(jnp.ones_like(losses))
+    return losses, pallas.to_half(d_out * (scaled.of_run[1] / share))
+
+
+def _outer_product(
+    left: Float16[Array, "row outputs"], z: Float16[Array, "row width"], runs: int
+) -> Float32[Array, "outputs width"]:
+    """The sum over examples of their residuals times their activations, in parts where that makes more programs."""
+    rows, parts = len(z), 1
+    programs = runs * -(-left.shape[1] // 128) * -(-z.shape[1] // 128)
+    while programs * parts < PROGRAMS and rows % (16 * parts) == 0:
+        parts *= 2
+    left, z = (part.reshape(parts, rows // parts, -1) for part in (left, z))
+    dimensions = (((1,), (1,)), ((0,), (0,)))
+    return jax.lax.dot_general(left, z, dimensions, preferred_element_type=SINGLE).sum(axis=0)
+
+
+def _tiles(activations: int) -> Tiles:
+    little, much = TILES.get(jax.local_devices()[0].device_kind, OTHER_TILES)
+    return much if activations >= MUCH else little
+
+
+def _function(name: str) -> pallas.Function:
+    """An activation of which kernels know all parts; Triton has no error function."""
+    return _gelu if name == "gelu" else activation(name)
+
+
+def _gelu(x: Any) -> Any:
+    """With the error function to 1.5e-7 (Abramowitz and Stegun, 7.1.26)."""
+    size = jnp.abs(x) * 0.5**0.5
+    t = 1 / (1 + 0.3275911 * size)
+    series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
+    tail = series * jnp.exp(-size * size)
+    return x * jnp.where(x > 0, 1 - 0.5 * tail, 0.5 * tail)

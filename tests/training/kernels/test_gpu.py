@@ -1,0 +1,185 @@
+"""The GPU's kernels, interpreted, against automatic differentiation in double precision."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from modgrok.networks import Noise, TwoLayer
+from modgrok.tasks import Split, Task
+from modgrok.training.data import run_data
+from modgrok.training.kernels import generic, gpu, kernel_for, pallas_kernels, two_layer
+from modgrok.training.kernels.pallas_kernels import power_below, to_half
+from modgrok.training.program import Program
+
+ACTIVATIONS = ("quadratic", "relu", "gelu", "abs", "tanh", "silu", "leaky-relu", "sin", "x^3", "x^7")
+WITHIN = 1.5e-3
+"""Of a gradient's norm: operands of eleven bits, in sums of a few terms."""
+
+jit = partial(
+    jax.jit, compiler_options={"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+)
+
+
+@pytest.fixture(autouse=True)
+def _single_precision():
+    with jax.enable_x64(False):
+        yield
+
+
+def a_case(sizes, answers, network, loss="mse", seed=0, scale=1.0, platform="gpu", precision="float32", **changes):
+    """Program, weights and data of a random task."""
+    table = np.random.default_rng(seed).integers(0, answers, sizes)
+    task = Task("random", sizes, answers, table)
+    settings = {"features": frozenset(), "batch_size": None, "loss_precision": "float32"} | changes
+    program = Program(network, task.signature, loss, "adam", precision=precision, platform=platform, **settings)
+    random = np.random.default_rng(seed + 1)
+    shapes = network.shapes(task.signature)
+    deviation = scale * network.scales(task.signature).initial
+    weights = {name: deviation * random.normal(size=shape) for name, shape in shapes.items()}
+    examples = Split(0.6, seed=seed).examples_of(task)
+    kernel = kernel_for(program)
+    inputs = examples.inputs[examples.trained]
+    data = run_data(program, task, examples, kernel.room(program, lambda: inputs, len(inputs)))
+    return program, weights, data
+
+
+def found_by(kernel, program, weights, batch, noise=None):
+    step = jit(lambda weights, batch: kernel.loss_and_gradient(program, weights, batch, None, noise))
+    as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
+    return step(as_single, jax.tree.map(jnp.asarray, batch))
+
+
+def exactly(program, weights, batch):
+    with jax.enable_x64(True):
+        wide = {name: jnp.asarray(np.asarray(w, np.float32), jnp.float64) for name, w in weights.items()}
+        batch = batch._replace(weight=jnp.asarray(batch.weight, jnp.float64), tables=None)
+        step = jit(lambda weights, batch: generic.KERNEL.loss_and_gradient(program, weights, batch, None, None))
+        return jax.tree.map(np.asarray, step(wide, batch))
+
+
+def error(found, exact):
+    return np.linalg.norm(np.asarray(found, np.float64) - exact) / max(np.linalg.norm(exact), 1e-300)
+
+
+def assert_near(found, exact, within=WITHIN):
+    (loss, gradient), (exact_loss, exact_gradient) = found, exact
+    assert error(loss, exact_loss) < within
+    for name in exact_gradient:
+        assert error(gradient[name], exact_gradient[name]) < within, name
+
+
+@settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
+@given(
+    st.sampled_from([((5,), 5), ((7, 7), 7), ((4, 6), 3), ((3, 4, 5), 6), ((2, 2, 2, 2), 2), ((11, 11), 11)]),
+    st.integers(1, 150),
+    st.sampled_from(ACTIVATIONS),
+    st.sampled_from(["mse", "cross_entropy", "hinge", "stablemax"]),
+    st.sampled_from(["mean-field", "standard"]),
+    st.sampled_from([1e-4, 1.0, 30.0]),
+    st.integers(0, 1000),
+)
+def test_gradients_are_those_of_the_generic_step(task, width, activation, loss, parametrization, scale, seed):
+    network = TwoLayer(width, activation, parametrization)
+    program, weights, data = a_case(*task, network, loss, seed, scale)
+    assert kernel_for(program) is gpu.KERNEL
+    exact = exactly(program, weights, data.batch)
+    # Where outputs are far from their labels by less than they are rounded, there is nothing to compare.
+    assert_near(found_by(gpu.KERNEL, program, weights, data.batch), exact, 5 * WITHIN if loss == "hinge" else WITHIN)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_every_activation_and_loss_can_be_compiled_for_a_gpu(activation, monkeypatch):
+    monkeypatch.setattr(pallas_kernels, "interpreted", lambda: False)
+    for loss in ("mse", "cross_entropy", "hinge"):
+        program, weights, data = a_case((7, 7, 7), 7, TwoLayer(40, activation), loss)
+        step = jax.jit(lambda w, batch, program=program: gpu.KERNEL.loss_and_gradient(program, w, batch, None, None))
+        as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
+        lowered = step.trace(as_single, jax.tree.map(jnp.asarray, data.batch)).lower(lowering_platforms=("cuda",))
+        assert "triton" in lowered.as_text()
+
+
+def test_runs_are_mapped_over():
+    cases = [a_case((7, 7), 7, TwoLayer(33), seed=seed) for seed in range(3)]
+    program = cases[0][0]
+    slots = max(data.batch.tables.places.rows.shape[2] for _, _, data in cases)
+
+    def padded(batch):
+        places = batch.tables.places
+        more = slots - places.rows.shape[2]
+        widen = lambda x: np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, more)])  # noqa: E731
+        places = places._replace(rows=widen(places.rows), others=widen(places.others))
+        return batch._replace(tables=batch.tables._replace(places=places))
+
+    batches = [padded(data.batch) for _, _, data in cases]
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *batches)
+    weights = {
+        name: jnp.stack([jnp.asarray(w[name], jnp.float32) for _, w, _ in cases]) for name in ("columns", "readout")
+    }
+    step = jit(jax.vmap(lambda w, batch: gpu.KERNEL.loss_and_gradient(program, w, batch, None, None)))
+    losses, gradients = step(weights, stacked)
+    for run, (_, of_run, data) in enumerate(cases):
+        found = losses[run], {name: part[run] for name, part in gradients.items()}
+        assert_near(found, exactly(program, of_run, data.batch))
+
+
+def test_neurons_of_any_size_keep_their_digits():
+    program, weights, data = a_case((7, 7), 7, TwoLayer(64))
+    small = np.where(np.arange(64) % 2, 1.0, 1e-4)
+    weights = {name: w * small for name, w in weights.items()}
+    _, gradient = found_by(gpu.KERNEL, program, weights, data.batch)
+    _, exact = exactly(program, weights, data.batch)
+    for name in exact:
+        for half in (slice(0, None, 2), slice(1, None, 2)):
+            assert error(gradient[name][..., half], exact[name][..., half]) < WITHIN
+
+
+def test_dead_neurons_do_no_harm():
+    program, weights, data = a_case((7, 7), 7, TwoLayer(16))
+    weights["columns"][:, :, :4] = 0
+    weights["readout"][:, 4:8] = 0
+    assert_near(found_by(gpu.KERNEL, program, weights, data.batch), exactly(program, weights, data.batch))
+    nothing = {name: 0 * w for name, w in weights.items()}
+    loss, gradient = found_by(gpu.KERNEL, program, nothing, data.batch)
+    assert loss == pytest.approx(1 / 7)
+    assert all(np.all(part == 0) for part in gradient.values())
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e30])
+def test_a_loss_says_where_a_gradient_is_not_finite(bad):
+    program, weights, data = a_case((5, 5), 5, TwoLayer(8))
+    weights["columns"][0, 1, 2] = bad
+    assert not np.isfinite(found_by(gpu.KERNEL, program, weights, data.batch)[0])
+
+
+def test_dropout_is_the_plain_kernels():
+    program, weights, data = a_case((7, 7), 7, TwoLayer(40), features=frozenset({"dropout"}))
+    noise = Noise(jax.random.key(3), jnp.float32(0.4), jnp.asarray(data.batch.weight[0]), None)
+    found = found_by(gpu.KERNEL, program, weights, data.batch, noise)
+    plain = data.batch._replace(tables=data.batch.tables.places.rows)
+    expected = found_by(two_layer.KERNEL, program, weights, plain, noise)
+    assert_near(found, jax.tree.map(np.asarray, expected))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"precision": "highest"}, {"precision": "float64"}, {"batch_size": 4}, {"platform": "cpu"}]
+)
+def test_what_needs_more_goes_the_plain_way(changes):
+    with jax.enable_x64(changes.get("precision") == "float64"):
+        program, _, data = a_case((5, 5), 5, TwoLayer(6), **changes)
+    assert kernel_for(program) is two_layer.KERNEL
+    assert not isinstance(data.batch.tables, gpu.Tables)
+
+
+def test_scales_are_powers_of_two_that_bound():
+    numbers = jnp.asarray([1e-20, 0.7, 1.0, 1.5, 3e10, 0.0, np.inf, np.nan], jnp.float32)
+    scale = np.asarray(jax.jit(partial(power_below, exponent=6))(numbers))
+    assert np.all(np.log2(scale) % 1 == 0)
+    scaled = np.asarray(numbers)[:5] * scale[:5]
+    assert np.all((scaled >= 32) & (scaled < 64))
+    assert np.all(scale[5:] == 1)
+    assert np.asarray(to_half(jnp.asarray([1e6, -1e6, np.nan], jnp.float32))).tolist()[:2] == [65504, -65504]
