@@ -7,7 +7,8 @@ import jax
 import numpy as np
 import pytest
 
-from modgrok.networks import MLP, Network
+from modgrok.networks import Network
+from modgrok.networks.mlp import MLP
 from modgrok.reproduce.barak2022 import PAPER
 from modgrok.reproduce.barak2022.fourier_gap import closed_form, coefficient, gap, gradient, sampled_gradient
 from modgrok.reproduce.barak2022.profile import FULL, online

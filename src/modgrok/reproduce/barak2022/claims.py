@@ -1,8 +1,11 @@
 """What the paper says, and the thresholds by which it is judged."""
 
+from modgrok.reproduce.barak2022.profile import BATCH, LARGE_BATCH
 from modgrok.reproduce.claim import Verdict, claim, decide
 from modgrok.reproduce.study import Numbers
 from modgrok.text import count, number, percent, spread
+
+SMALL, LARGE = str(BATCH), str(LARGE_BATCH)
 
 
 @claim(
@@ -12,7 +15,7 @@ from modgrok.text import count, number, percent, spread
 )
 def plateau(n: Numbers) -> Verdict:
     """Sparse parities are learnt in a phase transition: nothing for long, then everything."""
-    runs = n["runs"]
+    runs = n["batches"][SMALL]
     solved = [run for run in runs if run["solved_at"] is not None]
     shares = [run["plateau_until"] / run["solved_at"] for run in solved]
     return decide(
@@ -28,29 +31,42 @@ def plateau(n: Numbers) -> Verdict:
 
 @claim(
     "5 (Fig. 3)",
-    "at half of the time ρ has more than half of the value it has when the parity is known, in every seed that learns, "
-    "while the error is above 0.4",
+    "in batches of 512, at half of the time until 99 %: error above 0.45, ρ above its value at a quarter of the time, "
+    "and the parity's bits moved at least 1.3 times as far as others, in every seed",
     "fig3",
 )
 def hidden_progress(n: Numbers) -> Verdict:
     """Behind the plateau the weights move steadily towards the solution."""
-    runs = [run for run in n["runs"] if run["solved_at"] is not None]
+    runs, noisy = ([run for run in n["batches"][batch] if run["solved_at"] is not None] for batch in (LARGE, SMALL))
+    shares = {LARGE: [run["moved_at"][1] / run["moved_at"][2] for run in runs]}
+    shares[SMALL] = [run["moved_at"][1] / run["moved_at"][2] for run in noisy]
     return decide(
-        bool(runs) and all(run["moved_at_half"] > 0.5 and run["error_at_half"] > 0.4 for run in runs),
-        "Much of the way is gone before anything is to be seen.",
-        f"At half of the time ρ is {spread([run['moved_at_half'] for run in runs], percent)} of its value at the end: "
-        "the weights move, but not by half.",
+        bool(runs)
+        and all(
+            run["error_at_half"] > 0.45 and run["ratio_at_half"] >= 1.3 and run["moved_at"][1] > run["moved_at"][0]
+            for run in runs
+        ),
+        "The weights that matter have moved farther than others before anything is to be seen.",
+        "Nothing moves in the right direction before the drop.",
         {
-            "ρ at half of the time, of its value when known": spread([run["moved_at_half"] for run in runs], percent),
-            "test error at half of the time": spread([run["error_at_half"] for run in runs], percent),
-            "weights of the parity's bits over others then": spread([run["ratio_at_half"] for run in runs]),
+            f"{name}, batches of {batch}": spread([run[key] for run in some], form)
+            for batch, some in ((LARGE, runs), (SMALL, noisy))
+            for name, key, form in (
+                ("test error at half of the time", "error_at_half", percent),
+                ("movement of the parity's bits over others then", "ratio_at_half", number),
+            )
+        }
+        | {
+            f"ρ at half of the time, of its value when known, batches of {batch}": spread(values, percent)
+            for batch, values in shares.items()
         },
+        "Most of ρ comes with the drop, and in batches of 32 noise hides the direction for most of the plateau.",
     )
 
 
-@claim("4 (Fig. 1)", "all medians known; the exponent grows with k and is at most k + 0.5", "fig1")
+@claim("4 (Fig. 1)", "all medians known; the exponent grows with k and is at most k", "fig1")
 def scaling(n: Numbers) -> Verdict:
-    """The time grows as a power of n that is near k, as for the best searches of its kind."""
+    """The time grows as a power of n, no faster than n^k, as for the best searches of its kind."""
     found = n["k"]
     exponents = {int(k): one["exponent"] for k, one in found.items()}
     known = all(value is not None for value in exponents.values())
@@ -59,8 +75,8 @@ def scaling(n: Numbers) -> Verdict:
         f"steps, k = {k}, n = {size}": spread(cell) for k, one in found.items() for size, cell in one["times"].items()
     }
     return decide(
-        known and values == sorted(values) and all(exponents[k] <= k + 0.5 for k in exponents),
-        "The exponents are of the size of k.",
+        known and values == sorted(values) and all(exponents[k] <= k for k in exponents),
+        "The exponents grow with k and stay below it.",
         "The exponents are others.",
         {f"exponent, k = {k}": number(value) for k, value in exponents.items()} | medians,
     )
@@ -113,7 +129,7 @@ def one_gradient(n: Numbers) -> Verdict:
         {
             "neurons": f"{sum(n['found'])} of {len(n['found'])}",
             "examples": count(shown["samples"]),
-            "largest error over the gap (½ would be enough for every neuron)": spread(n["error"], over="neuron"),
+            "largest error over the gradient's gap (below ½ always shows the bits)": spread(n["error"], over="neuron"),
         },
     )
 

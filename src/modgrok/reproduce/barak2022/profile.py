@@ -6,7 +6,7 @@ from typing import Any
 
 from modgrok.experiments import Experiment
 
-BATCH = 32
+BATCH, LARGE_BATCH = 32, 512
 
 
 def online(n: int, k: int, lr: float, steps: int, seed: int, **more: Any) -> Experiment:
@@ -39,9 +39,12 @@ class Profile:
     """Neurons whose sampled gradient is looked at."""
     left_out: tuple[str, ...] = ()
 
-    def plateau(self) -> list[Experiment]:
-        """(n, 3) online at rate 0.1, with weights on the way."""
-        return [online(self.bits, 3, 0.1, self.steps, seed, snapshots=40) for seed in range(self.seeds)]
+    def plateau(self) -> dict[int, list[Experiment]]:
+        """(n, 3) online at rate 0.1, with weights on the way, in small batches and, for half as long, in large ones."""
+        return {
+            batch: [online(self.bits, 3, 0.1, steps, s, batch_size=batch, snapshots=80) for s in range(self.seeds)]
+            for batch, steps in ((BATCH, self.steps), (LARGE_BATCH, self.steps // 2))
+        }
 
     def times(self) -> dict[int, dict[int, list[Experiment]]]:
         """For every k and n, at the paper's rate 1; runs stop when they have it."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.palette import GRAY, GREEN, MARKERS, SERIES, TEST, VERMILLION
+from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree
@@ -17,35 +17,41 @@ PLATEAU = 0.55
 """Test accuracy up to which nothing is to be seen."""
 
 
-def progress(profile: Profile, runs: list[Run]) -> Numbers:
-    """Error and loss on the way, and from kept weights how far the first layer has moved."""
-    return {"bits": profile.bits, "k": K, "runs": [_progress(run) for run in runs]}
+def progress(profile: Profile, runs: Tree) -> Numbers:
+    """Error on the way, and from kept weights how far the first layer has moved; for each size of batch."""
+    return {
+        "bits": profile.bits,
+        "k": K,
+        "batches": {batch: [_progress(run) for run in some] for batch, some in runs.items()},
+    }
 
 
 def _progress(run: Run) -> dict[str, Any]:
     history, steps = run.history, run.snapshots
     layers = [np.asarray(run.snapshot(step).parameters["layers.0.weight"], np.float64) for step in steps]
-    moved = np.array([np.abs(layer - layers[0]).max() for layer in layers])
-    size = [np.abs(layer).mean(axis=0) for layer in layers]
+    moved = [np.abs(layer - layers[0]) for layer in layers]
+    largest = np.array([one.max() for one in moved])
+    ratio = np.array([one[:, :K].mean() / max(one[:, K:].mean(), 1e-12) for one in moved])
+    error = 1 - history["test_accuracy"]
+    left = history["step"][history["test_accuracy"] > PLATEAU]
     solved = run.result["grokked_at"]
-    out: dict[str, Any] = {
+    found = {
         "step": history["step"],
-        "error": 1 - history["test_accuracy"],
-        "loss": history["test_loss"],
-        "kept": steps,
-        "moved": moved,
-        "relevant": [one[:K].mean() for one in size],
-        "others": [one[K:].mean() for one in size],
+        "error": error,
+        "kept": steps[1:],
+        "moved": largest[1:],
+        "ratio": ratio[1:],
         "solved_at": solved,
+        "plateau_until": left[0] if len(left) else None,
     }
-    plateau = history["step"][history["test_accuracy"] > PLATEAU]
-    out["plateau_until"] = plateau[0] if len(plateau) else None
-    if solved is not None:
-        at = np.interp([solved / 2, solved], steps, moved)
-        out["moved_at_half"] = at[0] / at[1]
-        out["error_at_half"] = np.interp(solved / 2, history["step"], 1 - history["test_accuracy"])
-        out["ratio_at_half"] = np.interp(solved / 2, steps, np.array(out["relevant"]) / np.array(out["others"]))
-    return out
+    if solved is None:
+        return found
+    quarters = np.interp(solved * np.array([0.25, 0.5, 1]), steps, largest)
+    return found | {
+        "moved_at": quarters,
+        "error_at_half": np.interp(solved / 2, history["step"], error),
+        "ratio_at_half": np.interp(solved / 2, steps[1:], ratio[1:]),
+    }
 
 
 def times(profile: Profile, runs: Tree) -> Numbers:
@@ -81,26 +87,32 @@ def histogram(profile: Profile, runs: list[Run]) -> Numbers:
 
 def draw_progress(n: Numbers) -> Any:
     figure, panels = style.grid(1, 3, height=2.7)
-    for i, run in enumerate(n["runs"]):
-        look = {"alpha": 1 if i == 0 else 0.4, "linewidth": 1.3 if i == 0 else 0.8}
-        panels[0, 0].plot(run["step"], run["error"], color=TEST, **look)
-        panels[0, 1].plot(run["kept"], run["moved"], color=VERMILLION, **look)
-        for name, color, label in (("relevant", GREEN, "bits of the parity"), ("others", GRAY, "other bits")):
-            panels[0, 2].plot(run["kept"], run[name], color=color, label=label if i == 0 else None, **look)
+    for color, (batch, runs) in zip(SERIES, n["batches"].items(), strict=False):
+        for i, run in enumerate(runs):
+            look = {"color": color, "alpha": 1 if i == 0 else 0.4, "linewidth": 1.3 if i == 0 else 0.8}
+            label = f"batches of {batch}" if i == 0 else None
+            panels[0, 0].plot(run["step"], run["error"], label=label, **look)
+            panels[0, 1].plot(run["kept"], run["moved"], **look)
+            panels[0, 2].plot(run["kept"], run["ratio"], **look)
+        for panel in panels[0, 1:]:
+            panel.axvline(runs[0]["plateau_until"] or 0, color=color, linewidth=0.7, linestyle=":")
     for panel in panels[0]:
         panel.set_xlabel("step")
-        style.mark(panel, n["runs"][0]["solved_at"])
     panels[0, 0].set(ylabel="test error", ylim=(-0.02, 0.56))
-    panels[0, 1].set_ylabel("$\\rho = \\max |w(t) - w(0)|$")
-    panels[0, 2].set_ylabel("mean |w|")
-    panels[0, 2].legend(loc="upper left")
-    style.letter(panels[0], ("plateau, then a drop", "but weights move steadily", "those that matter"))
-    note = f"parity of {n['k']} of {n['bits']} bits, fresh batches of 32, SGD with rate 0.1; bold: seed 0"
-    style.note(figure, note + ", dotted: 99 % right")
+    panels[0, 0].legend(loc="lower left", fontsize=6)
+    panels[0, 1].set(ylabel="$\\rho = \\max |w(t) - w(0)|$", yscale="log")
+    panels[0, 2].set(ylabel="movement of the parity's bits, others 1", yscale="log")
+    panels[0, 2].yaxis.set_major_formatter(lambda value, _: number(value))
+    panels[0, 2].yaxis.set_minor_formatter(lambda value, _: "")
+    style.letter(panels[0], ("plateau, then a drop", "weights move before", "those that matter more"))
+    note = f"parity of {n['k']} of {n['bits']} bits, fresh batches, SGD with rate 0.1; bold: seed 0"
+    style.note(figure, f"{note}; dotted: where its error leaves the plateau")
     return figure
 
 
 def draw_times(n: Numbers) -> Any:
+    from matplotlib.ticker import NullLocator
+
     figure, panels = style.grid(1, 1, style.COLUMN, 2.9)
     panel = panels[0, 0]
     for i, (k, found) in enumerate(n["k"].items()):
@@ -112,7 +124,9 @@ def draw_times(n: Numbers) -> Any:
             panel.vlines([int(size)] * bool(reached), min(reached, default=1), max(reached, default=1), color=SERIES[i])
     sizes = sorted({int(size) for found in n["k"].values() for size in found["times"]})
     panel.set_xticks(sizes, [str(size) for size in sizes])
-    panel.minorticks_off()
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.yaxis.set_major_formatter(lambda value, _: number(value))
+    panel.yaxis.set_minor_formatter(lambda value, _: number(value) if str(int(value))[0] in "25" else "")
     panel.set(xlabel="bits n", ylabel="steps until 99 % right")
     panel.legend()
     style.note(figure, f"median and range of {n['seeds']} seeds; 100 ReLU, fresh batches of 32, SGD with rate 1")
@@ -140,8 +154,10 @@ STUDIES = (
     Study(
         "fig3",
         "Plateau and hidden progress",
-        "The test error stays at one half and then drops at once. All the while the first layer moves steadily, and "
-        "the weights of the bits that the parity is made of grow past the others long before any answer is right.",
+        "The test error stays at one half and then drops at once. Meanwhile the first layer moves. In large batches "
+        "the movement has a direction: the weights of the bits that the parity is made of move farther than others "
+        "long before any answer is right. In small batches the noise of the gradient moves all weights alike for most "
+        "of the plateau.",
         progress,
         lambda profile: profile.plateau(),
         draw_progress,

@@ -45,7 +45,7 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
             "sampled": np.abs(sampled[0]),
         },
         "found": [set(np.argsort(-np.abs(one))[:k].tolist()) == set(range(k)) for one in sampled],
-        "error": [np.abs(a - b).max() / gap for a, b in zip(exact, sampled, strict=True)],
+        "error": [np.abs(a - b).max() / (gap / 2) for a, b in zip(exact, sampled, strict=True)],
     }
 
 
