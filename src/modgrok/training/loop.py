@@ -127,12 +127,9 @@ def _slope(program: Program, weights: Parameters, data: RunData) -> tuple[Array,
 def _fresh(program: Program, key: Any, step: Any) -> Batch:
     """Inputs that are drawn for this step alone, all values equally likely, and their answers."""
     assert program.batch_size is not None
-    sizes = program.signature.sizes
-    keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, step), 2), len(sizes))
-    columns = [
-        jax.random.randint(k, (program.batch_size,), 0, size, jnp.int32) for k, size in zip(keys, sizes, strict=True)
-    ]
-    inputs = jnp.stack(columns, axis=1)
+    sizes = jnp.asarray(program.signature.sizes, jnp.int32)[None, :]
+    of_step = jax.random.fold_in(jax.random.fold_in(key, step), 2)
+    inputs = jax.random.randint(of_step, (program.batch_size, sizes.shape[1]), 0, sizes, jnp.int32)
     weight = jnp.full((1, program.batch_size), 1 / program.batch_size, program.dtype)
     return Batch(inputs[None], program.rule(inputs).astype(jnp.int32)[None], weight, None)
 
