@@ -1,5 +1,5 @@
 """What a network learnt and when: spectra, IPR, waves and phases, cleaning, distance to the closed form, early flow,
-conserved norms, progress measures, times."""
+conserved norms, progress measures, parallelograms of embeddings, times."""
 
 from modgrok.measures.angles import CircularSpread, circular_mean, circular_spread
 from modgrok.measures.cleaning import (
@@ -23,6 +23,7 @@ from modgrok.measures.distance import (
 )
 from modgrok.measures.early_flow import EarlyFlow, early_flow
 from modgrok.measures.ipr import AverageIPR, average_ipr, ipr
+from modgrok.measures.parallelograms import representation_quality
 from modgrok.measures.spectrum import frequency_power, power_spectrum, raw_coordinate, readout_spectrum
 from modgrok.measures.times import first_reached, grokked_at, memorized_at
 from modgrok.measures.waves import NeuronWaves, neuron_waves
@@ -57,6 +58,7 @@ __all__ = [
     "power_spectrum",
     "raw_coordinate",
     "readout_spectrum",
+    "representation_quality",
     "shuffle_phases",
     "snap_phases",
     "top_frequencies",

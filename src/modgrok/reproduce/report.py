@@ -31,7 +31,7 @@ SHOWN = 120 / RESOLUTION
 
 ALWAYS = ("task", "modulus", "width", "fraction", "optimizer", "lr", "steps")
 LABELS = {"modulus": "p", "width": "N", "fraction": "α", "lr": "rate", "weight_decay": "weight decay"}
-SILENT = ("evaluations", "snapshots", "until", "split_seed", "decoupled", "momentum", "threshold")
+SILENT = ("evaluations", "snapshots", "until", "split_seed", "decoupled", "momentum", "threshold", "record")
 MOST_VALUES = 8
 
 
@@ -168,8 +168,10 @@ def describe(experiments: Sequence[Experiment]) -> list[str]:
         for name in rows[0]
         if name not in SILENT
     }
+    if values["examples"]:
+        del values["fraction"]
     return [
-        _phrase(name, some) for name, some in values.items() if name in ALWAYS or some not in ([], [defaults[name]])
+        _phrase(name, some) for name, some in values.items() if some and (name in ALWAYS or some != [defaults[name]])
     ]
 
 

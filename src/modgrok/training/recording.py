@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
-from modgrok.measures import ipr
+from modgrok.measures import ipr, representation_quality
 from modgrok.measures.spectrum import power_along
 from modgrok.networks import Architecture, Network
 
@@ -88,3 +88,9 @@ def _ipr(network: Network, data: "RunData") -> Any:
 def _task_ipr(network: Network, data: "RunData") -> Any:
     """The same in the task's own coordinate; NaN where it has none."""
     return namespace(data.index).nanmean(ipr(power_along(network.w_in, data.index, data.length)))
+
+
+@record("rqi", "embedding-mlp")
+def _rqi(network: Network, data: "RunData") -> Any:
+    """Share of the parallelograms i + j = m + n that the embedding realizes (Liu et al. 2022)."""
+    return representation_quality(network.parameters["embedding"])

@@ -138,7 +138,7 @@ def times(profile: Profile, runs: Tree) -> Numbers:
     edges = np.linspace(0, 1.3, 53)
     first = TIMES[0]
     limit = 1 - first.gap**-2
-    r = np.linspace(0, limit, 400)[1:-1]
+    r = limit * (1 - np.logspace(0, -7, 400)[1:])
     sampled = first.limit_times(profile.time_sets, rng)
     return {
         "edges": edges,

@@ -1,0 +1,71 @@
+r"""What a training set of sums says of the embedding, before anything is trained.
+
+Every parallelogram of the training set is a row $e_i + e_j - e_m - e_n$ of a matrix A. Embeddings in the kernel of A
+satisfy all; it always holds $E_k = a + b k$, and where it holds nothing else the set forces the linear embedding. The
+effective loss $\ell_0 / Z_0$, $\ell_0 = \frac{1}{|P|} |A E|^2$, $Z_0 = |E|^2$, flows there at the rate $\lambda_3$, the
+third smallest eigenvalue of $\frac{2}{|P|} A^T A$.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from modgrok.measures.parallelograms import parallelograms, realized, unordered_pairs
+
+NULL = 1e-8
+"""Eigenvalues below count as zero."""
+Pairs = Sequence[tuple[int, int]]
+
+
+def rows(shapes: Int[np.ndarray, "parallelogram 4"], numbers: int) -> Float[np.ndarray, "parallelogram number"]:
+    """The matrix A."""
+    one = np.eye(numbers)
+    i, j, m, n = shapes.T
+    return one[i] + one[j] - one[m] - one[n]
+
+
+def _eigenvalues(pairs: Pairs, numbers: int) -> Float[np.ndarray, "number"]:
+    matrix = rows(parallelograms(pairs), numbers)
+    return np.linalg.eigvalsh(2 / max(1, len(matrix)) * matrix.T @ matrix)
+
+
+def degrees_of_freedom(pairs: Pairs, numbers: int = 10) -> int:
+    """Dimension of the kernel; 2 where the linear embedding is the only one."""
+    return int((_eigenvalues(pairs, numbers) < NULL).sum())
+
+
+def grokking_rate(pairs: Pairs, numbers: int = 10) -> float:
+    """λ3; 6/7 for all pairs of ten numbers, 0 where other embeddings than the linear one are left."""
+    return float(max(_eigenvalues(pairs, numbers)[2], 0.0))
+
+
+def predicted_accuracy(embedding: Float[np.ndarray, "number d"], pairs: Pairs) -> float:
+    """The share of all pairs that are trained on, or form a realized parallelogram with one that is."""
+    known, everything = set(pairs), unordered_pairs(len(embedding))
+    shapes = parallelograms(everything)
+    implied = set()
+    for i, j, m, n in shapes[np.asarray(realized(embedding, shapes))].tolist():
+        if (i, j) in known or (m, n) in known:
+            implied |= {(i, j), (m, n)}
+    return len(known | implied) / len(everything)
+
+
+def best_accuracy(pairs: Pairs, numbers: int = 10) -> float:
+    """The same for an embedding that realizes what the training set forces and nothing else: a parallelogram is forced
+    where its row lies in the span of A."""
+    everything, known = unordered_pairs(numbers), set(pairs)
+    matrix = rows(parallelograms(pairs), numbers)
+    _, singular, directions = np.linalg.svd(np.vstack([matrix, np.zeros(numbers)]))
+    free = directions[np.count_nonzero(singular > np.sqrt(NULL)) :]
+    shapes = parallelograms(everything)
+    forced = (np.abs(rows(shapes, numbers) @ free.T) < 1e-6).all(axis=1)
+    implied = {(i, j) for i, j, m, n in shapes[forced].tolist() if (m, n) in known}
+    implied |= {(m, n) for i, j, m, n in shapes[forced].tolist() if (i, j) in known}
+    return len(known | implied) / len(everything)
+
+
+def draw_pairs(count: int, rng: np.random.Generator, numbers: int = 10) -> Pairs:
+    """A random training set."""
+    everything = unordered_pairs(numbers)
+    return [everything[k] for k in rng.choice(len(everything), count, replace=False)]

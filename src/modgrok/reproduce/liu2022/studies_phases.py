@@ -1,0 +1,121 @@
+"""Fig. 6: phase diagrams. Every place is a network with its own rates, trained beside all others in batches."""
+
+from typing import Any
+
+from modgrok.experiments import Experiment
+from modgrok.plot import style
+from modgrok.plot.phase_diagram import PHASES, PhaseDiagram, phase, phase_diagram
+from modgrok.reproduce.liu2022.profile import EMBEDDING_RATE, Profile
+from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.text import count
+
+ONE_HOT = {"task": "add:10:unordered", "loss": "cross_entropy"}
+"""Diagram (c): the sums as 19 classes."""
+Grid = list[list[list[Experiment]]]
+
+
+def rates(profile: Profile) -> Grid:
+    """(a): rows are rates of the embedding, columns rates of the decoder."""
+    values = profile.diagram_rates
+    return [[profile.diagram(lr=lr, embedding_lr=embedding_lr) for lr in values] for embedding_lr in values]
+
+
+def decays(profile: Profile, **more: Any) -> Grid:
+    """(b), (c): rows are weight decays of the decoder, columns its rates."""
+    return [
+        [
+            profile.diagram(lr=lr, embedding_lr=EMBEDDING_RATE, weight_decay=decay, **more)
+            for lr in profile.decoder_rates
+        ]
+        for decay in profile.decays
+    ]
+
+
+def _classified(profile: Profile, grid: Tree, x: tuple[str, Any], y: tuple[str, Any]) -> Numbers:
+    cells = [[[_phase(run, profile.lag) for run in cell] for cell in row] for row in grid]
+    common = [[max(PHASES, key=cell.count) for cell in row] for row in cells]
+    runs = [run for row in grid for cell in row for run in cell]
+    return {
+        "x": x[0],
+        "y": y[0],
+        "x_values": x[1],
+        "y_values": y[1],
+        "phases": common,
+        "cells": cells,
+        "counts": {name: sum(cell.count(name) for row in cells for cell in row) for name in PHASES},
+        "runs": len(runs),
+        "run_steps": sum(run.result["steps"] for run in runs),
+    }
+
+
+def _phase(run: Any, lag: int) -> str:
+    return phase(run.result["memorized_at"], run.result["grokked_at"], lag)
+
+
+def numbers(profile: Profile, runs: Tree) -> Numbers:
+    """Diagrams (a) and (b)."""
+    decoder = ("decoder learning rate", profile.decoder_rates)
+    both = profile.diagram_rates
+    return {
+        "steps": profile.diagram_steps,
+        "lag": profile.lag,
+        "seeds": profile.diagram_seeds,
+        "a": _classified(profile, runs["a"], ("decoder learning rate", both), ("embedding learning rate", both)),
+        "b": _classified(profile, runs["b"], decoder, ("decoder weight decay", profile.decays)),
+    }
+
+
+def cross_entropy(profile: Profile, runs: Tree) -> Numbers:
+    """Diagram (c)."""
+    decoder, decay = ("decoder learning rate", profile.decoder_rates), ("decoder weight decay", profile.decays)
+    found = _classified(profile, runs, decoder, decay)
+    return {"steps": profile.diagram_steps, "lag": profile.lag, "seeds": profile.diagram_seeds, "c": found}
+
+
+def draw(n: Numbers) -> Any:
+    shown = [name for name in ("a", "b", "c") if name in n]
+    figure, panels = style.grid(1, len(shown), style.PAGE if len(shown) > 1 else style.COLUMN, 2.9)
+    for panel, name in zip(panels[0], shown, strict=True):
+        found = n[name]
+        rows = tuple(tuple(row) for row in found["phases"])
+        diagram = PhaseDiagram(found["x"], found["y"], tuple(found["x_values"]), tuple(found["y_values"]), rows)
+        phase_diagram(diagram, ax=panel)
+        panel.get_legend().remove()
+        panel.set_title(f"({name}) {TITLES[name]}")
+    present = {name for one in shown for row in n[one]["phases"] for name in row}
+    figure.legend(handles=_patches(present), loc="outside upper center", ncols=4)
+    seeds = "one seed" if n["seeds"] == 1 else f"the commonest of {n['seeds']} seeds"
+    steps, lag = count(n["steps"]), count(n["lag"])
+    style.note(
+        figure, f"45 of 55 pairs, at most {steps} steps, {seeds}; grokking: test {lag} steps or more after training"
+    )
+    return figure
+
+
+def _patches(present: set[str]) -> list[Any]:
+    from matplotlib.patches import Patch
+
+    return [Patch(color=color, label=name) for name, color in PHASES.items() if name in present]
+
+
+TITLES = {"a": "squared error, two rates", "b": "squared error, weight decay", "c": "cross-entropy, weight decay"}
+STUDIES = (
+    Study(
+        "fig6",
+        "Comprehension, grokking, memorization, confusion",
+        "What becomes of the toy, against (a) the learning rates of embedding and decoder and (b) the decoder's rate "
+        "and weight decay. Comprehension: training and test accuracy above 90 % at about the same time; grokking: the "
+        "test much later; memorization: training alone; confusion: neither.",
+        numbers,
+        lambda profile: {"a": rates(profile), "b": decays(profile)},
+        draw,
+    ),
+    Study(
+        "fig6c",
+        "The phases with cross-entropy",
+        "The same with the 19 sums as classes and cross-entropy.",
+        cross_entropy,
+        lambda profile: decays(profile, **ONE_HOT),
+        draw,
+    ),
+)
