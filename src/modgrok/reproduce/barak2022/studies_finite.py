@@ -10,7 +10,7 @@ from modgrok.networks import Network
 from modgrok.palette import GRAY, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.reproduce.study import Numbers, Study, results
 
 ACTIVE = 10
 """Neurons whose norms are drawn one by one."""
@@ -48,9 +48,9 @@ def _measure(run: Run) -> dict[str, Any]:
     largest = np.argsort(-norms[-1])[:ACTIVE]
     return {
         "curves": {name: run.history[name] for name in names},
-        "memorized_at": run.result["memorized_at"],
-        "grokked_at": run.result["grokked_at"],
-        "test_accuracy": run.result["test_accuracy"],
+        "memorized_at": results(run, "memorized_at"),
+        "grokked_at": results(run, "grokked_at"),
+        "test_accuracy": results(run, "test_accuracy"),
         "active": active_neurons(run.network, 1.0 - 2.0 * examples.inputs),
         "kept": kept,
         "largest": norms[:, largest].T,

@@ -8,7 +8,7 @@ from modgrok.experiments import Run
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import number
 
 K = 3
@@ -27,14 +27,13 @@ def progress(profile: Profile, runs: Tree) -> Numbers:
 
 
 def _progress(run: Run) -> dict[str, Any]:
-    history, steps = run.history, run.snapshots
+    history, steps, solved = run.history, run.snapshots, results(run, "grokked_at")
     layers = [np.asarray(run.snapshot(step).parameters["layers.0.weight"], np.float64) for step in steps]
     moved = [np.abs(layer - layers[0]) for layer in layers]
     largest = np.array([one.max() for one in moved])
     ratio = np.array([one[:, :K].mean() / max(one[:, K:].mean(), 1e-12) for one in moved])
     error = 1 - history["test_accuracy"]
     left = history["step"][history["test_accuracy"] > PLATEAU]
-    solved = run.result["grokked_at"]
     found = {
         "step": history["step"],
         "error": error,
@@ -58,12 +57,17 @@ def times(profile: Profile, runs: Tree) -> Numbers:
     """Steps until the parity is known, and the slope of their median against n, both logarithmic."""
     found = {}
     for k, sizes in runs.items():
-        cells = {n: [run.result["grokked_at"] for run in some] for n, some in sizes.items()}
+        cells = results(sizes, "grokked_at")
         medians = {n: _median(cell) for n, cell in cells.items()}
         known = [(n, time) for n, time in medians.items() if time is not None]
-        slope = np.polyfit(*np.log(np.array(known, dtype=float)).T, 1)[0] if len(known) > 1 else None
+        slope = _slope(known) if len(known) > 1 else None
         found[k] = {"times": cells, "median": medians, "exponent": slope}
     return {"seeds": profile.scaling_seeds, "k": found}
+
+
+def _slope(points: list[tuple[int, float]]) -> float:
+    n, time = np.log(np.array(points, dtype=float)).T
+    return float(np.polyfit(n, time, 1)[0])
 
 
 def _median(times: list[int | None]) -> float | None:
@@ -73,7 +77,7 @@ def _median(times: list[int | None]) -> float | None:
 
 def histogram(profile: Profile, runs: list[Run]) -> Numbers:
     """The times of many seeds; a random search without memory would have a standard deviation equal to its mean."""
-    found = [run.result["grokked_at"] for run in runs]
+    found = results(runs, "grokked_at")
     known = np.array([time for time in found if time is not None], dtype=float)
     return {
         "bits": profile.histogram_bits,
@@ -99,12 +103,10 @@ def draw_progress(n: Numbers) -> Any:
     for panel in panels[0]:
         panel.set_xlabel("step")
     panels[0, 0].set(ylabel="test error", ylim=(-0.02, 0.56))
-    panels[0, 0].legend(loc="lower left", fontsize=6)
+    panels[0, 0].legend(loc="center right", fontsize=6)
     panels[0, 1].set(ylabel="$\\rho = \\max |w(t) - w(0)|$", yscale="log")
-    panels[0, 2].set(ylabel="movement of the parity's bits, others 1", yscale="log")
-    panels[0, 2].yaxis.set_major_formatter(lambda value, _: number(value))
-    panels[0, 2].yaxis.set_minor_formatter(lambda value, _: "")
-    style.letter(panels[0], ("plateau, then a drop", "weights move before", "those that matter more"))
+    panels[0, 2].set(ylabel="parity's bits / other bits", ylim=(0, None))
+    style.letter(panels[0], ("plateau, then a drop", "weights move before", "where they move"))
     note = f"parity of {n['k']} of {n['bits']} bits, fresh batches, SGD with rate 0.1; bold: seed 0"
     style.note(figure, f"{note}; dotted: where its error leaves the plateau")
     return figure

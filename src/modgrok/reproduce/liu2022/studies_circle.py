@@ -8,7 +8,7 @@ from jaxtyping import Float
 from modgrok.experiments import Experiment, Run
 from modgrok.plot import style
 from modgrok.reproduce.liu2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.reproduce.study import Numbers, Study, results
 
 MODULUS = 53
 
@@ -54,8 +54,8 @@ def numbers(profile: Profile, runs: list[Run]) -> Numbers:
         "start": first,
         "end": last,
         "roundness": [roundness(first), roundness(last)],
-        "test_accuracy": run.result["test_accuracy"],
-        "grokked_at": run.result["grokked_at"],
+        "test_accuracy": results(run, "test_accuracy"),
+        "grokked_at": results(run, "grokked_at"),
     }
 
 

@@ -17,7 +17,7 @@ from modgrok.reproduce.liu2022.effective_theory import (
     predicted_accuracy,
 )
 from modgrok.reproduce.liu2022.profile import NUMBERS, PAIRS, Profile
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import number
 
 LINEAR = 0.95
@@ -62,13 +62,13 @@ def accuracy(profile: Profile, runs: Tree) -> Numbers:
 
 
 def _accuracies(run: Run, size: int) -> dict[str, Any]:
-    pairs, result = trained_pairs(run), run.result
+    pairs, train, test = trained_pairs(run), results(run, "train_accuracy"), results(run, "test_accuracy")
     embedding = np.asarray(run.network.parameters["embedding"], np.float64)
-    known = size * result["train_accuracy"] + (PAIRS - size) * result["test_accuracy"]
+    known = size * train + (PAIRS - size) * test
     return {
         "pairs": size,
         "accuracy": known / PAIRS,
-        "test_accuracy": result["test_accuracy"],
+        "test_accuracy": test,
         "implied": predicted_accuracy(embedding, pairs),
         "best": best_accuracy(pairs),
         "rqi": run.history["rqi"][-1],
@@ -79,12 +79,11 @@ def critical(profile: Profile, runs: Tree) -> Numbers:
     """How often a training set forces the linear embedding, λ3, and when trained embeddings become linear."""
     rng = np.random.default_rng(4)
     theory = {}
-    for size in (*range(3, 55, 3), *(s for s in (20, 25, 35, 40, 50, PAIRS))):
+    for size in (*range(3, 55, 3), 20, 25, 35, 40, 50, PAIRS):
         sets = [draw_pairs(size, rng) for _ in range(profile.sets)]
-        rates = [grokking_rate(pairs) for pairs in sets]
         theory[size] = {
-            "linear": np.mean([degrees_of_freedom(pairs) == 2 for pairs in sets]),
-            "rate": np.median(rates),
+            "linear": float(np.mean([degrees_of_freedom(pairs) == 2 for pairs in sets])),
+            "rate": float(np.median([grokking_rate(pairs) for pairs in sets])),
         }
     times = {size: [linear_at(run) for run in some] for size, some in runs.items()}
     rates = {size: [grokking_rate(trained_pairs(run)) for run in some] for size, some in runs.items()}
@@ -133,7 +132,7 @@ def draw_curves(n: Numbers) -> Any:
     left.legend(loc="upper left")
     right.plot([], [], color=BLUE, label="RQI > 0.95 on the way")
     right.plot([], [], color=VERMILLION, label="others")
-    right.set(xlabel="number k", ylabel="embedding $E_k$, standardized")
+    right.set(xlabel="number k", ylabel="embedding $E_k$, standardized", ylim=(-3.1, 2))
     right.set_xticks(range(NUMBERS))
     right.legend(loc="lower right")
     style.letter(panels[0], ("on the way (bold: seed 0)", "where the embeddings end"))

@@ -235,7 +235,7 @@ def draw_times(n: Numbers) -> Any:
     first = n["settings"][0]
     left.axvline(first["corrected"], color=SERIES[2], linewidth=1, label="slow part, corrected")
     left.axvline(first["printed"], color=GRAY, linewidth=1, linestyle=":", label="slow part, as printed")
-    left.set(xlabel="grokking time", ylabel="density", yscale="log", xlim=(0, 1.3))
+    left.set(xlabel="grokking time", ylabel="density", yscale="log", xlim=(0, 1.3), ylim=(1e-4, 100))
     left.legend(loc="upper left", bbox_to_anchor=(0.2, 1.02), fontsize=6)
     rows = n["settings"]
     place = np.arange(len(rows))
