@@ -6,12 +6,12 @@ INSTALLED := $(VENV)/installed
 PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 TESTING := $(patsubst %,$(VENV)/with-%,dev dist docs export ray)
 
-.PHONY: test reproduce docs dist attacks install format chromium
+.PHONY: test reproduce docs dist attacks install format chromium axe
 
 reproduce: $(INSTALLED)
 	$(BIN)/modgrok reproduce
 
-test: $(TESTING) chromium
+test: $(TESTING) chromium axe
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -55,5 +55,15 @@ chromium:
 	  apt-get update -qq && apt-get install -y -qq chromium; \
 	else \
 	  echo "The browser tests need Chromium on PATH: install it (Debian: sudo apt-get install chromium)."; \
+	  [ -z "$$CI" ]; \
+	fi
+
+# They check accessibility with axe-core, from npm, for the tests alone.
+axe: .axe/node_modules/axe-core/axe.min.js
+.axe/node_modules/axe-core/axe.min.js:
+	@if command -v npm >/dev/null; then \
+	  npm install --silent --no-audit --no-fund --no-save --prefix .axe axe-core@4; \
+	else \
+	  echo "The accessibility tests need npm, to fetch axe-core; without it they check nothing."; \
 	  [ -z "$$CI" ]; \
 	fi

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from modgrok.experiments.sweeps.units import Unit
 
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.environment import environment
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines.local import LocalEngine
-from modgrok.experiments.sweeps.units import Unit
 from modgrok.experiments.trainer import train_all
 from modgrok.training.devices import use_all_cores
 

@@ -37,12 +37,12 @@ class Stopping(Observer):
 def train(store: Store, calls: int | None = None, experiment: Experiment = SMALL) -> tuple[Run, list[str]]:
     """Trains on, at most so many calls, with a checkpoint after each; the run and what was said."""
     from modgrok.experiments import batch_training
-    from modgrok.experiments.trainer import Interrupted, train_all
+    from modgrok.experiments.trainer import Interrupted, train_stored
 
     batch_training.CHECKPOINT_SECONDS, batch_training.CHECKPOINT_SHARE = 0.0, 1e9
     observer = Stopping(calls)
     with contextlib.suppress(Interrupted):
-        train_all([experiment], store, observer)
+        train_stored([experiment], store, observer)
     return store.add(experiment), observer.remarks
 
 

@@ -52,7 +52,15 @@ def test_resolving_writes_defaults_out_and_keeps_the_id(experiment):
     resolved = experiment.resolve()
     assert resolved.resolve() == resolved
     assert resolved.id == experiment.id
-    written = {"lr", "steps", "weight_decay", "split_seed", "loss", "activation", *OPTIMIZERS[experiment.optimizer].reads}
+    written = {
+        "lr",
+        "steps",
+        "weight_decay",
+        "split_seed",
+        "loss",
+        "activation",
+        *OPTIMIZERS[experiment.optimizer].reads,
+    }
     assert all(getattr(resolved, name) is not None for name in written)
     assert isinstance(resolved.lr, float)
 

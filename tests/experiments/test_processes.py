@@ -156,7 +156,12 @@ def test_two_devices_that_share_a_run_do_not_change_a_bit(lab, store, start):
         for modulus, width, dropout in ((97, 500, 0.0), (31, 800, 0.2), (23, 500, 0.0))
         for seed in (0, 1)
     ]
-    assert program_of(large[0].resolve(), large[0].load_task(), "cpu").blocks(len(large[0].split.divide(large[0].load_task())[0]))[0] > 1
+    assert (
+        program_of(large[0].resolve(), large[0].load_task(), "cpu").blocks(
+            len(large[0].split.divide(large[0].load_task())[0])
+        )[0]
+        > 1
+    )
     wait_for(start(store, *large, devices=2))
     for experiment in large[::2]:
         for devices in (1, 2):

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from modgrok.experiments import Experiment
 from modgrok.experiments.interruption import Interruption
-from modgrok.experiments.progress import LINE_SECONDS, LiveProgress, duration
+from modgrok.experiments.progress import LINE_SECONDS, LiveProgress
 from modgrok.experiments.result import Result
 
 RESULT = Result("0" * 12, "finished", 200, 0.1, None, None, None, None, None, None, None, 1.0)
@@ -50,7 +50,7 @@ def test_one_run(clock: Clock) -> None:
     clock.now += 1
     progress.measured(run.run, {"train_accuracy": 0.5, "test_accuracy": None})
     progress.advanced([run], 100, 100)
-    assert progress.describe() == "step 100 of 1,000 · 100 steps/s · train 50.0% · 9 s left"
+    assert progress.describe() == "step 100 of 1\u202f000 · 100 steps/s · train 50.0\u202f% · 9 s left"
 
 
 def test_a_batch(clock: Clock) -> None:
@@ -62,7 +62,7 @@ def test_a_batch(clock: Clock) -> None:
     progress.advanced(runs, 200, 500)
     progress.ended(runs[0].run, RESULT)
     assert progress.total == 1600
-    assert progress.describe() == "1 of 3 runs · step 200 of 1,000 · 250 run-steps/s · 4 s left"
+    assert progress.describe() == "1 of 3 runs · step 200 of 1\u202f000 · 250 run-steps/s · 4 s left"
 
 
 def test_the_speed_is_that_of_late(clock: Clock) -> None:
@@ -83,7 +83,7 @@ def test_without_a_terminal_there_are_plain_lines_now_and_then(clock: Clock) -> 
             progress.advanced([run], step, 1)
     lines = written(progress).splitlines()
     assert 3 <= len(lines) <= 5
-    assert all(line.startswith("step ") and line.isprintable() for line in lines)
+    assert all(line.startswith("step ") and "\x1b" not in line for line in lines)
 
 
 def test_on_a_terminal_there_is_a_bar() -> None:
@@ -92,7 +92,7 @@ def test_on_a_terminal_there_is_a_bar() -> None:
         begin(progress, member())
         progress.advanced([member()], 10, 10)
         progress._bar.refresh()  # type: ignore[union-attr]
-    assert "step 10 of 1,000" in written(progress)
+    assert "step 10 of 1\u202f000" in written(progress)
 
 
 def test_the_first_signal_asks_and_the_second_interrupts() -> None:
@@ -112,10 +112,3 @@ def test_before_training_a_signal_interrupts_at_once() -> None:
     with Interruption() as interruption, pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     assert interruption.exit_code == 130
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (89.0, "89 s"), (100.0, "2 min"), (5300.0, "88 min"), (12_000.0, "3 h 20 min")]
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration(seconds) == text

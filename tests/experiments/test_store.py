@@ -11,7 +11,7 @@ from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments import Run, Store, batch_training, files
 from modgrok.experiments.files import Lock
 from modgrok.experiments.store import check_intact
-from modgrok.experiments.trainer import Interrupted, train_all
+from modgrok.experiments.trainer import Interrupted, train_stored
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def copied(trained, store):
 def stopped(lab, store):
     """A run that was stopped after its eighth evaluation."""
     with pytest.raises(Interrupted):
-        train_all([lab.small()], store, lab.Listener(stop_after=8))
+        train_stored([lab.small()], store, lab.Listener(stop_after=8))
     return next(iter(store))
 
 
@@ -92,7 +92,7 @@ def assert_set_aside(lab, store, run, trained, name, damage):
     damage(run.folder / name)
     broken = {path.name for path in run.folder.iterdir()}
     listener = lab.Listener()
-    (again,) = train_all([lab.small()], store, listener)
+    (again,) = train_stored([lab.small()], store, listener)
     lab.assert_same(again, trained)
     (remark,) = listener.remarks
     (aside,) = (store.folder / "damaged").iterdir()
@@ -120,7 +120,7 @@ def test_what_a_kill_may_leave_is_not_damage(lab, store, stopped, trained):
         file.write('{"step": 6')
     (stopped.folder / ".checkpoint.safetensors.1").write_bytes(b"half")
     listener = lab.Listener()
-    (run,) = train_all([lab.small()], store, listener)
+    (run,) = train_stored([lab.small()], store, listener)
     lab.assert_same(run, trained)
     assert listener.remarks == []
     assert not list(run.folder.glob(".*"))
@@ -128,7 +128,7 @@ def test_what_a_kill_may_leave_is_not_damage(lab, store, stopped, trained):
 
 def test_a_run_killed_before_its_first_checkpoint_begins_again(lab, store, stopped, trained):
     (stopped.folder / "checkpoint.safetensors").unlink()
-    (run,) = train_all([lab.small()], store)
+    (run,) = train_stored([lab.small()], store)
     lab.assert_same(run, trained)
 
 
@@ -138,7 +138,7 @@ def test_a_run_that_was_killed_while_born_is_no_damage(lab, store, trained):
     for name in ("lock", "curves.jsonl", ".experiment.json.1"):
         (folder / name).write_bytes(b"")
     listener = lab.Listener()
-    (run,) = train_all([lab.small()], store, listener)
+    (run,) = train_stored([lab.small()], store, listener)
     lab.assert_same(run, trained)
     assert listener.remarks == []
 
@@ -174,9 +174,9 @@ def test_a_full_disk_is_a_sentence_and_the_checkpoint_stays_good(lab, store, tra
         patch.setattr(Run, "append", append)
         intact = r"No space is left .* make room and run the same command again\. .* checkpoint, which is intact"
         with pytest.raises(ModgrokError, match=intact if writer == "replace" else "make room"):
-            train_all([lab.small()], store)
+            train_stored([lab.small()], store)
     listener = lab.Listener()
-    (run,) = train_all([lab.small()], store, listener)
+    (run,) = train_stored([lab.small()], store, listener)
     assert listener.batches[0].step > 0
     assert listener.remarks == []
     lab.assert_same(run, trained)
@@ -187,7 +187,7 @@ def checkpoint_twice(lab, store, monkeypatch):
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(batch_training, "CHECKPOINT_SHARE", 1e9)
     with pytest.raises(Interrupted):
-        train_all([lab.small()], store, lab.Listener(stop_after=8))
+        train_stored([lab.small()], store, lab.Listener(stop_after=8))
     (run,) = store
     return run, [run.read_checkpoint_file(path)[0] for path in run.checkpoints]
 
@@ -200,7 +200,7 @@ def test_an_intact_older_checkpoint_is_used_where_the_latest_is_damaged(lab, sto
     assert run.read_checkpoint()[0] == before
     check_intact(run)
     listener = lab.Listener()
-    (again,) = train_all([lab.small()], store, listener)
+    (again,) = train_stored([lab.small()], store, listener)
     assert listener.batches[0].step == before
     (remark,) = listener.remarks
     assert "checkpoint.safetensors is not what was written" in remark
@@ -216,22 +216,22 @@ def test_a_run_without_an_intact_checkpoint_starts_afresh(lab, store, trained, m
         flip_a_bit(path)
     with pytest.raises(Damaged, match=r"checkpoint\.safetensors"):
         run.read_checkpoint()
-    (again,) = train_all([lab.small()], store)
+    (again,) = train_stored([lab.small()], store)
     lab.assert_same(again, trained)
 
 
 def test_a_run_stopped_before_its_first_step_is_intact_also_when_it_begins_again(lab, store, trained, monkeypatch):
     with pytest.raises(Interrupted):
-        train_all([lab.small()], store, lab.Listener(stop_after=1))
+        train_stored([lab.small()], store, lab.Listener(stop_after=1))
     (run,) = store
     assert run.read_checkpoint()[0] == 0
     with monkeypatch.context() as patch:
         patch.setattr(batch_training.BatchTraining, "run", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            train_all([lab.small()], store)
+            train_stored([lab.small()], store)
     check_intact(run)
     listener = lab.Listener()
-    (again,) = train_all([lab.small()], store, listener)
+    (again,) = train_stored([lab.small()], store, listener)
     assert listener.remarks == []
     lab.assert_same(again, trained)
 
@@ -239,7 +239,7 @@ def test_a_run_stopped_before_its_first_step_is_intact_also_when_it_begins_again
 def test_checkpoints_left_at_the_end_are_deleted(lab, store, copied):
     (copied.folder / "checkpoint.safetensors").write_bytes(b"left by a process that was killed here")
     listener = lab.Listener()
-    train_all([lab.small()], store, listener)
+    train_stored([lab.small()], store, listener)
     assert copied.checkpoints == []
     assert copied.status == "finished"
     assert listener.remarks == []
@@ -247,7 +247,7 @@ def test_checkpoints_left_at_the_end_are_deleted(lab, store, copied):
 
 def test_two_identical_runs_have_identical_files(lab, store, trained):
     """But for the time that they took, and the digest of the file that says so."""
-    (again,) = train_all([lab.small()], store)
+    (again,) = train_stored([lab.small()], store)
     names = [path.relative_to(again.folder) for path in again.folder.rglob("*") if path.is_file()]
     assert {str(name) for name in names} >= {"experiment.json", "curves.jsonl", "network.safetensors", "result.json"}
     for name in names:

@@ -10,22 +10,24 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
+import playwright.sync_api as playwright
 import pytest
 
 from modgrok.closed_form import solve
 from modgrok.experiments import Experiment, Store
-from modgrok.experiments.outcome import Progress, result_of
+from modgrok.experiments.outcome import Progress
 from modgrok.lab.server import Lab
 from modgrok.measures import average_ipr
 from modgrok.networks import Network, grid, score
-from modgrok.networks.network import parameter_norms
 
+AXE = Path(__file__).parents[2] / ".axe" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
     "--headless",
@@ -37,8 +39,12 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+expect = playwright.expect
+
 PORT, TOKEN = 8642, "the-token"
-TINY = Experiment("n + m", 13, 32, fraction=0.7, lr=0.1, steps=30, evaluations=12, snapshots=5)
+TINY = Experiment("n + m", 13, 64, fraction=0.7, lr=0.1, steps=30, evaluations=12, snapshots=5)
+NOISE = dataclasses.replace(TINY, seed=9, lr=0.001)
+LONG = Experiment("+".join(["n*m^2"] * 60), 13, 8, lr=0.1, steps=5, evaluations=3, snapshots=2)
 PRODUCT = Experiment("n * m", 11, 24, fraction=0.7, lr=0.1, steps=20, evaluations=8, snapshots=0)
 
 
@@ -51,6 +57,19 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store.folder
 
 
+@pytest.fixture(scope="session")
+def many(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with five more seeds, a run that never left its noise, and one whose function is long."""
+    folder = tmp_path_factory.mktemp("many") / "store"
+    shutil.copytree(written, folder)
+    store = Store(folder)
+    for seed in range(1, 6):
+        write_run(store, dataclasses.replace(TINY, seed=seed, snapshots=0, evaluations=4).resolve())
+    write_run(store, NOISE.resolve(), moves=False)
+    write_run(store, LONG.resolve(), moves=False)
+    return folder
+
+
 @pytest.fixture
 def store(written: Path, tmp_path: Path) -> Store:
     """A copy of that store."""
@@ -58,37 +77,38 @@ def store(written: Path, tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def write_run(store: Store, experiment: Experiment) -> None:
+def write_run(store: Store, experiment: Experiment, moves: bool = True) -> None:
     """Stores a run whose weights move from noise to a closed form in a straight line, without training anything."""
     run, task = store.add(experiment), experiment.load_task()
     run.begin(experiment, {})
     progress = Progress(experiment)
-    closed = solve(task, "waves", width=experiment.width, dtype=np.float32)
+    addition = Experiment("n + m", experiment.modulus).load_task()
+    closed = solve(task if moves else addition, "waves", width=experiment.width, dtype=np.float32)
     rng = np.random.default_rng(0)
     noise_in, noise_out = (rng.normal(0, 3, w.shape).astype(np.float32) for w in (closed.w_in, closed.w_out))
     evaluated, kept = experiment.schedule
     network = closed
     for step in evaluated.tolist():
-        done = step / evaluated[-1]
+        done = step / evaluated[-1] if moves else 0
         w_in, w_out = done * closed.w_in + (1 - done) * noise_in, done * closed.w_out + (1 - done) * noise_out
-        network = dataclasses.replace(closed, w_in=w_in.astype(np.float32), w_out=w_out.astype(np.float32))
+        network = closed.replace(w_in=w_in.astype(np.float32), w_out=w_out.astype(np.float32))
         progress.add({"step": step} | _measure(network, experiment))
         if step in kept:
             run.keep(step, network)
     run.append(progress.unwritten())
-    run.finish(result_of(run.id, "finished", progress, 1.0), network)
+    run.finish(progress.result(run.id, "finished", 1.0), network)
 
 
 def _measure(network: Network, experiment: Experiment) -> dict[str, float]:
     task = experiment.load_task()
     parts = zip(("train", "test"), experiment.split.divide(task), strict=True)
-    inputs = grid(task.modulus, task.arity)
+    inputs = grid(task.sizes)
     scores = {name: score(network, inputs[part], task.table.reshape(-1)[part]) for name, part in parts}
-    norms = parameter_norms(network)
     return {
         **{f"{name}_loss": float(found.loss) for name, found in scores.items()},
         **{f"{name}_accuracy": float(found.accuracy) for name, found in scores.items()},
-        **dict(zip(("norm_in", "norm_out"), map(float, norms), strict=True)),
+        "norm_in": float(np.linalg.norm(network.w_in)),
+        "norm_out": float(np.linalg.norm(network.w_out)),
         "gradient_in": 0.0,
         "gradient_out": 0.0,
         "ipr": float(average_ipr(network.w_in).mean),
@@ -124,7 +144,9 @@ class Client:
         return self.request("POST", path, content=json_module.dumps(json).encode() if content is None else content)
 
     def request(self, method: str, path: str, headers: dict[str, str] | None = None, content: bytes = b"") -> Answer:
-        return asyncio.run(self._request(method, path, self.headers | (headers or {}), content))
+        asked = self._request(method, path, self.headers | (headers or {}), content)
+        with ThreadPoolExecutor(1) as thread:  # Playwright keeps a loop in this one.
+            return thread.submit(asyncio.run, asked).result()
 
     async def _request(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Answer:
         if method == "POST":
@@ -150,7 +172,11 @@ class Client:
         async def send(message: dict[str, Any]) -> None:
             sent.append(message)
 
-        await self.app(scope, receive, send)
+        try:
+            await self.app(scope, receive, send)
+        except Exception:
+            if not sent:
+                raise
         head = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
         return Answer(sent[0]["status"], head, b"".join(message.get("body", b"") for message in sent[1:]))
 
@@ -192,6 +218,12 @@ class LabProcess:
         return self.process.returncode
 
 
+@pytest.fixture(scope="session")
+def start_lab() -> type[LabProcess]:
+    """Starts a lab that whoever asked for it closes."""
+    return LabProcess
+
+
 @pytest.fixture
 def lab_process() -> Iterator[Callable[..., LabProcess]]:
     """Starts labs, and closes those that are still open."""
@@ -208,9 +240,59 @@ def lab_process() -> Iterator[Callable[..., LabProcess]]:
 
 
 @pytest.fixture(scope="session")
-def browser_command() -> tuple[str | None, list[str]]:
-    """Where Chromium is, if anywhere, and how to start it."""
-    return CHROMIUM, FLAGS
+def chromium() -> Iterator[Any]:
+    """One browser for all tests; under CI its absence is a failure."""
+    if CHROMIUM is None:
+        if os.environ.get("CI"):
+            pytest.fail("The browser tests need Chromium on PATH.")
+        pytest.skip("Chromium is not on PATH.")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page whose mistakes and requests are remembered."""
+
+    def __init__(self, context: Any) -> None:
+        self.page = context.new_page()
+        self.page.set_default_timeout(20_000)
+        expect.set_options(timeout=20_000)
+        self.problems: list[str] = []
+        self.hosts: set[str] = set()
+        self.page.on("console", lambda m: self.problems.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("request", self._request)
+
+    def _request(self, request: Any) -> None:
+        found = re.match(r"(\w+):(?://([^/:]*))?", request.url)
+        assert found
+        if found[1] not in ("data", "blob", "file"):
+            self.hosts.add(found[2])
+
+
+@pytest.fixture(scope="session")
+def watch() -> type[Watched]:
+    """Makes watched pages in a context."""
+    return Watched
+
+
+@pytest.fixture(scope="session")
+def accessibility() -> Callable[[Any], list[str]]:
+    """Runs axe-core on a page and returns its violations; `make test` fetches axe-core with npm."""
+    if not AXE.exists():
+        if os.environ.get("CI"):
+            pytest.fail("The accessibility tests need axe-core: make axe, which needs npm.")
+        return lambda page: []
+    source = AXE.read_text()
+
+    def violations(page: Any) -> list[str]:
+        page.evaluate(source)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found]
+
+    return violations
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The page in a real Chromium, used as a person uses it."""
 
-import os
 import re
 import subprocess
 import sys
@@ -18,61 +17,40 @@ expect = playwright.expect
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-@pytest.fixture(scope="module")
-def chromium(browser_command: tuple[str | None, list[str]]) -> Iterator[Any]:
-    path, flags = browser_command
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail("The browser tests need Chromium on PATH.")
-        pytest.skip("Chromium is not on PATH.")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=flags)
-        yield browser
-        browser.close()
-
-
-class Watched:
-    """A page whose mistakes and requests are remembered."""
-
-    def __init__(self, context: Any) -> None:
-        self.page = context.new_page()
-        self.page.set_default_timeout(20_000)
-        expect.set_options(timeout=20_000)
-        self.problems: list[str] = []
-        self.hosts: set[str] = set()
-        self.page.on("console", lambda m: self.problems.append(m.text) if m.type in ("error", "warning") else None)
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", self._request)
-
-    def _request(self, request: Any) -> None:
-        found = re.match(r"(\w+):(?://([^/:]*))?", request.url)
-        assert found
-        if found[1] not in ("data", "blob", "file"):
-            self.hosts.add(found[2])
-
-
 @pytest.fixture
-def watched(chromium: Any, lab: Any) -> Iterator[Watched]:
+def watched(chromium: Any, lab: Any, watch: Any) -> Iterator[Any]:
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    found = Watched(context)
+    found = watch(context)
     yield found
     context.close()
     assert found.problems == []
     assert found.hosts <= {"127.0.0.1"}
 
 
+def open_lab(page: Any, lab: Any, place: str = "") -> None:
+    page.goto(lab.url)
+    page.wait_for_url(re.compile(r"/$"))
+    page.goto(f"http://127.0.0.1:{lab.port}/lab{place}")
+
+
 def fill_small_run(page: Any) -> None:
     page.select_option("#preset", label="A small world")
+    page.locator("#expert").evaluate("details => (details.open = true)")
     page.fill("#set-steps", "250")
-    page.locator("#controls details").evaluate("details => (details.open = true)")
     page.fill("#set-snapshots", "25")
     expect(page.locator("#estimate")).to_contain_text("About")
 
 
-def test_train_scrub_look_inside_take_apart_share(watched: Watched, lab: Any, tmp_path: Path, chromium: Any) -> None:
+def test_train_scrub_look_inside_take_apart_share(
+    watched: Any, lab: Any, tmp_path: Path, chromium: Any, watch: Any
+) -> None:
     page = watched.page
-    page.goto(lab.url)
-    assert "token" not in page.url
+    open_lab(page, lab)
+    page.evaluate(
+        "() => { window.said = []; new MutationObserver(() => window.said.push("
+        "document.getElementById('run-status').textContent)).observe(document.getElementById('run-status'),"
+        " { childList: true, subtree: true }); }"
+    )
 
     # A broken expression is explained where it breaks.
     page.fill("#set-task", "n + * m")
@@ -89,12 +67,14 @@ def test_train_scrub_look_inside_take_apart_share(watched: Watched, lab: Any, tm
     expect(page.locator("#run-status.finished")).to_be_visible(timeout=60_000)
     expect(page.locator("#step")).to_have_text("step 250")
     expect(page.locator("html")).to_have_attribute("data-drawn", "250")
+    assert not any("paused" in text for text in page.evaluate("window.said"))
 
     # Scrub back: all panels follow.
     page.locator("#panels").focus()
     page.keyboard.press("Home")
     expect(page.locator("#step")).to_have_text("step 0")
     expect(page.locator("html")).to_have_attribute("data-drawn", "0")
+    page.locator("#curves .chart").scroll_into_view_if_needed()
     box = page.locator("#curves .chart").bounding_box()
     page.mouse.move(box["x"] + 100, box["y"] + 80)
     page.mouse.down()
@@ -133,7 +113,7 @@ def test_train_scrub_look_inside_take_apart_share(watched: Watched, lab: Any, tm
         for name in formats:
             page.locator(f"#{panel} .menu summary").click()
             with page.expect_download() as download:
-                page.locator(f"#{panel} [role=menuitem]", has_text=name).click()
+                page.locator(f"#{panel} .menu button", has_text=name).click()
             assert download.value.suggested_filename.endswith(f"{panel}.{name.lower()}")
             assert Path(download.value.path()).stat().st_size > 100
 
@@ -154,13 +134,13 @@ def test_train_scrub_look_inside_take_apart_share(watched: Watched, lab: Any, tm
         page.click("#save-replay")
     file = tmp_path / "replay.html"
     download.value.save_as(file)
-    replays(chromium, file)
+    replays(chromium, watch, file)
 
 
-def replays(chromium: Any, file: Path) -> None:
+def replays(chromium: Any, watch: Any, file: Path) -> None:
     """The file shows the run, scrubs it, and asks nobody for anything."""
     context = chromium.new_context(offline=True)
-    watched = Watched(context)
+    watched = watch(context)
     page = watched.page
     page.goto(file.as_uri())
     expect(page.locator("#times")).to_contain_text("grokked at step")
@@ -176,16 +156,17 @@ def replays(chromium: Any, file: Path) -> None:
     assert watched.hosts == set()
 
 
-def test_a_reload_and_a_second_tab_show_the_same(watched: Watched, lab: Any, store: Store) -> None:
+def test_a_reload_and_a_second_tab_show_the_same(watched: Any, lab: Any, store: Store) -> None:
     page = watched.page
     run, other = sorted((r.id for r in store), key=lambda name: not store.find(name).snapshots)
     table = store.folder / "sweeps" / "abc" / "table.csv"
     table.parent.mkdir(parents=True)
     table.write_text(f"task,fraction,run,status,grokked_at\nn*m,0.5,{other},finished,20\nn*m,0.6,{other},finished,\n")
-    page.goto(lab.url)
+    open_lab(page, lab)
     page.goto(f"http://127.0.0.1:{lab.port}/#run={run}&step=0&time=linear&table=margin&cell=3,4&compare={other}")
     page.reload()
-    expect(page.locator("#curves .legend")).to_contain_text(other)
+    page.wait_for_url(re.compile("/lab#"))
+    expect(page.locator("#curves .legend")).to_contain_text("n·m")
     expect(page.locator("#step")).to_have_text("step 0")
     expect(page.locator('.choice [data-value="margin"]')).to_have_attribute("aria-pressed", "true")
     page.locator("#answers").scroll_into_view_if_needed()
@@ -194,24 +175,20 @@ def test_a_reload_and_a_second_tab_show_the_same(watched: Watched, lab: Any, sto
     second.goto(page.url)
     expect(second.locator("#step")).to_have_text("step 0")
     second.close()
-    page.click("#open-tour")
-    expect(page.locator("#tour")).to_contain_text("A network and a table")
-    for _ in range(7):
-        page.locator("#tour .primary").click()
-    expect(page.locator("#tour")).to_contain_text("What it cannot learn")
-    page.keyboard.press("Escape")
-    expect(page.locator("#tour")).to_be_hidden()
     page.click("#theme")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.locator("#sweep").scroll_into_view_if_needed()
     page.locator("#sweep-map td button").first.click()
     expect(page.locator("#run-title")).to_have_text("n·m mod 11")
 
 
-def test_a_page_outlives_its_server_and_training_resumes(chromium: Any, store: Store, lab_process: Any) -> None:
+def test_a_page_outlives_its_server_and_training_resumes(
+    chromium: Any, store: Store, lab_process: Any, watch: Any
+) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
-    page = Watched(context).page
+    page = watch(context).page
     first = lab_process(store.folder)
-    page.goto(first.url)
+    open_lab(page, first)
     fill_small_run(page)
     page.fill("#set-steps", "1000000")
     page.fill("#set-snapshots", "10")
@@ -244,12 +221,10 @@ def test_a_page_outlives_its_server_and_training_resumes(chromium: Any, store: S
     assert second.close() == 0
 
 
-def test_a_run_is_forked_and_one_that_dies_says_so(watched: Watched, lab: Any, store: Store) -> None:
+def test_a_run_is_forked_and_one_that_dies_says_so(watched: Any, lab: Any, store: Store) -> None:
     page = watched.page
     run = next(r.id for r in store if r.snapshots)
-    page.goto(lab.url)
-    page.goto(f"http://127.0.0.1:{lab.port}/#run={run}&step=0")
-    page.reload()
+    open_lab(page, lab, f"#run={run}&step=0")
     expect(page.locator("#step")).to_have_text("step 0")
     page.click("#fork-here")
     expect(page.locator("#fork")).to_contain_text(f"{run} at step 0")
@@ -259,6 +234,7 @@ def test_a_run_is_forked_and_one_that_dies_says_so(watched: Watched, lab: Any, s
     expect(page.locator("#run-title")).not_to_have_attribute("title", f"run {run}")
     expect(page.locator("#run-status.finished")).to_be_visible(timeout=60_000)
     assert f"{run}@0" in {r.experiment.parent for r in store}
+    expect(page.locator("#times")).to_contain_text("Forked at step 0.")
 
     fill_small_run(page)
     page.fill("#set-lr", "1e9")

@@ -1,7 +1,5 @@
 """What the panels draw of a network, packed and unpacked."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -72,9 +70,7 @@ def test_diverged_weights_make_a_frame_too() -> None:
     for value in (np.nan, np.inf, -1e30):
         w_in = network.w_in.copy()
         w_in[::2] = value
-        header, arrays_ = unpack(
-            frame(dataclasses.replace(network, w_in=w_in), ADDITION, TRAIN, COORDINATE, {"step": 1})
-        )
+        header, arrays_ = unpack(frame(network.replace(w_in=w_in), ADDITION, TRAIN, COORDINATE, {"step": 1}))
         assert header["step"] == 1
         assert np.isfinite(arrays_["margins"]).all()
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+import modgrok as mg
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.lab import limits
 from modgrok.lab.frames import unpack
 from modgrok.lab.library import command
-from modgrok.lab.server import open_port
+from modgrok.lab.server import Lab, open_port
 
 PORT = 8642
 TOKEN = "the-token"
@@ -38,8 +39,9 @@ def test_nothing_is_answered_without_the_token(bare: Any, path: str) -> None:
 
 def test_the_token_becomes_a_cookie_that_other_sites_cannot_use(bare: Any) -> None:
     answer = bare.get(f"/?token={TOKEN}")
-    assert answer.status_code == 303
-    assert answer.headers["location"] == "/"
+    assert answer.status_code == 200
+    assert 'content="0;url=/"' in answer.text
+    assert TOKEN not in answer.text
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
@@ -186,6 +188,7 @@ def test_the_replay_file_needs_nothing_else(client: Any, run: str) -> None:
 
 def test_the_command_line_trains_the_same_run() -> None:
     from modgrok.commands.arguments import parse
+    from modgrok.commands.settings import given
     from modgrok.commands.train import Train
 
     experiments = [
@@ -193,10 +196,13 @@ def test_the_command_line_trains_the_same_run() -> None:
         Experiment("n*m", 23, 64, optimizer="gd", batch_norm=True, dropout=0.1, seed=3),
         Experiment("-n + m", 31, parametrization="standard", lr=0.01, until=5, beta2=0.999),
         Experiment("n + m", 31, parent="0123456789ab@100", weight_decay=0.25, steps=77),
+        Experiment("n + m", 31, network="transformer", heads=2, layer_norm="pre", biases=False),
+        Experiment("group:S3", network="mlp", depth=2, grokfast="ema", grokfast_lambda=3.0),
+        Experiment("parity:10,3", network="mlp", examples=100, loss="hinge"),
     ]
     for experiment in experiments:
         words = shlex.split(command(experiment.resolve()))
-        assert parse(Train, "train", words[2:]).settings.experiment.id == experiment.id
+        assert Experiment(**given(parse(Train, "train", words[2:]).settings)).id == experiment.id
 
 
 def test_a_port_in_use_is_a_sentence() -> None:
@@ -217,7 +223,193 @@ def test_the_server_does_not_import_jax() -> None:
 def test_every_file_of_the_page_is_there_and_small() -> None:
     from modgrok.lab import assets
 
-    assert {"index.html", "lab.css", "main.js", "panels/curves.js"} <= assets.names()
+    assert {"story.html", "lab.html", "main.js", "panels/curves.js", "story/story.replay"} <= assets.names()
     for name in assets.modules():
-        assert assets.text(name).count("\n") < 300
-    assert Path(assets.plotly_path()).stat().st_size > 1e6
+        assert assets.text(name).count("\n") < 300, name
+    assert sum(len(assets.content(name)) for name in assets.names()) < 1_500_000
+
+
+SAME = ("content-security-policy", "x-content-type-options", "referrer-policy", "cache-control")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("GET", "/", {}),
+        ("GET", "/nothing", {}),
+        ("GET", "/", {"host": "evil.example"}),
+        ("GET", "/", {"x-modgrok-token": "guess"}),
+        ("GET", f"/?token={TOKEN}", {}),
+        ("GET", "/?token=guess", {}),
+        ("DELETE", "/", {}),
+        ("POST", "/", {}),
+        ("GET", "/static/..", {}),
+        ("GET", "/api/runs/nothing", {}),
+        ("POST", "/api/check", {"content-length": "99999999"}),
+    ],
+)
+def test_every_reply_carries_the_same_headers(client: Any, method: str, path: str, headers: dict[str, str]) -> None:
+    answer = client.request(method, path, headers)
+    assert [name for name in SAME if name not in answer.headers] == []
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+
+
+def test_a_mistake_of_the_lab_carries_them_too(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("modgrok.lab.library.Library.runs", lambda self: broken())
+    answer = client.get("/api/runs")
+    assert answer.status_code == 500
+    assert [name for name in SAME if name not in answer.headers] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{}",
+        b'{"task": 3}',
+        b'{"task": "n+m", "modulus": ' + b"9" * 5000 + b"}",
+        b"[" * 30_000,
+        b'{"a":' * 5_000,
+        b"null",
+    ],
+)
+def test_odd_bodies_are_refused_with_a_sentence(client: Any, body: bytes) -> None:
+    for path in ("/api/check", "/api/train"):
+        answer = client.post(path, content=body)
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["error"].endswith(".")
+
+
+@pytest.mark.parametrize("step", ["9" * 5000, "-1", "1.5", "x", "٣", "999999999999"])
+def test_odd_steps_are_refused_with_a_sentence(client: Any, run: str, step: str) -> None:
+    for what in ("frames", "distances"):
+        answer = client.get(f"/api/runs/{run}/{what}/{step}")
+        assert answer.status_code == 422, answer.text
+
+
+def test_a_stated_length_with_chunks_does_not_pass_the_bound(client: Any) -> None:
+    body = b'{"task": "' + b"n" * (2 * limits.REQUEST_BYTES) + b'"}'
+    both = {"content-length": "10", "transfer-encoding": "chunked"}
+    assert client.request("POST", "/api/check", both, content=body).status_code == 413
+    lying = client.request("POST", "/api/check", {"content-length": "10"}, content=body)
+    assert lying.status_code == 422
+    assert str(limits.REQUEST_BYTES) in lying.text
+
+
+DAMAGES: dict[str, tuple[str, str]] = {
+    "no settings": ("experiment.json", "{}"),
+    "deep settings": ("experiment.json", "[" * 20_000),
+    "settings of another kind": ("experiment.json", '{"experiment": {"task": ["n"], "modulus": "x"}}'),
+    "a modulus that is infinite": (
+        "experiment.json",
+        '{"format": 1, "experiment": {"task": "n+m", "modulus": Infinity}}',
+    ),
+    "a result that is NaN": ("result.json", '{"status": "finished", "steps": 30, "test_accuracy": NaN}'),
+    "a result without status": ("result.json", '{"steps": 30}'),
+    "a result that is a list": ("result.json", "[1, 2]"),
+    "a status that is none": ("result.json", '{"status": 7, "steps": "many", "grokked_at": {}, "test_accuracy": []}'),
+    "curves that are no numbers": ("curves.jsonl", '{"step": "x"}\n{"step": null}\n'),
+    "curves that are infinite": ("curves.jsonl", '{"step": 0, "train_loss": Infinity, "test_accuracy": NaN}\n'),
+    "curves that are no lines": ("curves.jsonl", "\x00\xff\n[]\n"),
+    "weights that are none": ("network.safetensors", "nothing"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_one_damaged_run_breaks_nothing_but_itself(client: Any, store: Store, run: str, damage: str) -> None:
+    name, content = DAMAGES[damage]
+    (store.folder / run / name).write_text(content, encoding="latin-1")
+    listed = client.get("/api/runs")
+    assert listed.status_code == 200, listed.text
+    assert {row["run"] for row in listed.json()["runs"]} == {
+        found.name for found in store.folder.glob("*/") if len(found.name) == 12
+    }
+    other = next(row["run"] for row in listed.json()["runs"] if row["run"] != run)
+    assert client.get(f"/api/runs/{other}").status_code == 200
+    for path in ("", "/frames/0", "/frames/30", "/distances/30", "/theory/exact", "/replay"):
+        answer = client.get(f"/api/runs/{run}{path}")
+        assert answer.status_code in (200, 422), (path, answer.text)
+        if answer.status_code == 422:
+            assert answer.json()["error"]
+
+
+def test_the_medians_of_the_map_are_those_of_the_summary(client: Any, store: Store, run: str) -> None:
+    from modgrok.experiments.sweeps.summary import Cell
+
+    folder = store.folder / "sweeps" / "abc"
+    folder.mkdir(parents=True)
+    values = {0.5: [40, 60, 90, 100], 0.6: [20, ""]}
+    lines = [f"n+m,{a},{seed},{run},finished,{v}" for a, found in values.items() for seed, v in enumerate(found)]
+    (folder / "table.csv").write_text("task,fraction,seed,run,status,grokked_at\n" + "\n".join(lines) + "\n")
+    found = client.get("/api/sweeps/abc/map?x=fraction&y=&outcome=grokked_at").json()
+    assert found["x_values"] == [0.5, 0.6]
+    assert [cell["median"] for cell in found["cells"][0]] == [Cell(4, (40.0, 60.0, 90.0, 100.0)).median, 20] == [75, 20]
+    assert [cell["runs"] for cell in found["cells"][0]] == [4, 2]
+    across = client.get("/api/sweeps/abc/map?x=fraction&y=seed&outcome=grokked_at").json()
+    assert across["cells"][1][1]["median"] is None
+    assert client.get("/api/sweeps/abc/map?x=width&y=&outcome=grokked_at").status_code == 422
+    assert client.get("/api/sweeps/abc/map?x=fraction&y=&outcome=magic").status_code == 422
+
+
+def test_a_run_says_which_panels_apply(client: Any, run: str) -> None:
+    found = client.get(f"/api/runs/{run}").json()
+    assert {"curves", "weights", "answers", "path", "theory"} <= set(found["panels"])
+    assert found["auto"]["lr"] > 0
+    assert found["parent"] is None
+
+
+def test_the_token_stands_in_no_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from modgrok.commands import lab as command_line
+
+    opened: list[str] = []
+    monkeypatch.setattr(command_line.webbrowser, "open", lambda address: opened.append(address))
+    monkeypatch.setattr(command_line, "serve", lambda store, port, ready: ready(Lab(store, PORT, TOKEN)))
+    files: list[str] = []
+    door = command_line._door
+
+    def remember(folder: Path, address: str) -> str:
+        found = door(folder, address)
+        files.append((folder / "lab.html").read_text())
+        assert (folder / "lab.html").stat().st_mode & 0o077 == 0
+        return found
+
+    monkeypatch.setattr(command_line, "_door", remember)
+    command_line.main(["--store", str(tmp_path)])
+    assert TOKEN not in opened[0]
+    assert opened[0].startswith("file://")
+    assert TOKEN in files[0]
+    assert not list(tmp_path.glob("lab.html"))
+
+
+@pytest.mark.parametrize(
+    ("experiment", "shown"),
+    [
+        (
+            Experiment("n + m", 7, 16, network="transformer", heads=2, steps=4, snapshots=2),
+            {"curves", "answers", "sweep"},
+        ),
+        (Experiment("group:S3", network="mlp", width=16, steps=4, snapshots=2), {"curves", "answers", "sweep"}),
+        (Experiment("parity:8,2", network="mlp", width=16, examples=40, steps=4, snapshots=2), {"curves", "sweep"}),
+        (Experiment("n1 + n2 + n3", 5, 16, activation="x^3", steps=4, snapshots=2), {"curves", "weights", "plane"}),
+    ],
+)
+def test_runs_of_every_kind_open_with_the_panels_that_apply(
+    client: Any, store: Store, experiment: Experiment, shown: set[str]
+) -> None:
+    run = Store(store.folder).add(experiment)
+    mg.train_all([experiment], store=store.folder)
+    details = client.get(f"/api/runs/{run.id}").json()
+    assert shown <= set(details["panels"])
+    assert ("weights" in details["panels"]) == ("weights" in shown)
+    assert ("answers" in details["panels"]) == ("answers" in shown)
+    checked = client.post("/api/check", json=details["settings"]).json()
+    assert checked["valid"], checked
+    assert checked["run"] == run.id
+    if "answers" in shown:
+        step = details["snapshots"][-1]
+        header, arrays = unpack(client.get(f"/api/runs/{run.id}/frames/{step}").content)
+        assert header["test_accuracy"] == pytest.approx(run.result["test_accuracy"])  # type: ignore[index]
+        assert list(arrays["predictions"].shape) == header["sizes"]
+    assert client.get(f"/api/runs/{run.id}/theory/exact").status_code == 422 or "weights" in shown

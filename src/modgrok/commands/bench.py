@@ -51,8 +51,15 @@ def _show(result: dict[str, Any]) -> None:
         out.print(Text("PyTorch is not installed here (or not for this device), so there is no comparison with it."))
         return
     table = Table(f"PyTorch {pytorch['version']}", "step", "ours is faster by")
-    for name, loop in (("one-hot inputs", pytorch["one_hot"]), ("embedding look-ups", pytorch["embedding"])):
-        table.add_row(name, _time(loop["seconds_per_step"]), f"{loop['ratio']:.2f}×")
+    names = {
+        "one_hot": "one-hot inputs",
+        "embedding": "embedding look-ups",
+        "compiled": "look-ups, compiled",
+        "compiled_batch": f"batch of {result['batch']['runs']}, compiled",
+    }
+    for key, name in names.items():
+        if key in pytorch:
+            table.add_row(name, _time(pytorch[key]["seconds_per_step"]), f"{pytorch[key]['ratio']:.2f}×")
     out.print(table, highlight=False)
 
 

@@ -1,12 +1,15 @@
-"""`modgrok lab`: the local page on which runs are trained, watched and compared."""
+"""`modgrok lab`: the local page on which runs are trained, watched and compared, and the story that leads to it."""
 
 import contextlib
+import html
+import tempfile
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
 from modgrok.commands.arguments import err, parse
 from modgrok.experiments import Store
+from modgrok.lab import story
 from modgrok.lab.server import Lab, serve
 
 
@@ -20,17 +23,32 @@ class LabPage:
     """The folder of runs; by default $MODGROK_STORE, or runs."""
     no_browser: bool = False
     """Only print the address."""
+    export_story: Path | None = None
+    """Write the story into this folder as one page that needs neither server nor network, and end."""
 
 
 def main(argv: list[str]) -> None:
-    """Serve until interrupted."""
+    """Serve until interrupted, or export the story."""
     arguments = parse(LabPage, "lab", argv)
+    if arguments.export_story is not None:
+        path = story.export(arguments.export_story)
+        err.print(f"The story is in {path}.", soft_wrap=True, highlight=False)
+        return
 
     def ready(lab: Lab) -> None:
         err.print(f"The lab is open at {lab.address}", soft_wrap=True, highlight=False)
         err.print(f"Runs are kept in {lab.library.store.folder}. Ctrl-C closes it.", soft_wrap=True, highlight=False)
         if not arguments.no_browser:
-            webbrowser.open(lab.address)
+            webbrowser.open(_door(Path(private), lab.address))
 
-    with contextlib.suppress(KeyboardInterrupt):
+    with tempfile.TemporaryDirectory(prefix="modgrok-") as private, contextlib.suppress(KeyboardInterrupt):
         serve(Store(arguments.store), arguments.port, ready)
+
+
+def _door(folder: Path, address: str) -> str:
+    """A file that only this user can read and that leads to the lab: the browser is started with its name, so that the
+    token stands in no list of processes."""
+    path = folder / "lab.html"
+    path.touch(mode=0o600)
+    path.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(address)}">')
+    return path.as_uri()

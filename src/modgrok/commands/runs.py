@@ -17,6 +17,7 @@ from modgrok.experiments import Run, Store
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
 from modgrok.experiments.sweeps.values import value
+from modgrok.sealed import exists
 
 COLUMNS = (
     "run",
@@ -188,9 +189,8 @@ def _show(arguments: Show, store: Store) -> None:
     out.print()
     if (result := run.result) is None:
         rows = run.rows()
-        out.print(
-            f"unfinished at step {rows[-1]['step'] if rows else 0:,}; its command goes on from its last checkpoint"
-        )
+        rest = "goes on from its last checkpoint" if run.read_checkpoint() else "starts it again"
+        out.print(f"unfinished at step {rows[-1]['step'] if rows else 0:,}; its command {rest}", highlight=False)
         return
     show_run(run)
     if sentence := explanation(run.experiment, result):
@@ -232,7 +232,7 @@ def _remove(arguments: Remove, store: Store) -> None:
 def _find(name: str, store: Store) -> Run:
     """A run by its name, a damaged one by its whole id."""
     bare = store.folder / name
-    return Run(bare) if RUN_NAME.fullmatch(name) and bare.is_dir() else store.find(name)
+    return Run(bare) if RUN_NAME.fullmatch(name) and exists(bare) else store.find(name)
 
 
 def _runs(count: int) -> str:

@@ -14,6 +14,7 @@ from modgrok.commands.arguments import InStore, err, out, parse, print_json
 from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments.divergence import why_diverged
 from modgrok.experiments.experiment import describe_task
 from modgrok.experiments.progress import LiveProgress
 from modgrok.experiments.run import Damaged
@@ -87,10 +88,7 @@ def explanation(experiment: Experiment, result: Mapping[str, Any]) -> str | None
             f"learning rate {rate}. Try a tenth of it."
         )
     if result["status"] == "diverged":
-        return (
-            f"The loss was no longer finite at step {result['diverged_at']:,}: the learning rate {rate} is too large. "
-            "Try a tenth of it, or --lr auto."
-        )
+        return f"The loss was no longer finite at step {result['diverged_at']:,}: {why_diverged(experiment)}"
     return None
 
 

@@ -85,7 +85,9 @@ class BatchTraining:
             self._end([(i, "finished") for i in self.active])
         except KeyboardInterrupt:
             # It may have come between any two instructions, so what is in memory is not to be trusted.
-            raise Interrupted("Stopped at once; the same command goes on from the last checkpoint.") from None
+            stored = any(member.run.checkpoints for member in self.members)
+            rest = "goes on from the last checkpoint" if stored else "starts again"
+            raise Interrupted(f"Stopped at once; the same command {rest}.") from None
 
     def _begin(self) -> None:
         randomly, from_weights, self.advance = compiled(self.program, self.devices)

@@ -1,6 +1,7 @@
 """Where a run was made: versions, device, commit."""
 
 import importlib.metadata
+import os
 import platform
 import subprocess
 from pathlib import Path
@@ -29,7 +30,9 @@ def host_environment() -> dict[str, Any]:
 
 
 def commit() -> str | None:
-    """The git commit of the sources, where they are in a repository."""
+    """The git commit of the sources, where they are in a repository; a copy without one is told by $MODGROK_COMMIT."""
+    if told := os.environ.get("MODGROK_COMMIT"):
+        return told
     source = Path(modgrok.__file__)
     try:
         # Installed elsewhere, the sources may lie in the folder of a repository that is not theirs.

@@ -2,10 +2,12 @@
 
 import dataclasses
 import hashlib
+from collections import OrderedDict
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
@@ -21,6 +23,10 @@ from modgrok.training.optimizers import OPTIMIZERS, natural_learning_rate
 
 TABLE = "table:"
 """How the name of a task begins whose table came from a file; the table's own hash follows."""
+ANSWERS = "-q"
+"""What stands between the hash of a table that is no function on Z_p and its number of answers."""
+TASK_BYTES = 1 << 28
+"""Tables that are remembered for the next experiment that asks for them."""
 MODULUS = 97
 """p where none is given."""
 FRESH_BATCH = 128
@@ -220,7 +226,7 @@ class Experiment:
         averages: dict[str, Any] = {"momentum": chosen.momentum, "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-8}
         filled = architecture.settings() | {
             "task": text,
-            "modulus": found.modulus if self._has_modulus else None,
+            "modulus": found.modulus if self._has_modulus and found.is_modular else None,
             "lr": lr,
             "loss": loss,
             "weight_decay": decay if self.weight_decay is None else self.weight_decay,
@@ -267,7 +273,8 @@ class Experiment:
             if tables is None:
                 raise ModgrokError(f"The task {self.task} is a table that only its store knows.")
             path = tables / f"{self.task.removeprefix(TABLE)}.npy"
-            found = _cached_task(str(path), self.modulus, _written(path))
+            _, _, answers = path.stem.partition(ANSWERS)
+            found = _cached_task(str(path), self.modulus, _written(path), int(answers) if answers.isdecimal() else None)
             if table_name(found) != self.task:
                 raise ModgrokError(
                     f"{path} does not hold the table that its name says; train from the table's own file."
@@ -311,7 +318,9 @@ class Experiment:
             close = get_close_matches(unknown[0], names, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(names)}."
             raise ModgrokError(f"An experiment has no setting {unknown[0]!r}; {hint}")
-        given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()}
+        given: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()
+        }
         return cls(**given)
 
     @classmethod
@@ -342,16 +351,35 @@ def is_table_file(text: str) -> bool:
 
 
 def table_name(found: Task) -> str:
-    """The name of a table by its content."""
+    """The name of a table by its content; one that is no function on Z_p says how many answers it has."""
     assert found.table is not None
-    shape = f"{found.modulus}^{found.arity}:".encode()
-    return TABLE + hashlib.sha256(shape + found.table.tobytes()).hexdigest()[:16]
+    if found.is_modular:
+        shape, suffix = f"{found.modulus}^{found.arity}:", ""
+    else:
+        shape, suffix = f"{found.sizes}:", f"{ANSWERS}{found.answers}"
+    return TABLE + hashlib.sha256(shape.encode() + found.table.tobytes()).hexdigest()[:16] + suffix
 
 
-@lru_cache(maxsize=256)
-def _cached_task(text: str, modulus: int | None, written: int | None) -> Task:
+_TASKS: OrderedDict[Any, Task] = OrderedDict()
+"""The tasks used last, `TASK_BYTES` of tables at most."""
+_TASKS_LOCK = Lock()
+
+
+def _cached_task(text: str, modulus: int | None, written: int | None, answers: int | None = None) -> Task:
     """Runs of one task share its table and its structure; a file that was written anew is another task."""
-    return task(text, modulus)
+    key = (text, modulus, written, answers)
+    with _TASKS_LOCK:
+        if key in _TASKS:
+            _TASKS.move_to_end(key)
+            return _TASKS[key]
+    found = task(text, modulus)
+    if answers is not None:
+        found = Task.from_table(found.table, found.name, answers)
+    with _TASKS_LOCK:
+        _TASKS[key] = found
+        while len(_TASKS) > 1 and sum(one.table.nbytes for one in _TASKS.values() if one.enumerable) > TASK_BYTES:
+            _TASKS.popitem(last=False)
+    return found
 
 
 def _written(path: Path) -> int | None:

@@ -107,15 +107,12 @@ class Run:
 
     @cached_property
     def experiment(self) -> Experiment:
+        settings = self._settings
         try:
-            settings = self._settings
             return (Experiment.from_format_1 if settings.format == 1 else Experiment.from_dict)(settings.experiment)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise Damaged(f"{self.folder / 'experiment.json'} does not describe an experiment: {error}.") from error
-        except Damaged:
-            raise
-        except ModgrokError as error:
-            raise Damaged(f"{self.folder / 'experiment.json'} does not describe an experiment: {error}") from error
+        except (TypeError, ValueError, OverflowError, ModgrokError) as error:
+            path = self.folder / "experiment.json"
+            raise Damaged(f"{path} does not describe an experiment: {str(error).rstrip('.')}.") from error
 
     @property
     def task(self) -> Task:

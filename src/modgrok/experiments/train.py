@@ -18,7 +18,7 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.networks import Network
-from modgrok.tasks import Task
+from modgrok.tasks import Task, reads_modulus
 from modgrok.tasks import task as find_task
 from modgrok.training.recording import record
 
@@ -109,7 +109,10 @@ def describe_source(source: Any, modulus: int | None, store: Store) -> dict[str,
         raise ModgrokError("A function is trained modulo some number; give modulus=97, for example.")
     found = source if modulus is None and isinstance(source, Task) else None
     found = found or (Task.from_table(source) if modulus is None else find_task(source, modulus))
+    if found.table is None or found.vectors is not None or found.codes is not None:
+        raise ModgrokError(f"{found!r} is trained from its text; only tables can be stored without one.")
+    p = found.modulus if found.is_modular else None
     with contextlib.suppress(ModgrokError):
-        if np.array_equal(find_task(found.name, found.modulus).table, found.table):
-            return {"task": found.name, "modulus": found.modulus}
-    return {"task": str(store.add_table(found)), "modulus": found.modulus}
+        if np.array_equal(find_task(found.name, p).table, found.table):
+            return {"task": found.name} | ({"modulus": p} if reads_modulus(found.name) else {})
+    return {"task": str(store.add_table(found))} | ({} if p is None else {"modulus": p})

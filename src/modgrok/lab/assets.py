@@ -1,16 +1,20 @@
-"""The files of the page: our own, and the plotly.js that the installed plotly carries."""
+"""The files of the page: served one by one, or bundled into one file."""
 
-import importlib.util
+import base64
 import json
 from functools import cache
 from pathlib import Path
 
-from modgrok.errors import ModgrokError
-
 FOLDER = Path(__file__).parent / "static"
-TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+TYPES = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".html": "text/html",
+    ".replay": "application/octet-stream",
+}
 MODULES = "lab/"
-"""Modules import each other as `lab/clock.js`; an import map says where that is, in the page and in a replay file."""
+"""Modules import each other as `lab/clock.js`; an import map says where that is, in the page and in a bundle."""
+STYLES = ("base.css", "lab.css", "story.css")
 
 
 @cache
@@ -20,19 +24,11 @@ def names() -> frozenset[str]:
 
 
 def text(name: str) -> str:
-    return (FOLDER / name).read_text()
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
-@cache
-def plotly_path() -> Path:
-    """Where plotly.js lies, found without importing plotly."""
-    spec = importlib.util.find_spec("plotly")
-    path = Path(spec.origin).parent / "package_data" / "plotly.min.js" if spec and spec.origin else None
-    if path is None or not path.exists():
-        raise ModgrokError(
-            "The charts are drawn by the plotly.js inside the package plotly; install it with pip install plotly."
-        )
-    return path
+def content(name: str) -> bytes:
+    return (FOLDER / name).read_bytes()
 
 
 def modules() -> list[str]:
@@ -40,13 +36,23 @@ def modules() -> list[str]:
     return sorted(name for name in names() if name.endswith(".js"))
 
 
-def page(nonce: str) -> str:
-    """The page as the server delivers it."""
+def page(name: str, main: str, nonce: str) -> str:
+    """A page as the server delivers it: its HTML, and the module that runs it."""
     imports = json.dumps({"imports": {MODULES: "/static/"}})
-    head = (
-        '<link rel="stylesheet" href="/static/lab.css">\n'
-        f'<script type="importmap" nonce="{nonce}">{imports}</script>\n'
-        '<script src="/static/plotly.min.js" defer></script>\n'
-        '<script type="module" src="/static/main.js"></script>'
-    )
-    return text("index.html").replace("<!-- head -->", head)
+    head = [f'<link rel="stylesheet" href="/static/{style}">' for style in STYLES]
+    head += [
+        f'<script type="importmap" nonce="{nonce}">{imports}</script>',
+        f'<script type="module" src="/static/{main}"></script>',
+    ]
+    return text(name).replace("<!-- head -->", "\n".join(head))
+
+
+def bundle() -> str:
+    """Styles and modules for the head of a page that is one file."""
+    urls = {f"{MODULES}{name}": _data_url(text(name)) for name in modules()}
+    styles = "\n".join(text(style) for style in STYLES)
+    return f'<style>{styles}</style>\n<script type="importmap">{json.dumps({"imports": urls})}</script>'
+
+
+def _data_url(source: str) -> str:
+    return "data:text/javascript;base64," + base64.b64encode(source.encode()).decode()

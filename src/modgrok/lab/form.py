@@ -1,57 +1,56 @@
 """The page's form: settings with their help, checked while they are typed, with what they would cost."""
 
-import ast
 import dataclasses
-import inspect
-import math
-import time
 from functools import cache
-from typing import Any
-
-import numpy as np
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from modgrok.closed_form import available, exact_width
 from modgrok.closed_form.frequencies import independent_frequencies
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
-from modgrok.experiments.optimizers import OPTIMIZERS
+from modgrok.experiments.cost import COMPILE_SECONDS, device_rate, work
 from modgrok.lab.limits import check_size
-from modgrok.networks.parametrization import NAMES as PARAMETRIZATIONS
+from modgrok.networks import ARCHITECTURES
+from modgrok.networks.activation import ACTIVATIONS
+from modgrok.networks.two_layer import PARAMETRIZATIONS
 from modgrok.tasks import Task
 from modgrok.tasks.expression import ExpressionError
 from modgrok.tasks.polynomial import spell
 from modgrok.tasks.split import SAMPLINGS
 from modgrok.tasks.task import variable_names
+from modgrok.training.optimizers import OPTIMIZERS
 
 CHOICES: dict[str, list[str]] = {
     "sampling": list(SAMPLINGS),
     "optimizer": list(OPTIMIZERS),
-    "loss": ["mse", "cross_entropy"],
-    "activation": ["quadratic", "relu", "gelu", "abs", "tanh", "silu", "x^3", "x^4"],
-    "parametrization": list(PARAMETRIZATIONS),
+    "network": list(ARCHITECTURES),
+    "activation": ["", *ACTIVATIONS, "x^3", "x^4"],
+    "parametrization": ["", *PARAMETRIZATIONS],
 }
-COMPILATION_SECONDS = 3.0
-STEP_SECONDS = 2e-4
-"""What a step costs beside its matrix products."""
-EFFICIENCY = 0.75
-"""Share of NumPy's matrix-product rate that training reaches."""
+"""Settings that are chosen from a list though their type is text; an empty word leaves them open."""
+
+
+class BadRequest(ModgrokError):
+    """What came is no form at all, rather than a form with a mistake in it."""
 
 
 def experiment_from(settings: Any) -> Experiment:
     """The experiment a page asks for, within the page's bounds."""
-    if not isinstance(settings, dict):
-        raise ModgrokError("The settings are an object of names and values.")
+    if not isinstance(settings, dict) or not isinstance(settings.get("task"), str):
+        raise BadRequest("The settings are an object of names and values, and one of them is the task.")
     experiment = Experiment.from_dict(settings)
     check_size(experiment)
     return experiment
 
 
-def check(settings: Any, rate: float | None = None) -> dict[str, Any]:
+def check(settings: Any) -> dict[str, Any]:
     """What is known before an experiment starts: structure, closed forms, numbers behind auto, cost; or a mistake."""
     try:
         experiment = experiment_from(settings)
         task = experiment.load_task()
         resolved = experiment.resolve()
+    except BadRequest:
+        raise
     except ExpressionError as error:
         return {"valid": False, "error": str(error).split("\n")[0], "column": error.column}
     except ModgrokError as error:
@@ -60,10 +59,11 @@ def check(settings: Any, rate: float | None = None) -> dict[str, Any]:
         "valid": True,
         "run": resolved.id,
         "lr": resolved.lr,
+        "auto_lr": natural_rate(experiment),
         "steps": resolved.steps,
         "momentum": resolved.momentum,
         "batch_size": resolved.batch_size,
-        "seconds": cost(resolved, task, rate or _matrix_rate()),
+        "seconds": COMPILE_SECONDS + work(resolved, task).seconds(device_rate("cpu")),
         **describe(task),
     }
 
@@ -91,51 +91,33 @@ def describe(task: Task) -> dict[str, Any]:
     }
 
 
-def cost(experiment: Experiment, task: Task, rate: float) -> float:
-    """Seconds that a resolved experiment takes at `rate` floating-point operations a second."""
-    assert experiment.steps is not None
-    inputs = task.table.size
-    rows = experiment.batch_size or round(experiment.fraction * inputs)
-    products = experiment.width * experiment.modulus
-    evaluations = len(experiment.schedule[0])
-    work = experiment.steps * 6 * rows * products + evaluations * (2 * inputs + 6 * rows) * products
-    return COMPILATION_SECONDS + experiment.steps * STEP_SECONDS + work / rate
-
-
-def step_rate(experiment: Experiment, steps_per_second: float) -> float:
-    """The operations a second that a measured speed of training amounts to."""
-    inputs = experiment.modulus**2
-    rows = experiment.batch_size or round(experiment.fraction * inputs)
-    return steps_per_second * 6 * rows * experiment.width * experiment.modulus
+def natural_rate(experiment: Experiment) -> float | None:
+    """The learning rate that auto would choose for these settings."""
+    try:
+        rate = dataclasses.replace(experiment, lr="auto").resolve().lr
+    except ModgrokError:
+        return None
+    return rate if isinstance(rate, float) else None
 
 
 @cache
 def fields() -> list[dict[str, Any]]:
     """Every setting with its default, its choices and the help text of its definition."""
-    body = ast.parse(inspect.getsource(Experiment)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    help_texts = {}
-    for node, after in zip(body.body, body.body[1:], strict=False):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(after, ast.Expr):
-            help_texts[node.target.id] = ast.literal_eval(after.value)
+    types = get_type_hints(Experiment)
     return [
         {
             "name": field.name,
             "default": None if field.default is dataclasses.MISSING else field.default,
-            "help": help_texts.get(field.name, ""),
-            "choices": CHOICES.get(field.name),
+            "help": field.metadata.get("help", ""),
+            "choices": CHOICES.get(field.name) or _literals(types[field.name]),
+            "switch": bool in (types[field.name], *get_args(types[field.name])),
         }
         for field in dataclasses.fields(Experiment)
     ]
 
 
-@cache
-def _matrix_rate() -> float:
-    """Operations a second that this machine's matrix products reach, measured once in about a tenth of a second."""
-    a, b = np.ones((2048, 500), np.float32), np.ones((500, 97), np.float32)
-    best = math.inf
-    for _ in range(6):
-        began = time.perf_counter()
-        a @ b
-        best = min(best, time.perf_counter() - began)
-    return EFFICIENCY * 2 * a.size * b.shape[1] / best
+def _literals(kind: Any) -> list[str] | None:
+    """The words among which a type chooses, with an empty one first where it may be left open."""
+    parts = get_args(kind) if get_origin(kind) is not Literal else (kind,)
+    found = [word for part in parts if get_origin(part) is Literal for word in get_args(part)]
+    return (["", *found] if type(None) in parts else found) if found and "auto" not in found else None

@@ -17,6 +17,7 @@ from modgrok.networks import Network, as_numpy
 from modgrok.networks.evaluation import output_blocks
 from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.task import HOLE
 
 LARGEST = 1e9
 """Larger weights, which only a run that diverged has, are cut to this."""
@@ -30,7 +31,11 @@ def frame(
     header: dict[str, Any],
 ) -> bytes:
     """The message for one network; `train` are the flat indices trained on, `header` joins the header."""
-    network = _within_bounds(as_numpy(network))
+    network = as_numpy(network)
+    if network.architecture.name != "two-layer" or not task.is_modular:
+        scores, tables = _table(network, task, train)
+        return pack(header | scores | {"width": 0, "arity": task.arity}, tables)
+    network = _within_bounds(network)
     N, S, p = network.w_in.shape
     shown = _shown_neurons(network)
     waves = neuron_waves(network, coordinate)
@@ -149,12 +154,14 @@ def _ranking(frequency: Int[np.ndarray, "N"], amplitudes: Float[np.ndarray, "N B
 def _table(
     network: Network, task: Task, train: Int[np.ndarray, "train"] | None
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Scores on the trained inputs and on the others, and for two variables the answers and their margins."""
+    """Scores on the trained inputs and on the others, and for two variables the answers and their margins; inputs that
+    do not occur count nowhere."""
     answers = task.table.reshape(-1)
     guesses, margins, squares = [], [], []
     start = 0
-    for out in output_blocks(network):
-        right = answers[start : start + len(out)]
+    for block in output_blocks(network):
+        out = np.array(np.nan_to_num(block, nan=0))
+        right = np.maximum(answers[start : start + len(out)], 0)
         rows = np.arange(len(out))
         value = out[rows, right].copy()
         guesses.append(out.argmax(axis=1))
@@ -164,17 +171,20 @@ def _table(
         squares.append(np.square(out, dtype=np.float64).mean(axis=1))
         start += len(out)
     guess, margin, loss = (np.concatenate(parts) for parts in (guesses, margins, squares))
+    occurs = answers != HOLE
     trained = np.zeros(len(answers), dtype=bool)
     if train is not None:
         trained[train] = True
     correct = guess == answers
     scores = {
-        "accuracy": float(correct.mean()),
-        "loss": _number(loss.mean()),
+        "accuracy": _mean(correct, occurs),
+        "loss": _mean(loss, occurs),
         "train_accuracy": _mean(correct, trained),
-        "test_accuracy": _mean(correct, ~trained),
+        "test_accuracy": _mean(correct, occurs & ~trained),
         "train_loss": _mean(loss, trained),
-        "test_loss": _mean(loss, ~trained),
+        "test_loss": _mean(loss, occurs & ~trained),
+        "sizes": list(task.table.shape),
+        "answers_count": task.answers,
     }
     if task.arity != 2:
         return scores, {}

@@ -15,11 +15,12 @@ import numpy as np
 from modgrok.closed_form import available, solve
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, Store
-from modgrok.experiments.run import Damaged
+from modgrok.experiments.experiment import TABLE
 from modgrok.experiments.store import RUN_NAME
-from modgrok.lab.form import describe
+from modgrok.lab.form import describe, natural_rate
 from modgrok.lab.frames import frame
 from modgrok.lab.limits import RUNS_LISTED
+from modgrok.lab.panels import has_waves, panels
 from modgrok.lab.what_if import change, closed_form
 from modgrok.measures import average_ipr, distance_to_closed_form, distance_to_table
 from modgrok.networks import Network
@@ -27,7 +28,10 @@ from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
 
 CACHE_BYTES = 200 << 20
-SUMMARY = ("task", "modulus", "width", "fraction", "optimizer", "activation", "seed", "parent")
+OUTCOME = ("status", "steps", "grokked_at", "test_accuracy")
+UNREADABLE = (ModgrokError, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError)
+"""What reading a damaged run may raise."""
+SUMMARY = ("task", "modulus", "network", "width", "fraction", "optimizer", "activation", "seed", "parent")
 
 
 class Library:
@@ -54,41 +58,52 @@ class Library:
 
     def _summary(self, run: Run) -> dict[str, Any]:
         try:
-            settings = run.settings["experiment"]
-            result = run.result.as_dict() if run.result else {}
-            chosen = {name: settings[name] for name in SUMMARY}
-        except (Damaged, KeyError, TypeError) as error:
-            return {"run": run.id, "status": "damaged", "reason": str(error)}
-        outcome = {name: result.get(name) for name in ("steps", "grokked_at", "test_accuracy")}
-        return {"run": run.id, "status": result.get("status", "unfinished"), **chosen, **outcome}
+            experiment, result = run.experiment, run.result
+            chosen = {name: getattr(experiment, name) for name in SUMMARY}
+            outcome = {name: None if result is None else result[name] for name in OUTCOME}
+        except UNREADABLE as error:
+            return {"run": run.id, "status": "damaged", "reason": str(error) or type(error).__name__}
+        return {"run": run.id, **chosen, **outcome, "status": outcome["status"] or "unfinished"}
 
     def details(self, run: Run, experiment: Experiment | None = None) -> dict[str, Any]:
         """Settings, curves, stored steps and the task's table; of a run without a folder yet, from its experiment."""
         experiment = experiment or run.experiment
         task = experiment.load_task(self.store.tables)
-        train, _ = experiment.split.divide(task)
-        trained = np.zeros(task.table.size, dtype=np.uint8)
-        trained[train] = 1
-        coordinate = task.structure.coordinate
+        shown = panels(experiment, task)
+        coordinate = task.structure.coordinate if "weights" in shown else None
         return {
             "run": run.id,
             "status": run.status,
             "settings": experiment.as_dict(),
             "result": run.result and run.result.as_dict(),
             "rows": run.rows(),
-            "snapshots": frame_steps(run),
+            "snapshots": frame_steps(run) if "answers" in shown or "weights" in shown else [],
             "command": command(experiment),
+            "panels": shown,
+            "parent": self._parent(experiment),
+            "auto": {"lr": natural_rate(experiment)},
             "task": {
                 "name": task.name,
                 **describe(task),
-                "closed_form_ipr": _closed_form_ipr(task, experiment.width),
+                "closed_form_ipr": _closed_form_ipr(task, experiment.architecture) if "weights" in shown else None,
                 "length": None if coordinate is None else coordinate.length,
                 "index": None if coordinate is None else [index.tolist() for index in coordinate.index],
                 "readout": None if coordinate is None else coordinate.readout.tolist(),
-                "table": _base64(task.table.astype("<u2")) if task.arity == 2 else None,
-                "trained": _base64(trained) if task.arity == 2 else None,
+                "table": _base64(task.table.astype("<i2")) if "answers" in shown else None,
+                "trained": _base64(_trained(experiment, task)) if "answers" in shown else None,
             },
         }
+
+    def _parent(self, experiment: Experiment) -> dict[str, Any] | None:
+        """Where a fork began: the parent's run and step, and its curves up to there while the store has them."""
+        if not experiment.parent:
+            return None
+        name, _, step = experiment.parent.partition("@")
+        try:
+            rows = [row for row in self.find(name).rows() if row["step"] <= int(step)]
+        except UNREADABLE:
+            rows = []
+        return {"run": name, "step": int(step), "rows": rows}
 
     def frame(self, run: Run, step: int, coordinate: str, changes: list[str]) -> bytes:
         """The frame of a stored step, after what-if changes if there are any."""
@@ -112,8 +127,8 @@ class Library:
                 network, task, train, chosen, {"step": None, "changes": [], "coordinate": coordinate, "form": form}
             )
 
-        if form not in available(run.task.structure, run.task.arity):
-            raise ModgrokError(f"{run.task.name} mod {run.task.modulus} has no closed form {form[:20]!r}.")
+        if not has_waves(run.experiment, run.task) or form not in available(run.task.structure, run.task.arity):
+            raise ModgrokError(f"{run.task.name} has no closed form {form[:20]!r} beside this network.")
         return self._remember((run.id, "theory", form, coordinate), make)
 
     def distance(self, run: Run, step: int) -> dict[str, float | None]:
@@ -162,13 +177,22 @@ def network_at(run: Run, step: int) -> Network:
 def command(experiment: Experiment) -> str:
     """The shortest command line that trains exactly this resolved experiment."""
     given: dict[str, Any] = {"task": experiment.task, "modulus": experiment.modulus}
-    settings = experiment.as_dict()
+    if experiment.task.startswith(TABLE):  # Only its store can load it, so nothing is left open.
+        given |= {"lr": experiment.lr, "steps": experiment.steps}
     while missing := _first_difference(Experiment(**given), experiment):
-        given[missing] = settings[missing]
+        given[missing] = getattr(experiment, missing)
     words = ["modgrok", "train", given.pop("task")]
     for name, value in given.items():
-        words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", *_words(name, value)]
     return shlex.join(words)
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """A value as it follows its flag; a flag that is off unless it is given stands alone."""
+    if value is True and Experiment.__dataclass_fields__[name].default is False:
+        return []
+    return [str(part) for part in value] if isinstance(value, tuple) else [str(value)]
 
 
 def _first_difference(given: Experiment, wanted: Experiment) -> str | None:
@@ -180,13 +204,18 @@ def _first_difference(given: Experiment, wanted: Experiment) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def _closed_form_ipr(task: Task, width: int) -> dict[str, float | None] | None:
+def _closed_form_ipr(task: Task, architecture: Any) -> dict[str, float | None] | None:
     """The mean ratio of a closed form with random phases, in both coordinates."""
     if "waves" not in available(task.structure, task.arity):
         return None
-    w_in = solve(task, "waves", width=max(width, 2 * task.arity)).w_in
+    w_in = solve(task, "waves", width=max(architecture.width, 2 * task.arity)).w_in
     ratios = {"ipr": average_ipr(w_in).mean, "task_ipr": average_ipr(w_in, task.structure.coordinate).mean}
     return {name: float(x) if math.isfinite(x) else None for name, x in ratios.items()}
+
+
+def _trained(experiment: Experiment, task: Task) -> np.ndarray:
+    train, _ = experiment.split.divide(task)
+    return np.isin(np.arange(task.table.size), train).astype(np.uint8)
 
 
 def _chosen(run: Run, coordinate: str) -> Coordinate | None:

@@ -26,13 +26,15 @@ def check_size(experiment: Experiment) -> None:
     e = experiment
     if is_table_file(e.task):
         raise ModgrokError(
-            "The page takes expressions, names of the catalogue and random:SEED; `modgrok train` takes table files."
+            "The page takes expressions, names of the catalogue, group:S5, parity:30,3, add:10 and random:SEED; "
+            "`modgrok train` takes table files."
         )
-    if e.task.startswith(TABLE) and not e.parent:
-        raise ModgrokError("A table is trained with `modgrok train FILE`; here its runs can be opened and forked.")
+    if e.task.startswith(TABLE):
+        raise ModgrokError("A table is trained with `modgrok train FILE`; here its runs can be opened.")
+    width = getattr(e.architecture, "width", None)
     for name, value, most in (
-        ("modulus", e.modulus, MODULUS),
-        ("width", e.width, WIDTH),
+        ("modulus", e.modulus or 1, MODULUS),
+        ("width", width or 1, WIDTH),
         ("number of steps", e.steps or 1, STEPS),
     ):
         if value > most:
@@ -41,7 +43,6 @@ def check_size(experiment: Experiment) -> None:
             )
     if e.snapshots > KEPT or e.evaluations > 10 * KEPT:
         raise ModgrokError(f"On this page a run has at most {KEPT} snapshots and {10 * KEPT} evaluations.")
-    if 3 * e.modulus * e.width > WEIGHTS:
-        raise ModgrokError(
-            f"On this page a network has at most {WEIGHTS} weights, and 3pN = {3 * e.modulus * e.width} are more."
-        )
+    weights = e.architecture.cost(e.load_task().signature).parameters
+    if weights > WEIGHTS:
+        raise ModgrokError(f"On this page a network has at most {WEIGHTS} weights, and these are {weights}.")

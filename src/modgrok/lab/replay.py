@@ -1,4 +1,4 @@
-"""One run as one HTML file that replays it offline, without Python: page, modules, plotly.js, curves and frames."""
+"""One run as one HTML file that replays it offline, without Python: page, modules, curves and frames."""
 
 import base64
 import gzip
@@ -22,26 +22,25 @@ def replay(library: Library, run: Run) -> str:
         raise ModgrokError(f"Run {run.id} has kept no weights, so there is nothing to replay.")
     chosen = np.unique(np.round(np.linspace(0, len(steps) - 1, REPLAY_FRAMES)).astype(int))
     steps = details["snapshots"] = [steps[i] for i in chosen]
-    details["distances"] = {step: library.distance(run, step) for step in steps}
-    coordinate = "task" if run.task.structure.coordinate is not None else "raw"
+    has_waves = "weights" in details["panels"]
+    details["distances"] = {step: library.distance(run, step) for step in steps} if has_waves else {}
+    coordinate = "task" if details["task"]["index"] is not None else "raw"
     frames = {f"{step}": library.frame(run, step, coordinate, []) for step in steps}
-    frames |= {form: library.theory(run, form, coordinate) for form in details["task"]["forms"] if form != "complex"}
+    forms = [form for form in details["task"]["forms"] if has_waves and form != "complex"]
+    frames |= {form: library.theory(run, form, coordinate) for form in forms}
     details["coordinate"] = coordinate
-    names = {f"{assets.MODULES}{name}": _data_url(assets.text(name)) for name in assets.modules()}
     parts = [
-        f"<style>{assets.text('lab.css')}</style>",
-        f'<script type="importmap">{json.dumps({"imports": names})}</script>',
+        assets.bundle(),
         f'<script type="application/json" id="replay-run">{_json(details)}</script>',
         *(
             f'<script type="text/plain" data-frame="{name}">{_packed(content)}</script>'
             for name, content in frames.items()
         ),
-        f'<script type="text/plain" id="replay-plotly">{_packed(assets.plotly_path().read_bytes())}</script>',
         '<script type="module">import "lab/main.js";</script>',
     ]
-    title = f"{run.task.name} mod {run.task.modulus}, run {run.id}"
+    title = f"{run.task.name}, run {run.id}"
     return (
-        assets.text("index.html")
+        assets.text("lab.html")
         .replace("<!-- head -->", "\n".join(parts))
         .replace("<title>modgrok lab", f"<title>{html.escape(title)}")
     )
@@ -53,7 +52,3 @@ def _packed(content: bytes) -> str:
 
 def _json(value: object) -> str:
     return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
-
-
-def _data_url(source: str) -> str:
-    return "data:text/javascript;base64," + base64.b64encode(source.encode()).decode()

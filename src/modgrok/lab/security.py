@@ -6,7 +6,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from modgrok.lab.limits import REQUEST_BYTES
@@ -17,6 +17,13 @@ UNKNOWN_PAGE = (
     "This page belongs to a lab that was started anew, or was opened without its token. "
     "Open the address that `modgrok lab` printed in the terminal."
 )
+
+ADMITTED = (
+    '<!doctype html><html lang="en"><title>modgrok lab</title><link rel="icon" href="data:,">'
+    '<meta http-equiv="refresh" content="0;url=/"><a href="/">Open the lab</a></html>'
+)
+"""A page rather than a redirect: the step from here to the lab is this site's own, so that the cookie goes with it even
+where a file or another program opened the address."""
 
 
 class Guard:
@@ -32,34 +39,35 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        nonce = scope["nonce"] = secrets.token_urlsafe(16)
+        started = False
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                _add_headers(MutableHeaders(scope=message), nonce)
+            await send(message)
+
+        answer: ASGIApp = self._answer(scope) or self.app
+        try:
+            await answer(scope, receive, send_guarded)
+        except Exception:
+            if not started:
+                await PlainTextResponse("The lab made a mistake; its terminal says which.", 500)(
+                    scope, receive, send_guarded
+                )
+            raise
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """What is said to a request before anything else sees it; None where it may pass."""
         headers = Headers(scope=scope)
         answer = self._refusal(scope, headers)
         if answer is None and scope["path"] == "/" and (given := _query_token(scope)) is not None:
-            answer = self._admit(given)
+            return self._admit(given)
         if answer is None and not self._knows_token(headers):
-            answer = PlainTextResponse(UNKNOWN_PAGE, 401)
-        if answer is not None:
-            await answer(scope, receive, send)
-            return
-        await self._serve(scope, receive, send)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        nonce = scope["nonce"] = secrets.token_urlsafe(16)
-        policy = (
-            f"default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
-            "img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        )
-
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["Content-Security-Policy"] = policy
-                headers["X-Content-Type-Options"] = "nosniff"
-                headers["Referrer-Policy"] = "no-referrer"
-                headers.setdefault("Cache-Control", "no-store")
-            await send(message)
-
-        await self.app(scope, receive, send_guarded)
+            return PlainTextResponse(UNKNOWN_PAGE, 401)
+        return answer
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         if headers.get("host") not in self.hosts:
@@ -72,15 +80,15 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return PlainTextResponse("The methods here are GET and POST.", 405)
         length = headers.get("content-length", "0")
-        chunked = scope["method"] == "POST" and "content-length" not in headers
-        if chunked or not length.isdigit() or int(length) > REQUEST_BYTES:
+        chunked = "transfer-encoding" in headers or (scope["method"] == "POST" and "content-length" not in headers)
+        if chunked or not length.isdigit() or len(length) > 9 or int(length) > REQUEST_BYTES:
             return PlainTextResponse(f"A request has a stated length of at most {REQUEST_BYTES} bytes.", 413)
         return None
 
     def _admit(self, given: str) -> Response:
         if not self._is_token(given):
             return PlainTextResponse(UNKNOWN_PAGE, 401)
-        answer = RedirectResponse("/", 303)
+        answer = HTMLResponse(ADMITTED)
         answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
         return answer
 
@@ -99,3 +107,13 @@ class Guard:
 def _query_token(scope: Scope) -> str | None:
     values = parse_qs(scope["query_string"].decode("latin-1")).get("token")
     return values[0] if values else None
+
+
+def _add_headers(headers: MutableHeaders, nonce: str) -> None:
+    headers["Content-Security-Policy"] = (
+        f"default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Referrer-Policy"] = "no-referrer"
+    headers.setdefault("Cache-Control", "no-store")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import math
 import os
 import secrets
 import socket
@@ -15,14 +16,14 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 import modgrok
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.lab import assets, form, limits, sweeps
-from modgrok.lab.library import Library
+from modgrok.lab.library import UNREADABLE, Library
 from modgrok.lab.replay import replay
 from modgrok.lab.security import Guard
 from modgrok.lab.training import Listener, Training
@@ -31,6 +32,7 @@ LOOPBACK = ("127.0.0.1", "localhost")
 BATCH_SECONDS = 0.1
 """Events are sent in batches this far apart: as often as a screen can show them."""
 HEARTBEAT_SECONDS = 5.0
+STEP_DIGITS = 12
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -44,11 +46,10 @@ class Lab:
         self.token = token or secrets.token_urlsafe(24)
         self.port = port
         self.launch = secrets.token_hex(4)
-        self.rate: float | None = None
-        """Measured operations a second of training, once something has trained."""
         self.app = Starlette(
             routes=[
-                Route("/", self.page),
+                Route("/", self.story),
+                Route("/lab", self.page),
                 Route("/static/{name:path}", self.static),
                 Route("/api/state", _answer(self.state)),
                 Route("/api/check", _answer(self.check), methods=["POST"]),
@@ -56,12 +57,13 @@ class Lab:
                 Route("/api/stop", _answer(self.stop), methods=["POST"]),
                 Route("/api/runs", _answer(self.runs)),
                 Route("/api/runs/{run}", _answer(self.details)),
-                Route("/api/runs/{run}/frames/{step:int}", _answer(self.frame)),
+                Route("/api/runs/{run}/frames/{step}", _answer(self.frame)),
                 Route("/api/runs/{run}/theory/{form}", _answer(self.theory)),
-                Route("/api/runs/{run}/distances/{step:int}", _answer(self.distance)),
+                Route("/api/runs/{run}/distances/{step}", _answer(self.distance)),
                 Route("/api/runs/{run}/replay", _answer(self.replay)),
                 Route("/api/sweeps", _answer(self.sweeps)),
                 Route("/api/sweeps/{sweep}", _answer(self.sweep)),
+                Route("/api/sweeps/{sweep}/map", _answer(self.sweep_map)),
                 Route("/api/events", self.events),
             ],
             middleware=[Middleware(Guard, token=self.token, hosts=LOOPBACK, port=port)],
@@ -79,17 +81,18 @@ class Lab:
         await warming
         await self.training.close()
 
+    async def story(self, request: Request) -> Response:
+        return HTMLResponse(assets.page("story.html", "story/main.js", request.scope["nonce"]))
+
     async def page(self, request: Request) -> Response:
-        return HTMLResponse(assets.page(request.scope["nonce"]))
+        return HTMLResponse(assets.page("lab.html", "main.js", request.scope["nonce"]))
 
     async def static(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if name == "plotly.min.js":
-            return FileResponse(assets.plotly_path(), headers={"Cache-Control": "max-age=86400"})
         if name not in assets.names():
             return PlainTextResponse("There is no such file.", 404)
         kind = assets.TYPES[os.path.splitext(name)[1]]
-        return Response(assets.text(name), media_type=kind, headers={"Cache-Control": "no-cache"})
+        return Response(assets.content(name), media_type=kind, headers={"Cache-Control": "no-cache"})
 
     async def state(self, request: Request) -> Any:
         return {
@@ -103,9 +106,7 @@ class Lab:
 
     async def check(self, request: Request) -> Any:
         settings = await _body(request)
-        if self.training.rate and self.training.experiment:
-            self.rate = form.step_rate(self.training.experiment, self.training.rate)
-        return await run_in_threadpool(form.check, settings, self.rate)
+        return await run_in_threadpool(form.check, settings)
 
     async def train(self, request: Request) -> Any:
         settings = await _body(request)
@@ -130,7 +131,7 @@ class Lab:
         run = self.library.find(request.path_params["run"])
         changes = [text for text in request.query_params.get("changes", "").split(",") if text]
         coordinate = request.query_params.get("coordinate", "task")
-        return await run_in_threadpool(self.library.frame, run, request.path_params["step"], coordinate, changes)
+        return await run_in_threadpool(self.library.frame, run, _step(request), coordinate, changes)
 
     async def theory(self, request: Request) -> Any:
         run = self.library.find(request.path_params["run"])
@@ -139,7 +140,7 @@ class Lab:
 
     async def distance(self, request: Request) -> Any:
         run = self.library.find(request.path_params["run"])
-        return await run_in_threadpool(self.library.distance, run, request.path_params["step"])
+        return await run_in_threadpool(self.library.distance, run, _step(request))
 
     async def replay(self, request: Request) -> Any:
         run = self.library.find(request.path_params["run"])
@@ -151,6 +152,11 @@ class Lab:
 
     async def sweep(self, request: Request) -> Any:
         return await run_in_threadpool(sweeps.sweep, self.library.store, request.path_params["sweep"])
+
+    async def sweep_map(self, request: Request) -> Any:
+        x, y, outcome = (request.query_params.get(name, "") for name in ("x", "y", "outcome"))
+        name = request.path_params["sweep"]
+        return await run_in_threadpool(sweeps.sweep_map, self.library.store, name, x, y or None, outcome)
 
     async def events(self, request: Request) -> Response:
         async def stream() -> AsyncIterator[str]:
@@ -215,11 +221,23 @@ def _checked(settings: Any) -> Experiment:
     return experiment.resolve()
 
 
+def _step(request: Request) -> int:
+    text = request.path_params["step"]
+    if not text.isascii() or not text.isdigit() or len(text) > STEP_DIGITS:
+        raise ModgrokError(f"A step is a whole number of at most {STEP_DIGITS} digits.")
+    return int(text)
+
+
 async def _body(request: Request) -> Any:
+    content = b""
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > limits.REQUEST_BYTES:
+            raise ModgrokError(f"A request has at most {limits.REQUEST_BYTES} bytes.")
     try:
-        return await request.json()
-    except ValueError as error:
-        raise ModgrokError("The request is not JSON.") from error
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ModgrokError("The request is not JSON, or nests too deeply.") from error
 
 
 def _answer(handler: Callable[[Request], Awaitable[Any]]) -> Handler:
@@ -228,12 +246,29 @@ def _answer(handler: Callable[[Request], Awaitable[Any]]) -> Handler:
     async def endpoint(request: Request) -> Response:
         try:
             found = await handler(request)
-        except ModgrokError as error:
-            return JSONResponse({"error": str(error)}, 422)
+        except UNREADABLE as error:
+            return JSONResponse({"error": _sentence(error, request)}, 422)
         if isinstance(found, Response):
             return found
         if isinstance(found, bytes):
             return Response(found, media_type="application/octet-stream")
-        return JSONResponse(found)
+        return JSONResponse(_finite(found))
 
     return endpoint
+
+
+def _sentence(error: BaseException, request: Request) -> str:
+    if isinstance(error, ModgrokError):
+        return str(error)
+    name = request.path_params.get("run") or request.path_params.get("sweep")
+    what = f"The files of {name[:40]}" if name else "What was asked for"
+    return f"{what} cannot be read ({type(error).__name__}: {str(error)[:200]})."
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for numbers that JSON does not have, which damaged and diverged runs hold."""
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

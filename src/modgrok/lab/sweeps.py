@@ -2,12 +2,14 @@
 
 import csv
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Store
+from modgrok.experiments.sweeps.summary import Cell
 
 SWEEP_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
 ROWS = 20_000
@@ -36,10 +38,8 @@ def sweeps(store: Store) -> list[dict[str, Any]]:
 
 def sweep(store: Store, name: str) -> dict[str, Any]:
     """The table of one sweep: its axes, its outcomes and its rows."""
-    path = store.folder / "sweeps" / name / "table.csv"
-    if not SWEEP_NAME.fullmatch(name) or not path.exists():
-        raise ModgrokError(f"There is no sweep {name[:64]!r} in this store.")
-    with open(path, newline="") as file:
+    path = _path(store, name)
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
         reader = csv.DictReader(file)
         columns = list(reader.fieldnames or [])
         rows = [row for row, _ in zip(reader, range(ROWS), strict=False)]
@@ -52,10 +52,45 @@ def sweep(store: Store, name: str) -> dict[str, Any]:
     return {"sweep": name, "title": _title(path.parent), "axes": axes, "outcomes": outcomes, "rows": kept}
 
 
+def sweep_map(store: Store, name: str, x: str, y: str | None, outcome: str) -> dict[str, Any]:
+    """An outcome over two axes of a sweep: the cells of `sweeps.summary`, each with one of its runs to open."""
+    found = sweep(store, name)
+    for axis in filter(None, (x, y)):
+        if axis not in found["axes"]:
+            raise ModgrokError(f"{axis[:40]} does not vary in this sweep; {', '.join(found['axes'])} does.")
+    if outcome not in found["outcomes"]:
+        raise ModgrokError(f"This sweep has no outcome {outcome[:40]!r}.")
+    places: dict[Any, list[dict[str, Any]]] = {}
+    for row in found["rows"]:
+        places.setdefault((row[y] if y else None, row[x]), []).append(row)
+    x_values, y_values = (sorted({key[i] for key in places}, key=_order) for i in (1, 0))
+    cells = [[_cell(places.get((at_y, at_x), []), outcome) for at_x in x_values] for at_y in y_values]
+    return {"x": x, "y": y, "outcome": outcome, "x_values": x_values, "y_values": y_values, "cells": cells}
+
+
+def _cell(rows: list[dict[str, Any]], outcome: str) -> dict[str, Any]:
+    numbers = [(float(row[outcome]), row["run"]) for row in rows if isinstance(row[outcome], int | float)]
+    cell = Cell(sum(row["status"] != "unfinished" for row in rows), tuple(value for value, _ in numbers))
+    median = cell.median
+    nearest = min(numbers, key=lambda pair: abs(pair[0] - median))[1] if median is not None else None
+    return cell.as_dict() | {"runs": len(rows), "run": nearest or (rows[0]["run"] if rows else None)}
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    return (True, str(value)) if isinstance(value, str) else (False, value if value is not None else -math.inf)
+
+
+def _path(store: Store, name: str) -> Path:
+    path = store.folder / "sweeps" / name / "table.csv"
+    if not SWEEP_NAME.fullmatch(name) or not path.exists():
+        raise ModgrokError(f"There is no sweep {name[:40]!r} in this store.")
+    return path
+
+
 def _title(folder: Path) -> str:
     try:
         stored = json.loads((folder / "sweep.json").read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return folder.name
     base = stored.get("experiment") if isinstance(stored, dict) else None
     if not isinstance(base, dict) or "task" not in base:
@@ -71,6 +106,7 @@ def _value(text: str | None) -> Any:
     except ValueError:
         pass
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return text
+    return number if math.isfinite(number) else None

@@ -9,9 +9,11 @@
 | `snap` | readout phases turned to φ3 = φ1 + φ2 |
 | `nearest` | every neuron replaced by the nearest closed-form neuron |
 | `closed:waves`, `closed:exact` | the whole network replaced by a closed form |
+| `closed:one` | the same with a single frequency: five neurons for n + m |
 """
 
 from collections.abc import Callable
+from typing import Literal
 
 from modgrok.closed_form import solve
 from modgrok.errors import ModgrokError
@@ -34,7 +36,7 @@ PLAIN: dict[str, Callable[[Network, Coordinate | None], Network]] = {
     "snap": snap_phases,
     "nearest": nearest_closed_form,
 }
-FORMS = ("waves", "exact")
+FORMS = ("waves", "exact", "one")
 
 
 def change(network: Network, task: Task, coordinate: Coordinate | None, changes: list[str]) -> Network:
@@ -57,7 +59,16 @@ def change(network: Network, task: Task, coordinate: Coordinate | None, changes:
 def closed_form(task: Task, form: str, like: Network) -> Network:
     """The closed form of a task with the trained network's activation, and its width where it can be chosen."""
     width = like.width if form == "waves" else None
-    return solve(task, form, width=width, activation=like.activation, parametrization=like.parametrization)  # type: ignore[arg-type]
+    frequencies = (1,) if form == "one" else None
+    name: Literal["waves", "exact"] = "waves" if form == "waves" else "exact"
+    return solve(
+        task,
+        name,
+        width=width,
+        frequencies=frequencies,
+        activation=like.activation,
+        parametrization=like.parametrization,
+    )
 
 
 def _counted(network: Network, coordinate: Coordinate | None, name: str, number: int) -> Network:

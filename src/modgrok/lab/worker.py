@@ -4,6 +4,7 @@ Requests are `{"train": settings}` and `{"stop": true}`. The end of stdin, howev
 ends the process.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -18,6 +19,8 @@ from modgrok.experiments import Experiment, Observer, Store
 from modgrok.networks import Network
 
 PROGRESS_SECONDS = 0.25
+NICENESS = 5
+"""Training yields to the page: a frame that is asked for comes first."""
 
 
 class Reports(Observer):
@@ -64,6 +67,8 @@ def main() -> None:
         except (BrokenPipeError, ValueError):
             reports.stop.set()
 
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
     reports = Reports(write)
     requests: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, reports.stop), daemon=True).start()

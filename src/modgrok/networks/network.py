@@ -1,7 +1,7 @@
 """A network: an architecture with parameters, trained, written down or brought along; a pytree to JAX."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +96,7 @@ def flatten(network: Network) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     return tuple(network.parameters[name] for name in names), described
 
 
-def unflatten(described: tuple[Any, ...], arrays: Iterator[Any]) -> Network:
+def unflatten(described: tuple[Any, ...], arrays: Iterable[Any]) -> Network:
     """What `flatten` took apart."""
     architecture, signature, names = described
     return Network(architecture, signature, dict(zip(names, arrays, strict=True)))
@@ -105,7 +105,7 @@ def unflatten(described: tuple[Any, ...], arrays: Iterator[Any]) -> Network:
 def _register() -> None:
     import jax
 
-    jax.tree_util.register_pytree_node(Network, flatten, unflatten)  # type: ignore[misc]
+    jax.tree_util.register_pytree_node(Network, flatten, unflatten)
 
 
 when_jax_is_imported(_register)

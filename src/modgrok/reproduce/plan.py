@@ -46,4 +46,4 @@ def cost(studies: Sequence[Study], profile: Profile) -> list[Row]:
 def _row(name: str, experiments: list[Experiment]) -> Row:
     resolved = [e.resolve() for e in experiments]
     parts = [work(e, e.load_task()) for e in resolved]
-    return Row(name, len(parts), sum(part.steps for part in parts), sum(part.flops for part in parts))
+    return Row(name, len(parts), sum(part.steps for part in parts), float(sum(part.flops for part in parts)))

@@ -99,7 +99,7 @@ class Objective:
     def _squares(self, out: Outputs, answers: Answers, codes: Any) -> Losses:
         return ((out - codes.astype(out.dtype)[answers]) ** 2).mean(axis=1)
 
-    def _scores(self, out: Outputs, codes: Any) -> Outputs:
+    def _scores(self, out: Outputs, codes: Any) -> Float[Array, "row answer"]:
         codes = codes.astype(out.dtype)
         norms = (codes**2).sum(axis=1)[None, :]
         return jnp.matmul(out, codes.T, precision="highest") / 2 - norms / 4

@@ -15,7 +15,9 @@ from modgrok.experiments.sweeps.engines import Engine
 from modgrok.networks import two_layer
 
 Outcome = Callable[[Experiment], dict[str, Any]]
-PRETENDED = Result("", "finished", 10, 0.1, None, 0.5, None, None, None, None, None, 1.0, {"ipr": None, "task_ipr": None})
+PRETENDED = Result(
+    "", "finished", 10, 0.1, None, 0.5, None, None, None, None, None, 1.0, {"ipr": None, "task_ipr": None}
+)
 
 
 class PretendedEngine(Engine):

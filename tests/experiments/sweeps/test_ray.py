@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,7 @@ from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.planner import Failure
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps import Sweep, engines
-from modgrok.experiments.sweeps.engines import worker
+from modgrok.experiments.sweeps.engines import reaper, worker
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
 from modgrok.experiments.sweeps.execution import execute, plan
@@ -195,3 +198,69 @@ def test_runs_with_parents_stay_at_home(cluster: Any, tmp_path: Path) -> None:
     child = Experiment.from_dict(BASE.as_dict() | {"parent": "0123456789ab@10"})
     with pytest.raises(ModgrokError, match="engine local only"):
         RayEngine().plan([child], Store(tmp_path))
+
+
+PROGRAM = """
+import os, signal, sys, time
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments.sweeps import Sweep
+from modgrok.experiments.sweeps.engines import reaper
+from modgrok.experiments.sweeps.engines.ray import RayEngine
+from modgrok.experiments.sweeps.execution import execute, plan
+from modgrok.experiments.sweeps.results import Results
+
+
+class Killer(Observer):
+    at = None
+
+    def advanced(self, members, step, run_steps):
+        if self.at is None:
+            self.at = time.monotonic()
+            os.kill(os.getpid() if sys.argv[2] == "driver" else gcs(), signal.SIGKILL)
+
+
+def gcs():
+    for process in reaper.belonging(os.environ[reaper.SESSION]):
+        if b"gcs_server" in open(f"/proc/{process}/cmdline", "rb").read():
+            return process
+
+
+base = Experiment("n + m", 11, width=16, fraction=0.7, lr=0.01, evaluations=10, snapshots=2, steps=3_000_000)
+sweep, store, engine, killer = Sweep(base, ["seed=0:2"]), Store(sys.argv[1]), RayEngine(), Killer()
+print(os.environ[reaper.SESSION], oct(os.stat(os.environ[reaper.SESSION]).st_mode & 0o777), flush=True)
+results = Results(sweep.experiments, store)
+try:
+    execute(plan(results, store, engine), results, store, engine, killer)
+except ModgrokError as error:
+    print(time.monotonic() - killer.at, error, flush=True)
+"""
+
+
+@pytest.mark.parametrize("killed", ["head", "driver"])
+def test_a_cluster_of_its_own_ends_with_its_driver_and_leaves_nothing(tmp_path: Path, killed: str) -> None:
+    environment = os.environ | {"PYTHONPATH": str(Path(worker.__file__).parents[4])}
+    program = [sys.executable, "-c", PROGRAM, str(tmp_path), killed]
+    ended = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=200)
+    (folder, mode), *said = (line.split(" ", 1) for line in ended.stdout.splitlines())
+    assert mode == "0o700"
+    if killed == "head":
+        ((seconds, sentence),) = said
+        assert "has died" in sentence
+        assert float(seconds) < 15
+    for _ in range(100):
+        if not Path(folder).exists() and not reaper.belonging(folder):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{folder} or processes of it are left")
+
+
+def test_folders_of_killed_workers_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "YOUNG_SECONDS", 0.0)
+    monkeypatch.setenv(reaper.SESSION, str(tmp_path))
+    (tmp_path / f"{worker.PREFIX}dead").mkdir()
+    (tmp_path / "another program's").mkdir()
+    with worker.private_store({"t.npy": b""}) as one, worker.private_store({}):
+        assert (one.tables / "t.npy").exists()
+        assert len(list(tmp_path.iterdir())) == 3
+    assert [path.name for path in tmp_path.iterdir()] == ["another program's"]

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
+from modgrok.errors import ModgrokError
 from modgrok.experiments.bench import pytorch
 from modgrok.experiments.bench.workload import Workload
 
@@ -51,17 +52,32 @@ def compare(workload: Workload, tell: Callable[[str], None] = lambda sentence: N
         contestants["products of the batch"] = JaxProducts(workload, runs)
     torch_device = pytorch.device(on_cpu)
     if torch_device is not None:
-        contestants["PyTorch, one-hot"] = pytorch.PytorchElsewhere(workload, True, torch_device)
-        contestants["PyTorch, embedding"] = pytorch.PytorchElsewhere(workload, False, torch_device)
+        plain, compiled = pytorch.PytorchTraining, pytorch.CompiledTraining
+        contestants |= {
+            "one_hot": pytorch.PytorchElsewhere(plain, workload, True, torch_device),
+            "embedding": pytorch.PytorchElsewhere(plain, workload, False, torch_device),
+            "compiled": pytorch.PytorchElsewhere(compiled, workload, 1, torch_device),
+            "compiled_batch": pytorch.PytorchElsewhere(compiled, workload, runs, torch_device),
+        }
+        for name in ("compiled", "compiled_batch"):
+            tell(f"PyTorch compiles: {name}.")
+            try:
+                contestants[name].take(1)
+            except ModgrokError:  # it needs a compiler of its own
+                del contestants[name]
     seconds = time_in_turns(contestants, workload.seconds, tell)
 
     alone = [seconds[name] for name in ("products in JAX", "products in NumPy") if name in seconds]
     products = min(alone, key=np.median)
     one = seconds["one run"]
-    against = None
+    against: dict[str, Any] | None = None
     if torch_device is not None:
-        one_hot, embedding = (_against(one, seconds[f"PyTorch, {name}"]) for name in ("one-hot", "embedding"))
-        against = {"version": pytorch.version(), "device": torch_device, "one_hot": one_hot, "embedding": embedding}
+        against = {"version": pytorch.version(), "device": torch_device}
+        against |= {
+            name: _against(one, seconds[name]) for name in ("one_hot", "embedding", "compiled") if name in seconds
+        }
+        if "compiled_batch" in seconds:
+            against["compiled_batch"] = _against(seconds["batch"], seconds["compiled_batch"])
     return {
         "modulus": workload.modulus,
         "width": workload.width,

@@ -1,8 +1,10 @@
-"""The same training written plainly in PyTorch: with one-hot inputs, and with embedding look-ups."""
+"""The same training in PyTorch: as anyone would write it, with one-hot inputs or embedding look-ups, and at its best,
+compiled and batched over runs."""
 
 import importlib.metadata
 import importlib.util
 import multiprocessing
+from collections.abc import Callable
 from typing import Any
 
 from modgrok.errors import ModgrokError
@@ -25,13 +27,13 @@ def version() -> str:
 
 
 class PytorchElsewhere:
-    """Plain PyTorch training in a process of its own, as its users run it: its threads and ours would share one pool
-    of cores, and those that wait for work spin."""
+    """PyTorch training in a process of its own, as its users run it: its threads and ours would share one pool of
+    cores, and those that wait for work spin."""
 
-    def __init__(self, workload: Workload, one_hot: bool, device: str) -> None:
+    def __init__(self, training: Callable[..., Any], *arguments: Any) -> None:
         context = multiprocessing.get_context("spawn")
         self._steps, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, workload, one_hot, device), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, training, *arguments), daemon=True)
         self._process.start()
         theirs.close()
 
@@ -43,11 +45,11 @@ class PytorchElsewhere:
             raise ModgrokError("The process that trains with PyTorch ended early; its message is above.") from None
 
 
-def _serve(requests: Any, workload: Workload, one_hot: bool, device: str) -> None:
-    training = PytorchTraining(workload, one_hot, device)
+def _serve(requests: Any, training: Callable[..., Any], *arguments: Any) -> None:
+    take = training(*arguments).take
     while True:
         try:
-            training.take(requests.recv())
+            take(requests.recv())
         except EOFError:
             return
         requests.send(True)
@@ -90,6 +92,50 @@ class PytorchTraining:
                 h = functional.embedding(self._inputs, self._w_in).sum(dim=1)
             out = self._scale * (h**2 @ self._w_out.T)
             self.loss = functional.mse_loss(out, self._target)
+            self._optimizer.zero_grad()
+            self.loss.backward()
+            self._optimizer.step()
+        if self._device != "cpu":
+            torch.cuda.synchronize()
+
+
+class CompiledTraining:
+    """The same for many runs at once, as an expert would write it: look-ups in one table of all runs, products with
+    `bmm`, compiled, with a fused AdamW and the precision that we use."""
+
+    def __init__(self, workload: Workload, runs: int, device: str) -> None:
+        import torch
+        from torch.nn import functional
+
+        experiments = [workload.experiment(seed) for seed in range(runs)]
+        task, p, width = experiments[0].load_task(), workload.modulus, workload.width
+        torch.manual_seed(0)
+        torch.set_float32_matmul_precision("high")
+        train = torch.stack([torch.from_numpy(e.split.divide(task)[0]) for e in experiments])
+        first = 2 * p * torch.arange(runs)[:, None]
+        n, m = ((part + first).to(device) for part in (train // p, train % p + p))
+        answers = torch.from_numpy(task.table.reshape(-1).copy())[train]
+        target = functional.one_hot(answers, p).float().to(device)
+        w_in = torch.randn(runs * 2 * p, width, device=device, requires_grad=True)
+        w_out = torch.randn(runs, p, width, device=device, requires_grad=True)
+        scale = 1 / (2 * p * width)
+
+        def loss(w_in: Any, w_out: Any) -> Any:
+            h = functional.embedding(n, w_in) + functional.embedding(m, w_in)
+            out = scale * torch.bmm(h**2, w_out.transpose(1, 2))
+            return ((out - target) ** 2).mean(dim=(1, 2)).sum()
+
+        self._loss, self._parameters, self._device = torch.compile(loss), (w_in, w_out), device
+        e = experiments[0]
+        self._optimizer = torch.optim.AdamW(
+            self._parameters, e.lr, (e.beta1, e.beta2), weight_decay=e.weight_decay, fused=True
+        )
+
+    def take(self, steps: int) -> None:
+        import torch
+
+        for _ in range(steps):
+            self.loss = self._loss(*self._parameters)
             self._optimizer.zero_grad()
             self.loss.backward()
             self._optimizer.step()

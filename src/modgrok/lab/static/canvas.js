@@ -1,13 +1,29 @@
 // Drawing on canvases: sharp at any pixel ratio, heat maps one pixel for each entry, simple axes.
 
 import { css, table } from "lab/color.js";
+import { SvgContext } from "lab/svg.js";
 
+let recording = null;
+
+// Draws once more, into SVG instead of onto canvases, and returns what was drawn on each of them.
+export function record(draw) {
+  recording = new Map();
+  try {
+    draw();
+    return recording;
+  } finally {
+    recording = null;
+  }
+}
+
+// The context of a canvas, cleared, in CSS pixels.
 export function prepare(canvas) {
   const ratio = window.devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
-  const context = canvas.getContext("2d");
+  if (!recording && (canvas.width !== w || canvas.height !== h)) [canvas.width, canvas.height] = [w, h];
+  const context = recording ? new SvgContext(width, height) : canvas.getContext("2d");
+  recording?.set(canvas, context);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   context.font = `11px ${css("sans")}`;

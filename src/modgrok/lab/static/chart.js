@@ -1,84 +1,158 @@
-/* global Plotly */
-// Line charts over steps, drawn by plotly.js, with our own cursor on top: scrubbing moves a line and redraws nothing.
+// Line charts over steps on one canvas, with our own cursor on top: scrubbing moves a line and redraws nothing.
 
+import { line, prepare } from "lab/canvas.js";
 import { css } from "lab/color.js";
 import { clock, setStep } from "lab/clock.js";
-import { make } from "lab/dom.js";
+import { grouped, make } from "lab/dom.js";
 import { on, state } from "lab/store.js";
+import { linearTicks, logTicks, stepTicks } from "lab/ticks.js";
 
-const SPACE = { l: 52, r: 14, t: 8, b: 34 };
+const [RIGHT, TOP, BOTTOM, GAP] = [14, 20, 34, 26];
+const FIRST = 0.5; // where step 0 sits on a logarithmic axis
 
 export class StepChart {
   constructor(label, height) {
-    this.plot = make("div", { class: "plot", style: `height:${height}px` });
+    this.canvas = make("canvas", { style: `height:${height}px` });
     this.cursor = make("div", { class: "cursor", "aria-hidden": "true" });
-    this.element = make("div", { class: "chart", role: "img", "aria-label": label }, this.plot, this.cursor);
-    this.ready = false;
+    this.words = make("div", { class: "hover", hidden: true });
+    this.element = make("div", { class: "chart", role: "img", "aria-label": label }, this.canvas, this.cursor, this.words);
+    this.content = null;
     this.element.addEventListener("pointerdown", (event) => this.scrub(event));
-    new ResizeObserver(() => this.ready && this.resize()).observe(this.element);
+    this.element.addEventListener("pointermove", (event) => this.hover(event));
+    this.element.addEventListener("pointerleave", () => (this.words.hidden = true));
+    new ResizeObserver(() => this.content && this.paint()).observe(this.element);
     on("clock", () => this.place());
   }
 
-  // Traces as plotly has them; step 0 sits at the left end of a logarithmic axis, as step ½.
-  draw(traces, axes, shapes = [], annotations = []) {
-    const log = state.view.time === "log";
-    const at = (step) => (log ? Math.max(step, 0.5) : step);
-    const last = Math.max(...traces.flatMap((trace) => [trace.x.at(-1) ?? 0]), 1);
-    const grid = { gridcolor: css("line"), zeroline: false, linecolor: css("line"), tickfont: { size: 11 } };
-    const layout = {
-      margin: SPACE,
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: css("sans"), size: 11, color: css("muted") },
-      showlegend: false,
-      dragmode: false,
-      hovermode: "x",
-      hoverlabel: { bgcolor: css("panel"), bordercolor: css("line"), font: { color: css("ink") } },
-      xaxis: {
-        ...grid,
-        type: log ? "log" : "linear",
-        range: log ? [Math.log10(0.5), Math.log10(last * 1.05)] : [0, last * 1.02],
-        title: { text: "step", standoff: 6 },
-        dtick: log ? 1 : undefined,
-        fixedrange: true,
-        anchor: axes.length > 1 ? "y2" : "y",
-        showspikes: false,
-      },
-      shapes: shapes.map((shape) => ({ ...shape, x0: at(shape.x0), x1: at(shape.x1) })),
-      annotations: annotations.map((note) => ({
-        ...note,
-        x: log ? Math.log10(at(note.x)) : note.x,
-        font: { size: 11, ...note.font },
-      })),
-    };
-    axes.forEach((axis, i) => {
-      layout[`yaxis${i ? i + 1 : ""}`] = { ...grid, fixedrange: true, exponentformat: "e", ...axis };
+  // `tracks` lie under each other: { title, range, log, write, curves: [{ x, y, color, name, dash, dots }], rules: [{ y, color }] };
+  // `marks` are steps with a word; `offset` is added to the clock's step (of a fork, where its parent stood).
+  draw(content) {
+    this.content = { marks: [], offset: 0, ...content };
+    this.paint();
+  }
+
+  get last() {
+    const ends = this.content.tracks.flatMap(({ curves }) => curves.map(({ x }) => x.at(-1) ?? 0));
+    return Math.max(1, ...ends);
+  }
+
+  // Place of a step, 0 … 1, and back.
+  placeOf(step) {
+    if (!this.log) return step / (1.02 * this.last);
+    const at = (x) => Math.log(Math.max(x, FIRST) / FIRST);
+    return at(step) / at(1.06 * this.last);
+  }
+
+  stepAt(place) {
+    return this.log ? FIRST * ((1.06 * this.last) / FIRST) ** place : place * 1.02 * this.last;
+  }
+
+  get log() {
+    return state.view.time === "log";
+  }
+
+  paint() {
+    const { tracks, marks } = this.content;
+    const { context, width, height } = prepare(this.canvas);
+    const tall = (height - TOP - BOTTOM - GAP * (tracks.length - 1)) / tracks.length;
+    const scales = tracks.map((track) => scaleOf(track, tall));
+    const left = 10 + Math.max(...scales.flatMap(({ ticks }) => ticks.map(([, text]) => context.measureText(text).width)));
+    this.box = [left, TOP, width - RIGHT, height - BOTTOM];
+    const x = (step) => left + this.placeOf(step) * (width - RIGHT - left);
+    context.fillStyle = css("muted");
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    for (const [step, text] of stepTicks(this.last, this.log, width - left)) {
+      context.strokeStyle = css("line");
+      line(context, [[x(step), TOP], [x(step), height - BOTTOM]]);
+      context.fillText(text, x(step), height - BOTTOM + 5);
+    }
+    context.fillText("step", (left + width - RIGHT) / 2, height - 14);
+    tracks.forEach((track, i) => {
+      const top = TOP + i * (tall + GAP);
+      this.paintTrack(context, track, scales[i], { left, right: width - RIGHT, top, bottom: top + tall, x });
     });
-    const lines = traces.map((trace) => ({ mode: "lines", ...trace, x: trace.x.map(at) }));
-    Plotly.react(this.plot, lines, layout, { displayModeBar: false, responsive: false });
-    this.ready = true;
+    context.textBaseline = "middle";
+    for (const [step, text, color, ink] of marks) {
+      const middle = TOP + tall + GAP / 2;
+      const wide = context.measureText(text).width;
+      const before = x(step) - left > wide + 8 && (x(step) + wide + 8 > width - RIGHT || text === marks[0][1]);
+      context.strokeStyle = color;
+      context.setLineDash([2, 3]);
+      line(context, [[x(step), TOP], [x(step), height - BOTTOM]]);
+      context.setLineDash([]);
+      context.textAlign = before ? "right" : "left";
+      context.fillStyle = ink;
+      context.fillText(text, x(step) + (before ? -5 : 5), tracks.length > 1 ? middle : TOP + 8);
+    }
     this.place();
   }
 
-  get axis() {
-    return this.plot._fullLayout?.xaxis;
+  paintTrack(context, track, { ticks, placeOf }, { left, right, top, bottom, x }) {
+    const y = (value) => bottom - placeOf(value) * (bottom - top);
+    context.textAlign = "left";
+    context.textBaseline = "bottom";
+    context.fillStyle = css("muted");
+    context.fillText(track.title, left, top - 4);
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (const [value, text] of ticks) {
+      context.strokeStyle = css("line");
+      line(context, [[left, y(value)], [right, y(value)]]);
+      context.fillText(text, left - 6, y(value));
+    }
+    for (const { y: value, color } of track.rules ?? []) {
+      context.strokeStyle = color;
+      context.setLineDash([6, 4]);
+      line(context, [[left, y(value)], [right, y(value)]]);
+      context.setLineDash([]);
+    }
+    for (const curve of track.curves) {
+      context.strokeStyle = context.fillStyle = curve.color;
+      context.lineWidth = curve.dash ? 1.5 : 2;
+      context.setLineDash(curve.dash ?? []);
+      for (const piece of pieces(curve, placeOf)) line(context, piece.map(([step, value]) => [x(step), y(value)]));
+      context.setLineDash([]);
+      if (curve.dots) for (const [step, value] of pieces(curve, placeOf).flat()) context.fillRect(x(step) - 2, y(value) - 2, 4, 4);
+    }
+    context.lineWidth = 1;
   }
 
   place() {
-    const axis = this.ready && state.run && this.axis;
-    this.cursor.hidden = !axis;
-    if (!axis) return;
-    const value = axis.type === "log" ? Math.max(clock.step, 0.5) : clock.step;
-    this.cursor.style.transform = `translateX(${axis._offset + axis.d2p(value)}px)`;
+    const shown = this.content && this.box && state.run;
+    this.cursor.hidden = !shown;
+    if (!shown) return;
+    const [left, , right] = this.box;
+    const place = this.placeOf(clock.step + this.content.offset);
+    this.cursor.style.transform = `translateX(${left + Math.min(Math.max(place, 0), 1) * (right - left)}px)`;
+  }
+
+  stepUnder(event) {
+    const [left, , right] = this.box;
+    const place = (event.clientX - this.canvas.getBoundingClientRect().left - left) / (right - left);
+    const step = this.stepAt(Math.min(Math.max(place, 0), 1));
+    return this.log && step < 0.75 ? 0 : step;
+  }
+
+  hover(event) {
+    if (!this.content || !this.box || event.pointerType === "touch") return;
+    const step = this.stepUnder(event);
+    const parts = [];
+    for (const { curves, write } of this.content.tracks) {
+      for (const { x, y, name, color } of curves) {
+        const i = x.findLastIndex((at) => at <= step);
+        if (i >= 0 && y[i] != null && name) parts.push(make("span", { style: `--key:${color}` }, `${name} ${write(y[i])}`));
+      }
+    }
+    this.words.replaceChildren(make("b", {}, `step ${grouped(Math.round(step))}`), ...parts);
+    this.words.hidden = false;
+    const side = event.offsetX > this.canvas.clientWidth / 2;
+    this.words.className = `hover ${side ? "left" : "right"}`;
   }
 
   scrub(event) {
-    const axis = this.axis;
-    if (!axis || event.button !== 0) return;
-    const follow = (e) => {
-      const place = e.clientX - this.plot.getBoundingClientRect().left - axis._offset;
-      setStep(Math.max(0, axis.p2d(Math.min(Math.max(place, 0), axis._length))));
-    };
+    if (!this.box || event.button !== 0) return;
+    const follow = (e) => setStep(Math.max(0, this.stepUnder(e) - this.content.offset));
     const end = () => {
       this.element.removeEventListener("pointermove", follow);
       this.element.removeEventListener("pointerup", end);
@@ -90,12 +164,28 @@ export class StepChart {
     this.element.addEventListener("pointercancel", end);
     follow(event);
   }
+}
 
-  resize() {
-    Plotly.Plots.resize(this.plot).then(() => this.place(), () => {});
+// Where values stand in a track, 0 … 1, and its ticks.
+function scaleOf({ range, log, curves, rules = [], write }, tall) {
+  const values = [...curves.flatMap(({ y }) => y), ...rules.map((rule) => rule.y)].filter((v) => Number.isFinite(v) && (!log || v > 0));
+  const [low, high] = range ?? [Math.min(...values), Math.max(...values)];
+  if (!values.length && !range) return { ticks: [], placeOf: () => 0 };
+  if (log) {
+    const [a, b] = high > low ? [Math.log(low), Math.log(high)] : [Math.log(low) - 1, Math.log(low) + 1];
+    const room = 0.05 * (b - a);
+    return { ticks: logTicks(low, high, tall), placeOf: (v) => (Math.log(v) - a + room) / (b - a + 2 * room) };
   }
+  const span = high - low || 1;
+  return { ticks: linearTicks(low, high, tall, write), placeOf: (v) => (v - low) / span };
+}
 
-  image(format) {
-    return Plotly.toImage(this.plot, { format, scale: format === "png" ? 2 : 1 });
-  }
+// A curve cut where a value is missing or cannot be drawn.
+function pieces({ x, y }, placeOf) {
+  const found = [[]];
+  x.forEach((step, i) => {
+    if (y[i] != null && Number.isFinite(y[i]) && Number.isFinite(placeOf(y[i]))) found.at(-1).push([step, y[i]]);
+    else if (found.at(-1).length) found.push([]);
+  });
+  return found.filter((piece) => piece.length);
 }

@@ -18,7 +18,7 @@ export function buildClock() {
     max: FINE,
     value: 0,
     "aria-label": "Step of training",
-    oninput: () => setStep(stepAt(range.value / FINE)),
+    oninput: () => { play(false); setStep(stepAt(range.value / FINE)); },
   });
   const marks = make("canvas", { class: "marks", "aria-hidden": "true" });
   const readout = make("output", { id: "step", for: "scrubber" });
@@ -62,7 +62,8 @@ export function buildClock() {
     range.value = Math.round(placeOf(clock.step) * FINE);
     range.setAttribute("aria-valuetext", `step ${clock.step} of ${lastStep()}`);
     readout.textContent = `step ${grouped(clock.step)}`;
-    const row = rowAt(run, clock.step);
+    const changed_ = state.view.changes.length && state.frame;
+    const row = changed_ ? state.frame : rowAt(run, clock.step);
     scores.replaceChildren(
       make("span", { class: "train" }, `train ${percent(row?.train_accuracy)}`),
       make("span", { class: "test" }, `test ${percent(row?.test_accuracy)}`),
@@ -88,7 +89,7 @@ export function buildClock() {
       context.fill();
     }
   };
-  on("clock run rows training", update);
+  on("clock run rows training frame", update);
   on("run rows kept view theme", drawMarks);
   on("view", update);
   new ResizeObserver(drawMarks).observe(marks);

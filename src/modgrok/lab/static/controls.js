@@ -1,86 +1,23 @@
-// The form of the next run: settings checked while they are typed, what they would cost, and the buttons of training.
+// The form of the next run: function, p and α, the rest under Expert; what it would cost; and the buttons of training.
 
 import { byId, duration, make, number } from "lab/dom.js";
+import { buildFields, fillFields, inputs, keepForm, keptForm, readFields } from "lab/form.js";
 import { PRESETS } from "lab/presets.js";
 import { source } from "lab/source.js";
 import { clock } from "lab/clock.js";
 import { emit, on, state } from "lab/store.js";
 
-const GROUPS = [
-  ["Task", ["modulus", "fraction", "sampling"]],
-  ["Network", ["width", "activation", "parametrization"]],
-  ["Training", ["optimizer", "lr", "weight_decay", "loss", "steps", "seed"]],
-];
-const MORE = [
-  "momentum",
-  "batch_size",
-  "beta1",
-  "beta2",
-  "dropout",
-  "batch_norm",
-  "init_scale",
-  "until",
-  "split_seed",
-  "evaluations",
-  "snapshots",
-];
-const LABELS = {
-  task: "Function of n and m",
-  modulus: "Modulus p",
-  fraction: "Train fraction α",
-  width: "Width N",
-  lr: "Learning rate",
-  beta1: "β1",
-  beta2: "β2",
-  batch_norm: "Batch norm",
-  init_scale: "Initial scale",
-  until: "Stop after grokking",
-};
-const AUTO = {
-  lr: "auto",
-  steps: "auto",
-  weight_decay: "auto",
-  momentum: "auto",
-  batch_size: "all",
-  until: "never",
-  split_seed: "as seed",
-};
-const words = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
-const OWN = { evaluations: 100, snapshots: 48 }; // what the page asks for where nothing else is said
 const PAUSE = 250;
+const AROUND = 18; // letters shown on either side of a mistake
 
-const inputs = {};
 let checked = null;
 let parent = "";
 let asked = 0;
 let stopped = null;
+let timer = null;
 
 export function buildControls(fields) {
-  const known = new Map(fields.map((field) => [field.name, field]));
-  const field = (name) => {
-    const { help, choices, default: value } = known.get(name);
-    const id = `set-${name}`;
-    let input;
-    if (choices) input = make(
-      "select",
-      { id },
-      ...choices.map((text) => make("option", { value: text }, text.replaceAll("_", " "))),
-    );
-    else if (typeof value === "boolean") input = make("input", { id, type: "checkbox" });
-    else input = make(
-      "input",
-      {
-        id,
-        inputmode: name === "task" ? "text" : "decimal",
-        autocomplete: "off",
-        spellcheck: "false",
-        placeholder: AUTO[name] ?? String(value ?? ""),
-      },
-    );
-    input.addEventListener("input", changed);
-    inputs[name] = input;
-    return make("label", { for: id, title: help, class: `field ${name}` }, make("span", {}, LABELS[name] ?? words(name)), input);
-  };
+  const { task, calm, expert } = buildFields(fields, changed);
   const preset = make(
     "select",
     { id: "preset", "aria-label": "Preset" },
@@ -88,78 +25,59 @@ export function buildControls(fields) {
     ...PRESETS.map(({ name }, i) => make("option", { value: i }, name)),
   );
   preset.addEventListener("change", () => preset.value !== "" && choose(Number(preset.value)));
-  const task = field("task");
+  const button = (id, text, onclick, rest = {}) => make("button", { id, onclick, ...rest }, text);
   byId("controls").append(
     make("div", { class: "field" }, make("span", {}, "Preset"), preset),
     make("p", { class: "caption", id: "preset-text" }),
     task,
     make("pre", { id: "mistake", role: "alert", hidden: true }),
     make("p", { id: "verdict", class: "caption", "aria-live": "polite" }),
-    ...GROUPS.map(([title, names]) => make("fieldset", {}, make("legend", {}, title), ...names.map(field))),
-    make("details", {}, make("summary", {}, "More settings"), make("fieldset", {}, ...MORE.map(field))),
+    make("fieldset", {}, ...calm),
     make("p", { id: "fork", class: "caption", hidden: true }),
     make("div", { class: "training" },
-      make("button", { id: "train", class: "primary", onclick: train }, "Train"),
-      make("button", { id: "pause", onclick: pause, hidden: true }, "Pause"),
-      make("button", { id: "resume", class: "primary", onclick: resume, hidden: true }, "Resume"),
-      make("button", { id: "stop", onclick: stop, hidden: true }, "Stop"),
-      make(
-        "button",
-        {
-          id: "fork-here",
-          onclick: () => fork(),
-          hidden: true,
-          title: "Start a new run from the weights at the clock's step, with other settings",
-        },
-        "Fork here",
-      )),
+      button("train", "Train", () => train(), { class: "primary" }),
+      button("pause", "Pause", pause, { hidden: true }),
+      button("resume", "Resume", resume, { class: "primary", hidden: true }),
+      button("stop", "Stop", stop, { hidden: true }),
+      button("fork-here", "Fork here", fork, { hidden: true, title: "Start a new run from the weights at the clock's step, with other settings" })),
     make("p", { id: "estimate", class: "caption", "aria-live": "polite" }),
+    make("details", { id: "expert" }, make("summary", {}, "Expert"), ...expert),
   );
   on("training run clock", showButtons);
   on("open", () => (stopped = null));
-  choose(0);
+  const kept = keptForm();
+  if (kept) fill(kept.settings, kept.parent, kept.preset);
+  else choose(0);
 }
 
-function choose(i) {
-  byId("preset").value = i;
-  fill(PRESETS[i].settings);
-  byId("preset-text").textContent = PRESETS[i].text;
+export function choose(i) {
+  fill(PRESETS[i].settings, "", i);
 }
 
-export function fill(settings, from = "") {
+export function fill(settings, from = "", preset = "") {
   parent = from;
-  for (const [name, input] of Object.entries(inputs)) {
-    const value = settings[name] ?? OWN[name] ?? null;
-    if (input.type === "checkbox") input.checked = Boolean(value);
-    else if (input.tagName === "SELECT") input.value = value ?? input.options[0].value;
-    else input.value = value === null || value === "auto" ? "" : value;
-  }
+  fillFields(settings);
+  byId("preset").value = preset;
+  byId("preset-text").textContent = PRESETS[preset]?.text ?? "";
   byId("fork").hidden = !parent;
   byId("fork").replaceChildren(
     `Starts from run ${parent.replace("@", " at step ")}. `,
     make("button", { class: "plain", onclick: () => fill(settings) }, "Start from random weights instead"),
   );
-  for (const name of ["modulus", "width", "task"]) inputs[name].disabled = Boolean(parent) && name !== "task";
-  check();
+  for (const name of ["modulus", "width"]) if (inputs[name]) inputs[name].disabled = Boolean(parent);
+  return check();
 }
 
-// What the form says, without what is left open; those are the defaults.
-export function settings() {
-  const chosen = {};
-  for (const [name, input] of Object.entries(inputs)) {
-    if (input.type === "checkbox") {
-      if (input.checked) chosen[name] = true;
-    } else if (input.tagName === "SELECT" || name === "task") chosen[name] = input.value;
-    else if (input.value.trim() !== "") {
-      const value = Number(input.value.trim());
-      chosen[name] = Number.isNaN(value) ? input.value.trim() : value;
-    }
-  }
-  if (parent) chosen.parent = parent;
-  return chosen;
+// The settings of a run that was opened, as the form would ask for it again.
+export function fillFromRun(run) {
+  const { parent: from, ...settings } = run.settings;
+  fill(settings, from);
 }
 
-let timer = null;
+function settings() {
+  return { ...readFields(), ...(parent && { parent }) };
+}
+
 function changed() {
   byId("preset").value = "";
   byId("preset-text").textContent = "";
@@ -169,9 +87,11 @@ function changed() {
 
 async function check() {
   const number_ = ++asked;
+  const wanted = settings();
+  keepForm({ settings: wanted, parent, preset: byId("preset").value });
   let found;
   try {
-    found = await source.check(settings());
+    found = await source.check(wanted);
   } catch (error) {
     found = { valid: false, error: error.message };
   }
@@ -183,15 +103,22 @@ async function check() {
   byId("verdict").hidden = !found.valid;
   byId("train").disabled = !found.valid;
   if (!found.valid) {
-    const text = inputs.task.value;
-    mistake.textContent = found.column ? `${text}\n${" ".repeat(found.column - 1)}▲\n${found.error}` : found.error;
+    mistake.textContent = found.column ? `${pointAt(wanted.task, found.column)}\n${found.error}` : found.error;
     byId("estimate").textContent = "";
     return;
   }
   byId("verdict").replaceChildren(...verdict(found));
-  inputs.lr.placeholder = `auto: ${number(found.lr)}`;
+  inputs.lr.placeholder = `auto: ${number(found.auto_lr ?? found.lr)}`;
   inputs.steps.placeholder = `auto: ${found.steps}`;
   byId("estimate").textContent = `About ${duration(found.seconds)} on this machine, compilation included.`;
+}
+
+// The place of a mistake in an expression, on one line that never wraps: text around it, and a caret below.
+function pointAt(text, column) {
+  const from = Math.max(0, column - 1 - AROUND);
+  const head = from > 0 ? "…" : "";
+  const tail = column - 1 + AROUND < text.length ? "…" : "";
+  return `${head}${text.slice(from, column - 1 + AROUND)}${tail}\n${" ".repeat(head.length + column - 1 - from)}▲`;
 }
 
 function verdict({ structure, reason, forms, witnesses }) {
@@ -215,8 +142,17 @@ async function start(wanted) {
   }
 }
 
-function train() {
-  if (checked?.valid) start(settings());
+export async function train() {
+  clearTimeout(timer);
+  await check();
+  if (checked?.valid) await start(settings());
+  else emit("problem", checked.error);
+}
+
+// The first preset, whatever the form says.
+export async function trainExample() {
+  await choose(0);
+  await train();
 }
 
 function resume() {
@@ -237,9 +173,8 @@ export function fork() {
   const { run } = state;
   if (!run?.snapshots.length) return;
   const step = run.snapshots.reduce((a, b) => (Math.abs(b - clock.step) < Math.abs(a - clock.step) ? b : a));
-  byId("preset").value = "";
-  byId("preset-text").textContent = "";
-  fill({ ...run.settings, until: null }, `${run.run}@${step}`);
+  fill({ ...run.settings, parent: undefined, until: null }, `${run.run}@${step}`);
+  byId("expert").open = true;
   inputs.lr.focus();
 }
 

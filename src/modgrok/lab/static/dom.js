@@ -37,9 +37,12 @@ export function pretty(text) {
     .replace(/(?<=[^(^])([+-])/g, (sign) => (sign === "-" ? " − " : " + "));
 }
 
-export const percent = (x, digits = 1) => (x == null ? "–" : `${(100 * x).toFixed(digits)} %`);
+// What a run learns: "n + m mod 97", "group:S5".
+export const taskName = ({ task, settings }) => `${pretty(task.name)}${settings.modulus == null ? "" : ` mod ${settings.modulus}`}`;
 
-export const grouped = (x) => (x == null ? "–" : x.toLocaleString("en").replaceAll(",", " "));
+export const percent = (x, digits = 1) => (x == null ? "–" : `${(100 * x).toFixed(digits)}\u00a0%`);
+
+export const grouped = (x) => (x == null ? "–" : x.toLocaleString("en").replaceAll(",", "\u202f"));
 
 export function duration(seconds) {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;

@@ -1,35 +1,18 @@
-// Frames: everything the panels draw of one network, decoded from the compact message, cached and fetched ahead.
+// Frames: everything the panels draw of one network, cached, fetched ahead, and blended between stored steps in motion.
 
-import { emit, state } from "lab/store.js";
+import { blend } from "lab/blend.js";
+import { decode } from "lab/message.js";
 import { source } from "lab/source.js";
+import { emit, setView, state } from "lab/store.js";
 
-const TYPES = {
-  int8: Int8Array,
-  uint8: Uint8Array,
-  uint16: Uint16Array,
-  uint32: Uint32Array,
-  float32: Float32Array,
-};
 const CACHED = 160;
-const REST = 300; // milliseconds between frames of a run that trains, which needs the processor more
+const REST = 300; // milliseconds between frames while following a run that trains, which needs the processor more
 const AHEAD = 3; // requests in flight while fetching ahead
 
 const cache = new Map();
 const pending = new Map();
 let wanted = null;
 let waiting = false;
-
-export function decode(buffer) {
-  const length = new DataView(buffer).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  const frame = { ...header };
-  for (const [name, place] of Object.entries(header.arrays)) {
-    const count = place.shape.reduce((a, b) => a * b, 1);
-    frame[name] = new TYPES[place.type](buffer, 4 + length + place.offset, count);
-  }
-  frame.shown = frame.neurons.length;
-  return frame;
-}
 
 const keyOf = (step, changes) => [state.run.run, step, state.view.coordinate, ...changes].join("|");
 
@@ -58,8 +41,8 @@ export async function load(step, changes = []) {
 
 // Shows a stored step: at once if it is here, else when it comes. One request at a time, the latest wish next, so that a
 // clock that moves faster than frames arrive still shows all that do.
-export async function show(step) {
-  if (!state.run || step == null) return;
+export async function show(step, { following = false } = {}) {
+  if (!state.run?.snapshots.length || step == null || !hasFrames()) return;
   const { changes } = state.view;
   wanted = step;
   const frame = cached(step, changes);
@@ -79,10 +62,27 @@ export async function show(step) {
   } catch (error) {
     problem = error.message;
   }
-  if (state.training.run) await new Promise((rest) => setTimeout(rest, REST));
+  if (following && state.training.run) await new Promise((rest) => setTimeout(rest, REST));
   waiting = false;
   if (wanted !== step || keyOf("", state.view.changes) !== key) show(wanted);
-  else if (problem) emit("problem", problem);
+  else if (problem) refuse(problem, changes);
+}
+
+// Says what could not be shown; a change that was refused is taken back, so that neither page nor address keep it.
+function refuse(problem, changes) {
+  emit("problem", problem);
+  if (changes.length) setView({ changes: changes.slice(0, -1) });
+}
+
+export const hasFrames = () => !state.run.panels || ["weights", "answers"].some((panel) => state.run.panels.includes(panel));
+
+// Shows a moment between two stored steps where both are here; whether it could.
+export function showBetween(step, next, t) {
+  const { changes } = state.view;
+  const [one, other] = [cached(step, changes), cached(next, changes)];
+  if (!one || !other || changes.length) return false;
+  draw(t === 0 ? one : blend(one, other, t), null);
+  return true;
 }
 
 function draw(frame, base) {
@@ -97,7 +97,7 @@ function draw(frame, base) {
 
 // Fetches the steps around the one on screen, nearest first, while nothing else is asked for.
 export function fetchAhead(step) {
-  if (!state.run || state.view.changes.length || state.training.run) return;
+  if (!state.run || state.view.changes.length || state.training.run || !hasFrames()) return;
   const steps = state.run.snapshots;
   const place = steps.indexOf(step);
   const order = steps

@@ -2,14 +2,17 @@
 
 import { buildClock } from "lab/clockbar.js";
 import { clock, setStep, toEnd } from "lab/clock.js";
-import { buildControls } from "lab/controls.js";
-import { byId, make, number, pretty } from "lab/dom.js";
+import { buildControls, fillFromRun } from "lab/controls.js";
+import { byId, make, number, taskName } from "lab/dom.js";
 import { forget } from "lab/frames.js";
+import { keptForm } from "lab/form.js";
+import { buildKeys } from "lab/keys.js";
 import { listen, notice } from "lab/live.js";
 import { openDrawer, setCompared } from "lab/runs.js";
 import { openShare } from "lab/share.js";
-import { source, unpack } from "lab/source.js";
+import { source } from "lab/source.js";
 import { emit, on, state } from "lab/store.js";
+import { buildTheme } from "lab/theme.js";
 import { openTour } from "lab/tour.js";
 import { keepAddress, readAddress } from "lab/url.js";
 import { buildWelcome } from "lab/welcome.js";
@@ -19,33 +22,13 @@ import { create as plane } from "lab/panels/plane.js";
 import { create as circle } from "lab/panels/circle.js";
 import { create as ipr } from "lab/panels/ipr.js";
 import { create as answers } from "lab/panels/answers.js";
+import { create as path } from "lab/panels/path.js";
 import { create as theory } from "lab/panels/theory.js";
 import { create as whatif } from "lab/panels/whatif.js";
 import { create as sweep } from "lab/panels/sweep.js";
 
-const THEME = "modgrok-theme";
 const STATUS = { finished: "finished", diverged: "diverged", collapsed: "collapsed", unfinished: "paused" };
 const LAST = 8_000; // milliseconds that a message stays
-
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  try {
-    localStorage.setItem(THEME, theme);
-  } catch {
-    // A replay opened from disk may have no storage; the theme then lasts as long as the page.
-  }
-  emit("theme");
-}
-
-function initialTheme() {
-  let kept = null;
-  try {
-    kept = localStorage.getItem(THEME);
-  } catch {
-    kept = null;
-  }
-  return kept ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-}
 
 let opening = null;
 
@@ -81,7 +64,7 @@ function adopt(details, step) {
   else if (other && !chosenCoordinate) state.view.coordinate = "task";
   emit("run");
   emit("rows");
-  if (!details.snapshots.length) return;
+  if (!details.snapshots.length && !details.rows.length) return;
   if (step !== null) setStep(step);
   else if (clock.follow) toEnd();
   else setStep(clock.step);
@@ -92,47 +75,35 @@ let chosenCoordinate = false;
 
 function showTitle() {
   const { run, training } = state;
-  byId("run-title").textContent = run ? `${pretty(run.task.name)} mod ${run.settings.modulus}` : "No run is open";
+  byId("run-title").textContent = run ? taskName(run) : "No run is open";
   byId("run-title").title = run ? `run ${run.run}` : "";
   const here = run && training.run === run.run;
   const busy = { starting: "starting", training: "training", stopping: "storing" }[training.status];
   const status = byId("run-status");
   status.className = here ? "busy" : (run?.status ?? "");
   const rate = here && training.rate ? `, ${number(training.rate, 3)} steps/s` : "";
-  const settings = run ? `N = ${run.settings.width}, α = ${run.settings.fraction}, ${run.settings.optimizer}` : "";
+  const settings = run ? `${run.settings.network && run.settings.network !== "two-layer" ? `${run.settings.network}, ` : ""}N = ${run.settings.width ?? "–"}, α = ${run.settings.fraction}, ${run.settings.optimizer}` : "";
   status.replaceChildren(...(run ? [make("b", {}, here ? busy : STATUS[run.status]), ` ${settings}${rate}`] : []));
 }
 
 async function begin() {
-  setTheme(initialTheme());
+  buildTheme(byId("theme"));
   const wanted = readAddress();
   initialChanges.push(...state.view.changes);
   chosenCoordinate = location.hash.includes("coordinate=");
   if (source.replay) {
     for (const element of document.querySelectorAll("[data-live]")) element.remove();
-    const code = new Blob([await unpack(byId("replay-plotly"))], { type: "text/javascript" });
-    await new Promise((loaded) => document.head.append(make(
-      "script",
-      { src: URL.createObjectURL(code), onload: loaded },
-    )));
   }
   buildClock();
-  const panels = source.replay ? [curves, weights, plane, circle, answers, ipr, theory] : [
-    curves,
-    weights,
-    plane,
-    circle,
-    answers,
-    whatif,
-    ipr,
-    sweep,
-    theory,
-  ];
-  if (!source.replay) buildWelcome();
+  const panels = [answers, curves, weights, plane, circle, path, ...(source.replay ? [] : [whatif]), ipr, ...(source.replay ? [] : [sweep]), theory];
+  if (!source.replay) {
+    document.querySelector(".top nav").prepend(make("a", { class: "button", href: "/" }, "Story"));
+    buildWelcome();
+  }
   for (const create of panels) create();
   byId("open-tour").onclick = openTour;
   byId("open-share").onclick = openShare;
-  byId("theme").onclick = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  buildKeys();
   on("run rows training", showTitle);
   keepAddress();
   if (source.replay) {
@@ -141,6 +112,7 @@ async function begin() {
   }
   const { fields, training } = await source.state();
   state.training = training;
+  const kept = keptForm();
   buildControls(fields);
   byId("open-runs").onclick = openDrawer;
   const toggle = byId("toggle-controls");
@@ -152,11 +124,23 @@ async function begin() {
   listen();
   const run = wanted.run ?? training.run;
   if (run) await open(run, { step: wanted.step, tries: training.run === run ? 40 : 1 });
+  if (state.run && !kept) fillFromRun(state.run);
   for (const other of wanted.compared) await setCompared(other, true);
   emit("training");
 }
 
-on("open", (run) => open(run));
+on("open", async (run) => {
+  await open(run);
+  if (state.run?.run === run) fillFromRun(state.run);
+});
+// A link pasted into the open tab.
+addEventListener("hashchange", async () => {
+  const wanted = readAddress();
+  emit("view", state.view);
+  for (const other of [...state.compared.keys()]) if (!wanted.compared.includes(other)) state.compared.delete(other);
+  if (wanted.run) await open(wanted.run, { step: wanted.step });
+  for (const other of wanted.compared) await setCompared(other, true);
+});
 on("training-asked", (run) => {
   if (opening === run) return;
   clock.follow = true;
@@ -166,7 +150,8 @@ on("training-asked", (run) => {
 on("training-begun", (run) => {
   if ((!state.run && !opening) || state.run?.run === run) emit("training-asked", run);
 });
-on("over", ({ run }) => {
+on("over", ({ run, result }) => {
+  if (result && run === state.run?.run) Object.assign(state.run, { status: result.status, result });
   if (run === state.run?.run || run === opening) open(run, { tries: 5 });
   emit("store");
 });

@@ -1,47 +1,31 @@
 // The network on the page: its weights, its outputs at one input, and each neuron's part in them.
+//
+// A frame holds blocks of p weights, one for each input variable and then the readout, of every neuron shown, each with
+// a scale: f_q(x) = output_scale · Σ_i W2[q, i] φ(hidden_scale · Σ_s W1[i, s, x_s]).
 
-import { state } from "lab/store.js";
-
-const erf = (x) => {
-  const t = 1 / (1 + 0.3275911 * Math.abs(x));
-  const y = 1 - ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t * Math.exp(-x * x);
-  return x < 0 ? -y : y;
-};
-
-const ACTIVATIONS = {
-  quadratic: (x) => x * x,
-  relu: (x) => Math.max(x, 0),
-  gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
-  abs: Math.abs,
-  tanh: Math.tanh,
-  silu: (x) => x / (1 + Math.exp(-x)),
-};
-
-export function activation(name) {
-  if (ACTIVATIONS[name]) return ACTIVATIONS[name];
-  const degree = Number(name.split("^")[1]);
-  return (x) => x ** degree;
-}
+import { activation } from "lab/activations.js";
 
 // Weight of neuron i (its place in the frame), block b (inputs first, the readout last), at number x.
 export function weight(frame, i, b, x) {
-  const B = frame.arity + 1;
-  const block = i * B + b;
+  const block = i * (frame.arity + 1) + b;
   return frame.scales[block] * frame.blocks[block * frame.modulus + x];
 }
 
-// The hidden unit φ(h) of every neuron shown, at one input.
-export function hidden(frame, inputs) {
-  const phi = activation(frame.activation);
+// What enters the activation of every neuron shown, at one input.
+export function preactivations(frame, inputs) {
   const values = new Float64Array(frame.shown);
   for (let i = 0; i < frame.shown; i++) {
     let h = 0;
     for (let s = 0; s < frame.arity; s++) h += weight(frame, i, s, inputs[s]);
     h *= frame.hidden_scale;
-    if (frame.mean) h = (h - frame.mean[i]) / frame.std[i];
-    values[i] = phi(h);
+    values[i] = frame.mean ? (h - frame.mean[i]) / frame.std[i] : h;
   }
   return values;
+}
+
+// The hidden unit φ(h) of every neuron shown, at one input.
+export function hidden(frame, inputs) {
+  return preactivations(frame, inputs).map(activation(frame.activation));
 }
 
 // All p outputs at one input: the total, and the part of every frequency (0: neurons without a wave).
@@ -63,44 +47,107 @@ export function outputs(frame, inputs) {
   return { total, parts };
 }
 
-const decoded = new WeakMap();
+// Where the largest of some values is.
+export function largest(values) {
+  let best = 0;
+  for (let q = 1; q < values.length; q++) if (values[q] > values[best]) best = q;
+  return best;
+}
 
-// The task's table and which of its cells were trained on, as arrays.
-export function taskTables(run) {
-  if (!decoded.has(run)) {
-    const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    const { table, trained } = run.task;
-    decoded.set(run, table && { answers: new Uint16Array(bytes(table).buffer), trained: bytes(trained) });
+// The amount of the wave of frequency k in a block, Σ w cos and −Σ w sin, so that its phase is the angle of the two.
+function project({ modulus: p, blocks, scales }, block, k) {
+  if (!circles.has(p)) circles.set(p, Float64Array.from({ length: 2 * p }, (_, j) => (j < p ? Math.cos : Math.sin)((2 * Math.PI * j) / p)));
+  const circle = circles.get(p);
+  let [x, y] = [0, 0];
+  for (let n = 0, j = 0; n < p; n++, j = (j + k) % p) {
+    x += blocks[block * p + n] * circle[j];
+    y -= blocks[block * p + n] * circle[p + j];
   }
-  return decoded.get(run);
+  return [scales[block] * x, scales[block] * y];
 }
 
-// Numbers in the order of the coordinate on screen, for the columns of block b: waves show as waves in it.
-export function columnOrder(run, frame, b) {
-  const plain = Array.from({ length: frame.modulus }, (_, x) => x);
-  const { index, readout } = run.task;
-  if (state.view.coordinate !== "task" || !index) return plain;
-  if (b < frame.arity) return plain.sort((x, y) => index[b][x] - index[b][y] || x - y);
-  const first = new Map();
-  readout.forEach((q, r) => first.has(q) || first.set(q, r));
-  return plain.sort((x, y) => (first.get(x) ?? 1e9) - (first.get(y) ?? 1e9) || x - y);
-}
+const circles = new Map(); // cosines and sines of all multiples of 2π/p
 
-// The fitted wave of a neuron's block, number by number.
-export function fitted(run, frame, i, b) {
+// The phases of a neuron's blocks at a given frequency.
+export function phasesAt(frame, i, k) {
   const B = frame.arity + 1;
-  const [a, phase, k] = [frame.amplitudes[i * B + b], frame.phases[i * B + b], frame.frequency[i]];
-  const task = state.view.coordinate === "task" && run.task.index;
-  const L = frame.length;
-  const wave = (place) => a * Math.cos((2 * Math.PI * ((k * place) % L)) / L + phase);
-  if (b < frame.arity) {
-    return Array.from({ length: frame.modulus }, (_, x) => {
-      const place = task ? run.task.index[b][x] : x;
-      return place < 0 ? NaN : wave(place);
-    });
+  return Array.from({ length: B }, (_, b) => {
+    const [x, y] = project(frame, i * B + b, k);
+    return Math.atan2(y, x);
+  });
+}
+
+// The best-fitting waves of every neuron, a_b cos(2πk x/p + φ_b) in each block, with one frequency k for all blocks: the
+// strongest in the power of the inputs. The readout counts as cos(−2πk q/p − φ), which is the same.
+export function fitWaves(frame) {
+  const { modulus: p, shown: N, arity: S, blocks, scales } = frame;
+  const B = S + 1;
+  const half = Math.floor(p / 2);
+  const found = {
+    frequency: new Uint32Array(N),
+    amplitudes: new Float32Array(N * B),
+    phases: new Float32Array(N * B),
+    residual: new Float32Array(N),
+    explained: new Float32Array(N),
+  };
+  for (let i = 0; i < N; i++) {
+    let [best, power] = [1, -1];
+    for (let k = 1; k <= half; k++) {
+      let sum = 0;
+      for (let s = 0; s < S; s++) {
+        const [x, y] = project(frame, i * B + s, k);
+        sum += x * x + y * y;
+      }
+      if (sum > power) [best, power] = [k, sum];
+    }
+    let [fitted, total, residual] = [0, 0, 0];
+    for (let b = 0; b < B; b++) {
+      const [x, y] = project(frame, i * B + b, best);
+      const phase = Math.atan2(y, x);
+      found.amplitudes[i * B + b] = (2 * Math.hypot(x, y)) / p;
+      found.phases[i * B + b] = phase;
+      residual += b < S ? phase : -phase;
+      fitted += (2 * (x * x + y * y)) / p;
+      for (let n = 0; n < p; n++) total += (scales[i * B + b] * blocks[(i * B + b) * p + n]) ** 2;
+    }
+    found.frequency[i] = best;
+    found.residual[i] = Math.atan2(Math.sin(residual), Math.cos(residual));
+    found.explained[i] = total > 0 ? fitted / total : NaN;
   }
-  if (!task) return Array.from({ length: frame.modulus }, (_, q) => wave(q));
-  const sum = new Array(frame.modulus).fill(0);
-  run.task.readout.forEach((q, r) => (sum[q] += wave(r)));
-  return sum;
+  return found;
+}
+
+// Answer and margin at every pair (n, m) of a network with two variables.
+export function answerTable(frame, right) {
+  const { modulus: p, shown: N, arity } = frame;
+  const phi = activation(frame.activation);
+  const [predictions, margins] = [new Uint16Array(p * p), new Float32Array(p * p)];
+  const readout = new Float32Array(p * N);
+  for (let i = 0; i < N; i++) for (let q = 0; q < p; q++) readout[q * N + i] = frame.output_scale * weight(frame, i, arity, q);
+  const first = new Float32Array(p * N);
+  const second = new Float32Array(p * N);
+  for (let i = 0; i < N; i++) {
+    for (let x = 0; x < p; x++) {
+      first[x * N + i] = frame.hidden_scale * weight(frame, i, 0, x);
+      second[x * N + i] = frame.hidden_scale * weight(frame, i, 1, x);
+    }
+  }
+  const units = new Float32Array(N);
+  const out = new Float32Array(p);
+  for (let n = 0; n < p; n++) {
+    for (let m = 0; m < p; m++) {
+      for (let i = 0; i < N; i++) units[i] = phi(first[n * N + i] + second[m * N + i]);
+      for (let q = 0; q < p; q++) {
+        let sum = 0;
+        for (let i = 0, at = q * N; i < N; i++, at++) sum += units[i] * readout[at];
+        out[q] = sum;
+      }
+      const answer = right(n, m);
+      let others = -Infinity;
+      for (let q = 0; q < p; q++) if (q !== answer && out[q] > others) others = out[q];
+      predictions[n * p + m] = largest(out);
+      margins[n * p + m] = out[answer] - others;
+    }
+  }
+  return { predictions, margins };
 }

@@ -13,19 +13,29 @@ const base = {
 
 export const PRESETS = [
   {
-    name: "Grok in seconds",
-    text: "AdamW in large steps: noise, then waves, within a few hundred steps.",
-    settings: base,
+    name: "By heart, then understood",
+    text: "The story's run: known by heart within 50 steps, understood after more than 1 000.",
+    settings: { ...base, modulus: 59, width: 128, fraction: 0.25, lr: 0.1, weight_decay: 0.05, steps: 5000 },
   },
   {
     name: "Late grokking",
-    text: "Little data and a small learning rate: memorized long before it is understood.",
-    settings: { ...base, fraction: 0.3, lr: 0.01, weight_decay: 0.1, steps: 4000 },
+    text: "The same at p = 97 with a fifth of the table: some twenty times as long as learning by heart.",
+    settings: { ...base, fraction: 0.2, lr: 0.1, weight_decay: 0.05, steps: 6000 },
+  },
+  {
+    name: "Grok in seconds",
+    text: "Half the table and large steps: noise, then waves, within a few hundred steps and with hardly a delay.",
+    settings: base,
   },
   {
     name: "The paper's run",
     text: "Plain full-batch gradient descent with no regularization, on 49 % of the table.",
     settings: { ...base, fraction: 0.49, optimizer: "gd", lr: "auto", steps: 6000 },
+  },
+  {
+    name: "Few waves",
+    text: "Twenty neurons are hardly enough for p = 23: remove its strongest frequency, and it breaks.",
+    settings: { ...base, modulus: 23, width: 20, fraction: 0.9, lr: 0.1, weight_decay: 0.05, steps: 3000 },
   },
   {
     name: "Multiplication",
@@ -49,7 +59,7 @@ export const PRESETS = [
   },
   {
     name: "Too little data",
-    text: "One fifth of the table: memorized, and never understood.",
+    text: "One fifth of the table and no weight decay: memorized, and never understood.",
     settings: { ...base, fraction: 0.2, lr: 0.03, steps: 1500 },
   },
   {

@@ -88,7 +88,7 @@ function row(run) {
     run.run,
   );
   const compare = make("input", { type: "checkbox", "aria-label": `Compare ${run.run}`, checked: state.compared.has(run.run), disabled: run.run === state.run?.run,
-    onchange: (event) => setCompared(run.run, event.target.checked) });
+    onchange: async (event) => { event.target.checked = await setCompared(run.run, event.target.checked); } });
   const cells = [
     open,
     pretty(run.task),
@@ -108,12 +108,11 @@ function row(run) {
   );
 }
 
+// Draws a run beside the open one, or no longer; whether it is drawn now.
 export async function setCompared(run, wanted) {
   if (!wanted) state.compared.delete(run);
-  else if (state.compared.size >= COMPARED) {
-    emit("problem", `At most ${COMPARED} runs are drawn beside the open one.`);
-    return;
-  } else {
+  else if (state.compared.size >= COMPARED && !state.compared.has(run)) emit("problem", `At most ${COMPARED} runs are drawn beside the open one.`);
+  else {
     try {
       state.compared.set(run, await source.run(run));
     } catch (error) {
@@ -121,4 +120,5 @@ export async function setCompared(run, wanted) {
     }
   }
   emit("compared");
+  return state.compared.has(run);
 }

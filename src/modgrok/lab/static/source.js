@@ -1,5 +1,7 @@
 // Where runs come from: the lab's server, or the data inside a replay file.
 
+import { bytesOf, gunzip } from "lab/message.js";
+
 const replayed = document.getElementById("replay-run");
 
 async function call(path, body) {
@@ -36,16 +38,11 @@ const live = {
   replayFile: async (run) => (await call(`/api/runs/${run}/replay`)).blob(),
   sweeps: async () => (await json("/api/sweeps")).sweeps,
   sweep: (sweep) => json(`/api/sweeps/${sweep}`),
+  sweepMap: (sweep, choice) => json(`/api/sweeps/${sweep}/map?${new URLSearchParams(choice)}`),
   events: () => new EventSource("/api/events"),
 };
 
-export async function unpack(element) {
-  const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
-}
-
-const frameOf = (name) => unpack(document.querySelector(`[data-frame="${name}"]`));
+const frameOf = (name) => gunzip(bytesOf(document.querySelector(`[data-frame="${name}"]`).textContent));
 
 const stored = replayed && JSON.parse(replayed.textContent);
 

@@ -1,119 +1,156 @@
-// The guided tour: short prose whose steps move the clock and the page on the user's own run.
+// The guided tour: it plays, removes and asks on the user's own run, docked in the panel it speaks of.
 
-import { setStep, toEnd } from "lab/clock.js";
-import { byId, grouped, make, pretty } from "lab/dom.js";
-import { firstReached, lastRow, on, setView, state } from "lab/store.js";
+import { choose, train } from "lab/controls.js";
+import { lastStep, playBetween, setStep, toEnd } from "lab/clock.js";
+import { byId, grouped, make, number, percent, taskName } from "lab/dom.js";
+import { PRESETS } from "lab/presets.js";
+import { firstReached, on, rowAt, setView, state } from "lab/store.js";
 
+const PURE = 0.9; // share of a neuron's weights that its wave explains where we call it pure
+const CANNOT = PRESETS.findIndex(({ name }) => name === "What it cannot learn");
 const grokked = () => firstReached(state.run, "test_accuracy");
 const memorized = () => firstReached(state.run, "train_accuracy");
-const end = () => lastRow()?.step ?? 0;
+const accuracyAt = (step, which) => rowAt(state.run, step)?.[`${which}_accuracy`];
+const name = () => taskName(state.run);
+const strongest = () => (state.base ?? state.frame)?.ranking?.[0]?.[0];
 
-const STOPS = [
+// Each stop: its panel, what it does on arrival, what it says, and perhaps a question with what happens on an answer.
+export const STOPS = [
   {
     title: "A network and a table",
     panel: "answers",
-    at: () => 0,
-    view: { table: "answers" },
-    text: () => `The network sees part of the table of ${pretty(state.run.task.name)} mod ${state.run.settings.modulus}, and is asked for all of it. At step 0 its weights are noise, and so are its answers.`,
+    act: () => { setView({ table: "answers", changes: [] }); setStep(0); },
+    text: () => `The network is shown ${percent(state.run.settings.fraction, 0)} of the table of ${name()}, and is asked for all of it. At step 0 its weights are noise: ${percent(accuracyAt(0, "test"))} of the unseen pairs are right.`,
   },
   {
     title: "First it memorizes",
-    panel: "curves",
-    at: () => memorized() ?? end(),
+    panel: "answers",
+    act: () => playBetween(0, memorized() ?? lastStep()),
     text: () => memorized() == null
-      ? "This run has not learnt even its training pairs by heart yet. Try the preset Late grokking to see it."
-      : `At step ${grouped(memorized())} it knows its training pairs. ${grokked() != null && grokked() > memorized() ? "On pairs it has never seen it still fails: in the table, only the trained cells are right." : "Here the unseen pairs follow at once; the preset Late grokking pulls the two apart."}`,
+      ? "This run has not learnt even its training pairs by heart. Try the first preset."
+      : `By step ${grouped(memorized())} it knows its training pairs (orange). Of the unseen ones ${percent(accuracyAt(memorized(), "test"))} are right then.`,
   },
   {
-    title: "Then it groks",
+    title: "What happens next?",
     panel: "curves",
-    at: () => grokked() ?? end(),
-    text: () => grokked() == null ? "This run has not grokked: test accuracy never reached the threshold." : `At step ${grouped(grokked())} the unseen pairs come right too. The curves do not say what changed; the weights do.`,
+    act: () => setStep(memorized() ?? lastStep()),
+    text: () => "Training goes on with the same examples, all of them known. What will become of the pairs it has never seen?",
+    answers: ["They stay wrong", "They come right at once", "They come right later"],
+    shows: () => playBetween(memorized() ?? 0, lastStep()),
+    told: () => grokked() == null
+      ? `In this run they end at ${percent(accuracyAt(lastStep(), "test"))}.`
+      : grokked() > 2 * (memorized() ?? grokked()) ? `They come right later: at step ${grouped(grokked())}, ${number(grokked() / memorized(), 2)} times as long as memorizing took.` : `In this run they come right almost at once, at step ${grouped(grokked())}. The first preset pulls the two apart.`,
+  },
+  {
+    title: "The phases agree early",
+    panel: "circle",
+    act: () => playBetween(0, memorized() ?? lastStep()),
+    text: () => `A neuron helps the right answer only if its phases fit, φ1 + φ2 = φ3. Here they turn towards it while the clock runs to step ${grouped(memorized() ?? lastStep())}: the spread is now ${number(state.frame?.phase_spread, 2)} rad.`,
   },
   {
     title: "The waves",
     panel: "weights",
-    at: () => end(),
-    view: { sort: "final" },
-    text: () => "Every neuron has become a wave of a single frequency. Sorted by it, the spectra form a staircase. Play the clock from the start: order emerges row by row, well before the test accuracy jumps.",
-  },
-  {
-    title: "The phases",
-    panel: "circle",
-    at: () => end(),
-    text: () => "Waves alone are not enough. A neuron helps the right answer only if its three phases fit: φ1 + φ2 = φ3. The circle shows how nearly each neuron has found that.",
-  },
-  {
-    title: "The closed form",
-    panel: "theory",
-    at: () => end(),
-    text: () => state.run.task.index
-      ? "These weights were never trained: they are written down from a formula. The same waves, the same phases, and every answer right. The distance shows how near training came."
-      : "For this function no formula is known. Compare with n + m, where the solution can be written down.",
+    act: () => { setView({ sort: "final" }); toEnd(); },
+    text: () => `At the end ${pureCount()} of ${state.frame?.shown ?? "–"} neurons are nearly pure waves. Sorted by frequency their spectra form a staircase; play the clock to see it rise.`,
   },
   {
     title: "Take it apart",
     panel: "whatif",
-    at: () => end(),
-    text: () => "Remove the strongest frequency and watch the accuracy; keep only a few; snap all phases. What survives is what the network really uses.",
+    act: () => { setView({ changes: [] }); toEnd(); },
+    text: () => `Frequency ${strongest() ?? "–"} is the strongest. Suppose all its neurons are removed. How many unseen pairs will still be right?`,
+    answers: ["Nearly all", "About half", "Hardly any"],
+    shows: () => setView({ changes: [`frequency:${strongest()}`] }),
+    told: () => state.base ? `${percent(state.base.test_accuracy)} before, ${percent(state.frame.test_accuracy)} now. ${state.base.test_accuracy - state.frame.test_accuracy < 0.05 ? "Many frequencies share the work here, so one is not missed; in the preset Few waves it is." : "Few frequencies share the work here, so one is missed."}` : "",
+    leave: () => setView({ changes: [] }),
+  },
+  {
+    title: "The closed form",
+    panel: "theory",
+    act: () => toEnd(),
+    text: () => state.run.task.index
+      ? "These weights were never trained: they are written down from a formula, with the same kind of waves and phases. The chart shows how near training came to it."
+      : "For this function no formula is known. Compare with n + m, where the solution can be written down.",
   },
   {
     title: "What it cannot learn",
     panel: "curves",
-    at: () => end(),
-    text: () => "n³ + nm² + m is no function of a sum or a product in any coordinate. The preset What it cannot learn shows a network that memorizes nine tenths of its table and is at chance on the rest.",
+    act: () => toEnd(),
+    text: () => "n³ + nm² + m is no function of a sum or a product in any order of the numbers. Train it and watch: the training pairs are learnt by heart, the others stay at chance.",
+    answers: ["Train it now"],
+    shows: async () => { await choose(CANNOT); await train(); },
+    told: () => "Training. The tour ends here; the curves tell the rest.",
   },
 ];
 
+function pureCount() {
+  return state.frame?.explained ? state.frame.explained.filter((share) => share > PURE).length : "–";
+}
+
 let place = -1;
+let answered = null;
 
 export function openTour() {
   go(0);
 }
 
-function go(next) {
-  const box = byId("tour");
+function leave() {
   for (const marked of document.querySelectorAll(".toured")) marked.classList.remove("toured");
-  const stops = STOPS.filter(({ panel }) => byId(panel));
+}
+
+function go(next) {
+  const stops = STOPS.filter(({ panel }) => byId(panel) && !byId(panel).hidden);
+  const box = byId("tour");
+  if (place >= 0) stops[place]?.leave?.();
+  leave();
+  answered = null;
   if (next < 0 || next >= stops.length) {
     place = -1;
     box.hidden = true;
+    document.body.append(box);
     return;
   }
   place = next;
   const stop = stops[place];
   box.hidden = false;
   if (state.run) {
-    if (stop.view) setView(stop.view);
-    const step = stop.at();
-    if (step >= end()) toEnd();
-    else setStep(step);
     const panel = byId(stop.panel);
-    panel?.classList.add("toured");
-    panel?.scrollIntoView({
-      behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
-      block: "center",
-    });
+    panel.classList.add("toured");
+    panel.querySelector("header").after(box);
+    stop.act();
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    panel.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
   }
   const button = (text, to, attributes = {}) => make("button", { onclick: () => go(to), ...attributes }, text);
+  const words = make("p", { id: "tour-words" });
+  const asks = (stop.answers ?? []).map((text) => make("button", { type: "button", onclick: (event) => answer(stop, event.target) }, text));
   box.replaceChildren(
-    make("p", { class: "caption" }, `${place + 1} of ${stops.length}`),
-    make("h2", { tabindex: "-1" }, stop.title),
-    make(
-      "p",
-      {},
-      state.run ? stop.text() : "Train a run first, for example with the preset Grok in seconds; the tour then walks through your own run.",
-    ),
-    make(
-      "div",
-      { class: "buttons" },
+    make("p", { class: "caption" }, `Tour, ${place + 1} of ${stops.length}`),
+    make("h3", { tabindex: "-1" }, stop.title),
+    words,
+    ...(state.run && asks.length ? [make("div", { class: "buttons asks" }, ...asks)] : []),
+    make("div", { class: "buttons" },
       button("Back", place - 1, { disabled: place === 0 }),
       button(place + 1 < stops.length ? "Next" : "Done", place + 1, { class: "primary" }),
-      button("End", -1, { class: "plain" }),
-    ),
+      button("End", -1, { class: "plain" })),
   );
-  box.querySelector("h2").focus({ preventScroll: true });
+  write(stop);
+  box.querySelector("h3").focus({ preventScroll: true });
 }
 
-on("run", () => place >= 0 && go(place));
+function write(stop) {
+  const words = byId("tour-words");
+  if (!words) return;
+  if (!state.run) words.textContent = "Train a run first, for example the first preset; the tour then walks through your own run.";
+  else words.textContent = answered ? `${stop.text()} ${stop.told()}` : stop.text();
+}
+
+async function answer(stop, button) {
+  answered = button.textContent;
+  for (const other of button.parentElement.children) other.setAttribute("aria-pressed", String(other === button));
+  await stop.shows();
+  write(stop);
+}
+
+const current = () => STOPS.filter(({ panel }) => byId(panel) && !byId(panel).hidden)[place];
+on("frame rows", () => place >= 0 && state.run && write(current()));
 document.addEventListener("keydown", (event) => event.key === "Escape" && place >= 0 && go(-1));

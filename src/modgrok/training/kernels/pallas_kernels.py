@@ -76,26 +76,27 @@ def scale_operands(
     """`bounds`: how many residuals there are, what one counts in the gradient in units of `share`, and whether none
     exceeds 1, as those of a softmax."""
     rows, counted, bounded = bounds
-    sizes = _sizes(function, prefactors, columns, readout, tiles[0])
+    of_z, sizes = _sizes(function, prefactors, columns, readout, tiles[0])
     count, width = readout.shape
     padded = round_up(count, 8), padded_width(width)
     every, tile = next_power(width), tiles[1].within(padded[1])
 
-    def kernel(readout: Any, sizes: Any, share: Any, *out: Any) -> None:
+    def kernel(readout: Any, of_z: Any, sizes: Any, share: Any, *out: Any) -> None:
         inwards, backwards, of_run, of_columns, of_readout = out
         neuron = _range(every)
         known = neuron < width
-        of_z, of_w, contribution, slope = (
-            triton.load(sizes.at[n, neuron], mask=known, other=float(n < 2)) for n in range(4)
+        of_neuron = triton.load(of_z.at[neuron], mask=known, other=1.0)
+        of_w, contribution, slope = (
+            triton.load(sizes.at[n, neuron], mask=known, other=float(n == 0)) for n in range(3)
         )
         gamma = power_below(contribution.max() / 2 ** (Z_EXPONENT - 1), READOUT_EXPONENT)
         rho = 2.0 ** (RESIDUAL_EXPONENT - 1) if bounded else power_below(contribution.sum() + 1, RESIDUAL_EXPONENT)
         counts = share[0] * counted / rho
-        to_columns, to_readout = prefactors[0] * counts / of_w, prefactors[1] * counts / of_z
+        to_columns, to_readout = prefactors[0] * counts / of_w, prefactors[1] * counts / of_neuron
         q = pl.program_id(0) * tile.rows + _range(tile.rows)
         at = pl.program_id(1) * tile.columns + _range(tile.columns)
         w = triton.load(readout.at[_grid(q, at)], mask=_both(q < count, at < width), other=0.0) * prefactors[1]
-        here = [triton.load(sizes.at[n, at], mask=at < width, other=1.0) for n in range(2)]
+        here = [triton.load(table, mask=at < width, other=1.0) for table in (of_z.at[at], sizes.at[0, at])]
         for table, scale in ((inwards, gamma / here[0]), (backwards, here[1])):
             triton.store(table.at[_grid(q, at)], to_half(w * scale[None, :]), mask=_both(q < padded[0], at < padded[1]))
         most = 2.0**D_Z_EXPONENT * slope * to_columns + 2.0 ** (RESIDUAL_EXPONENT + Z_EXPONENT) * to_readout
@@ -107,7 +108,7 @@ def scale_operands(
 
     shapes = _shape(padded, HALF), _shape(padded, HALF), _shape((3,)), _shape((width,)), _shape((width,))
     grid = -(-padded[0] // tile.rows), -(-padded[1] // tile.columns)
-    return Scaled(sizes[0], *_call(kernel, shapes, grid, tile)(readout, sizes, share[None]))
+    return Scaled(of_z, *_call(kernel, shapes, grid, tile)(readout, of_z, sizes, share[None]))
 
 
 def _sizes(
@@ -116,14 +117,14 @@ def _sizes(
     columns: Float32[Array, "S p N"],
     readout: Float32[Array, "q N"],
     tile: Tile,
-) -> Float32[Array, "4 N"]:
-    r"""Of every neuron $\zeta$, $\omega$, the most it contributes to an output, and its activation's steepest slope."""
+) -> tuple[Float32[Array, "N"], Float32[Array, "3 N"]]:
+    r"""Of every neuron $\zeta$; $\omega$, the most it contributes to an output, and its activation's steepest slope."""
     width = columns.shape[2]
     tile = tile.within(width)
     # A sum over all outputs of residuals times readout must stay below the limit.
     exponent = D_Z_EXPONENT - RESIDUAL_EXPONENT - (len(readout) - 1).bit_length()
 
-    def kernel(columns: Any, readout: Any, sizes: Any) -> None:
+    def kernel(columns: Any, readout: Any, of_z: Any, sizes: Any) -> None:
         at = pl.program_id(0) * tile.columns + _range(tile.columns)
 
         def largest(table: Any, *first: int) -> Any:
@@ -145,11 +146,12 @@ def _sizes(
             value = jnp.maximum(value, jnp.abs(y))
             slope = jnp.maximum(slope, jnp.abs(pull_back(jnp.ones_like(h))[0]))
         of_output = largest(readout) * prefactors[1]
-        facts = power_below(value, Z_EXPONENT), power_below(of_output, exponent), value * of_output, slope
-        for n, fact in enumerate(facts):
+        triton.store(of_z.at[at], power_below(value, Z_EXPONENT), mask=at < width)
+        for n, fact in enumerate((power_below(of_output, exponent), value * of_output, slope)):
             triton.store(sizes.at[n, at], fact, mask=at < width)
 
-    return _call(kernel, _shape((4, width)), (-(-width // tile.columns),), tile)(columns, readout)
+    shapes = _shape((width,)), _shape((3, width))
+    return tuple(_call(kernel, shapes, (-(-width // tile.columns),), tile)(columns, readout))
 
 
 def look_up_activate(

@@ -3,6 +3,11 @@
 import inspect
 import logging
 import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +21,7 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Failure, Planned, plan_experiments
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
-from modgrok.experiments.sweeps.engines import worker
+from modgrok.experiments.sweeps.engines import reaper, worker
 from modgrok.experiments.sweeps.engines.engine import Engine
 
 ATTEMPTS = 4
@@ -27,6 +32,10 @@ LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED":
 """What makes a cluster of this machine's own listen on 127.0.0.1, as Ray does on other systems, and tell nobody."""
 WAIT_SECONDS = 0.2
 """How often to look whether training should stop."""
+HEAD_SECONDS = 8.0
+"""How long the head of a cluster may be silent before it counts as dead."""
+SHORT_PATH = 20
+"""Characters of a temporary folder that leave room for the names of Ray's sockets, 107 in all."""
 
 
 @dataclass
@@ -54,6 +63,7 @@ class RayEngine(Engine):
         self.ray = ray
         if not ray.is_initialized():
             _connect(address)
+        self._head = _Head(ray.get_runtime_context().gcs_address)
 
     @property
     def on_gpus(self) -> bool:
@@ -91,6 +101,7 @@ class RayEngine(Engine):
         waiting, jobs, failures = deque(plan), list[_Job](), list[Failure]()
         try:
             while waiting or jobs:
+                self._head.check()
                 while waiting and len(jobs) < 2 * self.workers:
                     if job := self._start(waiting.popleft(), store, observer):
                         jobs.append(job)
@@ -104,7 +115,7 @@ class RayEngine(Engine):
                     jobs.remove(job)
                     waiting.extendleft(outcome) if isinstance(outcome, list) else failures.append(outcome)
         finally:
-            for job in jobs:
+            for job in jobs if self._head.answers() else ():
                 self.ray.cancel(job.stream)
         return failures
 
@@ -191,12 +202,41 @@ def measure_on_worker(settings: Sequence[dict[str, Any]], tables: dict[str, byte
         return engine.measure(engine.plan([Experiment.from_dict(one) for one in settings], store)[0], store)
 
 
+class _Head:
+    """The process that a cluster cannot do without (GCS): asking it for anything hangs for a minute when it is dead."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self.address = host.strip("[]"), int(port)
+        self._watched = self.answers()  # It may be out of reach from here, behind Ray's client.
+        self._heard = time.monotonic()
+
+    def answers(self) -> bool:
+        try:
+            socket.create_connection(self.address, timeout=2).close()
+        except OSError:
+            return False
+        return True
+
+    def check(self) -> None:
+        """Returns when it answers; `ModgrokError` where it does not for some seconds."""
+        while self._watched and not self.answers():
+            if time.monotonic() - self._heard > HEAD_SECONDS:
+                raise ModgrokError(
+                    f"The head of the Ray cluster at {self.address[0]}:{self.address[1]} has died. What has ended is "
+                    "stored; with a running cluster the same command trains the rest."
+                )
+            time.sleep(WAIT_SECONDS)
+        self._heard = time.monotonic()
+
+
 def _connect(address: str | None) -> None:
     import ray
 
     quiet: Any = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address is None:
-        ray.init("local", num_cpus=os.cpu_count(), include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+        here: Any = {"num_cpus": os.cpu_count(), "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+        ray.init("local", _temp_dir=_private_folder(), **here, **quiet)
         return
     try:
         ray.init(address, **quiet)
@@ -204,6 +244,15 @@ def _connect(address: str | None) -> None:
         raise ModgrokError(
             f"No Ray cluster answers at {address} ({error}); `ray start --head` starts one, docs/clusters.md says how."
         ) from error
+
+
+def _private_folder() -> str:
+    """A folder for a cluster of this machine's own, which no other user reads, and which is gone after it."""
+    temporary = tempfile.gettempdir()
+    folder = tempfile.mkdtemp(prefix="modgrok-ray-", dir=temporary if len(temporary) <= SHORT_PATH else "/tmp")
+    subprocess.Popen([sys.executable, reaper.__file__, folder], stdin=subprocess.PIPE, start_new_session=True)
+    os.environ[reaper.SESSION] = folder
+    return f"{folder}/r"  # Ray opens its folder to everybody, so it gets one inside.
 
 
 def _parcel(batch: Batch, store: Store) -> tuple[list[dict[str, Any]], dict[str, bytes]]:

@@ -1,7 +1,10 @@
 """One batch on a worker of a cluster: it trains in a folder of its own, and tells what happens as events."""
 
 import contextlib
+import os
 import queue
+import shutil
+import stat
 import tempfile
 import threading
 import time
@@ -9,13 +12,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.files import Lock
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import out_of_memory
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
+from modgrok.experiments.sweeps.engines import reaper
 
+PREFIX = "modgrok-worker-"
+YOUNG_SECONDS = 60.0
+"""A folder that is younger may not have its lock yet."""
 TELL_SECONDS = 0.5
 """Least time between two events of progress."""
 
@@ -68,13 +77,36 @@ def train_batch(settings: Sequence[dict[str, Any]], tables: dict[str, bytes]) ->
 
 @contextlib.contextmanager
 def private_store(tables: dict[str, bytes]) -> Iterator[Store]:
-    """A store for the length of a batch, with these tables."""
-    with tempfile.TemporaryDirectory(prefix="modgrok-") as folder:
-        store = Store(folder)
-        for name, content in tables.items():
-            store.tables.mkdir(exist_ok=True)
-            (store.tables / name).write_bytes(content)
-        yield store
+    """A store for the length of a batch, with these tables; what killed workers left is deleted first.
+
+    A cluster of a machine's own has a folder that is deleted after it, and its workers have theirs inside.
+    """
+    place = Path(os.environ.get(reaper.SESSION) or tempfile.gettempdir())
+    remove_leftovers(place)
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as folder:
+        lock = Lock(Path(folder))
+        lock.acquire()
+        try:
+            store = Store(folder)
+            for name, content in tables.items():
+                store.tables.mkdir(exist_ok=True)
+                (store.tables / name).write_bytes(content)
+            yield store
+        finally:
+            lock.release()
+
+
+def remove_leftovers(place: Path) -> None:
+    """Deletes the folders of workers that are no more: those of this user that nobody holds the lock of."""
+    for folder in place.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError, ModgrokError):
+            found = folder.lstat()
+            young = time.time() - found.st_mtime < YOUNG_SECONDS
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not young:
+                lock = Lock(folder)
+                if lock.acquire(wait=False):
+                    shutil.rmtree(folder, ignore_errors=True)
+                    lock.release()
 
 
 def files_of(run: Run) -> dict[str, bytes]:

@@ -1,27 +1,33 @@
 // Panel 6: the p × p table of answers, and all outputs at the pair under the pointer.
 
 import { heatmap, prepare } from "lab/canvas.js";
+import { refusal } from "lab/activations.js";
 import { css, frequencyColor, sample } from "lab/color.js";
 import { choice, make, number, percent } from "lab/dom.js";
-import { outputs, taskTables } from "lab/network.js";
+import { largest, outputs } from "lab/network.js";
+import { cellAt, drawCells } from "lab/pictures/cells.js";
+import { taskTables } from "lab/tasktable.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { setView, state } from "lab/store.js";
 
 const RANKED = 5; // frequencies shown by themselves at the pointer
 
-// `prediction`, `answers` (right or wrong) or `margin` over the table; trained cells are paler where it is about right and wrong.
-export function drawTable(canvas, frame, mode, tables) {
-  const p = frame.modulus;
-  const top = mode === "margin" ? Math.max(1e-9, ...frame.margins.map(Math.abs)) : 1;
+// Rows and columns of the table: the numbers of values of its two variables.
+const sizesOf = (frame) => frame.sizes ?? [frame.modulus, frame.modulus];
+
+// `prediction`, `answers` (right or wrong, trained or not) or `margin` over the table; inputs that do not occur stay empty.
+export function drawTable(canvas, frame, mode, tables, chosen = null) {
+  const [rows, columns] = sizesOf(frame);
+  if (mode === "answers") {
+    drawCells(canvas, rows, columns, (at) => (tables.answers[at] < 0 ? [0, -1] : [tables.trained[at], frame.margins[at]]), chosen);
+    return;
+  }
+  const top = mode === "margin" ? Math.max(1e-9, ...frame.margins.map(Math.abs)) : Math.max(1, frame.answers_count ?? frame.modulus) - 1;
   const entry = {
-    prediction: (at) => Math.round((255 * frame.predictions[at]) / (p - 1)),
-    answers: (at) => {
-      const right = frame.predictions[at] === tables.answers[at];
-      return right ? (tables.trained[at] ? 92 : 30) : tables.trained[at] ? 255 : 200;
-    },
+    prediction: (at) => Math.round((255 * frame.predictions[at]) / top),
     margin: (at) => Math.round(127.5 - (127.5 * frame.margins[at]) / top),
   }[mode];
-  heatmap(canvas, p, p, mode === "prediction" ? "sizes" : "diverging", (n, m) => entry(n * p + m));
+  heatmap(canvas, rows, columns, mode === "prediction" ? "sizes" : "diverging", (n, m) => (tables.answers[n * columns + m] < 0 ? 0 : entry(n * columns + m)));
 }
 
 class Answers extends Panel {
@@ -29,6 +35,7 @@ class Answers extends Panel {
     super({
       id: "answers",
       title: "The table of answers",
+      wide: true,
       redraw: "frame view",
       when: () => state.frame?.predictions && taskTables(state.run),
       help: [
@@ -61,21 +68,18 @@ class Answers extends Panel {
   }
 
   waiting() {
-    if (state.frame && !state.frame.predictions) return state.frame.arity === 2 ? "This table is too large to be computed while you watch." : "The table is drawn for functions of two variables.";
+    if (state.frame && !state.frame.predictions) return "This table is too large to be computed while you watch.";
     return super.waiting();
   }
 
   type(place) {
-    const p = state.frame.modulus;
     const cell = [...(state.view.cell ?? [1, 2])];
-    cell[place] = Math.min(Math.max(Math.round(Number(this.fields[place].value)) || 0, 0), p - 1);
+    cell[place] = Math.min(Math.max(Math.round(Number(this.fields[place].value)) || 0, 0), sizesOf(state.frame)[place] - 1);
     setView({ cell });
   }
 
   point(event, keep) {
-    const p = state.frame.modulus;
-    const at = (offset, size) => Math.min(p - 1, Math.max(0, Math.floor((offset / size) * p)));
-    const cell = [at(event.offsetY, this.canvas.clientHeight), at(event.offsetX, this.canvas.clientWidth)];
+    const cell = cellAt(event, this.canvas, ...sizesOf(state.frame));
     if (keep) setView({ cell });
     else this.hover(cell);
   }
@@ -89,14 +93,14 @@ class Answers extends Panel {
     const { frame, view } = state;
     this.mode.show(view.table);
     const tables = taskTables(state.run);
-    drawTable(this.canvas, frame, view.table, tables);
+    drawTable(this.canvas, frame, view.table, tables, view.cell);
     const { accuracy } = frame;
     const keys = {
       answers: [
-        [sample("diverging", 30 / 255), "right", "box"],
-        [sample("diverging", 92 / 255), "right, trained on", "box"],
-        [sample("diverging", 200 / 255), "wrong", "box"],
-        [sample("diverging", 1), "wrong, trained on", "box"],
+        [css("train"), "trained on, right", "box"],
+        [css("cell-trained"), "trained on, wrong", "box"],
+        [css("test"), "unseen, right", "box"],
+        [css("cell"), "unseen, wrong", "box"],
       ],
       prediction: [[sample("sizes", 0.05), "0", "box"], [sample("sizes", 1), `${frame.modulus - 1}`, "box"]],
       margin: [[sample("diverging", 0.1), "right by far", "box"], [sample("diverging", 0.9), "wrong by far", "box"]],
@@ -108,30 +112,34 @@ class Answers extends Panel {
   drawOutputs() {
     const { frame } = state;
     const [n, m] = this.hovered ?? state.view.cell ?? [1, 2];
-    if (n >= frame.modulus || m >= frame.modulus) return;
+    const sizes = sizesOf(frame);
+    if (n >= sizes[0] || m >= sizes[1]) return;
     this.fields.forEach((field, i) => {
-      field.max = frame.modulus - 1;
+      field.max = sizes[i] - 1;
       if (document.activeElement !== field) field.value = [n, m][i];
     });
-    if (frame.shown < frame.width) {
-      this.words.textContent = "The outputs at one pair need all neurons, and this network is shown in part.";
-      return;
+    const at = n * sizes[1] + m;
+    const right = taskTables(state.run).answers[at];
+    const trained = taskTables(state.run).trained[at] ? "It was trained on this pair." : "It has never seen this pair.";
+    const whole = frame.blocks && frame.shown === frame.width && !refusal(frame.activation);
+    this.bars.hidden = !whole;
+    if (right < 0) this.words.textContent = `(n, m) = (${n}, ${m}) does not occur in this task.`;
+    else if (!whole) this.words.textContent = `(n, m) = (${n}, ${m}): the answer is ${right}, the network says ${frame.predictions[at]}. ${trained} ${(frame.blocks && refusal(frame.activation)) ?? ""}`;
+    else {
+      const { total, parts } = outputs(frame, [n, m]);
+      drawBars(this.bars, frame, total, parts, right);
+      this.words.textContent = `(n, m) = (${n}, ${m}): the answer is ${right}, the network says ${largest(total)}. Output at ${right}: ${number(total[right], 3)}. ${trained}`;
     }
-    const right = taskTables(state.run).answers[n * frame.modulus + m];
-    const { total, parts } = outputs(frame, [n, m]);
-    const said = total.indexOf(Math.max(...total));
-    drawBars(this.bars, frame, total, parts, right);
-    this.words.textContent = `(n, m) = (${n}, ${m}): the answer is ${right}, the network says ${said}. Output at ${right}: ${number(total[right], 3)}.`;
   }
 
   csv() {
     const { frame } = state;
-    const p = frame.modulus;
+    const [rows, columns] = sizesOf(frame);
     const { answers, trained } = taskTables(state.run);
-    const places = Array.from({ length: p * p }, (_, i) => i);
+    const places = Array.from({ length: rows * columns }, (_, i) => i);
     return toCsv({
-      n: places.map((i) => Math.floor(i / p)),
-      m: places.map((i) => i % p),
+      n: places.map((i) => Math.floor(i / columns)),
+      m: places.map((i) => i % columns),
       answer: answers,
       prediction: frame.predictions,
       margin: frame.margins,
@@ -162,7 +170,7 @@ function drawBars(canvas, frame, total, parts, right) {
     context.textAlign = "right";
     context.fillText(label, left - 8, y + room / 2);
     values.forEach((value, q) => {
-      context.fillStyle = q === right ? css("ink") : color;
+      context.fillStyle = q === right ? css("test") : color;
       context.fillRect(
         left + q * step,
         Math.min(at(value), at(0)),

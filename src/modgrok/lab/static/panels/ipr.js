@@ -3,6 +3,7 @@
 import { axes, prepare } from "lab/canvas.js";
 import { StepChart } from "lab/chart.js";
 import { css } from "lab/color.js";
+import { compared } from "lab/compare.js";
 import { choice, make, number } from "lab/dom.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { setView, state } from "lab/store.js";
@@ -52,7 +53,7 @@ class Ipr extends Panel {
       run.rows.length,
       this.curve,
       state.view.time,
-      state.compared.size,
+      [...state.compared.keys()].join(),
       document.documentElement.dataset.theme,
     ].join();
     if (signature !== this.drawn) this.drawChart(run, theory);
@@ -60,29 +61,19 @@ class Ipr extends Panel {
     if (frame) drawHistogram(this.canvas, frame[this.curve], theory);
     this.key(
       [css("accent"), "mean over neurons"],
-      [css("test"), theory == null ? "no closed form" : `closed form, ${number(theory, 2)}`, "dashed"],
+      ...(theory == null ? [] : [[css("waves"), `closed form, ${number(theory, 2)}`, "dashed"]]),
+      ...compared().map(({ label, color }) => [color, label, "dashed"]),
     );
   }
 
   drawChart(run, theory) {
-    const x = run.rows.map((row) => row.step);
-    const traces = [...state.compared.values()].map((other) => ({
-      x: other.rows.map((row) => row.step), y: other.rows.map((row) => row[this.curve]), line: { color: css("faint"), width: 1.2, dash: "dot" }, name: other.run,
-    }));
-    traces.push({
-      x,
-      y: run.rows.map((row) => row[this.curve]),
-      line: { color: css("accent"), width: 2 },
-      name: "IPR",
-      hovertemplate: "%{y:.3f}",
-    });
-    if (theory != null) traces.push({
-      x: [0, x.at(-1)],
-      y: [theory, theory],
-      line: { color: css("test"), width: 1.2, dash: "dash" },
-      hoverinfo: "skip",
-    });
-    this.chart.draw(traces, [{ range: [0, Math.max(0.28, (theory ?? 0) * 1.1)], title: { text: "IPR", standoff: 6 } }]);
+    const offset = run.parent?.step ?? 0;
+    const column = (rows, shift = 0) => ({ x: rows.map((row) => row.step + shift), y: rows.map((row) => row[this.curve]) });
+    const curves = compared().map(({ run: other, label, color, dash }) => ({ ...column(other.rows), color, dash, name: label }));
+    curves.push({ ...column(run.rows, offset), color: css("accent"), name: "IPR" });
+    const top = Math.max(0.28, 1.1 * (theory ?? 0), ...curves.flatMap(({ y }) => y).filter((v) => v != null));
+    const rules = theory == null ? [] : [{ y: theory, color: css("waves") }];
+    this.chart.draw({ tracks: [{ title: "IPR", range: [0, top], write: (x) => number(x, 3), curves, rules }], offset });
   }
 
   csv() {
@@ -108,7 +99,7 @@ export function drawHistogram(canvas, values, theory) {
     context.fillRect(box[0] + i * step + 0.5, box[3] - tall, step - 1, tall);
   });
   if (theory == null) return;
-  context.strokeStyle = css("test");
+  context.strokeStyle = css("waves");
   context.setLineDash([4, 3]);
   context.beginPath();
   context.moveTo(box[0] + (theory / most) * (box[2] - box[0]), box[1]);

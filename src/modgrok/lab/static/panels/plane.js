@@ -1,9 +1,13 @@
 // Panel 3: neurons on the frequency–phase plane, and the waves of the one that was clicked.
 
-import { axes, dot, line, prepare, roundSteps } from "lab/canvas.js";
+import { refusal } from "lab/activations.js";
+import { axes, dot, prepare, roundSteps } from "lab/canvas.js";
 import { css, frequencyColor } from "lab/color.js";
 import { choice, make, number, percent } from "lab/dom.js";
-import { columnOrder, fitted, hidden, taskTables, weight } from "lab/network.js";
+import { hidden, weight } from "lab/network.js";
+import { drawDials } from "lab/pictures/dials.js";
+import { drawWave } from "lab/pictures/wave.js";
+import { columnOrder, taskTables } from "lab/tasktable.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { setView, state } from "lab/store.js";
 
@@ -78,7 +82,14 @@ class Plane extends Panel {
       { class: "wave", role: "img", "aria-label": "Weights of the neuron and their wave" },
     ));
     this.words = make("p", { class: "sentence" });
-    this.detail.append(make("div", { class: "waves" }, ...this.waves), this.words);
+    this.unwrap = make("input", { type: "checkbox", id: "unwrap", onchange: () => this.update() });
+    this.dials = make("canvas", { class: "dials", role: "img", "aria-label": "Three clocks: the pair turns two hands, and the readout favors the answer at which the third points" });
+    this.detail.append(
+      make("div", { class: "waves" }, ...this.waves),
+      make("label", { class: "check", for: "unwrap" }, this.unwrap, "unwrapped: numbers in the order of k·n, so that the wave is one hump"),
+      this.dials,
+      this.words,
+    );
     this.body.append(this.canvas, this.detail);
   }
 
@@ -108,12 +119,18 @@ class Plane extends Panel {
     const B = frame.arity + 1;
     const names = frame.arity === 2 ? ["weights on n", "weights on m", "readout on q"] : ["weights on n1", "weights on n2", "readout on q"];
     const blocks = [0, Math.min(1, frame.arity - 1), frame.arity];
-    this.waves.forEach((canvas, place) => drawWave(canvas, frame, i, blocks[place], names[place]));
+    this.waves.forEach((canvas, place) => drawBlock(canvas, frame, i, blocks[place], names[place], this.unwrap.checked));
     const phases = Array.from({ length: B }, (_, b) => `φ${b + 1} = ${number(frame.phases[i * B + b], 2)}`).join(", ");
     let words = `Neuron ${frame.neurons[i]}: frequency ${frame.frequency[i]}, ${phases}, sum ${number(frame.residual[i], 2)} rad; one wave explains ${percent(frame.explained[i], 0)} of its weights.`;
     const tables = taskTables(state.run);
-    if (tables && frame.shown === frame.width) {
-      const [n, m] = state.view.cell ?? [1, 2];
+    const [n, m] = state.view.cell ?? [1, 2];
+    this.dials.hidden = !this.hasDials(frame);
+    if (!this.dials.hidden) {
+      const phases = frame.phases.slice(i * B, i * B + B);
+      const q = tables.answers[n * frame.modulus + m];
+      drawDials(this.dials, { k: frame.frequency[i], length: frame.length, phases, n, m, right: q });
+    }
+    if (tables && frame.shown === frame.width && !refusal(frame.activation)) {
       const q = tables.answers[n * frame.modulus + m];
       const units = hidden(frame, [n, m]);
       const part = (j) => frame.output_scale * units[j] * weight(frame, j, frame.arity, q);
@@ -122,6 +139,13 @@ class Plane extends Panel {
       words += ` At (n, m) = (${n}, ${m}) it adds ${number(part(i), 2)} to the right answer's output of ${number(total, 3)}: ${percent(part(i) / total, 1)}.`;
     }
     this.words.textContent = words;
+  }
+
+  // Clocks are drawn where numbers are their own places on the circle: sums in the plain coordinate.
+  hasDials(frame) {
+    const { index, readout } = state.run.task;
+    const plain = (places) => places.every((place, x) => place === x);
+    return frame.arity === 2 && Boolean(index) && index.every(plain) && plain(readout) && Boolean(taskTables(state.run));
   }
 
   csv() {
@@ -137,23 +161,24 @@ class Plane extends Panel {
   }
 }
 
-function drawWave(canvas, frame, i, b, label) {
+function drawBlock(canvas, frame, i, b, label, unwrapped) {
   const { context, width, height } = prepare(canvas);
-  const { modulus: p } = frame;
   const columns = columnOrder(state.run, frame, b);
   const values = columns.map((x) => weight(frame, i, b, x));
-  const wave = fitted(state.run, frame, i, b);
-  const fit = columns.map((x) => wave[x]);
-  const top = Math.max(1e-9, ...values.map(Math.abs), ...fit.filter((v) => !Number.isNaN(v)).map(Math.abs)) * 1.05;
-  const at = (v) => 8 + ((height - 26) * (1 - v / top)) / 2;
-  const place = (c) => 4 + (c / (p - 1)) * (width - 8);
-  context.strokeStyle = css("line");
-  line(context, [[4, at(0)], [width - 4, at(0)]]);
-  context.strokeStyle = frequencyColor(frame.frequency[i], frame.length);
-  context.lineWidth = 1.5;
-  line(context, fit.map((v, c) => [place(c), at(v)]).filter(([, y]) => !Number.isNaN(y)));
-  context.fillStyle = css("ink");
-  values.forEach((v, c) => dot(context, place(c), at(v), 1.3));
+  const B = frame.arity + 1;
+  const length = frame.length;
+  const plain = values.length === length;
+  const amplitude = frame.amplitudes[i * B + b];
+  const top = 1.05 * Math.max(1e-9, amplitude || 0, ...values.map(Math.abs));
+  drawWave(context, [4, 6, width - 4, height - 18], {
+    values,
+    top,
+    k: frame.frequency[i],
+    length: plain ? length : values.length,
+    amplitude: plain ? amplitude : 0,
+    phase: frame.phases[i * B + b],
+    unwrapped: plain && unwrapped ? 1 : 0,
+  });
   context.fillStyle = css("muted");
   context.textAlign = "center";
   context.textBaseline = "bottom";

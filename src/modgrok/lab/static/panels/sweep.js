@@ -18,14 +18,14 @@ class SweepMap extends Panel {
     super({
       id: "sweep",
       title: "Sweep map",
-      redraw: "sweep view",
-      when: () => this.sweep?.rows.length,
+      redraw: "theme",
+      when: () => this.map,
       help: [
         "Many runs at once: every cell is the median over the runs that share the two settings on the axes. Click a cell to open one of its runs. A cell with a dash has no run that got there, for example none that grokked.",
         "Make a sweep with modgrok sweep in the same store, and it appears here.",
       ],
     });
-    const select = (label) => make("select", { "aria-label": label, onchange: () => this.update() });
+    const select = (label) => make("select", { "aria-label": label, onchange: () => this.ask() });
     this.which = make("select", { "aria-label": "Sweep", onchange: () => this.open(this.which.value) });
     [this.outcome, this.x, this.y] = ["Outcome", "Across", "Down"].map(select);
     const named = (text, element) => make("label", { class: "mini" }, text, element);
@@ -71,42 +71,40 @@ class SweepMap extends Panel {
     fill(this.x, ranked, ranked[0]);
     fill(this.y, ["–", ...ranked], ranked[1] && ranked[1] !== "seed" ? ranked[1] : "–");
     if (state.view.sweep !== sweep) setView({ sweep });
-    emit("sweep");
+    await this.ask();
   }
 
-  cells() {
-    const [x, y, outcome] = [this.x.value, this.y.value, this.outcome.value];
-    const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
-    const values = (axis) => (axis === "–" ? [""] : [...new Set(this.sweep.rows.map((row) => row[axis]))].sort(compare));
-    const [across, down] = [values(x), values(y)];
-    const cells = new Map();
-    for (const row of this.sweep.rows) {
-      const key = `${y === "–" ? "" : row[y]}|${row[x]}`;
-      if (!cells.has(key)) cells.set(key, []);
-      cells.get(key).push(row);
+  // Asks for the cells of the chosen axes; their medians are those of modgrok's own summary.
+  async ask() {
+    const { sweep } = this.sweep;
+    const choice = { x: this.x.value, y: this.y.value === "–" ? "" : this.y.value, outcome: this.outcome.value };
+    try {
+      const found = await source.sweepMap(sweep, choice);
+      if (this.sweep.sweep === sweep) this.map = found;
+    } catch (error) {
+      emit("problem", error.message);
     }
-    const median = (rows) => {
-      const sorted = rows.map((row) => row[outcome]).filter((v) => typeof v === "number").sort((a, b) => a - b);
-      return sorted.length ? sorted[Math.floor((sorted.length - 1) / 2)] : null;
-    };
-    return { x, y, outcome, across, down, at: (a, b) => cells.get(`${b}|${a}`) ?? [], median };
+    this.update();
   }
 
   draw() {
-    const { x, y, outcome, across, down, at, median } = this.cells();
+    const { x, outcome, x_values: across, y_values: down, cells } = this.map;
+    const y = this.map.y ?? "–";
+    const at = (a, b) => cells[down.indexOf(b)][across.indexOf(a)];
+    const median = (cell) => cell.median;
     const all = down.flatMap((b) => across.map((a) => median(at(a, b)))).filter((v) => v !== null);
     const log = outcome.endsWith("_at") || outcome.endsWith("loss");
     const scale = (v) => (log ? Math.log(Math.max(v, 1e-12)) : v);
     const [low, high] = [Math.min(...all.map(scale)), Math.max(...all.map(scale))];
     const text = (v) => (v === null ? "–" : outcome.endsWith("accuracy") ? percent(v, 0) : number(v, 3));
     const cell = (a, b) => {
-      const rows = at(a, b);
-      const value = median(rows);
+      const found = at(a, b);
+      const value = median(found);
       const place = value === null || high === low ? 0.12 : 0.12 + (0.8 * (scale(value) - low)) / (high - low);
-      const run = rows.find((row) => row[outcome] === value)?.run ?? rows[0]?.run;
+      const { run, runs } = found;
       return make("td", {}, make("button", {
         type: "button", disabled: !run, style: value === null ? "" : `background:${sample("sizes", place)};color:${place > 0.5 ? css("panel") : css("ink")}`,
-        title: `${x} ${a}${y === "–" ? "" : `, ${y} ${b}`}: ${text(value)} (${rows.length} runs)`, onclick: () => emit("open", run),
+        title: `${x} ${a}${y === "–" ? "" : `, ${y} ${b}`}: ${text(value)} (${runs} runs)`, onclick: () => emit("open", run),
       }, text(value)));
     };
     this.grid.replaceChildren(make("table", {},
@@ -126,7 +124,7 @@ class SweepMap extends Panel {
         ...down.map((b) => make(
           "tr",
           {},
-          make("th", { scope: "row" }, typeof b === "number" ? number(b) : String(b)),
+          make("th", { scope: "row" }, typeof b === "number" ? number(b) : String(b ?? "")),
           ...across.map((a) => cell(a, b)),
         )),
       )));

@@ -1,6 +1,6 @@
 // Panel 7: the closed form in the same pictures, and how far training is from it.
 
-import { drawCircle, phaseSentence } from "lab/panels/circle.js";
+import { drawCircle, phaseSentence } from "lab/pictures/phases.js";
 import { drawHistogram } from "lab/panels/ipr.js";
 import { drawPlane } from "lab/panels/plane.js";
 import { drawTable } from "lab/panels/answers.js";
@@ -8,8 +8,9 @@ import { drawWeights, weightCanvases } from "lab/panels/weights.js";
 import { StepChart } from "lab/chart.js";
 import { css } from "lab/color.js";
 import { choice, make, number, percent } from "lab/dom.js";
-import { decode, order } from "lab/frames.js";
-import { taskTables } from "lab/network.js";
+import { order } from "lab/frames.js";
+import { decode } from "lab/message.js";
+import { taskTables } from "lab/tasktable.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { source } from "lab/source.js";
 import { emit, setView, state } from "lab/store.js";
@@ -67,10 +68,10 @@ class Theory extends Panel {
     const key = [run.run, this.available, state.view.coordinate].join();
     if (!this.frames.has(key)) this.load(key);
     const frame = this.frames.get(key);
-    if (frame && frame !== this.shown) this.drawForm(frame);
+    if (frame) this.drawForm(frame);
     this.measure();
     this.drawDistance();
-    this.key([css("accent"), "weights"], [css("test"), "outputs"]);
+    this.key([css("accent"), "weights"], [css("waves"), "outputs"]);
   }
 
   async load(key) {
@@ -123,24 +124,10 @@ class Theory extends Panel {
     const rows = this.rows();
     if (!rows.length) return;
     const x = rows.map(([step]) => step);
-    this.chart.draw([
-      {
-        x,
-        y: rows.map(([, d]) => d.both),
-        line: { color: css("accent"), width: 2 },
-        mode: "lines+markers",
-        marker: { size: 4 },
-        name: "weights",
-      },
-      {
-        x,
-        y: rows.map(([, d]) => d.outputs),
-        line: { color: css("test"), width: 2 },
-        mode: "lines+markers",
-        marker: { size: 4 },
-        name: "outputs",
-      },
-    ], [{ rangemode: "tozero", title: { text: "relative distance", standoff: 6 } }]);
+    const curve = (name, color, pick) => ({ x, y: rows.map(([, found]) => pick(found)), color: css(color), name, dots: true });
+    const curves = [curve("weights", "accent", (d) => d.both), curve("outputs", "waves", (d) => d.outputs)];
+    const top = Math.max(0.1, ...curves.flatMap(({ y }) => y).filter(Number.isFinite));
+    this.chart.draw({ tracks: [{ title: "relative distance", range: [0, 1.05 * top], write: (v) => number(v, 2), curves }] });
   }
 
   csv() {

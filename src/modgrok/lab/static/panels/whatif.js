@@ -11,6 +11,7 @@ const NAMES = {
   nearest: "nearest closed-form neurons",
   "closed:waves": "closed form, random phases",
   "closed:exact": "closed form, exact",
+  "closed:one": "closed form, one frequency",
 };
 
 export function describeChange(text) {
@@ -52,7 +53,7 @@ class WhatIf extends Panel {
     this.neuron = counted("ablate-neuron", "Remove neuron", "neuron");
     this.top = counted("keep-top", "Keep the strongest frequencies, K =", "top");
     this.top.input.value = 8;
-    const plain = ["snap", "waves", "nearest", "closed:waves", "closed:exact"].map((text) =>
+    const plain = ["snap", "waves", "nearest", "closed:waves", "closed:exact", "closed:one"].map((text) =>
       make(
         "button",
         { type: "button", "data-change": text, onclick: () => add(text) },
@@ -62,6 +63,7 @@ class WhatIf extends Panel {
           nearest: "Nearest closed form",
           "closed:waves": "Swap in random phases",
           "closed:exact": "Swap in the exact form",
+          "closed:one": "Swap in one frequency",
         }[text],
       ));
     this.plain = make("div", { class: "buttons" }, ...plain);
@@ -87,7 +89,7 @@ class WhatIf extends Panel {
     this.frequency.input.max = Math.floor(frame.length / 2);
     for (const button of this.plain.children) {
       const form = button.dataset.change.split(":")[1];
-      button.hidden = Boolean(form && !(form in run.task.forms));
+      button.hidden = Boolean(form && !((form === "one" ? "exact" : form) in run.task.forms));
     }
     const row = (name, key, digits = 1) => {
       const now = frame[key];

@@ -1,0 +1,78 @@
+"""Why a run diverged: the setting that is farthest from the one with which such a run learns."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import Experiment
+
+USUAL = 2.0
+"""Up to this factor a setting is an ordinary one."""
+
+
+class Excess(NamedTuple):
+    """How much too large a setting may be, and what to say then."""
+
+    factor: float
+    sentence: str
+
+
+def why_diverged(experiment: Experiment) -> str:
+    """The cause, and what to do about it, from a resolved experiment; continues a sentence that ends with a colon."""
+    usual = _usual(experiment)
+    worst = max(_excesses(experiment, usual), key=lambda excess: excess.factor)
+    if worst.factor > USUAL:
+        return worst.sentence
+    return f"none of its settings is far from the usual ones. Try --lr {experiment.lr / 10:g}."  # type: ignore[operator]
+
+
+def _usual(experiment: Experiment) -> Experiment:
+    """The same experiment with the settings with which such a run learns."""
+    defaults: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(Experiment)}
+    changed = ("lr", "weight_decay", "momentum", "beta1", "beta2", "init_scale")
+    usual = dataclasses.replace(experiment, **{name: defaults[name] for name in changed})
+    try:
+        return usual.resolve()
+    except ModgrokError:  # A table of the store's own: the natural rate cannot be known from here.
+        return dataclasses.replace(usual, lr=experiment.lr).resolve()
+
+
+def _excesses(e: Experiment, usual: Experiment) -> Iterator[Excess]:
+    assert isinstance(e.lr, float)
+    assert isinstance(usual.lr, float)
+    decay = e.weight_decay or 0.0
+    yield Excess(
+        e.lr / usual.lr,
+        f"the learning rate {e.lr:g} is too large; {usual.lr:g} is usual here. Try a tenth of it, or --lr auto.",
+    )
+    # A step multiplies weights by 1 − rate · decay, which grows where the product is above 2.
+    yield Excess(
+        usual.lr * decay,
+        f"the weight decay {decay:g} is too strong: times the learning rate it is more than a step can shrink the "
+        f"weights by. Try --weight-decay {usual.weight_decay or 0.1 / usual.lr:g}.",
+    )
+    yield Excess(
+        e.init_scale / usual.init_scale,
+        f"the weights begin {e.init_scale / usual.init_scale:g} times as large as usual. Try --init-scale "
+        f"{usual.init_scale:g}.",
+    )
+    if e.momentum is not None and usual.momentum is not None:
+        yield Excess(
+            (1 - usual.momentum) / (1 - e.momentum),
+            f"the momentum {e.momentum:g} makes steps {1 / (1 - e.momentum):.3g} times as large. Try --momentum "
+            f"{usual.momentum:g}, or a smaller learning rate.",
+        )
+    if e.beta1 is not None and usual.beta1 is not None:
+        yield Excess(
+            (1 - usual.beta1) / (1 - e.beta1),
+            f"beta1 = {e.beta1:g} averages over more gradients than the steps stay small for. Try --beta1 "
+            f"{usual.beta1:g}.",
+        )
+    # Adam's steps are bounded, by little more than the rate, where beta1² < beta2.
+    if e.beta1 and e.beta2 and usual.beta2 and e.beta2 < usual.beta2:
+        yield Excess(
+            USUAL * e.beta1**2 / e.beta2,
+            f"beta2 = {e.beta2:g} forgets large gradients before beta1 = {e.beta1:g} does. Try --beta2 "
+            f"{usual.beta2:g}.",
+        )

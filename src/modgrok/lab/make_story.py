@@ -1,0 +1,152 @@
+"""Trains the runs of the story and writes its replay: `python -m modgrok.lab.make_story`, about a minute on two cores.
+
+One run of n + m mod 59 at a quarter of its table, with its weights at the steps where something moves, rounded to 6
+bits, and the margin of every cell; and the curves and last answers of four other functions. Numbers that the prose
+states are measured on the unrounded weights.
+"""
+
+import gzip
+import math
+import tempfile
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from modgrok.experiments import Experiment, Observer, Run, Store
+from modgrok.experiments.trainer import train_stored
+from modgrok.lab import story
+from modgrok.lab.frames import pack
+from modgrok.measures import circular_spread, neuron_waves, waves_only
+from modgrok.networks import Network, as_numpy, predictions
+from modgrok.networks.evaluation import output_blocks
+
+RUN = Experiment("n + m", 59, 128, fraction=0.25, optimizer="adamw", lr=0.1, steps=5000, evaluations=150, snapshots=150)
+OTHERS = (
+    Experiment("n * m", 59, 128, fraction=0.4, lr=0.1, steps=3000, evaluations=60, snapshots=0),
+    Experiment("n^2 + m^2", 59, 128, fraction=0.5, lr=0.1, steps=3000, evaluations=60, snapshots=0),
+    Experiment("n^2 + m^2 + n*m", 59, 256, fraction=0.8, lr=0.1, steps=3000, evaluations=60, snapshots=0),
+    Experiment("n^3 + n*m^2 + m", 59, 500, fraction=0.9, lr=0.1, steps=2000, evaluations=60, snapshots=0),
+)
+FRAMES = 30
+LEVELS = 31
+"""Weights are whole numbers from −31 to 31 with a scale for every block of every neuron."""
+CURVES = ("step", "train_accuracy", "test_accuracy")
+PURE = 0.9
+"""A neuron is pure where one wave explains this share of its weights."""
+
+
+def make(store: Store) -> bytes:
+    """The replay of the story; runs that the store does not hold are trained."""
+    train_stored([RUN.resolve(), *(other.resolve() for other in OTHERS)], store, Observer())
+    run = store.find(RUN.id)
+    measured = _measure(run)
+    steps = _moving(measured)
+    networks = [as_numpy(run.snapshot(int(step))) for step in steps]
+    blocks = np.stack([np.concatenate([net.w_in, net.w_out.T[:, None]], axis=1) for net in networks])
+    scales = np.abs(blocks).max(axis=-1) / LEVELS
+    train, _ = run.experiment.split.divide(run.task)
+    arrays = {
+        "scales": scales.astype(np.float32),
+        "blocks": np.round(blocks / np.where(scales > 0, scales, 1)[..., None]).astype(np.int8),
+        "margins": np.stack([_seven_bits(_margins(net, run.task.table)) for net in networks]),
+        "trained": np.isin(np.arange(run.task.table.size), train).astype(np.uint8),
+    }
+    last = networks[-1]
+    header = {
+        **{name: getattr(run.experiment, name) for name in ("task", "modulus", "width", "fraction", "optimizer")},
+        **{"lr": run.experiment.lr, "weight_decay": run.experiment.weight_decay, "pure": PURE},
+        "arity": last.arity,
+        "activation": last.activation,
+        "hidden_scale": last.scales.hidden,
+        "output_scale": last.scales.output,
+        "steps": [int(step) for step in steps],
+        "measured": {name: _short(values) for name, values in measured.items()},
+        "others": [],
+    }
+    for other in OTHERS:
+        found = store.find(other.id)
+        header["others"].append(_outcome(found))
+        arrays[f"right_{other.resolve().task}"] = np.packbits(_right(as_numpy(found.network), found.task.table))
+        arrays[f"trained_{other.resolve().task}"] = np.packbits(_trained(found))
+    return gzip.compress(pack(header, arrays), 9, mtime=0)
+
+
+def _measure(run: Run) -> dict[str, np.ndarray]:
+    """The curves of a run, and at every snapshot what they hide: phases, purity, and the answers of its waves alone."""
+    task, coordinate = run.task, run.task.structure.coordinate
+    _, test = run.experiment.split.divide(task)
+    found: dict[str, list[float]] = {name: [] for name in ("spread", "pure", "explained", "waves_only")}
+    for step in run.snapshots:
+        network = run.snapshot(step)
+        waves = neuron_waves(network, coordinate)
+        right = _right(as_numpy(waves_only(network, coordinate)), task.table)
+        found["spread"].append(circular_spread(waves.residual).deviation)
+        found["pure"].append(float(np.mean(waves.explained > PURE)))
+        found["explained"].append(float(np.mean(waves.explained)))
+        found["waves_only"].append(float(right.reshape(-1)[test].mean()))
+    rows = np.searchsorted(run.history["step"], run.snapshots)
+    return {name: np.asarray(run.history[name])[rows] for name in CURVES} | {k: np.array(v) for k, v in found.items()}
+
+
+def _moving(measured: dict[str, np.ndarray]) -> Int[np.ndarray, "frame"]:
+    """Steps at equal distances along what a viewer sees change: logarithmic time, both accuracies, phases, purity."""
+    time = np.log1p(measured["step"])
+    path = np.stack(
+        [2 * time / time[-1], *(measured[name] for name in (*CURVES[1:], "explained")), measured["spread"] / math.pi]
+    )
+    length = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(path, axis=1), axis=0))])
+    wanted = np.linspace(0, length[-1], FRAMES)
+    places = np.unique([int(np.argmin(np.abs(length - at))) for at in wanted])
+    return measured["step"][places].astype(int)
+
+
+def _margins(network: Network, table: Int[np.ndarray, "p p"]) -> Float[np.ndarray, "input"]:
+    """Output at the right answer less the largest of the others, of every input."""
+    out = np.concatenate(list(output_blocks(network)))
+    rows, right = np.arange(len(out)), table.reshape(-1)
+    value = out[rows, right].copy()
+    out[rows, right] = -np.inf
+    return value - out.max(axis=1)
+
+
+def _seven_bits(margins: Float[np.ndarray, "input"]) -> Int[np.ndarray, "input"]:
+    """Margins as −127 … 127 whose sign, right or wrong, survives."""
+    rounded = np.round(127 * margins / np.abs(margins).max())
+    return np.where(rounded == 0, np.where(margins > 0, 1, -1), rounded).astype(np.int8)
+
+
+def _right(network: Network, table: Int[np.ndarray, "p p"]) -> np.ndarray:
+    return np.asarray(predictions(network)).reshape(table.shape) == table
+
+
+def _trained(run: Run) -> np.ndarray:
+    train, _ = run.experiment.split.divide(run.task)
+    return np.isin(np.arange(run.task.table.size), train)
+
+
+def _outcome(run: Run) -> dict[str, Any]:
+    result = run.result
+    assert result is not None
+    names = ("task", "width", "fraction")
+    return {
+        **{name: getattr(run.experiment, name) for name in names},
+        "curves": {name: _short(np.asarray(run.history[name])) for name in CURVES},
+        "structure": run.task.structure.kind,
+    }
+
+
+def _short(values: np.ndarray) -> list[float]:
+    return [int(x) if float(x).is_integer() else round(float(x), 5) for x in values]
+
+
+def main() -> None:
+    """Writes the replay where the page looks for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        content = make(Store(folder))
+    story.REPLAY.write_bytes(content)
+    print(f"{story.REPLAY.name}: {len(content)} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Which panels of the page have something to say of a run."""
+
+from modgrok.experiments import Experiment
+from modgrok.tasks import Task
+
+ALWAYS = ("curves", "sweep")
+WEIGHTS = ("weights", "plane", "circle", "whatif", "ipr", "theory")
+"""Panels of the paper's network, two layers on a modular table."""
+
+
+def panels(experiment: Experiment, task: Task) -> list[str]:
+    """Curves of every run; tables of functions of two variables; weights, waves and phases of two-layer networks."""
+    chosen = list(ALWAYS)
+    if has_table(task):
+        chosen.append("answers")
+    if has_waves(experiment, task):
+        chosen += WEIGHTS
+        if task.arity == 2:
+            chosen.append("path")
+    return chosen
+
+
+def has_table(task: Task) -> bool:
+    """Whether right and wrong can be drawn over two variables."""
+    return task.arity == 2 and task.table is not None and task.vectors is None and task.codes is None
+
+
+def has_waves(experiment: Experiment, task: Task) -> bool:
+    """Whether weights can be drawn: of a two-layer network whose inputs and answers all run over the same numbers."""
+    return experiment.network == "two-layer" and task.is_modular and task.codes is None

@@ -1,0 +1,32 @@
+// Runs beside the open one: named by the settings in which they differ from it, each with a color of its own.
+
+import { number, pretty } from "lab/dom.js";
+import { state } from "lab/store.js";
+
+const COLORS = ["#7b6ca8", "#4d8f63", "#b0546a", "#8a7a3a", "#6f7b86"];
+export const DASHES = [[6, 4], [2, 3], [9, 3, 2, 3], [1, 3], [12, 4]];
+const NAMES = { fraction: "α", width: "N", modulus: "p", lr: "rate", weight_decay: "decay", task: "" };
+const SILENT = new Set(["evaluations", "snapshots", "parent", "until", "steps", "batch_size", "momentum", "decoupled", "split_seed"]);
+
+const write = (name, value) => {
+  const text = name === "task" ? pretty(String(value)) : typeof value === "number" ? number(value, 4) : String(value ?? "–");
+  return NAMES[name] === "" ? text : `${NAMES[name] ?? name.replaceAll("_", " ")} ${text}`;
+};
+
+// What sets a run apart from the open one, in a few words.
+export function labelOf(other, open = state.run) {
+  const differing = Object.keys(other.settings).filter((name) => other.settings[name] !== open.settings[name]);
+  const told = differing.filter((name) => !SILENT.has(name));
+  const words = (told.length ? told : differing).slice(0, 3).map((name) => write(name, other.settings[name]));
+  return words.join(", ") || "the same settings";
+}
+
+// The compared runs with their labels, colors and dashes.
+export function compared() {
+  return [...state.compared.values()].map((run, i) => ({
+    run,
+    label: labelOf(run),
+    color: COLORS[i % COLORS.length],
+    dash: DASHES[i % DASHES.length],
+  }));
+}

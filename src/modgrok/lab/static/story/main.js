@@ -1,0 +1,39 @@
+// The story: loads its replay, writes the numbers, and builds one picture for each scene.
+
+import { on } from "lab/store.js";
+import { FormulaScene } from "lab/story/formula.js";
+import { LimitsScene } from "lab/story/limits.js";
+import { NUMBERS, writeNumbers } from "lab/story/numbers.js";
+import { PhasesScene } from "lab/story/phases.js";
+import { QuestionScene } from "lab/story/question.js";
+import { Replay } from "lab/story/replay.js";
+import { SilenceScene } from "lab/story/silence.js";
+import { TableScene } from "lab/story/table.js";
+import { ThroughScene } from "lab/story/through.js";
+import { WavesScene } from "lab/story/waves.js";
+import { buildTheme } from "lab/theme.js";
+
+const FROM_DISK = document.getElementById("story-replay") !== null;
+
+async function begin() {
+  buildTheme(document.getElementById("theme"));
+  for (const element of document.querySelectorAll(FROM_DISK ? "[data-live-only]" : "[data-file-only]")) element.remove();
+  for (const element of document.querySelectorAll("[data-file-only]")) element.hidden = false;
+  const replay = await Replay.load();
+  new TableScene("watch", replay, { seconds: 9, label: "Time of training" });
+  writeNumbers(replay);
+  new QuestionScene("question", replay);
+  new TableScene("heart", replay, { to: 1.4 * replay.memorized, seconds: 6, label: "Time until it knows its examples by heart" });
+  new SilenceScene("silence", replay);
+  new TableScene("flip", replay, { from: 0.2 * replay.grokked, to: 1.4 * replay.grokked, seconds: 7, label: "Time around the jump" });
+  new WavesScene("waves", replay);
+  new PhasesScene("phases", replay);
+  new ThroughScene("through", replay);
+  new FormulaScene("formula", replay);
+  new LimitsScene("limits", replay);
+  on("pair", () => writeNumbers(replay, { n: NUMBERS.n, m: NUMBERS.m, answer: NUMBERS.answer }));
+  document.documentElement.dataset.ready = "true";
+}
+
+if (location.hash.includes("run=") && !FROM_DISK) location.replace(`/lab${location.hash}`);
+else begin();

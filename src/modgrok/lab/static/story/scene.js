@@ -1,0 +1,33 @@
+// One scene: its section of the page, and a picture that is drawn only while it is in sight.
+
+import { byId, make } from "lab/dom.js";
+import { on } from "lab/store.js";
+
+export class Scene {
+  constructor(id, label) {
+    this.section = byId(id);
+    this.figure = this.section.querySelector("figure");
+    this.canvas = make("canvas", { role: "img", "aria-label": label });
+    this.figure.append(this.canvas);
+    this.visible = false;
+    this.asked = false;
+    new IntersectionObserver(([entry]) => {
+      this.visible = entry.isIntersecting;
+      this.timeline?.setVisible(this.visible);
+      if (this.visible) this.redraw();
+    }, { rootMargin: "40px" }).observe(this.figure);
+    new ResizeObserver(() => this.redraw()).observe(this.canvas);
+    on("theme pair", () => this.redraw());
+  }
+
+  // Draws before the next frame of the screen, once, however often it is asked.
+  redraw() {
+    if (this.asked || !this.visible) return;
+    this.asked = true;
+    requestAnimationFrame(() => {
+      this.asked = false;
+      if (this.canvas.clientWidth) this.draw();
+      this.section.dataset.drawn = String(Number(this.section.dataset.drawn ?? 0) + 1);
+    });
+  }
+}

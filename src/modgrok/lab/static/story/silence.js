@@ -1,0 +1,102 @@
+// What the accuracy hides: curves over the whole run, and below them the phases and the purity of the waves.
+
+import { dot, line, prepare } from "lab/canvas.js";
+import { css } from "lab/color.js";
+import { byId, grouped, number, percent } from "lab/dom.js";
+import { Scene } from "lab/story/scene.js";
+import { Timeline } from "lab/story/timeline.js";
+
+const LEFT = 8;
+
+export class SilenceScene extends Scene {
+  constructor(id, replay) {
+    super(id, "Accuracy over time, and below it the spread of the phases and the share of pure waves");
+    this.replay = replay;
+    this.revealed = false;
+    this.canvas.classList.add("tall");
+    this.timeline = new Timeline(replay, { seconds: 12 }, () => this.redraw());
+    this.figure.append(this.timeline.element);
+    for (const button of this.section.querySelectorAll("[data-guess]")) button.onclick = () => this.reveal(button);
+  }
+
+  reveal(chosen) {
+    this.revealed = true;
+    byId("revealed").hidden = false;
+    for (const button of this.section.querySelectorAll("[data-guess]")) {
+      button.setAttribute("aria-pressed", String(button === chosen));
+    }
+    this.redraw();
+  }
+
+  draw() {
+    const { replay, timeline, canvas } = this;
+    const { context, width, height } = prepare(canvas);
+    const { measured } = replay;
+    const at = (step) => LEFT + timeline.placeOf(step) * (width - 2 * LEFT);
+    const now = timeline.step;
+    const widest = Math.max(...measured.spread);
+    const tracks = [
+      {
+        title: "answers right", room: 0.42, write: (x) => percent(x, 0),
+        curves: [["test_accuracy", "test", "never shown"], ["train_accuracy", "train", "shown"],
+          ...(this.revealed ? [["waves_only", "waves", "never shown, waves alone"]] : [])],
+        scale: (x) => x,
+      },
+      { title: "spread of φ1 + φ2 − φ3", room: 0.29, write: (x) => `${number(x, 2)} rad`, curves: [["spread", "accent", ""]], scale: (x) => x / widest },
+      {
+        title: "waves", room: 0.29, write: (x) => percent(x, 0),
+        curves: [["explained", "accent", "of an average neuron"], ["pure", "muted", "pure neurons"]], scale: (x) => x,
+      },
+    ];
+    let top = 0;
+    for (const track of tracks) {
+      const lines = this.writeLegend(context, width, top, track, now);
+      const bottom = top + track.room * height - 16;
+      const begin = top + 10 + 16 * lines;
+      const y = (value) => bottom - track.scale(value) * (bottom - begin);
+      context.strokeStyle = css("line");
+      context.lineWidth = 1;
+      line(context, [[LEFT, bottom], [width - LEFT, bottom]]);
+      for (const [name, color] of track.curves) {
+        context.strokeStyle = context.fillStyle = css(color);
+        context.lineWidth = 2.5;
+        line(context, measured.step.map((step, i) => [at(step), y(measured[name][i])]));
+        dot(context, at(now), y(replay.measure(name, now)), 4.5);
+      }
+      top = bottom + 16;
+    }
+    context.strokeStyle = css("faint");
+    context.lineWidth = 1;
+    context.setLineDash([3, 4]);
+    context.font = `12px ${css("sans")}`;
+    for (const [step, words] of [[replay.memorized, "by heart"], [replay.grokked, "understood"]]) {
+      line(context, [[at(step), 30], [at(step), height - 14]]);
+      context.fillStyle = css("muted");
+      context.textAlign = "center";
+      context.fillText(`${words}, ${grouped(step)}`, Math.min(at(step), width - 60), height - 1);
+    }
+    context.setLineDash([]);
+    context.fillStyle = css("ink");
+    context.fillRect(at(now) - 0.75, 28, 1.5, height - 44);
+  }
+  // The title of a track and what its curves say now, in as many lines as they need.
+  writeLegend(context, width, top, track, now) {
+    let [x, lines] = [LEFT, 1];
+    const write = (text, color, weight) => {
+      context.font = `${weight} 13px ${css("sans")}`;
+      context.fillStyle = css(color);
+      const size = context.measureText(text).width;
+      if (x + size > width) [x, lines] = [LEFT, lines + 1];
+      context.fillText(text, x, top + 16 * lines - 2);
+      x += size + 12;
+    };
+    context.textAlign = "left";
+    context.textBaseline = "alphabetic";
+    write(track.title, "ink", 600);
+    for (const [name, color, words] of track.curves) {
+      const ink = { test: "test-ink", train: "train-ink" }[color] ?? color;
+      write(`${words} ${track.write(this.replay.measure(name, now))}`, ink, 400);
+    }
+    return lines;
+  }
+}

@@ -1,0 +1,34 @@
+"""The setting that is blamed for a divergence is the one that was changed."""
+
+import re
+
+import pytest
+
+from modgrok.experiments import Experiment
+from modgrok.experiments.divergence import why_diverged
+
+
+@pytest.mark.parametrize(
+    ("settings", "blamed"),
+    [
+        ({"lr": 1e8}, r"the learning rate 1e\+08 is too large; 0.1 is usual"),
+        ({"lr": 1e8, "weight_decay": 0.1}, "the learning rate"),
+        ({"optimizer": "gd", "lr": 1e12}, "the learning rate"),
+        ({"weight_decay": 1e4}, "the weight decay 10000 is too strong"),
+        ({"optimizer": "gd", "weight_decay": 1.0}, "the weight decay 1 is too strong"),
+        ({"lr": 0.01, "weight_decay": 1e4}, "the weight decay"),
+        ({"init_scale": 100.0}, "the weights begin 100 times as large"),
+        ({"optimizer": "gd", "momentum": 0.999}, "the momentum 0.999"),
+        ({"beta1": 0.9999}, "beta1 = 0.9999"),
+        ({"beta2": 0.1}, "beta2 = 0.1"),
+        ({"lr": 0.12}, "none of its settings is far .* --lr 0.012"),
+    ],
+    ids=str,
+)
+def test_what_was_changed_is_blamed(settings, blamed):
+    experiment = Experiment("n + m", 97, **settings).resolve()
+    assert re.match(blamed, why_diverged(experiment))
+
+
+def test_a_table_of_the_store_is_explained_without_it():
+    assert "the weights begin" in why_diverged(Experiment("table:0123", 11, lr=0.1, steps=9, init_scale=50.0).resolve())

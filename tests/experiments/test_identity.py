@@ -1,0 +1,136 @@
+"""Ids that last: pinned ones, and what must never change them."""
+
+import dataclasses
+
+import pytest
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments import Experiment
+from modgrok.experiments.experiment import DEFAULTS
+from modgrok.experiments.identity import FORMAT_1, FROZEN, content_hash, format_1_hash
+
+PINNED = {
+    "4e65c9d04090": {"task": "n + m"},
+    "e496f66b6e41": {"task": "n^2+m^2", "modulus": 31, "optimizer": "momentum", "seed": 4},
+    "6719f0f02fb5": {"task": "n + m", "modulus": 31, "network": "transformer", "layers": 2, "layer_norm": "pre"},
+    "f5ee01a92891": {"task": "group:S3", "network": "embedding-mlp", "embedding_lr": 0.01},
+    "2fde67dd4c5d": {"task": "parity:30,3", "network": "mlp", "loss": "hinge", "optimizer": "sgd", "batch_size": 32},
+    "53a900cae45e": {"task": "add:10", "network": "mlp", "grokfast": "ema", "warmup": 10, "wrong_labels": 0.1},
+}
+"""Ids of format 2. One that changes loses every run that has it."""
+
+FORMAT_1_IDS = {
+    "0735094e74f5": {"task": "n + m"},
+    "f7596db2bc2c": {"task": "n^2+m^2", "modulus": 31, "optimizer": "momentum", "seed": 4},
+    "40b445e8b452": {"task": "random:3", "modulus": 11, "batch_size": 16, "dropout": 0.1, "precision": "float64"},
+    "10340e52db01": {
+        "task": "n1+n2+n3",
+        "modulus": 7,
+        "activation": "relu",
+        "parametrization": "standard",
+        "loss": "cross_entropy",
+        "until": 0,
+    },
+    "4a1c3f004a3f": {
+        "task": "n + m",
+        "optimizer": "gd",
+        "lr": 100.0,
+        "modulus": 5,
+        "width": 4,
+        "fraction": 0.7,
+        "steps": 20,
+        "evaluations": 6,
+        "snapshots": 2,
+    },
+}
+"""Made by the code that wrote format 1."""
+
+
+@pytest.mark.parametrize(("name", "settings"), PINNED.items())
+def test_ids_of_format_2_are_what_they_were(name, settings):
+    assert Experiment.from_dict(settings).id == name
+
+
+@pytest.mark.parametrize(("name", "settings"), FORMAT_1_IDS.items())
+def test_ids_of_format_1_are_what_they_were(name, settings):
+    assert format_1_hash(Experiment(**settings).resolve().as_dict()) == name
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"network": "mlp"}, {"warmup": 3}, {"hold_norm": True}, {"loss_precision": "float64"}, {"examples": 100}],
+    ids=str,
+)
+def test_format_1_had_no_such_experiment(settings):
+    assert format_1_hash(Experiment("n + m", modulus=31, **settings).resolve().as_dict()) is None
+
+
+def test_a_new_setting_changes_no_id():
+    """Neither one that is None by default, nor one whose default is frozen when it is added."""
+    settings = Experiment("n + m").resolve().as_dict()
+    assert content_hash(settings | {"a_new_setting": None}) == content_hash(settings)
+    assert content_hash(settings | {"a_new_setting": 3}) != content_hash(settings)
+
+
+def test_every_default_is_frozen():
+    """A setting that has its default must not be hashed, so that it could have been added later."""
+    for name, default in DEFAULTS.items():
+        written = list(default) if isinstance(default, tuple) else default
+        assert FROZEN.get(name) == written, f"the default of {name} belongs into FROZEN"
+    assert set(FORMAT_1) <= set(DEFAULTS)
+
+
+def test_every_setting_has_a_help_text():
+    for field in dataclasses.fields(Experiment):
+        assert len(field.metadata["help"]) > 10, field.name
+        assert field.metadata["help"][-1] in ".:", field.name
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"momentum": 0.5}, "Momentum"),
+        ({"optimizer": "gd", "beta1": 0.5}, "Beta1"),
+        ({"optimizer": "muon", "epsilon": 1e-6}, "Epsilon"),
+        ({"heads": 2}, "Heads"),
+        ({"network": "mlp", "layers": 2}, "Layers"),
+        ({"network": "mlp", "batch_norm": True}, "Batch norm"),
+        ({"network": "transformer", "parametrization": "standard"}, "Parametrization"),
+        ({"network": "transformer", "depth": 2}, "Depth"),
+        ({"embedding_lr": 0.1}, "Embedding lr"),
+        ({"network": "mlp", "embedding_decay": 0.1}, "Embedding decay"),
+        ({"grokfast_lambda": 2.0}, "Grokfast lambda"),
+        ({"grokfast": "ema", "grokfast_window": 5}, "Grokfast window"),
+        ({"grokfast": "ma", "grokfast_alpha": 0.5}, "Grokfast alpha"),
+        ({"test_examples": 10}, "Test examples"),
+    ],
+    ids=str,
+)
+def test_a_setting_that_nobody_reads_is_an_error_that_names_it(settings, named):
+    with pytest.raises(ModgrokError, match=f"{named} is given, and nothing here reads it"):
+        Experiment(**({"task": "n + m"} | settings)).resolve()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"network": "transformer", "heads": 2, "layers": 2, "embedding_lr": 0.1},
+        {"network": "embedding-mlp", "depth": 3, "combine": "concat", "embedding_decay": 0.0},
+        {"network": "mlp", "depth": 2, "biases": False},
+        {"optimizer": "gd", "momentum": 0.3},
+        {"grokfast": "ma", "grokfast_window": 5},
+        {"task": "parity:30,3", "test_examples": 10},
+    ],
+    ids=str,
+)
+def test_a_setting_that_somebody_reads_is_kept(settings):
+    resolved = Experiment(**({"task": "n + m"} | settings)).resolve()
+    assert {name: getattr(resolved, name) for name in settings} == settings
+
+
+def test_a_modulus_that_a_task_has_anyway_is_no_mistake():
+    assert Experiment("group:S3", modulus=6).id == Experiment("group:S3").id
+    with pytest.raises(ModgrokError, match="modulo 7 was asked for"):
+        _ = Experiment("group:S3", modulus=7).id
+    with pytest.raises(ModgrokError, match="reads no modulus; leave out the 10"):
+        _ = Experiment("add:10", modulus=10).id

@@ -1,0 +1,325 @@
+"""The story: its claims against the run it stands on, its numbers on the page, its pictures at every size."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import playwright.sync_api as playwright
+import pytest
+
+from modgrok.cli import main
+from modgrok.closed_form import exact_width
+from modgrok.lab import make_story, story
+from modgrok.measures import circular_spread, neuron_waves, waves_only
+from modgrok.networks import Network, predictions, two_layer
+from modgrok.tasks import task
+
+expect = playwright.expect
+browser = pytest.mark.xdist_group("browser")
+HEADER, ARRAYS = story.load()
+MEASURED = {name: np.array(values) for name, values in HEADER["measured"].items()}
+P = HEADER["modulus"]
+ADDITION = task("n + m", P)
+TRAINED = ARRAYS["trained"].astype(bool)
+MOST_BYTES = 1_500_000
+
+
+def network_at(frame: int) -> Network:
+    """The weights of a stored step, as rounded as the page has them."""
+    weights = (ARRAYS["scales"][..., None] * ARRAYS["blocks"])[frame].astype(np.float32)
+    return two_layer(weights[:, :2], weights[:, 2].T)
+
+
+def first(name: str, threshold: float) -> int:
+    return int(MEASURED["step"][np.argmax(MEASURED[name] >= threshold)])
+
+
+def at(name: str, step: int) -> float:
+    return float(MEASURED[name][MEASURED["step"].tolist().index(step)])
+
+
+MEMORIZED, GROKKED, EARLY = first("train_accuracy", 0.99), first("test_accuracy", 0.99), first("waves_only", 0.9)
+END = HEADER["steps"][-1]
+SILENCE = next(step for step in HEADER["steps"] if step >= 400)
+
+
+def test_what_the_story_claims_is_so() -> None:
+    chance = 1 / P
+    assert GROKKED >= 10 * MEMORIZED, "a delay of at least tenfold"
+    assert at("test_accuracy", MEMORIZED) < chance, "by heart: worse than nothing elsewhere"
+    between = (MEASURED["step"] > MEMORIZED) & (MEASURED["step"] < SILENCE)
+    assert MEASURED["test_accuracy"][between].max() < 0.1, "silence: the test accuracy hardly moves"
+    assert MEASURED["train_accuracy"][between].min() > 0.99, "nothing left to learn from the examples"
+    assert at("waves_only", MEMORIZED) > 0.98, "waves alone answer nearly all"
+    assert EARLY < MEMORIZED
+    assert at("train_accuracy", EARLY) < 0.5, "with barely … of its own examples right"
+    assert MEASURED["waves_only"][MEASURED["step"] >= EARLY].min() > 0.88, "there all along"
+    assert at("spread", 0) > 2
+    assert at("spread", MEMORIZED) < 0.4, "phases agree long before the table flips"
+    assert at("pure", MEMORIZED) == 0
+    assert at("explained", END) > 4 * at("explained", MEMORIZED), "what goes on unseen is a clearing-away"
+    assert 0.5 < at("pure", END) < 0.95, "most neurons are waves at the end, the others never cleared up"
+    after = MEASURED["step"] > 1.2 * GROKKED
+    assert after.sum() >= 10
+    assert MEASURED["test_accuracy"][after].min() > 0.99, "a plateau after"
+    others = {other["task"]: other["curves"] for other in HEADER["others"]}
+    assert others["n^3+n*m^2+m"]["train_accuracy"][-1] > 0.99
+    assert abs(others["n^3+n*m^2+m"]["test_accuracy"][-1] - chance) < 0.02, "at chance"
+    assert 0.5 < others["n^2+m^2+n*m"]["test_accuracy"][-1] < 0.97, "lies between"
+    assert min(others[name]["test_accuracy"][-1] for name in ("n*m", "n^2+m^2")) > 0.98
+    assert make_story.RUN.resolve().as_dict().items() >= {name: HEADER[name] for name in ("lr", "fraction")}.items()
+
+
+@pytest.mark.parametrize("step", [0, HEADER["steps"][len(HEADER["steps"]) // 2], END])
+def test_the_stored_weights_are_those_that_were_measured(step: int) -> None:
+    frame = HEADER["steps"].index(step)
+    network = network_at(frame)
+    right = np.asarray(predictions(network)).reshape(-1) == ADDITION.table.reshape(-1)
+    kept = ARRAYS["margins"][frame] > 0
+    assert kept[TRAINED].mean() == pytest.approx(at("train_accuracy", step), abs=1e-5)
+    assert kept[~TRAINED].mean() == pytest.approx(at("test_accuracy", step), abs=1e-5)
+    assert right[~TRAINED].mean() == pytest.approx(at("test_accuracy", step), abs=0.01)
+    waves = neuron_waves(network, ADDITION.structure.coordinate)
+    assert circular_spread(waves.residual).deviation == pytest.approx(at("spread", step), abs=0.1)
+    assert float(np.mean(waves.explained)) == pytest.approx(at("explained", step), abs=0.01)
+    alone = np.asarray(predictions(waves_only(network, ADDITION.structure.coordinate))).reshape(-1)
+    assert (alone == ADDITION.table.reshape(-1))[~TRAINED].mean() == pytest.approx(at("waves_only", step), abs=0.02)
+
+
+def test_the_exported_story_is_one_small_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["lab", "--export-story", str(tmp_path / "story")])
+    (path,) = (tmp_path / "story").iterdir()
+    assert str(path) in capsys.readouterr().err.replace("\n", "")
+    text = path.read_text()
+    assert len(text.encode()) < MOST_BYTES
+    assert not re.search(r'(src|href)="(/static|https?:)', text)
+    with pytest.raises(SystemExit) as refused:
+        main(["lab", "--export-story", str(path)])
+    assert refused.value.code == 2
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return story.export(tmp_path_factory.mktemp("story")).as_uri()
+
+
+@pytest.fixture
+def reader(chromium: Any, watch: Any, exported: str) -> Iterator[Callable[..., Any]]:
+    """Opens the exported story, without a network."""
+    opened = []
+
+    def open_story(width: int = 1280, theme: str = "light", **options: Any) -> Any:
+        context = chromium.new_context(
+            viewport={"width": width, "height": 844}, color_scheme=theme, offline=True, **options
+        )
+        watched = watch(context)
+        opened.append((context, watched))
+        watched.page.goto(exported)
+        expect(watched.page.locator("html")).to_have_attribute("data-ready", "true")
+        return watched.page
+
+    yield open_story
+    for context, watched in opened:
+        context.close()
+        assert watched.problems == []
+        assert watched.hosts == set()
+
+
+@browser
+@pytest.mark.parametrize("width", [390, 820, 1280, 1920])
+def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibility: Any) -> None:
+    for theme in ("light", "dark"):
+        page = reader(width, theme, reduced_motion="reduce")
+        scenes = page.locator("section.scene")
+        assert scenes.count() == 10
+        for i in range(10):
+            scenes.nth(i).locator("figure").scroll_into_view_if_needed()
+            expect(scenes.nth(i)).to_have_attribute("data-drawn", re.compile(r"\d+"))
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        if width in (390, 1280):
+            page.click('[data-guess="half"]')
+            assert accessibility(page) == []
+
+
+@browser
+def test_it_moves_within_a_second(chromium: Any, exported: str) -> None:
+    times = []
+    for _ in range(3):
+        context = chromium.new_context(viewport={"width": 1280, "height": 844}, offline=True)
+        page = context.new_page()
+        page.add_init_script(
+            "const wait = () => Number(document.getElementById('watch')?.dataset.drawn ?? 0) >= 3"
+            " ? (window.moved = performance.now()) : requestAnimationFrame(wait); requestAnimationFrame(wait);"
+        )
+        page.goto(exported)
+        page.wait_for_function("window.moved")
+        times.append(page.evaluate("window.moved"))
+        context.close()
+    assert min(times) < 1000
+
+
+@browser
+def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
+    page = reader(reduced_motion="reduce")
+    page.wait_for_function("document.getElementById('formula').dataset.checked")
+    page.click('[data-guess="few"]')
+    shown = {
+        element.get_attribute("data-number"): re.sub(r"[\s\u202f\u00a0]", "", element.inner_text())
+        for element in page.locator("[data-number]").all()
+    }
+    others = {other["task"]: other for other in HEADER["others"]}
+    last_waves = neuron_waves(network_at(-1), ADDITION.structure.coordinate)
+    share = share_text
+    neuron = int(shown["neuron"])
+    expected = {
+        "p": P,
+        "last": P - 1,
+        "n": 48,
+        "m": 51,
+        "answer": (48 + 51) % P,
+        "pairs": P * P,
+        "shown": int(TRAINED.sum()),
+        "unseen": int((~TRAINED).sum()),
+        "width": HEADER["width"],
+        "chance": f"{100 / P:.1f}%",
+        "memorized": MEMORIZED,
+        "trainMemorized": share(at("train_accuracy", MEMORIZED)),
+        "testMemorized": share(at("test_accuracy", MEMORIZED)),
+        "silenceSteps": SILENCE - MEMORIZED,
+        "testSilence": share(at("test_accuracy", SILENCE)),
+        "wavesMemorized": share(at("waves_only", MEMORIZED)),
+        "wavesEarly": EARLY,
+        "wavesEarlyScore": share(at("waves_only", EARLY)),
+        "trainEarly": share(at("train_accuracy", EARLY)),
+        "spreadStart": f"{at('spread', 0):.2f}",
+        "spreadMemorized": f"{at('spread', MEMORIZED):.2f}",
+        "explainedMemorized": share(at("explained", MEMORIZED)),
+        "explainedEnd": share(at("explained", END)),
+        "flipStart": SILENCE,
+        "flipFrom": share(at("test_accuracy", SILENCE)),
+        "flipTo": share(at("test_accuracy", GROKKED)),
+        "grokked": GROKKED,
+        "ratio": round(GROKKED / MEMORIZED),
+        "pureCount": round(at("pure", END) * HEADER["width"]),
+        "frequencies": len(set(last_waves.frequency[last_waves.explained > HEADER["pure"]].tolist())),
+        "neuron": neuron,
+        "frequency": int(last_waves.frequency[neuron]),
+        "formulaFrequencies": "onefrequency",
+        "formulaWidth": 5,
+        "formulaAccuracy": "100%",
+        "formulaMargin": shown["formulaMargin"],
+        "exactWidth": exact_width(ADDITION.structure.coordinate),  # type: ignore[arg-type]
+        "cubicShown": "90%",
+        "cubicTrain": share(others["n^3+n*m^2+m"]["curves"]["train_accuracy"][-1]),
+        "cubicTest": share(others["n^3+n*m^2+m"]["curves"]["test_accuracy"][-1]),
+        "mixedTest": share(others["n^2+m^2+n*m"]["curves"]["test_accuracy"][-1]),
+        "settings": shown["settings"],
+    }
+    assert shown == {name: str(value) for name, value in expected.items()}
+
+
+def share_text(x: float) -> str:
+    return f"{100 * x:.{1 if 0 < x < 0.1 or 0.985 < x < 1 else 0}f}%"
+
+
+@browser
+def test_the_page_computes_what_the_library_computes(reader: Any) -> None:
+    page = reader(reduced_motion="reduce")
+    found = page.evaluate(
+        """async (steps) => {
+          const { Replay } = await import("lab/story/replay.js");
+          const { answerTable } = await import("lab/network.js");
+          const { closedForm } = await import("lab/closedform.js");
+          const { activation, refusal } = await import("lab/activations.js");
+          const replay = await Replay.load();
+          const answer = (n, m) => (n + m) % replay.modulus;
+          const right = (frame) => {
+            const { predictions } = answerTable(frame, answer);
+            return Array.from(predictions);
+          };
+          const half = (replay.modulus - 1) / 2;
+          const all = Array.from({ length: half }, (_, i) => i + 1);
+          const exact = answerTable(closedForm(replay.modulus, all), answer);
+          return {
+            trained: steps.map((step) => right(replay.frame(step))),
+            phases: steps.map((step) => Array.from(replay.frame(step).phases)),
+            frequency: steps.map((step) => Array.from(replay.frame(step).frequency)),
+            explained: steps.map((step) => Array.from(replay.frame(step).explained)),
+            one: right(closedForm(replay.modulus, [1])),
+            margins: [Math.min(...exact.margins), Math.max(...exact.margins)],
+            unknown: [activation("softplus"), refusal("softplus"), refusal("x^3")],
+            activations: ["quadratic", "relu", "gelu", "abs", "tanh", "silu", "x^3"].map(
+              (name) => activation(name)(-0.7)),
+          };
+        }""",
+        [HEADER["steps"][0], END],
+    )
+    table = ADDITION.table.reshape(-1)
+    for place, frame in enumerate((0, -1)):
+        network = network_at(frame)
+        mine = np.asarray(predictions(network)).reshape(-1)
+        assert (np.array(found["trained"][place]) == mine).mean() > 0.999
+        waves = neuron_waves(network, ADDITION.structure.coordinate)
+        np.testing.assert_array_equal(found["frequency"][place], waves.frequency)
+        np.testing.assert_allclose(
+            np.exp(1j * np.array(found["phases"][place])), np.exp(1j * waves.phases).reshape(-1), atol=1e-3
+        )
+        np.testing.assert_allclose(found["explained"][place], waves.explained, atol=1e-4)
+    assert found["one"] == table.tolist()
+    np.testing.assert_allclose(found["margins"], 1, atol=1e-5)
+    assert found["unknown"][0] is None
+    assert "softplus" in found["unknown"][1]
+    assert found["unknown"][2] is None
+    assert np.isfinite(found["activations"]).all()
+
+
+@browser
+def test_the_reader_can_touch_it(reader: Any) -> None:
+    page = reader()
+    # Ask for a sum: every scene follows.
+    page.locator("#question").scroll_into_view_if_needed()
+    page.locator('#question input[aria-label="n"]').fill("7")
+    page.locator('#question input[aria-label="m"]').fill("58")
+    expect(page.locator("#question .reply")).to_contain_text(f"7 + 58 is {65 % P}")
+    expect(page.locator("#question .reply")).to_contain_text(f"at the end {65 % P}")
+    expect(page.locator('#through [data-number="answer"]')).to_have_text(str(65 % P))
+    # Touch a cell of the table, and drag the time.
+    page.locator("#watch").scroll_into_view_if_needed()
+    box = page.locator("#watch canvas.cells").bounding_box()
+    page.locator("#watch canvas.cells").click(position={"x": box["width"] * 2.5 / P, "y": box["width"] * 3.5 / P})
+    expect(page.locator("#watch .reply")).to_contain_text("3 + 2 = ?")
+    page.locator('#watch input[type="range"]').fill("1000")
+    expect(page.locator("#watch .score .test")).to_contain_text("100")
+    expect(page.locator("#watch .round")).to_have_attribute("aria-label", "Play")
+    # Unwrap a neuron, choose another, choose a function that cannot be learnt.
+    page.locator("#waves").scroll_into_view_if_needed()
+    page.get_by_role("button", name="Unwrap the circle").click()
+    before = page.locator('#waves [data-number="neuron"]').inner_text()
+    page.locator('#waves input[aria-label^="Neuron"]').fill("60")
+    expect(page.locator('#waves [data-number="neuron"]')).not_to_have_text(before)
+    page.locator("#formula").scroll_into_view_if_needed()
+    page.locator("#formula input").fill(str((P - 1) // 2))
+    expect(page.locator('[data-number="formulaWidth"]')).to_have_text(str(2 * P - 1))
+    expect(page.locator('[data-number="formulaMargin"]')).to_have_text("1")
+    page.locator("#limits").scroll_into_view_if_needed()
+    page.locator('#limits [data-value="n*m"]').click()
+    expect(page.locator("#limits .reply")).to_contain_text("n·m mod")
+
+
+@browser
+def test_it_is_the_first_thing_the_lab_shows(chromium: Any, lab: Any, watch: Any) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    watched = watch(context)
+    page = watched.page
+    sizes: list[int] = []
+    page.on("response", lambda answer: sizes.append(int(answer.headers.get("content-length", 0))))
+    page.goto(lab.url)
+    page.wait_for_url(re.compile(r"/$"))
+    expect(page.locator("html")).to_have_attribute("data-ready", "true")
+    page.locator(".end .button").click()
+    expect(page.locator("#train")).to_be_visible()
+    assert sum(sizes) < MOST_BYTES, "story and lab together"
+    context.close()
+    assert watched.problems == []
