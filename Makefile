@@ -19,7 +19,7 @@ test: $(TESTING) chromium axe
 
 # The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read.
 docs: $(VENV)/with-docs
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # Wheel and source distribution in dist/.
 dist: $(VENV)/with-dist

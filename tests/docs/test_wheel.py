@@ -73,6 +73,8 @@ def test_commands_run_without_extras(environment: Path, command: tuple[str, ...]
 
 @pytest.mark.xdist_group("wheel")
 def test_extras_are_not_there(environment: Path) -> None:
-    script = "import importlib.util as u; print([n for n in ('ray', 'playwright', 'mkdocs', 'pytest') if u.find_spec(n)])"
+    script = (
+        "import importlib.util as u; print([n for n in ('ray', 'playwright', 'mkdocs', 'pytest') if u.find_spec(n)])"
+    )
     ran = subprocess.run([environment, "-I", "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
