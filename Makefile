@@ -1,22 +1,32 @@
-# Both commands need only Python 3.11+, make and git: they create .venv and install everything first.
+# Every command needs only Python 3.11+, make and git: it creates .venv and installs what it needs first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
+PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+TESTING := $(patsubst %,$(VENV)/with-%,dev dist docs export ray)
 
-.PHONY: test reproduce attacks install format chromium axe
+.PHONY: test reproduce docs dist attacks install format chromium axe
 
 reproduce: $(INSTALLED)
 	$(BIN)/modgrok reproduce
 
-test: $(INSTALLED) chromium axe
+test: $(TESTING) chromium axe
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist loadgroup
 
+# The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read.
+docs: $(VENV)/with-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# Wheel and source distribution in dist/.
+dist: $(VENV)/with-dist
+	$(BIN)/python -m build --no-isolation
+
 # Half an hour of crashes, full disks, changed files, lies and signals; writes the table of docs/reliability.md.
-attacks: $(INSTALLED)
+attacks: $(TESTING)
 	for name in faults mutations lying_files command_lines signals; do \
 	  $(BIN)/python benchmarks/attacks/$$name.py --write || exit 1; \
 	done
@@ -26,10 +36,15 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "modgrok needs Python 3.11 or newer; name one with make PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,export,ray]'
+	$(PIP_INSTALL) .
 	touch $@
 
-format: $(INSTALLED)
+# .venv/with-docs says that the extra docs of pyproject.toml is installed.
+$(VENV)/with-%: $(INSTALLED)
+	$(PIP_INSTALL) '.[$*]'
+	touch $@
+
+format: $(VENV)/with-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

@@ -9,10 +9,12 @@ import modgrok as mg
 
 NAMES = [
     "Analysis",
+    "Architecture",
     "Experiment",
     "ModgrokError",
     "Network",
     "Observer",
+    "Overview",
     "Run",
     "Score",
     "Split",
@@ -22,23 +24,34 @@ NAMES = [
     "Task",
     "analyse",
     "average_ipr",
+    "classify",
     "cleaning_table",
+    "critical",
     "distance_to_closed_form",
     "grokked_at",
+    "landscape",
+    "load",
     "load_network",
     "memorized_at",
     "neuron_waves",
+    "open",
     "outputs",
+    "overview",
+    "plot",
     "power_spectrum",
     "predictions",
+    "record",
+    "reproduce",
     "run_sweep",
     "save_network",
     "score",
     "score_table",
     "solve",
+    "sweep",
     "task",
     "train",
     "train_all",
+    "two_layer",
 ]
 
 TINY = {"width": 16, "lr": 0.1, "steps": 3, "evaluations": 3, "snapshots": 2}
@@ -101,3 +114,36 @@ def test_train_all(tmp_path: Path) -> None:
     runs = mg.train_all(experiments, tmp_path)
     assert [run.result["steps"] for run in runs] == [3, 2, 3]
     assert len(list(mg.Store(tmp_path))) == 2
+
+
+def test_the_package_is_a_program() -> None:
+    command = [sys.executable, "-m", "modgrok"]
+    shown = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout == f"modgrok {mg.__version__}\n"
+    wrong = subprocess.run([*command, "trian"], capture_output=True, text=True, check=False)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "did you mean 'train'?" in wrong.stderr
+
+
+def test_train_takes_every_network_and_kind_of_task(tmp_path: Path) -> None:
+    tiny = {name: value for name, value in TINY.items() if name != "width"} | {"store": tmp_path}
+    runs = [
+        mg.train("add:4", network="mlp", width=8, **tiny),
+        mg.train("group:S3", network="embedding-mlp", width=8, embedding=4, **tiny),
+    ]
+    assert [run.network.signature.outputs for run in runs] == [7, 6]
+    assert [run.network.architecture.name for run in runs] == ["mlp", "embedding-mlp"]
+
+
+def test_a_measure_is_a_function(tmp_path: Path) -> None:
+    from modgrok.training.recording import MEASURES
+
+    def smallest(network: mg.Network, data: object) -> object:
+        return abs(network.w_out).min()
+
+    try:
+        run = mg.train("n + m", modulus=7, store=tmp_path, record=[smallest], **TINY)
+    finally:
+        MEASURES.pop("smallest", None)
+    assert run.history["smallest"][-1] == pytest.approx(np.abs(run.network.w_out).min(), rel=1e-6)
+    assert run.result["smallest"] == run.history["smallest"][-1]

@@ -47,11 +47,12 @@ def train(store: Store, calls: int | None = None, experiment: Experiment = SMALL
 
 
 def contents(run: Run) -> dict[str, bytes]:
-    """All that a run is, by file, but for the time that it took and the digest of the file that says so."""
+    """All that a run is, by file, but for the time that it took, the sources' commit, and the digests of the files that
+    say so."""
     found = {str(path.relative_to(run.folder)): path.read_bytes() for path in files_of(run)}
     for name in found:
-        if name == "result.json":
-            found[name] = re.sub(rb'"(seconds|digest)": [^,\n]*', b"", found[name])
+        if name.endswith(".json"):
+            found[name] = re.sub(rb'"(seconds|commit|digest)": [^,\n]*', b"", found[name])
     return found
 
 

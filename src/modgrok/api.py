@@ -3,7 +3,7 @@
 Everything that is a task is a text of any family, a callable, a table or a `Task`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,23 +51,37 @@ def sweep(
 ) -> Table:
     """Trains all combinations of settings and returns their table.
 
-    `vary` is a mapping from settings to values, each an axis of its own, or a list of axes as `Sweep` takes them.
+    `vary` is a mapping from settings to values, each an axis of its own, or a list of axes as `Sweep` takes them. Tasks
+    vary like all else, functions among them; the table calls them by their own names, or by the keys of a mapping:
+
+        mg.sweep("n + m", 31, vary={"task": {"square": lambda n, m: (n + m) ** 2}, "seed": range(3)})
     """
     from modgrok.experiments.sweeps.engines import engine_named
 
     place = as_store(store)
     axes = [{name: values} for name, values in vary.items()] if isinstance(vary, dict) else list(vary)
-    described = (
-        [
-            {name: [describe_source(one, modulus, place)["task"] for one in values] if name == "task" else values}
-            for axis in axes
-            for name, values in axis.items()
-        ]
-        if all(isinstance(axis, dict) and len(axis) == 1 for axis in axes)
-        else axes
-    )
+    names: dict[str, str] = {}
+    for i, axis in enumerate(axes):
+        if isinstance(axis, Mapping) and not isinstance(tasks := axis.get("task", ""), str):
+            described = _describe_tasks(tasks, modulus, place)
+            axes[i] = {**axis, "task": list(described)}
+            names |= described
     experiment = Experiment.from_dict(DEFAULTS | describe_source(task, modulus, place) | settings)
-    return run_sweep(Sweep(experiment, described), place, engine_named(engine, address))
+    table = run_sweep(Sweep(experiment, axes), place, engine_named(engine, address))
+    table["task"] = [names.get(text, text) for text in table["task"]]
+    return table
+
+
+def _describe_tasks(given: Any, modulus: int | None, store: Store) -> dict[str, str]:
+    """What experiments call each task, and how the table is to call it."""
+    pairs = given.items() if isinstance(given, Mapping) else [(_own_name(one), one) for one in given]
+    texts = [(describe_source(one, modulus, store)["task"], name) for name, one in pairs]
+    return {text: name or text for text, name in texts}
+
+
+def _own_name(task: Any) -> str:
+    name = getattr(task, "__name__", "")
+    return "" if name == "<lambda>" else name
 
 
 def critical(

@@ -66,15 +66,12 @@ def end_unless(others_care: Callable[[], bool]) -> None:
 
 
 def end(code: int, sentence: str = "") -> None:
-    """Ends the program now, after what was printed is out and the processes of a Ray cluster of its own are gone."""
+    """Ends the program now, after what was printed is out."""
     with contextlib.suppress(Exception):
         if sys.stderr.isatty():
             sys.stderr.write("\x1b[?25h")  # A progress bar hides the cursor.
         if sentence:
             sys.stderr.write(f"modgrok: {sentence}\n")
-    with contextlib.suppress(Exception):
-        if "ray" in sys.modules:
-            sys.modules["ray"].shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()

@@ -10,8 +10,13 @@ import pytest
 from modgrok import cli
 from modgrok.commands import critical
 from modgrok.experiments import Experiment
+from modgrok.experiments.result import Result
 
 SMALL = ["n + m", "--modulus", "11", "17", "23", "--seeds", "4", "--resolution", "0.02", "--steps", "50"]
+
+
+def ended(grokked_at: int | None) -> Result:
+    return Result("0" * 12, "finished", 50, 0.1, 1.0, None, None, None, None, grokked_at, None, 1.0)
 
 
 @pytest.fixture
@@ -19,11 +24,11 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Experiment]:
     """Runs succeed above 4/√p, and a bit earlier with balanced sampling."""
     asked: list[Experiment] = []
 
-    def train(work: Any, experiments: Sequence[Experiment]) -> list[dict[str, Any] | None]:
+    def train(work: Any, experiments: Sequence[Experiment]) -> list[Result | None]:
         asked.extend(experiments)
         bounds = [2.5 / e.modulus**0.5 - 0.05 * (e.sampling == "balanced") for e in experiments]
         pairs = zip(experiments, bounds, strict=True)
-        return [{"grokked_at": 9 if e.fraction + 0.004 * (e.seed - 2) > bound else None} for e, bound in pairs]
+        return [ended(9 if e.fraction + 0.004 * (e.seed - 2) > bound else None) for e, bound in pairs]
 
     monkeypatch.setattr(critical, "_train", train)
     return asked

@@ -128,6 +128,43 @@ def test_mistakes_are_sentences(
     assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["n + m", "--modulus", "5", "--network", "transformer", "--layers", "1", "--heads", "2", "--width", "8"],
+        ["group:S3", "--network", "embedding-mlp", "--width", "8", "--embedding", "4", "--combine", "concat"],
+        [
+            "parity:30,3",
+            "--network",
+            "mlp",
+            "--width",
+            "8",
+            "--loss",
+            "hinge",
+            "--optimizer",
+            "sgd",
+            "--batch-size",
+            "8",
+        ],
+        ["add:4", "--width", "8", "--hold-norm", "--record", "ipr"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_every_network_and_kind_of_task_has_its_flags(run_json: Any, tmp_path: Path, arguments: list[str]) -> None:
+    small = ["--steps", "2", "--evaluations", "2", "--snapshots", "0", "--store", str(tmp_path)]
+    result = run_json("train", *arguments, *small)
+    assert result.keys() >= PROMISED - {"ipr", "task_ipr"}
+    assert (result["status"], result["steps"]) == ("finished", 2)
+
+
+def test_a_flag_that_nobody_reads_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["train", "n+m", "--heads", "2", "--store", str(tmp_path / "store")])
+    assert ended.value.code == 2
+    assert "Heads is given, and nothing here reads it" in capsys.readouterr().err
+    assert not (tmp_path / "store").exists()
+
+
 def test_expressions_may_begin_with_a_minus(run_json: Any, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["-n+m", "--modulus", "7"], ["--modulus", "7", "-(n + 2*m)"], ["--modulus", "7", "-2*n-m"]):
         result = run_json("classify", *arguments)

@@ -1,5 +1,6 @@
 """Stored JSON: only what the dataclass declares, and only what was written."""
 
+import contextlib
 import json
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -27,7 +28,7 @@ GOOD = {"name": "n", "kind": "a", "steps": 3, "rate": 1, "loss": None, "flags": 
 
 def read(path, content):
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-    return build(Example, read_json(path, sealed=False), path)
+    return build(Example, read_json(path).value, path)
 
 
 def test_what_is_declared_is_read(tmp_path):
@@ -78,12 +79,9 @@ def test_what_is_no_object_is_refused(tmp_path, content):
 def test_no_byte_of_a_sealed_file_changes_unnoticed(tmp_path):
     path = tmp_path / "file"
     write_sealed_json(path, GOOD)
-    assert read_json(path, sealed=True) == GOOD
+    assert read_json(path) == (GOOD, True)
     content = path.read_bytes()
     for place in range(len(content)):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with pytest.raises(Damaged):
-            read_json(path, sealed=True)
-    path.write_text(json.dumps(GOOD))
-    with pytest.raises(Damaged, match="lost its digest"):
-        read_json(path, sealed=True)
+        with contextlib.suppress(Damaged):
+            assert not read_json(path).sealed

@@ -68,6 +68,7 @@ def test_train_scrub_look_inside_take_apart_share(
     expect(page.locator("#step")).to_have_text("step 250")
     expect(page.locator("html")).to_have_attribute("data-drawn", "250")
     assert not any("paused" in text for text in page.evaluate("window.said"))
+    expect(page.locator("#notice")).to_be_hidden()
 
     # Scrub back: all panels follow.
     page.locator("#panels").focus()

@@ -53,6 +53,7 @@ def test_what_the_story_claims_is_so() -> None:
     assert MEASURED["test_accuracy"][between].max() < 0.1, "silence: the test accuracy hardly moves"
     assert MEASURED["train_accuracy"][between].min() > 0.99, "nothing left to learn from the examples"
     assert at("waves_only", MEMORIZED) > 0.98, "waves alone answer nearly all"
+    assert at("waves_only", 0) < 0.05, "an untrained network's waves answer next to nothing"
     assert EARLY < MEMORIZED
     assert at("train_accuracy", EARLY) < 0.5, "with barely … of its own examples right"
     assert MEASURED["waves_only"][MEASURED["step"] >= EARLY].min() > 0.88, "there all along"
@@ -64,6 +65,7 @@ def test_what_the_story_claims_is_so() -> None:
     after = MEASURED["step"] > 1.2 * GROKKED
     assert after.sum() >= 10
     assert MEASURED["test_accuracy"][after].min() > 0.99, "a plateau after"
+    assert (parts_at_answers() > 0).sum(axis=0).min() > len(parts_at_answers()) / 2, "most waves agree at the answer"
     others = {other["task"]: other["curves"] for other in HEADER["others"]}
     assert others["n^3+n*m^2+m"]["train_accuracy"][-1] > 0.99
     assert abs(others["n^3+n*m^2+m"]["test_accuracy"][-1] - chance) < 0.02, "at chance"
@@ -138,9 +140,8 @@ def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibil
             scenes.nth(i).locator("figure").scroll_into_view_if_needed()
             expect(scenes.nth(i)).to_have_attribute("data-drawn", re.compile(r"\d+"))
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        if width in (390, 1280):
-            page.click('[data-guess="half"]')
-            assert accessibility(page) == []
+        page.click('[data-guess="half"]')
+        assert accessibility(page) == []
 
 
 @browser
@@ -172,6 +173,7 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
     others = {other["task"]: other for other in HEADER["others"]}
     last_waves = neuron_waves(network_at(-1), ADDITION.structure.coordinate)
     share = share_text
+    parts = parts_at_answers()[:, 48, 51]
     neuron = int(shown["neuron"])
     expected = {
         "p": P,
@@ -190,6 +192,7 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "silenceSteps": SILENCE - MEMORIZED,
         "testSilence": share(at("test_accuracy", SILENCE)),
         "wavesMemorized": share(at("waves_only", MEMORIZED)),
+        "wavesStart": share(at("waves_only", 0)),
         "wavesEarly": EARLY,
         "wavesEarlyScore": share(at("waves_only", EARLY)),
         "trainEarly": share(at("train_accuracy", EARLY)),
@@ -204,6 +207,8 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "ratio": round(GROKKED / MEMORIZED),
         "pureCount": round(at("pure", END) * HEADER["width"]),
         "frequencies": len(set(last_waves.frequency[last_waves.explained > HEADER["pure"]].tolist())),
+        "agreeing": int((parts > 0).sum()),
+        "wavesAdded": len(parts),
         "neuron": neuron,
         "frequency": int(last_waves.frequency[neuron]),
         "formulaFrequencies": "onefrequency",
@@ -218,6 +223,16 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "settings": shown["settings"],
     }
     assert shown == {name: str(value) for name, value in expected.items()}
+
+
+def parts_at_answers() -> np.ndarray:
+    """What the waves of each frequency add to the right answer of every pair, at the end."""
+    network = network_at(-1)
+    frequency = neuron_waves(network, ADDITION.structure.coordinate).frequency
+    n, m = np.indices((P, P))
+    hidden = (network.w_in[:, 0][:, n] + network.w_in[:, 1][:, m]) ** 2
+    added = hidden * network.w_out.T[:, (n + m) % P]
+    return np.stack([added[frequency == k].sum(axis=0) for k in np.unique(frequency)])
 
 
 def share_text(x: float) -> str:

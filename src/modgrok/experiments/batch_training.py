@@ -19,9 +19,18 @@ from modgrok.experiments.programs import rates_of
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.networks import Network
-from modgrok.training.batch import SHARING, compiled, freeze, select, share_between_devices, stack, unstack
+from modgrok.training.batch import (
+    SHARING,
+    compiled,
+    freeze,
+    select,
+    share_between_devices,
+    stack,
+    stacked_shapes,
+    unstack,
+)
 from modgrok.training.data import RunData, run_data
-from modgrok.training.devices import run_bytes
+from modgrok.training.devices import precision_of, run_bytes
 from modgrok.training.evaluation import recorded_names, settle
 from modgrok.training.loop import NEVER, State
 
@@ -302,6 +311,27 @@ def measure_speed(batch: Batch, store: Store) -> Speed:
         runs * count * flops / spent,
         compilation,
     )
+
+
+def precompile(batch: Batch, devices: tuple[Any, ...]) -> None:
+    """Compiles a batch's program into the cache on disk, from shapes alone, so that its training finds it there."""
+    with precision_of(batch.program):
+        count, first = len(batch.members), batch.members[0]
+        program, used = share_between_devices(batch.program, count, batch.room.rows, devices)
+        randomly, _, advance = compiled(program, used)
+        count += -count % len(used) if program.shared == 1 else 0
+        parts = (
+            run_data(program, first.task, first.examples, batch.room),
+            rates_of(first.experiment),
+            np.uint32(0),
+            np.ones((), program.dtype),
+        )
+        data, rates, seeds, scales = (stacked_shapes(part, count, program, used) for part in parts)
+        fresh = (seeds, scales, rates, data.batch)
+        state = jax.eval_shape(randomly, *fresh)
+        placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=seeds.sharding), state)
+        randomly.lower(*fresh).compile()
+        advance.lower(placed, data, rates, seeds, np.int32(0), np.int32(1), np.bool_(False)).compile()
 
 
 def tensor_name(path: Any) -> str:

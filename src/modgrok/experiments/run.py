@@ -89,10 +89,10 @@ class Run:
     @property
     def _settings(self) -> Settings:
         path = self.folder / "experiment.json"
-        content = read_json(path, sealed=False)
+        content, sealed = read_json(path)
         older = content.keys() == {"experiment", "environment"}
-        if not older:
-            content = read_json(path, sealed=True)
+        if older == sealed:
+            raise Damaged(f"{path} has lost its digest.")
         found = build(Settings, content, path)
         if found.format not in (1, FORMAT):
             raise ModgrokError(f"{path} has format {found.format}, and this modgrok knows those up to {FORMAT}.")
@@ -127,10 +127,12 @@ class Run:
         path = self.folder / "result.json"
         if not exists(path):
             return None, None
-        content = read_json(path, sealed=self.format > 1)
-        kept = _kept(content.pop("kept"), path) if self.format > 1 and "kept" in content else None
+        content, sealed = read_json(path)
+        kept = _kept(content.pop("kept"), path) if "kept" in content else None
+        if sealed != (kept is not None) or (not sealed and self.format > 1):
+            raise Damaged(f"{path} has lost its digest.")
         result = Result.from_dict(content, path)
-        if result.run != self.id or (kept is None and self.format > 1):
+        if result.run != self.id:
             raise Damaged(f"{path} is not the result of run {self.id}.")
         return result, kept
 

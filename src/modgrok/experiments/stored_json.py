@@ -5,7 +5,7 @@ import json
 import math
 import types
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from modgrok.errors import Damaged
 from modgrok.experiments.files import write_bytes
@@ -23,10 +23,19 @@ def write_sealed_json(path: Path, value: dict[str, Any]) -> None:
     write_bytes(path, seal((text + "\n").encode()))
 
 
-def read_json(path: Path, sealed: bool) -> dict[str, Any]:
-    """The object in a file, without its digest. One that has a digest fits it; with `sealed` it has one."""
+class Stored(NamedTuple):
+    """The object in a file, without its digest."""
+
+    value: dict[str, Any]
+    sealed: bool
+    """Whether there is a digest, which then fits."""
+
+
+def read_json(path: Path) -> Stored:
+    """What a file holds; `Damaged` where that is no object, or not what was written."""
     content = read_file(path)
-    if sealed or has_digest(content):
+    sealed = has_digest(content)
+    if sealed:
         check_seal(content, path)
     try:
         value = parse_json(content)
@@ -35,7 +44,7 @@ def read_json(path: Path, sealed: bool) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Damaged(f"{path} does not hold a JSON object.")
     value.pop("digest", None)
-    return value
+    return Stored(value, sealed)
 
 
 def build(kind: type[Value], value: dict[str, Any], path: Path) -> Value:

@@ -175,11 +175,12 @@ def network_at(run: Run, step: int) -> Network:
 
 
 def command(experiment: Experiment) -> str:
-    """The shortest command line that trains exactly this resolved experiment."""
+    """The shortest command line that trains exactly this experiment."""
+    experiment = experiment.resolve()
     given: dict[str, Any] = {"task": experiment.task, "modulus": experiment.modulus}
     if experiment.task.startswith(TABLE):  # Only its store can load it, so nothing is left open.
         given |= {"lr": experiment.lr, "steps": experiment.steps}
-    while missing := _first_difference(Experiment(**given), experiment):
+    while (missing := _first_difference(Experiment(**given), experiment)) and missing not in given:
         given[missing] = getattr(experiment, missing)
     words = ["modgrok", "train", given.pop("task")]
     for name, value in given.items():

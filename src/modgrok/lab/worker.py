@@ -16,6 +16,7 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments.result import Result
 from modgrok.networks import Network
 
 PROGRESS_SECONDS = 0.25
@@ -46,8 +47,8 @@ class Reports(Observer):
     def kept(self, run: Any, step: int, network: Network) -> None:
         self.write({"event": "kept", "run": run.id, "step": step})
 
-    def ended(self, run: Any, result: Any) -> None:
-        self.write({"event": "ended", "run": run.id, "result": result})
+    def ended(self, run: Any, result: Result) -> None:
+        self.write({"event": "ended", "run": run.id, "result": result.as_dict()})
 
     def remark(self, sentence: str) -> None:
         self.write({"event": "remark", "message": sentence})

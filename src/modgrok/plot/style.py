@@ -4,7 +4,7 @@ import io
 import string
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +47,16 @@ SETTINGS: Any = {
 }
 
 
-def context() -> AbstractContextManager[None]:
+@contextmanager
+def context() -> "Iterator[None]":
     """Inside, figures look like this; outside, whatever else draws is left alone."""
     import matplotlib as mpl
     from cycler import cycler
 
-    return mpl.rc_context(SETTINGS | {"axes.prop_cycle": cycler(color=SERIES)})
+    with mpl.rc_context(SETTINGS | {"axes.prop_cycle": cycler(color=SERIES)}):
+        yield
+        interactive = mpl.is_interactive()
+    mpl.interactive(interactive)  # The first figure of a notebook turns this on, for all that follow.
 
 
 def grid(rows: int, columns: int, width: float = PAGE, height: float = 4.4, **more: Any) -> "tuple[Figure, Any]":

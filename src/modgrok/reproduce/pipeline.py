@@ -1,8 +1,12 @@
 """From a request to the report: plan, train, measure, draw, judge; every stage reads what the one before wrote."""
 
+import multiprocessing
+import os
+import signal
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +19,7 @@ from modgrok.experiments.sweeps.execution import Plan, execute, plan
 from modgrok.experiments.sweeps.results import Results
 from modgrok.plot import style
 from modgrok.reproduce.claim import Verdict
-from modgrok.reproduce.paper import DEFAULT, find_paper
+from modgrok.reproduce.paper import DEFAULT, Paper, find_paper
 from modgrok.reproduce.plan import shares
 from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session, write_record
 from modgrok.reproduce.report import write_report
@@ -78,8 +82,11 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
     if request.from_numbers is not None:
         profile = paper.profile(copy_records(request.from_numbers, paper, out))
     else:
-        train(request, studies, profile, watch)
-        measure(studies, profile, out, say)
+        with Measuring(paper, profile, out, say) as measuring:
+            alone = [study for study in studies if not study.needs(profile)]
+            measuring.start(alone)
+            train(request, studies, profile, watch)
+            measuring.start([study for study in studies if study not in alone])
     records = read_records(out, paper, profile)
     verdicts = {claim.name: claim.verdict(records) for claim in paper.claims}
     if request.numbers_only:
@@ -124,9 +131,69 @@ def _environment(store: Store, results: Results) -> dict[str, Any]:
     return next((run.settings["environment"] for run in runs if (run.folder / "experiment.json").exists()), {})
 
 
-def measure(studies: Sequence[Study], profile: Profile, out: Path, say: Say) -> None:
-    """Computes and writes the numbers of every study."""
-    store = Store(out / "runs")
+class Measuring:
+    """Computes and writes the numbers of studies: one after another in the end, or each in a process of its own as soon
+    as it can be where there are cores to spare."""
+
+    def __init__(self, paper: Paper, profile: Profile, out: Path, say: Say) -> None:
+        self.paper, self.profile, self.out, self.say = paper, profile, out, say
+        self.waiting: list[Study] = []
+        self.pool: Executor | None = None
+        self.started: list[tuple[Study, Future[float]]] = []
+
+    def __enter__(self) -> "Measuring":
+        if (spare := (os.cpu_count() or 1) // BLAS_THREADS) > 1:
+            self.pool = ProcessPoolExecutor(spare, multiprocessing.get_context("spawn"), _prepare_process)
+        return self
+
+    def start(self, studies: Sequence[Study]) -> None:
+        """These can be measured now: their runs have ended, or they need none."""
+        if self.pool is None:
+            self.waiting += studies
+            return
+        with _environment_of_processes():
+            for study in studies:
+                asked = (self.paper.key, self.profile.name, study.name, self.out)
+                self.started.append((study, self.pool.submit(measure, *asked)))
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self.pool is not None:
+            self.pool.shutdown(wait=error is None, cancel_futures=error is not None)
+        if error is not None:
+            return
+        taken = [(study.name, future.result()) for study, future in self.started]
+        taken += [(s.name, measure(self.paper.key, self.profile.name, s.name, self.out)) for s in self.waiting]
+        for name, seconds in taken:
+            if seconds > 2:
+                self.say(f"{name}: numbers in {duration(seconds)}")
+
+
+BLAS_THREADS = 4
+"""Threads of one process that measures."""
+
+
+def _prepare_process() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The terminal's Ctrl-C is for the process that started this one.
+
+
+@contextmanager
+def _environment_of_processes() -> Iterator[None]:
+    """Processes started inside leave the GPU alone and use few threads each."""
+    told = {"JAX_PLATFORMS": "cpu"} | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(BLAS_THREADS))
+    before = {name: os.environ.get(name) for name in told}
+    os.environ.update(told)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def measure(paper: str, profile_name: str, study_name: str, out: Path) -> float:
+    """Computes and writes the numbers of one study; returns how long that took."""
+    found, store = find_paper(paper), Store(out / "runs")
+    profile = found.profile(profile_name)
+    (study,) = (study for study in found.studies if study.name == study_name)
 
     def finished(experiment: Experiment) -> Run:
         run = store.add(experiment)
@@ -134,11 +201,9 @@ def measure(studies: Sequence[Study], profile: Profile, out: Path, say: Say) -> 
             raise ModgrokError(f"Run {run.id} has not ended; train it first.")
         return run
 
-    for study in studies:
-        began = time.monotonic()
-        write_record(out, study, profile, study.measure(profile, finished))
-        if (seconds := time.monotonic() - began) > 2:
-            say(f"{study.name}: numbers in {duration(seconds)}")
+    began = time.monotonic()
+    write_record(out, study, profile, study.measure(profile, finished))
+    return time.monotonic() - began
 
 
 def draw(studies: Sequence[Study], records: dict[str, Numbers], out: Path) -> list[Path]:

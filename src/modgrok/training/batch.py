@@ -47,9 +47,7 @@ def share_between_devices(
 
 
 @lru_cache(maxsize=64)
-def compiled(
-    program: Program, devices: tuple[Any, ...]
-) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices."""
     enable_cache()
     runs, data = _layout(program)
@@ -107,6 +105,21 @@ def stack(trees: Sequence[Any], program: Program, devices: tuple[Any, ...]) -> A
         )
 
     return jax.tree.map(place, specs, *trees, is_leaf=lambda node: isinstance(node, PartitionSpec))
+
+
+def stacked_shapes(tree: Any, count: int, program: Program, devices: tuple[Any, ...]) -> Any:
+    """What `stack` would make of so many trees like this one: shapes, types and places, without the numbers."""
+    runs, data = _layout(program)
+    mesh = _mesh(program, devices)
+    specs = data if isinstance(tree, RunData) and isinstance(data, RunData) else runs
+
+    def place(spec: PartitionSpec, part: Any) -> Any:
+        sharding = NamedSharding(mesh, spec)
+        return jax.tree.map(
+            lambda leaf: jax.ShapeDtypeStruct((count, *np.shape(leaf)), np.asarray(leaf).dtype, sharding=sharding), part
+        )
+
+    return jax.tree.map(place, specs, tree, is_leaf=lambda node: isinstance(node, PartitionSpec))
 
 
 def unstack(tree: Any, count: int) -> list[Any]:

@@ -25,9 +25,13 @@ def recorded_names(program: Program) -> tuple[str, ...]:
     return (*SCORES, *norms, *(measure.name for measure in program.recorded))
 
 
-def evaluate(program: Program, parameters: Parameters, data: RunData) -> dict[str, Array]:
-    """All curves at these weights. Dropout is off, and batch statistics are those of the whole training set."""
-    _, gradient = kernel_for(program).loss_and_gradient(program, parameters, data.batch, data.codes, None)
+def evaluate(
+    program: Program, parameters: Parameters, data: RunData, gradient: Parameters | None = None
+) -> dict[str, Array]:
+    """All curves at these weights. Dropout is off, and batch statistics are those of the whole training set; their
+    gradient is not computed again where it is known."""
+    if gradient is None:
+        _, gradient = kernel_for(program).loss_and_gradient(program, parameters, data.batch, data.codes, None)
     settled = settle(program, parameters, data)
     values = dict(zip(SCORES, _scores(program, settled, data), strict=True))
     group = program.architecture.group
@@ -47,7 +51,7 @@ def settle(program: Program, parameters: Parameters, data: RunData) -> Parameter
 
 
 def _scores(program: Program, parameters: Parameters, data: RunData) -> tuple[Array, ...]:
-    objective = Objective(program.loss, program.loss_precision, program.tolerance)
+    objective, kernel = Objective(program.loss, program.loss_precision, program.tolerance), kernel_for(program)
     total = data.answers.shape[0]
     blocks, rows = program.evaluation_blocks(total)
     padding = (0, blocks * rows - total)
@@ -55,7 +59,7 @@ def _scores(program: Program, parameters: Parameters, data: RunData) -> tuple[Ar
 
     def add_block(sums: Any, block: Any) -> tuple[Any, None]:
         inputs, answers, *weights = block
-        out = program.architecture.apply(parameters, inputs, program.signature)
+        out = kernel.outputs(program, parameters, inputs)
         losses = objective.losses(out, answers, data.codes).astype(program.dtype)
         right = objective.right(out, answers, data.codes).astype(program.dtype)
         now = [(values * weight).sum() for values in (losses, right) for weight in weights]

@@ -25,6 +25,9 @@ class State(NamedTuple):
     """What a run carries from step to step; with the step's number, all that is needed to resume it."""
 
     weights: Parameters
+    slope: tuple[Array, Parameters] | None
+    """Loss and gradient at these weights, which the next step and an evaluation share; None where a step sees others
+    than those of the whole training set."""
     optimizer: Any
     start: Start
     order: Int32[Array, "example"] | None
@@ -42,8 +45,10 @@ def start(program: Program, weights: Parameters, rates: Rates, batch: Batch) -> 
         weights if "decay_to_start" in program.features else None,
         norm(weights) if "hold_norm" in program.features else None,
     )
+    unknown = (jnp.zeros((), program.loss_precision), jax.tree.map(jnp.zeros_like, weights))
     return State(
         weights,
+        unknown if program.whole else None,
         transformation(program, rates).init(weights),
         beginning,
         jnp.arange(batch.labels.size, dtype=jnp.int32) if fixed else None,
@@ -64,6 +69,9 @@ def advance(
 ) -> tuple[State, dict[str, Array]]:
     """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN."""
     key = jax.random.fold_in(jax.random.key(seed), 1)
+    if program.whole:
+        first = lambda: _slope(program, state.weights, data)  # noqa: E731
+        state = state._replace(slope=jax.lax.cond(step == 0, first, lambda: state.slope))
 
     def body(i: Any, state: State) -> State:
         return _step(program, state, data, rates, key, step + i)
@@ -74,22 +82,25 @@ def advance(
     missing = jnp.full((), jnp.nan, program.dtype)
     return state, jax.lax.cond(
         measured,
-        lambda: evaluate(program, state.weights, data),
+        lambda: evaluate(program, state.weights, data, None if state.slope is None else state.slope[1]),
         lambda: dict.fromkeys(recorded_names(program), missing),
     )
 
 
 def _step(program: Program, state: State, data: RunData, rates: Rates, key: Any, step: Any) -> State:
-    order, chosen = state.order, data.batch
-    if program.rule is not None:
-        chosen = _fresh(program, key, step)
-    elif program.batch_size is not None:
-        order, chosen = _minibatch(program.batch_size, state.order, data.batch, key, step)
-    noise = None
-    if "dropout" in program.features:
-        noise = Noise(jax.random.fold_in(key, step), rates["dropout"], chosen.weight[0], None)
-    kernel = kernel_for(program)
-    loss, gradient = kernel.loss_and_gradient(program, state.weights, chosen, data.codes, noise)
+    order, kernel = state.order, kernel_for(program)
+    if state.slope is not None:
+        loss, gradient = state.slope
+    else:
+        chosen = data.batch
+        if program.rule is not None:
+            chosen = _fresh(program, key, step)
+        elif program.batch_size is not None:
+            order, chosen = _minibatch(program.batch_size, state.order, data.batch, key, step)
+        noise = None
+        if "dropout" in program.features:
+            noise = Noise(jax.random.fold_in(key, step), rates["dropout"], chosen.weight[0], None)
+        loss, gradient = kernel.loss_and_gradient(program, state.weights, chosen, data.codes, noise)
     moved, optimizer = update(program, rates, gradient, state.optimizer, state.weights, state.start, step)
     finite = jnp.isfinite(loss)
     if not kernel.guards:
@@ -97,14 +108,20 @@ def _step(program: Program, state: State, data: RunData, rates: Rates, key: Any,
     moving = finite & ~state.frozen
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
     diverged = ~finite & ~state.frozen
+    weights = jax.tree.map(keep, moved, state.weights)
     return State(
-        jax.tree.map(keep, moved, state.weights),
+        weights,
+        None if state.slope is None else _slope(program, weights, data),
         jax.tree.map(keep, optimizer, state.optimizer),
         state.start,
         order,
         state.frozen | diverged,
         jnp.where(diverged, step, state.diverged_at),
     )
+
+
+def _slope(program: Program, weights: Parameters, data: RunData) -> tuple[Array, Parameters]:
+    return kernel_for(program).loss_and_gradient(program, weights, data.batch, data.codes, None)
 
 
 def _fresh(program: Program, key: Any, step: Any) -> Batch:

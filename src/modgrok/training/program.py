@@ -18,6 +18,8 @@ CACHE_FLOATS = 1 << 17
 """Activations that one block of the CPU path holds: with their derivatives a megabyte, which stays in the cache."""
 DEVICE_FLOATS = 1 << 29
 """Activations of a block on other devices."""
+EVALUATED_FLOATS = 1 << 22
+"""Activations of a block that is only evaluated, on other devices."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,11 @@ class Program:
         return bool(getattr(self.architecture, "batch_norm", False))
 
     @property
+    def whole(self) -> bool:
+        """Whether every step sees the whole training set and nothing else, as an evaluation does."""
+        return self.batch_size is None and self.rule is None and "dropout" not in self.features
+
+    @property
     def parts(self) -> int:
         """In how many parts sums over examples are made: each device its own, or one device two."""
         return max(2, self.shared)
@@ -91,14 +98,16 @@ class Program:
     def evaluation_blocks(self, examples: int) -> tuple[int, int]:
         """The same for evaluations, which keep less. At least two blocks in each part: a loop of one is compiled, and
         rounds, as none."""
-        rows = min(-(-examples // (2 * self.parts)), max(512, CACHE_FLOATS // self.cost.activations))
+        floats, least = (CACHE_FLOATS, 2) if self.platform == "cpu" else (EVALUATED_FLOATS, 1)
+        rows = min(-(-examples // (least * self.parts)), max(512, floats // self.cost.activations))
         return self.blocks_of(rows, examples), rows
 
     def run_bytes(self, rows: int, extra: int, evaluated: int) -> int:
         """Memory that one run of a batch needs while it trains: weights, optimizer, activations and their derivatives,
         what a kernel keeps besides, and what is evaluated."""
         blocks, block = self.blocks(rows)
-        kept = (5 if blocks == 1 else 4) * block * (self.cost.activations + self.signature.outputs)
+        block = max((5 if blocks == 1 else 4) * block, 3 * self.evaluation_blocks(max(1, evaluated))[1])
+        kept = block * (self.cost.activations + self.signature.outputs)
         copies = 8 + self.window
         return np.dtype(self.dtype).itemsize * (copies * self.cost.parameters + kept + extra + 4 * evaluated)
 

@@ -131,7 +131,7 @@ def test_summaries(trained: tuple[Store, Results]) -> None:
         with pytest.raises(ModgrokError, match=says):
             summarize(SWEEP, table, outcome, x)
     single = Sweep(BASE)
-    assert summarize(single, sweep_table(single, Results([BASE], trained[0])), "ipr").cells[0][0].ended == 0
+    assert summarize(single, sweep_table(single, Results([BASE], trained[0])), "test_loss").cells[0][0].ended == 0
 
 
 @pytest.mark.parametrize("kind", ["curves", "map", "auto"])

@@ -82,7 +82,7 @@ def find_sweep(store: Store, name: str) -> Sweep:
 
 
 def _read(path: Path) -> SweepFile:
-    found = build(SweepFile, read_json(path, sealed=False), path)
+    found = build(SweepFile, read_json(path).value, path)
     try:
         Sweep.from_dict(dataclasses.asdict(found))
     except (ModgrokError, ValueError, KeyError, TypeError, OverflowError) as error:

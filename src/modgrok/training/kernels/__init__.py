@@ -30,11 +30,19 @@ class Kernel(Protocol):
     ) -> tuple[Any, Parameters]:
         """The weighted loss over the examples and its derivative with respect to the parameters."""
 
+    def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
+        """What the network says to some inputs, without noise."""
+
 
 def kernel_for(program: Program) -> Kernel:
     """The fastest kernel that knows this program."""
-    from modgrok.training.kernels import generic, gpu, two_layer
+    from modgrok.training.kernels import generic, two_layer
 
-    if program.architecture.name == "two-layer" and not program.codes:
-        return gpu.KERNEL if gpu.applies(program) else two_layer.KERNEL
-    return generic.KERNEL
+    if program.architecture.name != "two-layer" or program.codes:
+        return generic.KERNEL
+    if program.platform == "gpu":
+        from modgrok.training.kernels import gpu  # whose Pallas takes long to import
+
+        if gpu.applies(program):
+            return gpu.KERNEL
+    return two_layer.KERNEL

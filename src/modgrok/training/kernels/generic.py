@@ -50,5 +50,8 @@ class Generic:
         nothing = (jnp.zeros((), program.loss_precision), jax.tree.map(jnp.zeros_like, parameters))
         return sum_parts(program, add_block, nothing, blocks)
 
+    def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
+        return program.architecture.apply(parameters, inputs, program.signature)
+
 
 KERNEL = Generic()

@@ -6,12 +6,13 @@ normalization take the plain way, which is also what this one is checked against
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Float16, Float32
+from jaxtyping import Array, Float, Float16, Float32, Int32
 
 from modgrok.networks import Noise, TwoLayer
 from modgrok.networks.activation import activation
@@ -81,7 +82,10 @@ class Gpu:
     guards = True
 
     def room(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> Room:
-        return two_layer.KERNEL.room(program, inputs, rows)
+        """Coarser than the plain kernel's, so that more training sets share a compilation: slots that are not filled
+        cost nothing."""
+        plain = two_layer.KERNEL.room(program, inputs, rows)
+        return Room(pallas.round_up(plain.rows, 128), pallas.round_up(plain.slots, 16))
 
     def tables(self, program: Program, inputs: np.ndarray, room: Room) -> Any:
         rows = two_layer.KERNEL.tables(program, inputs, room)
@@ -112,7 +116,10 @@ class Gpu:
             mask = noise._replace(row=rows).mask((width,), program.dtype)
             padded = jnp.pad(mask > 0, ((0, 0), (0, pallas.padded_width(width) - width)))
             kept = Kept(padded.astype(HALF), jnp.asarray(1 / (1 - noise.rate)))
-        return _for_runs(program)(parameters, batch, kept)
+        return _for_runs(partial(_step, program))(parameters, batch, kept)
+
+    def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
+        return _for_runs(partial(_outputs, program))(parameters, inputs)
 
 
 KERNEL = Gpu()
@@ -129,21 +136,21 @@ def _network(program: Program) -> TwoLayer:
     return program.architecture
 
 
-def _for_runs(program: Program) -> Callable[..., Any]:
-    """One run's step, which takes all runs of a batch at once where it is mapped over them: only then it is known how
-    much there is to do."""
+def _for_runs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the number of runs and of one run's values, which learns how many there are where it is mapped over
+    them: only then it is known how much there is to do."""
 
     @jax.custom_batching.custom_vmap
-    def step(parameters: Parameters, batch: Batch, kept: Kept | None) -> Any:
-        return _step(program, 1, parameters, batch, kept)
+    def alone(*values: Any) -> Any:
+        return function(1, *values)
 
-    @step.def_vmap
+    @alone.def_vmap
     def _(runs: int, mapped: Any, *values: Any) -> Any:
-        axes = jax.tree.map(lambda is_mapped: 0 if is_mapped else None, mapped)
-        many = jax.vmap(lambda *run: _step(program, runs, *run), in_axes=axes, axis_size=runs)(*values)
+        axes = jax.tree.map(lambda is_mapped: 0 if is_mapped else None, tuple(mapped))
+        many = jax.vmap(partial(function, runs), in_axes=axes, axis_size=runs)(*values)
         return many, jax.tree.map(lambda _: True, many)
 
-    return step
+    return alone
 
 
 def _step(
@@ -174,19 +181,35 @@ def _step(
     }
 
 
+def _outputs(
+    program: Program, runs: int, parameters: Parameters, inputs: Int32[Array, "row S"]
+) -> Float32[Array, "row outputs"]:
+    network, columns, readout = _network(program), parameters["columns"], parameters["readout"]
+    layers = _function(network.activation), network.scales(program.signature)[:2]
+    tiles = _tiles(runs * len(inputs) * network.width)
+    scaled = pallas.scale_operands(
+        *layers, columns, readout, jnp.float32(1), (1, 1.0, True), (tiles.sizes, tiles.operands)
+    )
+    z = pallas.look_up_activate(*layers, columns, inputs, scaled.of_z, tiles.look_up)
+    return _multiply(z, scaled)[:, : program.signature.outputs]
+
+
+def _multiply(z: Float16[Array, "row width"], scaled: Scaled) -> Float32[Array, "row outputs"]:
+    dimensions = (((1,), (1,)), ((), ()))
+    return jax.lax.dot_general(z, scaled.inwards, dimensions, preferred_element_type=SINGLE) * scaled.of_run[0]
+
+
 def _residuals(
     program: Program, z: Float16[Array, "row width"], scaled: Scaled, labels: Any, weight: Any, share: Any
 ) -> tuple[Float[Array, "row"], Float16[Array, "row outputs"]]:
     """`pallas.residuals` in plain XLA, for every loss and any number of outputs."""
-    dimensions = (((1,), (1,)), ((), ()))
-    out = jax.lax.dot_general(z, scaled.inwards, dimensions, preferred_element_type=SINGLE) * scaled.of_run[0]
     objective = Objective(program.loss, program.loss_precision)
 
     def weighted(out: Any) -> Any:
         losses = objective.losses(out, labels, None, program.signature.outputs)
         return weight.astype(losses.dtype) * losses
 
-    losses, pull_back = jax.vjp(weighted, out)
+    losses, pull_back = jax.vjp(weighted, _multiply(z, scaled))
     (d_out,) = pull_back(jnp.ones_like(losses))
     return losses, pallas.to_half(d_out * (scaled.of_run[1] / share))
 

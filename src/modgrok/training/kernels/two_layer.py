@@ -96,6 +96,9 @@ class TwoLayerKernel:
             "readout": of_readout[:outputs, : network.width] * factors.output,
         }
 
+    def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
+        return program.architecture.apply(parameters, inputs, program.signature)
+
 
 KERNEL = TwoLayerKernel()
 

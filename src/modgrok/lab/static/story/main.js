@@ -31,7 +31,8 @@ async function begin() {
   new ThroughScene("through", replay);
   new FormulaScene("formula", replay);
   new LimitsScene("limits", replay);
-  on("pair", () => writeNumbers(replay, { n: NUMBERS.n, m: NUMBERS.m, answer: NUMBERS.answer }));
+  const { n, m, answer, agreeing, wavesAdded } = NUMBERS;
+  on("pair", () => writeNumbers(replay, { n, m, answer, agreeing, wavesAdded }));
   document.documentElement.dataset.ready = "true";
 }
 

@@ -1,6 +1,7 @@
 // The numbers in the prose: each is read from the replay, or from what the reader has chosen.
 
 import { grouped, number, percent } from "lab/dom.js";
+import { outputs } from "lab/network.js";
 import { pair } from "lab/story/pair.js";
 
 export const EARLY = 0.9; // share of unseen sums that the waves alone answer where the prose says "already"
@@ -35,6 +36,7 @@ export const NUMBERS = {
   silenceSteps: (replay) => grouped(silence(replay) - memorized(replay)),
   testSilence: at("test_accuracy", silence),
   wavesMemorized: at("waves_only", memorized),
+  wavesStart: at("waves_only", () => 0),
   wavesEarly: (replay) => early(replay),
   wavesEarlyScore: at("waves_only", early),
   trainEarly: at("train_accuracy", early),
@@ -49,6 +51,8 @@ export const NUMBERS = {
   ratio: (replay) => Math.round(grokked(replay) / memorized(replay)),
   pureCount: (replay) => Math.round(measured("pure", end)(replay) * replay.width),
   frequencies: (replay) => new Set(pureFrequencies(replay)).size,
+  agreeing: (replay) => partsAtAnswer(replay).filter((part) => part > 0).length,
+  wavesAdded: (replay) => partsAtAnswer(replay).length,
   exactWidth: (replay) => 2 * replay.modulus - 1,
   cubicShown: (replay) => percent(other(replay, "n^3+n*m^2+m").fraction, 0),
   cubicTrain: (replay) => share(other(replay, "n^3+n*m^2+m").curves.train_accuracy.at(-1)),
@@ -61,6 +65,12 @@ export const NUMBERS = {
 function pureFrequencies(replay) {
   const frame = replay.frame(replay.last);
   return Array.from(frame.frequency).filter((_, i) => frame.explained[i] > replay.pure);
+}
+
+// What the wave of every frequency adds to the right answer of the chosen sum, at the end.
+function partsAtAnswer(replay) {
+  const { parts } = outputs(replay.frame(replay.last), [pair.n, pair.m]);
+  return [...parts.values()].map((part) => part[replay.answer(pair.n, pair.m)]);
 }
 
 // Writes all numbers, or those that a scene has anew.

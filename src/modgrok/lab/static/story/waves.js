@@ -32,6 +32,11 @@ export class WavesScene extends Scene {
     const end = replay.frame(replay.last);
     chosen.neuron = this.order.find((i) => end.frequency[i] >= 4) ?? 0;
     this.strip = make("canvas", { class: "strip", role: "img", "aria-label": "All neurons, colored by frequency" });
+    this.strip.addEventListener("pointerdown", (event) => {
+      const place = Math.floor((event.offsetX / this.strip.clientWidth) * replay.width);
+      this.number.value = place;
+      this.choose(this.order[Math.min(Math.max(place, 0), replay.width - 1)]);
+    });
     this.number = make("input", { type: "range", min: 0, max: replay.width - 1, value: this.order.indexOf(chosen.neuron), "aria-label": "Neuron, ordered by frequency",
       oninput: () => this.choose(this.order[Number(this.number.value)]) });
     this.wrap = make("button", { type: "button", "aria-pressed": "false", onclick: () => this.turn() }, "Unwrap the circle");

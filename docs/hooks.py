@@ -1,0 +1,232 @@
+"""What MkDocs does not do by itself: pages from the sources, and mathematics typeset while the site is built.
+
+Tutorials are the notebooks in `examples` with the outputs they were committed with; the settings are those of
+`Experiment`, the commands those of the command line, the API is `modgrok.__all__`, and every paper with a committed
+report has a page. TeX becomes MathML, which browsers draw themselves, in the font that comes with ziamath.
+"""
+
+import dataclasses
+import html
+import importlib
+import inspect
+import json
+import re
+import typing
+from pathlib import Path
+from typing import Any
+
+import ziamath
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = (
+    "fifteen_lines",
+    "train_and_look_inside",
+    "write_a_solution_down",
+    "find_the_critical_fraction",
+    "bring_your_own_network",
+    "sweep_on_a_cluster",
+    "add_an_architecture",
+)
+API = {
+    "Train": "train train_all open Experiment Run Store Observer record",
+    "Tasks": "task classify Task Split Structure",
+    "Networks": "solve two_layer load load_network save_network Network Architecture outputs predictions score "
+    "score_table Score",
+    "Many runs": "sweep critical landscape Sweep run_sweep",
+    "Measures": "analyse overview Analysis Overview neuron_waves power_spectrum average_ipr grokked_at memorized_at "
+    "cleaning_table distance_to_closed_form",
+    "Errors": "ModgrokError",
+}
+MODULES = ("plot", "reproduce")
+"""Names of the package that are modules; their pictures and papers are listed apart."""
+TEX = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+TAG = re.compile(r"\\tag\{([^}]*)\}")
+BLACKBOARD = re.compile(r"\\mathbb ([A-Z])")
+NAMED = "<mi>(?:cos|sin|log|dim|exp)</mi>"
+SPACED = re.compile(rf"({NAMED}|<msup>{NAMED}<mn>2</mn></msup>)(?=<m(?:i|n|sub|sup|frac)\b)")
+"""A function's name right before its argument; the space between them is left out by the converter."""
+OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)\)")
+
+
+def on_config(config: Any) -> Any:
+    """The parts of the navigation that depend on what there is."""
+    papers = ["papers.md", *(str(path.relative_to(ROOT / "docs")) for path in _reports())]
+    made = {"Tutorials": [f"tutorials/{name}.md" for name in NOTEBOOKS], "Reproduction": papers}
+    for part in config.nav:
+        for title in part.keys() & made.keys():
+            part[title] = made[title]
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Adds the pages that are made from the sources."""
+    pages = {
+        "papers.md": papers(),
+        "reference/settings.md": settings(),
+        "reference/commands.md": commands(),
+        "reference/api.md": api(),
+        **{f"tutorials/{name}.md": tutorial(ROOT / "examples" / f"{name}.ipynb") for name in NOTEBOOKS},
+    }
+    for path, content in pages.items():
+        files.append(File.generated(config, path, content=content))
+    font = Path(ziamath.__file__).parent / "fonts" / "STIXTwoMath-Regular.ttf"
+    files.append(File.generated(config, "fonts/STIXTwoMath-Regular.ttf", abs_src_path=str(font)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Files of the repository that are not part of the site are named instead of linked."""
+    depth = page.file.src_uri.count("/")
+
+    def name(match: re.Match[str]) -> str:
+        text, target = match.groups()
+        if target.count("../") <= depth:
+            return match.group(0)
+        path = target.replace("../", "")
+        return f"`{path}`" if path in text else f"{text} (`{path}`)"
+
+    return OUTSIDE.sub(name, markdown)
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """TeX to MathML."""
+    return TEX.sub(lambda match: mathml(html.unescape(match.group(3)), match.group(2) == "["), content)
+
+
+def mathml(tex: str, display: bool) -> str:
+    """A formula; its number, where it has one, stands behind it."""
+    number = TAG.search(tex)
+    tex = tex.replace("{aligned}", "{align*}")
+    plain = BLACKBOARD.sub(r"\\mathbb{\1}", TAG.sub("", tex)).replace("…", r"\ldots ")
+    if number:
+        plain = rf"{plain}\qquad ({number.group(1)})"
+    return SPACED.sub(r'\1<mspace width="0.17em"/>', convert(plain, display="block" if display else "inline"))
+
+
+def tutorial(path: Path) -> str:
+    """A notebook as a page, with its outputs."""
+    parts = []
+    for cell in json.loads(path.read_text())["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        parts += [_output(output) for output in cell["outputs"]]
+    return "\n\n".join([*parts, f"*This page is the notebook* `examples/{path.name}`.\n"])
+
+
+def _output(output: dict[str, Any]) -> str:
+    data = output.get("data", {"text/plain": output.get("text", "")})
+    if "image/png" in data:
+        picture = "".join(data["image/png"]).replace("\n", "")
+        return f'<img alt="The figure that this cell draws" src="data:image/png;base64,{picture}">'
+    if "text/html" in data:
+        return "".join(data["text/html"])
+    text = "".join(data["text/plain"]).rstrip()
+    return f'<div class="output" markdown>\n\n```text\n{text}\n```\n\n</div>'
+
+
+def papers() -> str:
+    """The papers there are, from what each says of itself."""
+    from modgrok.reproduce.paper import find_paper, paper_keys
+
+    parts = [
+        "# Papers, reproduced",
+        "`modgrok reproduce PAPER` trains what a paper needs, draws its figures and judges its statements by stated "
+        "thresholds: *holds*, *holds with a remark*, *does not hold here*. It resumes where it was stopped. "
+        "`modgrok reproduce --list` names the papers and what each costs on the machine at hand.",
+    ]
+    reports = {path.parent.name: path for path in _reports()}
+    for key in paper_keys():
+        paper = find_paper(key)
+        report = reports.get("reproduction" if key == "gromov2023" else key)
+        parts.append(f"## {paper.title} {{ #{key} }}\n\n{paper.reference}: {paper.line}.")
+        parts.append(
+            f"{len(paper.claims)} statements, {len(paper.figures)} figures."
+            + (f" **[The report]({report.relative_to(ROOT / 'docs')})**" if report else " No report is committed yet.")
+        )
+        parts.append(f"```console\n$ modgrok reproduce {key} --profile quick\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _reports() -> list[Path]:
+    folder = ROOT / "docs" / "reproduction"
+    return [folder / "report.md", *sorted(folder.glob("*/report.md"))]
+
+
+def settings() -> str:
+    """Every setting of an experiment."""
+    from modgrok.experiments import Experiment
+
+    lines = [
+        "# Settings",
+        "",
+        "Every setting of an experiment: a keyword of `mg.train`, a flag of `modgrok train` (`weight_decay` is "
+        "`--weight-decay`), a name on the axes of a sweep and in a sweep's file. A setting that is given and read by "
+        "nobody is an error.",
+        "",
+        "| setting | type | default | meaning |",
+        "|---|---|---|---|",
+    ]
+    hints = typing.get_type_hints(Experiment)
+    for field in dataclasses.fields(Experiment):
+        default = "required" if field.default is dataclasses.MISSING else f"`{field.default!r}`"
+        lines.append(f"| `{field.name}` | {_kind(hints[field.name])} | {default} | {field.metadata['help']} |")
+    return "\n".join(lines) + "\n"
+
+
+def _kind(hint: Any) -> str:
+    """A type in words: the names that a setting may have, or what kind of value it is."""
+    arguments = [argument for argument in typing.get_args(hint) if argument is not type(None)]
+    if typing.get_origin(hint) is typing.Literal:
+        return ", ".join(f"`{name}`" for name in arguments)
+    if typing.get_origin(hint) is tuple:
+        return "names"
+    if arguments:
+        return ", ".join(_kind(argument) for argument in arguments)
+    return {int: "whole number", float: "number", str: "text", bool: "flag"}[hint]
+
+
+def commands() -> str:
+    """The commands and their examples."""
+    from modgrok.cli import COMMANDS, EXAMPLES
+
+    rows = "\n".join(f"| `modgrok {name}` | {summary} |" for name, summary in COMMANDS.items())
+    examples = "\n".join(f"$ {example}" for example in EXAMPLES)
+    return (
+        "# Commands\n\n`modgrok COMMAND --help` explains each with all its flags; `python -m modgrok` is the same "
+        f"program.\n\n| command | what it does |\n|---|---|\n{rows}\n\n```console\n{examples}\n```\n\n"
+        "Results go to stdout, progress and remarks to stderr; `--json` prints one JSON object. The exit code is 0, 1 "
+        "where some runs of many failed, 2 with one sentence where a request cannot be fulfilled, and 128 and the "
+        "signal's number where one ended it.\n"
+    )
+
+
+def api() -> str:
+    """The names of the package, from their docstrings."""
+    import modgrok
+    from modgrok import plot
+
+    listed = {name for names in API.values() for name in names.split()} | set(MODULES)
+    others = [name for name in modgrok.__all__ if name not in listed]
+    parts = ["# Python API", "Everything here is imported with `import modgrok as mg`."]
+    for title, names in (API | ({"Others": " ".join(others)} if others else {})).items():
+        parts += [f"## {title}", *(_entry(getattr(modgrok, name), name) for name in names.split())]
+    parts += [
+        "## Pictures",
+        "`mg.plot.NAME`: each takes `ax=` and returns the axes it drew on, unless it says a figure.",
+    ]
+    parts += [_entry(getattr(plot, name), name) for name in plot.__all__]
+    parts += ["## Papers", f"`mg.reproduce(paper, **request)`. {inspect.getdoc(type(modgrok.reproduce).__call__)}"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _entry(thing: Any, name: str) -> str:
+    home = thing.__module__
+    found = getattr(importlib.import_module(home), thing.__name__)
+    if found is not thing:
+        raise ValueError(f"{name} is not where it says, in {home}")
+    return f"::: {home}.{thing.__name__}"
