@@ -41,7 +41,9 @@ def restore(before: dict[int, Any]) -> None:
 
 
 def interrupt(number: int, frame: Any = None) -> None:
-    """The handler of a program that has nothing to store."""
+    """The handler of a program that has nothing to store. A server that ends in its own way on SIGTERM is asked so."""
+    if signal.getsignal(signal.SIGTERM) not in (interrupt, signal.SIG_IGN):
+        return signal.raise_signal(signal.SIGTERM)
     Received.number = number
     end_unless(lambda: False)
     raise KeyboardInterrupt
