@@ -2,7 +2,7 @@
 
 Tutorials are the notebooks in `examples` with the outputs they were committed with; the settings are those of
 `Experiment`, the commands those of the command line, the API is `modgrok.__all__`, and every paper with a committed
-report has a page. TeX becomes MathML, which browsers draw themselves.
+report has a page. TeX becomes MathML, which browsers draw themselves, in the font that comes with ziamath.
 """
 
 import dataclasses
@@ -15,6 +15,7 @@ import typing
 from pathlib import Path
 from typing import Any
 
+import ziamath
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
@@ -43,6 +44,9 @@ MODULES = ("plot", "reproduce")
 TEX = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 BLACKBOARD = re.compile(r"\\mathbb ([A-Z])")
+NAMED = "<mi>(?:cos|sin|log|dim|exp)</mi>"
+SPACED = re.compile(rf"({NAMED}|<msup>{NAMED}<mn>2</mn></msup>)(?=<m(?:i|n|sub|sup|frac)\b)")
+"""A function's name right before its argument; the space between them is left out by the converter."""
 OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)\)")
 
 
@@ -67,6 +71,8 @@ def on_files(files: Any, config: Any) -> Any:
     }
     for path, content in pages.items():
         files.append(File.generated(config, path, content=content))
+    font = Path(ziamath.__file__).parent / "fonts" / "STIXTwoMath-Regular.ttf"
+    files.append(File.generated(config, "fonts/STIXTwoMath-Regular.ttf", abs_src_path=str(font)))
     return files
 
 
@@ -92,10 +98,11 @@ def on_page_content(content: str, **_: Any) -> str:
 def mathml(tex: str, display: bool) -> str:
     """A formula; its number, where it has one, stands behind it."""
     number = TAG.search(tex)
+    tex = tex.replace("{aligned}", "{align*}")
     plain = BLACKBOARD.sub(r"\\mathbb{\1}", TAG.sub("", tex)).replace("…", r"\ldots ")
     if number:
         plain = rf"{plain}\qquad ({number.group(1)})"
-    return convert(plain, display="block" if display else "inline")
+    return SPACED.sub(r'\1<mspace width="0.17em"/>', convert(plain, display="block" if display else "inline"))
 
 
 def tutorial(path: Path) -> str:
@@ -136,7 +143,7 @@ def papers() -> str:
     for key in paper_keys():
         paper = find_paper(key)
         report = reports.get("reproduction" if key == "gromov2023" else key)
-        parts.append(f"## {paper.title} {{ #{key} }}\n\n{paper.reference}\n\n{paper.line}")
+        parts.append(f"## {paper.title} {{ #{key} }}\n\n{paper.reference}: {paper.line}.")
         parts.append(
             f"{len(paper.claims)} statements, {len(paper.figures)} figures."
             + (f" **[The report]({report.relative_to(ROOT / 'docs')})**" if report else " No report is committed yet.")
@@ -204,10 +211,9 @@ def api() -> str:
     from modgrok import plot
 
     listed = {name for names in API.values() for name in names.split()} | set(MODULES)
-    if listed != set(modgrok.__all__):
-        raise ValueError(f"docs/hooks.py and modgrok.__all__ differ in {sorted(listed ^ set(modgrok.__all__))}")
+    others = [name for name in modgrok.__all__ if name not in listed]
     parts = ["# Python API", "Everything here is imported with `import modgrok as mg`."]
-    for title, names in API.items():
+    for title, names in (API | ({"Others": " ".join(others)} if others else {})).items():
         parts += [f"## {title}", *(_entry(getattr(modgrok, name), name) for name in names.split())]
     parts += [
         "## Pictures",

@@ -53,6 +53,7 @@ def test_what_the_story_claims_is_so() -> None:
     assert MEASURED["test_accuracy"][between].max() < 0.1, "silence: the test accuracy hardly moves"
     assert MEASURED["train_accuracy"][between].min() > 0.99, "nothing left to learn from the examples"
     assert at("waves_only", MEMORIZED) > 0.98, "waves alone answer nearly all"
+    assert at("waves_only", 0) < 0.05, "an untrained network's waves answer next to nothing"
     assert EARLY < MEMORIZED
     assert at("train_accuracy", EARLY) < 0.5, "with barely … of its own examples right"
     assert MEASURED["waves_only"][MEASURED["step"] >= EARLY].min() > 0.88, "there all along"
@@ -191,6 +192,7 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "silenceSteps": SILENCE - MEMORIZED,
         "testSilence": share(at("test_accuracy", SILENCE)),
         "wavesMemorized": share(at("waves_only", MEMORIZED)),
+        "wavesStart": share(at("waves_only", 0)),
         "wavesEarly": EARLY,
         "wavesEarlyScore": share(at("waves_only", EARLY)),
         "trainEarly": share(at("train_accuracy", EARLY)),

@@ -116,7 +116,9 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "optimizer", "features"), PAIRS, ids=str)
+@pytest.mark.parametrize(
+    ("name", "optimizer", "features"), PAIRS, ids=lambda x: x if isinstance(x, str) else "-".join(sorted(x))
+)
 def test_every_optimizer_takes_finite_steps(plain, name, optimizer, features):
     """On the path of a GPU, mapped over runs, in minibatches: what is different from what other tests run."""
     architecture = TwoLayer(6) if name == "two-layer" else NETWORKS[name]

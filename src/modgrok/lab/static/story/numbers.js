@@ -36,6 +36,7 @@ export const NUMBERS = {
   silenceSteps: (replay) => grouped(silence(replay) - memorized(replay)),
   testSilence: at("test_accuracy", silence),
   wavesMemorized: at("waves_only", memorized),
+  wavesStart: at("waves_only", () => 0),
   wavesEarly: (replay) => early(replay),
   wavesEarlyScore: at("waves_only", early),
   trainEarly: at("train_accuracy", early),

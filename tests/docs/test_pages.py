@@ -1,0 +1,55 @@
+"""The code in the documentation runs, or says why it does not."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("index", "story", "faq", "clusters", "extending")),
+    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+]
+
+
+@pytest.fixture(scope="module")
+def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    usual = {name: value for name, value in os.environ.items() if not name.startswith("JAX_NUMPY")}
+    usual |= {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
+    script = Path(__file__).with_name("pages.py")
+    ran = subprocess.run([sys.executable, script, *PAGES], capture_output=True, text=True, env=usual)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.xdist_group("pages")
+@pytest.mark.parametrize("page", [page.name for page in PAGES])
+def test_code_of_page(page: str, failures: dict[str, str]) -> None:
+    assert page not in failures, failures[page]
+
+
+def test_completion_in_bash() -> None:
+    page = (ROOT / "docs" / "how-to" / "command-line.md").read_text()
+    [script] = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
+
+    def completed(*words: str) -> list[str]:
+        typed = " ".join(f"'{word}'" for word in words)
+        call = f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _modgrok; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        here = f'modgrok() {{ {sys.executable} -m modgrok "$@"; }}\n{script}\n{call}'
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+        return subprocess.run(["bash", "-c", here], capture_output=True, text=True, env=environment).stdout.split()
+
+    assert completed("modgrok", "so") == ["solve"]
+    assert set(completed("modgrok", "classify", "--mod")) == {"--modulus"}
+
+
+def test_version_is_said_once_and_the_same() -> None:
+    import modgrok
+
+    for name in ("CITATION.cff", "docs/citing.md"):
+        assert modgrok.__version__ in (ROOT / name).read_text(), name
