@@ -9,8 +9,7 @@ from modgrok import signals
 
 class Interruption:
     """While entered, the first signal sets `requested`; one that comes before `training` is set, or again, ends the
-    program at once, or interrupts a process that is not ours. Enter it on the main thread, which alone receives signals.
-    """
+    program at once, or interrupts a process that is not ours. For the main thread, which alone receives signals."""
 
     def __init__(self) -> None:
         self.requested = False
