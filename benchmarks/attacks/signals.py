@@ -40,6 +40,7 @@ def attack(cases: int) -> dict[str, Any]:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
+                preexec_fn=_listen,
             )
             time.sleep(moment)
             process.send_signal(kind)
@@ -55,6 +56,12 @@ def attack(cases: int) -> dict[str, Any]:
             failures += [f"case {number}, {kind.name} after {moment:.2f} s: {reason}" for reason in wrong]
             failures += [f"case {number}: {reason}" for reason in damaged(Store(store))]
     return {"cases": cases, **outcomes, "slowest_end": f"{slowest:.1f} s", "failures": failures}
+
+
+def _listen() -> None:
+    """A program in the background of a shell script ignores some signals, and so would those that it starts."""
+    for number in NUMBERS:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def judge(kind: signal.Signals, moment: float, code: int, err: str, seconds: float) -> tuple[str, list[str]]:

@@ -4,7 +4,6 @@ import errno
 import importlib
 import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -56,26 +55,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     """
     if argv is not None:
         return _answer(argv)
-    signals.Received.by_program = True
-    signals.catch(signals.interrupt)
+    signals.Process.is_program = True
+    signals.catch(signals.end_at_once)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # For terminals that cannot show α.
-    code = 0
     try:
         _answer(sys.argv[1:])
-    except SystemExit as ended:
-        code = ended.code  # type: ignore[assignment]
-    except BaseException:
-        if not signals.Received.number:
-            raise
-        # Whatever error became of the interruption.
-        signals.end(128 + signals.Received.number, "interrupted.")
-    finally:
-        signals.catch(signals.end_at_once)
-    if signals.Received.number and code == 128 + signals.Received.number:
-        signals.end(code)
-    sys.exit(code)
+    except BaseException as ended:
+        asked = signals.Process.received
+        if asked and (not isinstance(ended, SystemExit) or ended.code == 128 + asked):
+            signals.end(128 + asked, "" if isinstance(ended, SystemExit) else "interrupted.")
+        raise
 
 
 def _answer(argv: Sequence[str]) -> None:
@@ -88,7 +79,7 @@ def _answer(argv: Sequence[str]) -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         print("modgrok: interrupted.", file=sys.stderr)
-        sys.exit(128 + (signals.Received.number or signal.SIGINT))
+        sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -7,6 +7,7 @@ import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
+from modgrok import signals
 from modgrok.commands.arguments import err, parse
 from modgrok.experiments import Store
 from modgrok.lab import story
@@ -41,6 +42,8 @@ def main(argv: list[str]) -> None:
         if not arguments.no_browser:
             webbrowser.open(_door(Path(private), lab.address))
 
+    if signals.Process.is_program:
+        signals.catch(signals.interrupt)
     with tempfile.TemporaryDirectory(prefix="modgrok-") as private, contextlib.suppress(KeyboardInterrupt):
         serve(Store(arguments.store), arguments.port, ready)
 

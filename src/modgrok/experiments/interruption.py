@@ -8,8 +8,8 @@ from modgrok import signals
 
 
 class Interruption:
-    """While entered, the first signal sets `requested`; one that comes before `training` is set, or again, interrupts
-    at once. Enter it on the main thread, which alone receives signals."""
+    """While entered, the first signal sets `requested`; one that comes before `training` is set, or again, ends the
+    program at once, or interrupts a process that is not ours. For the main thread, which alone receives signals."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -28,10 +28,11 @@ class Interruption:
         signals.restore(self._before)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        signals.Received.number = number
+        signals.Process.received = number
         self.exit_code = 128 + number
-        at_once = self.requested or not self.training
-        self.requested = True
-        if at_once:
-            signals.end_unless(lambda: self.training)
+        if self.training and not self.requested:
+            self.requested = True
+        elif signals.Process.is_program:
+            signals.end(self.exit_code, "Stopped at once; the same command goes on from what is stored.")
+        else:
             raise KeyboardInterrupt

@@ -15,7 +15,6 @@ Runs of format 1 have no digests and no checksums. They can be read like all oth
 """
 
 import dataclasses
-import hashlib
 import html
 import json
 from collections.abc import Iterator, Mapping
@@ -33,25 +32,14 @@ from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.files import NoSpace, move, remove, remove_unfinished, sync, write_bytes
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_json, write_sealed_json
+from modgrok.experiments.stored_settings import FORMAT, Settings, read_settings, write_settings
 from modgrok.networks import Network
 from modgrok.networks.storage import network_bytes, read_network
 from modgrok.networks.tensors import read_tensors, tensor_bytes
 from modgrok.sealed import exists, parse_json
 from modgrok.tasks import Task
 
-__all__ = ["Damaged", "Run", "Settings"]
-
-FORMAT = 2
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What `experiment.json` holds."""
-
-    experiment: dict[str, Any]
-    environment: dict[str, str | int | float | None]
-    run: str = ""
-    format: int = 1
+__all__ = ["Damaged", "Run"]
 
 
 @dataclass(frozen=True)
@@ -88,17 +76,7 @@ class Run:
 
     @property
     def _settings(self) -> Settings:
-        path = self.folder / "experiment.json"
-        content, sealed = read_json(path)
-        older = content.keys() == {"experiment", "environment"}
-        if older == sealed:
-            raise Damaged(f"{path} has lost its digest.")
-        found = build(Settings, content, path)
-        if found.format not in (1, FORMAT):
-            raise ModgrokError(f"{path} has format {found.format}, and this modgrok knows those up to {FORMAT}.")
-        if (_id_of_format_1(found.experiment) if older else found.run) != self.id:
-            raise Damaged(f"The settings in {self.folder} are not those of run {self.id}.")
-        return found
+        return read_settings(self.folder)
 
     @property
     def format(self) -> int:
@@ -269,8 +247,7 @@ class Run:
         remove(self.folder / "curves.jsonl")
         for step in self.snapshots:
             remove(self.snapshot_path(step))
-        settings = {"experiment": experiment.as_dict(), "environment": environment}
-        write_sealed_json(self.folder / "experiment.json", {"format": FORMAT, "run": self.id} | settings)
+        write_settings(self.folder, experiment.as_dict(), environment)
         for name in ("experiment", "_curves"):
             self.__dict__.pop(name, None)
 
@@ -333,9 +310,3 @@ def _kept(content: Any, path: Path) -> Kept:
     if not isinstance(steps, list) or not all(type(step) is int for step in steps):
         raise Damaged(f"{path} does not say which snapshots there are.")
     return Kept(build(Mark, content["curves"], path), tuple(steps))
-
-
-def _id_of_format_1(settings: dict[str, Any]) -> str:
-    """The content hash that named a run of format 1."""
-    text = json.dumps({"format": 1} | settings, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
