@@ -29,7 +29,6 @@ from modgrok.training.recording import MEASURES, record
 # What a user writes: an architecture, a kind of task, a measure.
 
 
-@register
 @dataclass(frozen=True)
 class Sum(Architecture):
     """One vector of scores for each value of each variable, added up."""
@@ -58,12 +57,14 @@ def _larger(text, modulus):
     return Task(text, (size, size), 2, np.greater.outer(np.arange(size), np.arange(size)).astype(int))
 
 
-families.register(Family("larger", "larger:[0-9]+", _larger, "larger:9, whether n > m"))
-
-
-@record("largest_score", "sum")
 def largest_score(network, data):
     return abs(network.parameters["scores.0"]).max()
+
+
+def setup_module():
+    register(Sum)
+    families.register(Family("larger", "larger:[0-9]+", _larger, "larger:9, whether n > m"))
+    record("largest_score", "sum")(largest_score)
 
 
 # To here.
@@ -134,6 +135,7 @@ PROGRAM = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import test_extension as extension
+extension.setup_module()
 from modgrok.experiments import Experiment, Store, batch_training
 from modgrok.experiments.trainer import train_stored
 batch_training.CHECKPOINT_SECONDS = batch_training.CALL_SECONDS = 0.02

@@ -14,5 +14,5 @@ PAPER = Paper(
     studies=(*studies_exponential.STUDIES, *studies_ball.STUDIES, *studies_rule30.STUDIES),
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "half a minute on two CPU cores", "full": "5 min on two CPU cores"},
+    cost={"quick": "half a minute on two CPU cores", "full": "1 min on two CPU cores"},
 )

@@ -29,6 +29,6 @@ TINY = Profile("tiny", sets=100, time_sets=5_000, points=2_000, starts=3, length
 QUICK = Profile("quick", sets=3_000, time_sets=200_000, points=100_000, starts=20, length=12, pairs=2_000)
 """Half a minute on two CPU cores."""
 FULL = dataclasses.replace(
-    QUICK, name="full", sets=20_000, time_sets=2_000_000, points=1_000_000, starts=200, length=16, pairs=20_000
+    QUICK, name="full", sets=20_000, time_sets=2_000_000, points=1_000_000, starts=60, length=14, pairs=10_000
 )
 """More samples and longer rings; the formulas are the same."""
