@@ -149,13 +149,12 @@ def test_they_resume_after_a_kill(tmp_path):
     store = Store(tmp_path / "killed")
     environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=1"}
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(store.folder)], env=environment)
-    second = store.folder / whole.id / "checkpoint.before.safetensors"
-    while not second.exists() and process.poll() is None:
+    run = store.run(whole.id)
+    while (run.read_checkpoint() or (0,))[0] == 0 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    (killed,) = store
-    assert 0 < killed.read_checkpoint()[0] < LONG["steps"]
+    assert 0 < run.read_checkpoint()[0] < LONG["steps"]
     (resumed,) = train_stored([Experiment("larger:9", **LONG)], store)
     assert resumed.rows() == whole.rows()
     for name, w in whole.network.parameters.items():

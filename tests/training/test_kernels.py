@@ -66,7 +66,7 @@ SETTINGS = st.fixed_dictionaries(
         "loss": st.sampled_from(["mse", "cross_entropy", "hinge", "stablemax"]),
         "batch_norm": st.booleans(),
         "platform": st.sampled_from(["cpu", "gpu"]),
-        "precision": st.sampled_from(["float32", "float64"]),
+        "precision": st.sampled_from(["float32", "highest", "float64"]),
     }
 )
 
@@ -85,7 +85,8 @@ def test_the_kernel_agrees_with_the_generic_step(plain, changes, seed, rate):
         for kernel in (kernel_for(program), generic.KERNEL)
     )
     assert kernel_for(program) is not generic.KERNEL
-    assert_close(mine, theirs, 1e-9 if program.precision == "float64" else 1e-4)
+    shorter = program.platform == "gpu" and program.precision == "float32"  # A GPU's products may round their factors.
+    assert_close(mine, theirs, 1e-9 if program.precision == "float64" else 1e-2 if shorter else 1e-4)
 
 
 def assert_close(found, expected, tolerance=1e-11):
