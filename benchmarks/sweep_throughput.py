@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from modgrok.experiments.sweeps.units import Unit
 
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.environment import environment
+from modgrok.experiments.planner import Batch
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines.local import LocalEngine
-from modgrok.experiments.trainer import train_all
+from modgrok.experiments.trainer import train_stored
 from modgrok.training.devices import use_all_cores
 
 TURNS = 3
@@ -54,17 +54,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         plan = engine.plan([experiment.resolve() for experiment in experiments], Store(folder))
 
-    def sweep(store: Store, units: Sequence[Unit] = plan) -> None:
-        assert not engine.train(units, store, Observer())
+    def sweep(store: Store, batches: Sequence[Batch] = plan) -> None:
+        assert not engine.train(batches, store, Observer())
 
     alone = experiments[: max(4, asked.runs // 10)]  # a tenth is enough: they all take the same time
 
     def one_after_another(store: Store) -> None:
         for experiment in alone:
-            train_all([experiment], store, devices=devices[:1])
+            train_stored([experiment], store, devices=devices[:1])
 
     seconds(lambda store: sweep(store, [plan[0], plan[-1]]))  # compiles
-    seconds(lambda store: train_all(alone[:1], store, devices=devices[:1]))
+    seconds(lambda store: train_stored(alone[:1], store, devices=devices[:1]))
     turns = [(seconds(sweep), seconds(one_after_another)) for _ in range(TURNS)]
     together, single = np.min(turns, axis=0)
     result = {

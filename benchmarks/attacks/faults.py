@@ -27,7 +27,7 @@ class Crash(BaseException):
 
 
 class FaultyOS:
-    """The module `os` as `modgrok.experiments.files` sees it, whose call number `at` that changes the disk fails."""
+    """The module `os` as `modgrok.experiments.disk` sees it, whose call number `at` that changes the disk fails."""
 
     def __init__(self, at: int | None = None, fault: str = "crash") -> None:
         self.at, self.fault, self.calls = at, fault, 0

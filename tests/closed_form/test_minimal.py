@@ -7,7 +7,7 @@ import pytest
 
 from modgrok.closed_form import Attempt, exact_width, least_width, solve
 from modgrok.closed_form.exact import _remainder, _wave_layers
-from modgrok.closed_form.layers import Layers, as_network, join
+from modgrok.closed_form.matrices import Layers, as_network, join
 from modgrok.closed_form.minimal import _loss, _normal_equations, one_hot, search
 from modgrok.errors import ModgrokError
 from modgrok.networks import score_table

@@ -12,7 +12,7 @@ import pytest
 
 from modgrok import cli
 from modgrok.experiments import Run, Store
-from modgrok.experiments.files import Lock
+from modgrok.experiments.disk import Lock
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ def test_two_processes_share_a_run(lab, store, start, trained):
 
 
 def test_a_waiting_process_says_so_and_takes_the_result(lab, store, start, trained):
-    from modgrok.experiments.files import Lock
+    from modgrok.experiments.disk import Lock
 
     lock = Lock(store.folder / trained.id)
     lock.acquire()

@@ -9,7 +9,7 @@ import pytest
 
 from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments import Run, Store, batch_training, files
-from modgrok.experiments.files import Lock
+from modgrok.experiments.disk import Lock
 from modgrok.experiments.store import check_intact
 from modgrok.experiments.trainer import Interrupted, train_stored
 

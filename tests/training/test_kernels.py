@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from modgrok.networks import Noise, grid
 from modgrok.training import program as program_module
 from modgrok.training.kernels import generic, kernel_for
-from modgrok.training.kernels.two_layer import _padded_width
+from modgrok.training.kernels.plain_xla import _padded_width
 
 CASES = {
     "the paper's network": {},

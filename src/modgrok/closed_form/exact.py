@@ -28,7 +28,7 @@ from modgrok.closed_form.frequencies import (
     onto_answers,
     placed,
 )
-from modgrok.closed_form.layers import Layers, answer_at_zero, by_zeros, join, neurons_for_zeros
+from modgrok.closed_form.matrices import Layers, answer_at_zero, by_zeros, join, neurons_for_zeros
 from modgrok.tasks.structure.verdict import Coordinate
 
 MOST_VARIABLES = 8

@@ -23,7 +23,7 @@ from modgrok.closed_form.frequencies import (
     onto_answers,
     placed,
 )
-from modgrok.closed_form.waves import other_neurons
+from modgrok.closed_form.random_phases import other_neurons
 from modgrok.networks.activation import activation as function_of
 from modgrok.tasks.structure.verdict import Coordinate
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from modgrok.closed_form.layers import Layers
+from modgrok.closed_form.matrices import Layers
 from modgrok.errors import ModgrokError
 from modgrok.tasks.task import Task
 

@@ -10,9 +10,9 @@ from jaxtyping import Int
 from modgrok.closed_form.exact import MOST_VARIABLES, exact_layers, exact_width
 from modgrok.closed_form.frequencies import Branches, chosen_frequencies
 from modgrok.closed_form.interference import noise
-from modgrok.closed_form.layers import Layers, as_network
+from modgrok.closed_form.matrices import Layers, as_network
 from modgrok.closed_form.minimal import Attempt, least_width, smallest_exact
-from modgrok.closed_form.waves import other_neurons, wave_layers
+from modgrok.closed_form.random_phases import other_neurons, wave_layers
 from modgrok.errors import ModgrokError
 from modgrok.networks import Network
 from modgrok.networks.activation import activation as check_activation

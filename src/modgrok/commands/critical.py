@@ -13,7 +13,7 @@ from modgrok.commands.arguments import out, parse, print_json
 from modgrok.commands.settings import CriticalSettings, given
 from modgrok.commands.sweeping import Place, Work
 from modgrok.experiments import Experiment
-from modgrok.experiments.files import write_json
+from modgrok.experiments.disk import write_json
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.results import Results

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.errors import Damaged, ModgrokError
-from modgrok.experiments.files import append_bytes, cut
+from modgrok.experiments.disk import append_bytes, cut
 from modgrok.experiments.stored_json import fits
 from modgrok.sealed import parse_json, read_file
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.files import translate_os_errors, write_bytes
+from modgrok.experiments.disk import translate_os_errors, write_bytes
 from modgrok.experiments.run import Run
 from modgrok.sealed import exists
 

@@ -28,8 +28,8 @@ import numpy as np
 
 from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.curves import Curves, Mark
+from modgrok.experiments.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
 from modgrok.experiments.experiment import Experiment, describe_task
-from modgrok.experiments.files import NoSpace, move, remove, remove_unfinished, sync, write_bytes
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_json, write_sealed_json
 from modgrok.experiments.stored_settings import FORMAT, Settings, read_settings, write_settings

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from modgrok.errors import Damaged, ModgrokError
+from modgrok.experiments.disk import Lock, move, write_bytes
 from modgrok.experiments.experiment import TABLE, Experiment, is_table_file, table_name
-from modgrok.experiments.files import Lock, move, write_bytes
 from modgrok.experiments.identity import format_1_hash
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from modgrok.lab import limits
 from modgrok.measures import circular_mean, circular_spread, ipr, neuron_waves, power_spectrum, readout_spectrum
 from modgrok.networks import Network, as_numpy
-from modgrok.networks.evaluation import output_blocks
+from modgrok.networks.scoring import output_blocks
 from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
 from modgrok.tasks.task import HOLE

@@ -19,7 +19,7 @@ from modgrok.lab import story
 from modgrok.lab.frames import pack
 from modgrok.measures import circular_spread, neuron_waves, waves_only
 from modgrok.networks import Network, as_numpy, predictions
-from modgrok.networks.evaluation import output_blocks
+from modgrok.networks.scoring import output_blocks
 
 RUN = Experiment("n + m", 59, 128, fraction=0.25, optimizer="adamw", lr=0.1, steps=5000, evaluations=150, snapshots=150)
 OTHERS = (

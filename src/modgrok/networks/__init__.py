@@ -2,8 +2,8 @@
 
 from modgrok.networks import embedding_mlp, mlp, transformer  # noqa: F401, known by their names from here on
 from modgrok.networks.architecture import ARCHITECTURES, Architecture, Cost, Noise, architecture_named, register
-from modgrok.networks.evaluation import Score, hidden_map, output_blocks, output_map, predictions, score, score_table
 from modgrok.networks.network import Network, as_numpy, grid, outputs
+from modgrok.networks.scoring import Score, hidden_map, output_blocks, output_map, predictions, score, score_table
 from modgrok.networks.storage import load_network, save_network
 from modgrok.networks.two_layer import Normalization, TwoLayer, hidden, reparametrize, two_layer
 

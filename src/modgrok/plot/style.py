@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.files import write_bytes
+from modgrok.experiments.disk import write_bytes
 from modgrok.palette import GRAY, SERIES
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.files import write_bytes, write_json
+from modgrok.experiments.disk import write_bytes, write_json
 from modgrok.reproduce.paper import Paper
 from modgrok.reproduce.study import Numbers, Profile, Study
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.experiments import Experiment
-from modgrok.experiments.files import write_bytes, write_json
+from modgrok.experiments.disk import write_bytes, write_json
 from modgrok.plot.style import RESOLUTION
 from modgrok.reproduce.claim import Claim, Outcome, Verdict, counted
 from modgrok.reproduce.paper import DEFAULT, Paper

@@ -159,11 +159,11 @@ def test_what_needs_too_much_memory_is_split_and_what_fails_is_reported(
 ) -> None:
     def stubborn(settings: Any, tables: Any) -> Iterator[Any]:
         if len(settings) > 1:
-            yield worker.Failed("RESOURCE_EXHAUSTED", out_of_memory=True)
+            yield remote.Failed("RESOURCE_EXHAUSTED", out_of_memory=True)
         elif settings[0]["seed"] == 3:
             raise ValueError("broken")
         else:
-            yield from worker.train_batch(settings, tables)
+            yield from remote.train_batch(settings, tables)
 
     monkeypatch.setattr(engines.ray.worker, "train_batch", stubborn)
     observer, store = Acting(lambda: None), Store(tmp_path)
@@ -260,7 +260,7 @@ def test_folders_of_killed_workers_are_deleted(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv(reaper.SESSION, str(tmp_path))
     (tmp_path / f"{worker.PREFIX}dead").mkdir()
     (tmp_path / "another program's").mkdir()
-    with worker.private_store({"t.npy": b""}) as one, worker.private_store({}):
+    with remote.private_store({"t.npy": b""}) as one, remote.private_store({}):
         assert (one.tables / "t.npy").exists()
         assert len(list(tmp_path.iterdir())) == 3
     assert [path.name for path in tmp_path.iterdir()] == ["another program's"]

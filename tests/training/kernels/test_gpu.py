@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from modgrok.networks import Noise, TwoLayer
 from modgrok.tasks import Split, Task
 from modgrok.training.data import run_data
-from modgrok.training.kernels import generic, gpu, kernel_for, pallas_kernels, two_layer
+from modgrok.training.kernels import generic, gpu, kernel_for, pallas_kernels, plain_xla
 from modgrok.training.kernels.pallas_kernels import power_below, to_half
 from modgrok.training.program import Program
 
@@ -171,7 +171,7 @@ def test_dropout_is_the_plain_kernels():
     noise = Noise(jax.random.key(3), jnp.float32(0.4), jnp.asarray(data.batch.weight[0]), None)
     found = found_by(gpu.KERNEL, program, weights, data.batch, noise)
     plain = data.batch._replace(tables=data.batch.tables.places.rows)
-    expected = found_by(two_layer.KERNEL, program, weights, plain, noise)
+    expected = found_by(plain_xla.KERNEL, program, weights, plain, noise)
     assert_near(found, jax.tree.map(np.asarray, expected))
 
 
@@ -181,7 +181,7 @@ def test_dropout_is_the_plain_kernels():
 def test_what_needs_more_goes_the_plain_way(changes):
     with jax.enable_x64(changes.get("precision") == "float64"):
         program, _, data = a_case((5, 5), 5, TwoLayer(6), **changes)
-    assert kernel_for(program) is two_layer.KERNEL
+    assert kernel_for(program) is plain_xla.KERNEL
     assert not isinstance(data.batch.tables, gpu.Tables)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.result import Result
-from modgrok.experiments.sweeps.functions import FUNCTIONS
+from modgrok.experiments.sweeps.polynomials import FUNCTIONS
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.tasks import Structure

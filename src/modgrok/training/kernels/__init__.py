@@ -36,7 +36,7 @@ class Kernel(Protocol):
 
 def kernel_for(program: Program) -> Kernel:
     """The fastest kernel that knows this program."""
-    from modgrok.training.kernels import generic, two_layer
+    from modgrok.training.kernels import generic, plain_xla
 
     if program.architecture.name != "two-layer" or program.codes:
         return generic.KERNEL
@@ -45,4 +45,4 @@ def kernel_for(program: Program) -> Kernel:
 
         if gpu.applies(program):
             return gpu.KERNEL
-    return two_layer.KERNEL
+    return plain_xla.KERNEL

@@ -19,7 +19,7 @@ from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Parameters
 from modgrok.training.data import Batch, Room
 from modgrok.training.kernels import pallas_kernels as pallas
-from modgrok.training.kernels import two_layer
+from modgrok.training.kernels import plain_xla
 from modgrok.training.kernels.pallas_kernels import HALF, SINGLE, Places, Scaled, Tile
 from modgrok.training.losses import Objective
 from modgrok.training.program import Program
@@ -84,11 +84,11 @@ class Gpu:
     def room(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> Room:
         """Coarser than the plain kernel's, so that more training sets share a compilation: slots that are not filled
         cost nothing."""
-        plain = two_layer.KERNEL.room(program, inputs, rows)
+        plain = plain_xla.KERNEL.room(program, inputs, rows)
         return Room(pallas.round_up(plain.rows, 128), pallas.round_up(plain.slots, 16))
 
     def tables(self, program: Program, inputs: np.ndarray, room: Room) -> Any:
-        rows = two_layer.KERNEL.tables(program, inputs, room)
+        rows = plain_xla.KERNEL.tables(program, inputs, room)
         if not applies(program) or rows is None:
             return rows
         size = rows.shape[1]
@@ -101,14 +101,14 @@ class Gpu:
         return Tables(places, np.asarray(1 / max(1, len(inputs)), np.float32))
 
     def extra_floats(self, program: Program, room: Room) -> int:
-        return 0 if applies(program) else two_layer.KERNEL.extra_floats(program, room)
+        return 0 if applies(program) else plain_xla.KERNEL.extra_floats(program, room)
 
     def loss_and_gradient(
         self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
     ) -> tuple[Float[Array, ""], Parameters]:
         """The loss is not a number where the gradient is not finite."""
         if not isinstance(batch.tables, Tables):
-            return two_layer.KERNEL.loss_and_gradient(program, parameters, batch, codes, noise)
+            return plain_xla.KERNEL.loss_and_gradient(program, parameters, batch, codes, noise)
         kept = None
         if noise is not None and noise.rate is not None:
             width = _network(program).width
@@ -128,7 +128,7 @@ KERNEL = Gpu()
 def applies(program: Program) -> bool:
     """Whether a program's runs go this way."""
     plain = program.batch_norm or program.codes or program.precision != "float32"
-    return program.platform == "gpu" and not plain and two_layer.gathers(program)
+    return program.platform == "gpu" and not plain and plain_xla.gathers(program)
 
 
 def _network(program: Program) -> TwoLayer:

@@ -15,13 +15,13 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import Speed
+from modgrok.experiments.disk import Lock, write_bytes
 from modgrok.experiments.experiment import TABLE, Experiment
-from modgrok.experiments.files import Lock, write_bytes
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Failure, Planned, plan_experiments
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
-from modgrok.experiments.sweeps.engines import reaper, worker
+from modgrok.experiments.sweeps.engines import reaper, remote
 from modgrok.experiments.sweeps.engines.engine import Engine
 
 ATTEMPTS = 4
@@ -131,7 +131,7 @@ class RayEngine(Engine):
             return None
         batch = replace(batch, members=tuple(members.values()))
         # Repeating a batch is done here, where it is known which of its runs have come in already.
-        stream = inspect.unwrap(worker.train_batch)  # Ray wants the generator itself, whatever checks are put round it.
+        stream = inspect.unwrap(remote.train_batch)  # Ray wants the generator itself, whatever checks are put round it.
         task = self.ray.remote(stream).options(**self._needs, max_retries=0, num_returns="streaming")
         return _Job(batch, task.remote(*_parcel(batch, store)), members)
 
@@ -149,16 +149,16 @@ class RayEngine(Engine):
         except StopIteration:
             return self._lost(job, "it ended early", observer)
         except errors.OutOfMemoryError as error:
-            event = worker.Failed(str(error).splitlines()[0], out_of_memory=True)
+            event = remote.Failed(str(error).splitlines()[0], out_of_memory=True)
         except errors.RayTaskError as error:
-            event = worker.Failed(str(error.cause), out_of_memory=False)
+            event = remote.Failed(str(error.cause), out_of_memory=False)
         except errors.RayError as error:
             return self._lost(job, type(error).__name__, observer)
         match event:
-            case worker.Advanced(active, step, run_steps):
+            case remote.Advanced(active, step, run_steps):
                 job.run_steps += run_steps
                 observer.advanced(list(job.members.values())[:active], step, run_steps)
-            case worker.Ended(name, files):
+            case remote.Ended(name, files):
                 del job.members[name]
                 run = store.run(name)
                 _receive(run, files)
@@ -166,9 +166,9 @@ class RayEngine(Engine):
                 assert result is not None
                 job.run_steps -= result.steps
                 observer.ended(run, result)
-            case worker.Remark(sentence):
+            case remote.Remark(sentence):
                 observer.remark(sentence)
-            case worker.Failed(reason, out_of_memory):
+            case remote.Failed(reason, out_of_memory):
                 return self._failed(job, reason, out_of_memory, observer)
         return None
 
@@ -197,7 +197,7 @@ def measure_on_worker(settings: Sequence[dict[str, Any]], tables: dict[str, byte
     """How fast a batch trains where it will train."""
     from modgrok.experiments.sweeps.engines.local import LocalEngine
 
-    with worker.private_store(tables) as store:
+    with remote.private_store(tables) as store:
         engine = LocalEngine()
         return engine.measure(engine.plan([Experiment.from_dict(one) for one in settings], store)[0], store)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments import files
-from modgrok.experiments.files import Lock, remove_unfinished, write_bytes, write_json
+from modgrok.experiments.disk import Lock, remove_unfinished, write_bytes, write_json
 
 
 @pytest.mark.parametrize("failing", ["fsync", "replace"])

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Int
 
 from modgrok.closed_form.frequencies import Branches, coefficients, group_angles, input_angles, onto_answers, placed
-from modgrok.closed_form.layers import Layers, answer_at_zero, by_zeros, has_zeros, join, neurons_for_zeros
+from modgrok.closed_form.matrices import Layers, answer_at_zero, by_zeros, has_zeros, join, neurons_for_zeros
 from modgrok.tasks.structure.verdict import Coordinate
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.disk import Lock
 from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.files import Lock
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import out_of_memory
 from modgrok.experiments.result import Result
