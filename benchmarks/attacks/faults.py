@@ -14,7 +14,7 @@ from typing import Any
 from attack import contents, main, train
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Store, files
+from modgrok.experiments import Store, disk
 from modgrok.experiments.store import check_intact
 
 SESSIONS = (1, 4, None)
@@ -54,14 +54,14 @@ class FaultyOS:
 
 def live(store: Store, system: FaultyOS) -> None:
     """One life, up to the first fault."""
-    files.os = system  # type: ignore[assignment]
+    disk.os = system  # type: ignore[assignment]
     try:
         for calls in SESSIONS:
             train(store, calls)
     except (Crash, ModgrokError):
         pass
     finally:
-        files.os = os  # type: ignore[assignment]
+        disk.os = os  # type: ignore[assignment]
 
 
 def attack(cases: int) -> dict[str, Any]:

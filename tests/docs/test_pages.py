@@ -17,7 +17,7 @@ PAGES = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     usual = {name: value for name, value in os.environ.items() if not name.startswith("JAX_NUMPY")}
     usual |= {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}

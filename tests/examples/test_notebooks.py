@@ -33,7 +33,7 @@ for path in map(Path, sys.argv[2:]):
 """One kernel for all of them, which imports JAX once; in a process of its own, since sockets stay open."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("notebooks")
     hostile = ("JAX_NUMPY_RANK_PROMOTION", "JAX_NUMPY_DTYPE_PROMOTION", "MPLBACKEND")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments import disk
 from modgrok.experiments.disk import Lock, remove_unfinished, write_bytes, write_json
 
 
@@ -18,7 +19,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch, failing):
     def fail(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(files.os, failing, fail)
+    monkeypatch.setattr(disk.os, failing, fail)
     with pytest.raises(ModgrokError, match=r"No space is left to write .*file: make room and run the same command"):
         write_bytes(path, b"new")
     assert [(found.name, found.read_bytes()) for found in tmp_path.iterdir()] == [("file", b"old")]
@@ -66,14 +67,14 @@ def test_a_lock_has_one_holder(tmp_path):
 
 def test_a_lock_on_a_folder_that_was_moved_away_is_not_one(tmp_path, monkeypatch):
     """Between opening the lock's file and getting the lock another process moves the folder aside."""
-    flock, moved = files.fcntl.flock, []
+    flock, moved = disk.fcntl.flock, []
 
     def late(file, kind):
         flock(file, kind)
         if not moved:
             moved.append((tmp_path / "run").rename(tmp_path / "aside"))
 
-    monkeypatch.setattr(files.fcntl, "flock", late)
+    monkeypatch.setattr(disk.fcntl, "flock", late)
     here, aside = Lock(tmp_path / "run"), Lock(tmp_path / "aside")
     assert here.acquire()
     assert not Lock(tmp_path / "run").acquire(wait=False)

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from modgrok.errors import Damaged, ModgrokError
-from modgrok.experiments import Run, Store, batch_training, files
+from modgrok.experiments import Run, Store, batch_training, disk
 from modgrok.experiments.disk import Lock
 from modgrok.experiments.store import check_intact
 from modgrok.experiments.trainer import Interrupted, train_stored
@@ -148,7 +148,7 @@ def test_a_full_disk_is_a_sentence_and_the_checkpoint_stays_good(lab, store, tra
     """The disk fills up once the second checkpoint is on it; afterwards the run goes on from there."""
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(batch_training, "CHECKPOINT_SHARE", 1e9)
-    place, made = files.os.replace, []
+    place, made = disk.os.replace, []
 
     def full():
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -165,12 +165,12 @@ def test_a_full_disk_is_a_sentence_and_the_checkpoint_stays_good(lab, store, tra
         if made.count("checkpoint.safetensors") == 2 and writer == "append":
             with open(run.folder / "curves.jsonl", "a") as file:
                 file.write('{"ste')
-            with files.translate_os_errors(run.folder / "curves.jsonl"):
+            with disk.translate_os_errors(run.folder / "curves.jsonl"):
                 full()
         write(run, rows)
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, "replace", replace)
+        patch.setattr(disk.os, "replace", replace)
         patch.setattr(Run, "append", append)
         intact = r"No space is left .* make room and run the same command again\. .* checkpoint, which is intact"
         with pytest.raises(ModgrokError, match=intact if writer == "replace" else "make room"):

@@ -9,7 +9,6 @@ import pytest
 from modgrok.errors import ModgrokError
 from modgrok.networks import (
     Normalization,
-    evaluation,
     grid,
     hidden_map,
     output_blocks,
@@ -18,6 +17,7 @@ from modgrok.networks import (
     predictions,
     score,
     score_table,
+    scoring,
     two_layer,
 )
 
@@ -51,7 +51,7 @@ def test_scores_follow_their_definition(network):
 def test_blocks_change_nothing(network, rows, monkeypatch):
     table, inputs = table_of(network), grid(network.signature.sizes)
     whole, answers = score_table(network, table), predictions(network)
-    monkeypatch.setattr(evaluation, "BLOCK_BYTES", rows * 8 * (2 * WIDTH + P))
+    monkeypatch.setattr(scoring, "BLOCK_BYTES", rows * 8 * (2 * WIDTH + P))
     lengths = [len(block) for block in output_blocks(network)]
     assert max(lengths) == min(rows, len(inputs))
     assert sum(lengths) == len(inputs)

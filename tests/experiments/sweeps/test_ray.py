@@ -17,7 +17,7 @@ from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.planner import Failure
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps import Sweep, engines
-from modgrok.experiments.sweeps.engines import reaper, worker
+from modgrok.experiments.sweeps.engines import reaper, remote
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
 from modgrok.experiments.sweeps.execution import execute, plan
@@ -165,7 +165,7 @@ def test_what_needs_too_much_memory_is_split_and_what_fails_is_reported(
         else:
             yield from remote.train_batch(settings, tables)
 
-    monkeypatch.setattr(engines.ray.worker, "train_batch", stubborn)
+    monkeypatch.setattr(engines.ray.remote, "train_batch", stubborn)
     observer, store = Acting(lambda: None), Store(tmp_path)
     (failure,) = train(sweep(20), store, RayEngine(), observer)
     assert [e.seed for e in failure.experiments] == [3]
@@ -239,7 +239,7 @@ except ModgrokError as error:
 
 @pytest.mark.parametrize("killed", ["head", "driver"])
 def test_a_cluster_of_its_own_ends_with_its_driver_and_leaves_nothing(tmp_path: Path, killed: str) -> None:
-    environment = os.environ | {"PYTHONPATH": str(Path(worker.__file__).parents[4])}
+    environment = os.environ | {"PYTHONPATH": str(Path(remote.__file__).parents[4])}
     program = [sys.executable, "-c", PROGRAM, str(tmp_path), killed]
     ended = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=200)
     (folder, mode), *said = (line.split(" ", 1) for line in ended.stdout.splitlines())
@@ -256,9 +256,9 @@ def test_a_cluster_of_its_own_ends_with_its_driver_and_leaves_nothing(tmp_path: 
 
 
 def test_folders_of_killed_workers_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "YOUNG_SECONDS", 0.0)
+    monkeypatch.setattr(remote, "YOUNG_SECONDS", 0.0)
     monkeypatch.setenv(reaper.SESSION, str(tmp_path))
-    (tmp_path / f"{worker.PREFIX}dead").mkdir()
+    (tmp_path / f"{remote.PREFIX}dead").mkdir()
     (tmp_path / "another program's").mkdir()
     with remote.private_store({"t.npy": b""}) as one, remote.private_store({}):
         assert (one.tables / "t.npy").exists()
