@@ -173,6 +173,7 @@ def test_comparisons_are_named_by_what_differs_and_a_sixth_is_refused(open_lab: 
             expect(box).not_to_be_checked()
         else:
             box.check()
+            page.wait_for_function("run => location.hash.includes(run)", arg=runs[name])
     page.keyboard.press("Escape")
     for panel in ("curves", "ipr"):
         page.locator(f"#{panel}").scroll_into_view_if_needed()
