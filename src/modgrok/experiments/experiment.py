@@ -13,9 +13,9 @@ from typing import Any, Literal
 from modgrok.errors import ModgrokError
 from modgrok.experiments.bounds import check_settings
 from modgrok.experiments.identity import content_hash
-from modgrok.experiments.plain import plain, words
+from modgrok.experiments.plain import plain
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
-from modgrok.networks import Architecture, architecture_named
+from modgrok.networks import ARCHITECTURES, Architecture, architecture_named
 from modgrok.tasks import Split, Task, reads_modulus, task
 from modgrok.tasks.families.files import SUFFIXES
 from modgrok.tasks.split import TEST_EXAMPLES
@@ -29,6 +29,8 @@ TASK_BYTES = 1 << 28
 """Tables that are remembered for the next experiment that asks for them."""
 MODULUS = 97
 """p where none is given."""
+NAMES = ("optimizer", "network", "sampling", "loss", "activation", "parametrization")
+"""Settings whose values are names, which may be typed in capitals."""
 FRESH_BATCH = 128
 """Examples per step where they are drawn afresh and no number is given."""
 
@@ -189,7 +191,8 @@ class Experiment:
             object.__setattr__(self, "modulus", MODULUS)
         for field in dataclasses.fields(self):
             if (value := getattr(self, field.name)) is not field.default:
-                object.__setattr__(self, field.name, plain(field, value))
+                value = plain(field, value)
+                object.__setattr__(self, field.name, _known_name(value) if field.name in NAMES else value)
         check_settings(self)
 
     @cached_property
@@ -260,7 +263,7 @@ class Experiment:
         for name in READ_BY_SOME:
             if name not in reads and getattr(self, name) != DEFAULTS[name]:
                 who = f"network {self.network}, optimizer {self.optimizer}, task {found.name}"
-                raise ModgrokError(f"{words(name)} is given, and nothing here reads it ({who}); leave it out.")
+                raise ModgrokError(f"{name} is given, and nothing here reads it ({who}); leave it out.")
         self.architecture.check(found.signature)
 
     @property
@@ -338,6 +341,11 @@ DEFAULTS: dict[str, Any] = {
     field.name: None if field.default is dataclasses.MISSING else field.default
     for field in dataclasses.fields(Experiment)
 }
+
+
+def _known_name(given: str | None) -> str | None:
+    """GD as gd; a name that was registered with capitals stays as it is."""
+    return given if given is None or given in OPTIMIZERS or given in ARCHITECTURES else given.lower()
 
 
 def describe_task(experiment: Experiment) -> str:

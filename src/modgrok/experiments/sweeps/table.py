@@ -20,7 +20,8 @@ OUTCOMES = {
         name: name
         for name in (
             "learning_rate train_accuracy test_accuracy train_loss test_loss "
-            "memorized_at grokked_at diverged_at seconds"
+            "memorized_after memorized_at memorized_interpolated grokked_after grokked_at grokked_interpolated "
+            "diverged_at seconds"
         ).split()
     },
 }
