@@ -1,5 +1,8 @@
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import modgrok as mg
 
 TINY = {"width": 16, "lr": 0.1, "steps": 3, "evaluations": 3}
@@ -17,3 +20,19 @@ def test_functions_are_swept_and_keep_their_names(tmp_path: Path) -> None:
     assert table["task"] == ["difference", "n * m"]
     table = mg.sweep("n + m", 7, vary={"task": "n+m,n*m"}, store=tmp_path, **TINY)
     assert table["task"] == ["n+m", "n*m"]
+
+
+def test_own_training_inputs_are_part_of_the_experiment(tmp_path: Path) -> None:
+    mask = np.random.default_rng(1).random((7, 7)) < 0.5
+    run = mg.train("n + m", 7, train_on=mask, store=tmp_path, **TINY)
+    assert mg.train("n + m", 7, train_on=np.flatnonzero(mask), store=tmp_path, **TINY).id == run.id
+    np.testing.assert_array_equal(run.experiment.split.divide(run.task)[0], np.flatnonzero(mask))
+    assert run.experiment.fraction == pytest.approx(mask.mean())
+    assert mg.train("n + m", 7, train_on=~mask, store=tmp_path, **TINY).id != run.id
+    same = mg.train("n + m", 7, train_on=mg.Split(0.6, seed=3), store=tmp_path, **TINY)
+    assert same.id == mg.train("n + m", 7, fraction=0.6, split_seed=3, store=tmp_path, **TINY).id
+    np.save(tmp_path / "mask.npy", mask)
+    named = mg.Experiment("n + m", 7, train_on=str(tmp_path / "mask.npy"), **TINY)
+    assert named.id == run.id
+    with pytest.raises(mg.ModgrokError, match="fraction is given beside train_on"):
+        mg.train("n + m", 7, train_on=mask, fraction=0.3, store=tmp_path, **TINY)

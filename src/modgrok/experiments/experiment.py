@@ -17,6 +17,7 @@ from modgrok.experiments.plain import plain
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
 from modgrok.networks import ARCHITECTURES, Architecture, architecture_named
 from modgrok.tasks import Split, Task, reads_modulus, task
+from modgrok.tasks.choice import read_choice, write_choice
 from modgrok.tasks.families.files import SUFFIXES
 from modgrok.tasks.split import TEST_EXAMPLES
 from modgrok.training.optimizers import OPTIMIZERS, natural_learning_rate
@@ -184,6 +185,11 @@ class Experiment:
         None,
         "Of outputs and loss; by default that of the weights.",
     )
+    train_on: str = setting(
+        "",
+        "A .npy or .csv file that says which inputs are trained on, instead of a fraction: a mask of the table's "
+        "shape, indices into it, or rows n, m; mg.train takes arrays too.",
+    )
     record: tuple[str, ...] = setting((), "Further measures to record on the way, by name.")
 
     def __post_init__(self) -> None:
@@ -245,11 +251,23 @@ class Experiment:
             filled |= {
                 name: value if getattr(self, name) is None else getattr(self, name) for name, value in usual.items()
             }
+        if self.train_on:
+            filled |= self._chosen_inputs(found)
         if found.table is None:
             filled["test_examples"] = self.test_examples or TEST_EXAMPLES
         resolved = dataclasses.replace(self, **filled)
         resolved.check_read(found)
         return resolved
+
+    def _chosen_inputs(self, found: Task) -> dict[str, Any]:
+        """The choice of training inputs as a text, and their share, which is the fraction then."""
+        text = write_choice(self.train_on, found)
+        share = round(len(read_choice(text, found)) / len(found.present), 12)
+        others = {"fraction": self.fraction in (DEFAULTS["fraction"], share), "sampling": self.sampling == "random"}
+        for name, unread in (others | {"examples": self.examples is None}).items():
+            if not unread:
+                raise ModgrokError(f"{name} is given beside train_on, which alone says what is trained on; drop one.")
+        return {"train_on": text, "fraction": share}
 
     def check_read(self, found: Task) -> None:
         """Raises where a setting is given that nobody reads, or the network cannot learn this task."""
@@ -290,7 +308,9 @@ class Experiment:
     def split(self) -> Split:
         """The split behind fraction, sampling, labels and seed."""
         seed = self.seed if self.split_seed is None else self.split_seed
-        return Split(self.fraction, self.sampling, seed, self.wrong_labels, self.examples, self.test_examples)
+        return Split(
+            self.fraction, self.sampling, seed, self.wrong_labels, self.examples, self.test_examples, self.train_on
+        )
 
     @property
     def schedule(self) -> tuple[Any, Any]:

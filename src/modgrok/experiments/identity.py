@@ -35,6 +35,7 @@ FROZEN: dict[str, Any] = {
     "orthogonal": False,
     "grokfast": "none",
     "wrong_labels": 0.0,
+    "train_on": "",
     "record": [],
 }
 """What a setting was before it existed; None for all others. Never changes, so that no id does: a new setting with a
