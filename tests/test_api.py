@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import modgrok as mg
+from modgrok import cli
 
 TINY = {"width": 16, "lr": 0.1, "steps": 3, "evaluations": 3}
 
@@ -36,3 +37,21 @@ def test_own_training_inputs_are_part_of_the_experiment(tmp_path: Path) -> None:
     assert named.id == run.id
     with pytest.raises(mg.ModgrokError, match="fraction is given beside train_on"):
         mg.train("n + m", 7, train_on=mask, fraction=0.3, store=tmp_path, **TINY)
+
+
+def test_names_that_were_given_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def div(n: int, m: int) -> int | None:
+        return n * pow(m, -1, 7) % 7 if m else None
+
+    run = mg.train(div, 7, store=tmp_path, **TINY)
+    assert "div mod 7" in repr(run)
+    assert run.task.name == "div"
+    cli.main(["runs", "list", "--store", str(tmp_path)])
+    text = capsys.readouterr().out
+    assert "div" in text
+    assert "table:" not in text
+    table = mg.sweep("n + m", 7, vary={"task": {"cube": lambda n, m: n**3 + 2 * m**2}}, store=tmp_path, **TINY)
+    assert table["task"] == ["cube"]
+    cli.main(["sweep", "show", "last", "--x", "task", "--outcome", "test_accuracy", "--store", str(tmp_path)])
+    assert "cube" in capsys.readouterr().out
+    assert mg.open("last", tmp_path).task_name == "cube"

@@ -137,6 +137,7 @@ def _row(run: Run) -> dict[str, Any]:
         last = rows[-1] if rows else {}
         return {
             "run": run.id,
+            "task": run.task_name,
             "status": run.status,
             "steps": result.get("steps", last.get("step", 0)),
             "train_accuracy": last.get("train_accuracy"),
@@ -158,7 +159,7 @@ def _cells(row: dict[str, Any]) -> list[str | Text]:
     e = row["experiment"]
     return [
         row["run"],
-        Text(e["task"]),
+        Text(row["task"]),
         "–" if e["modulus"] is None else str(e["modulus"]),
         e["network"],
         str(e["width"]),

@@ -15,7 +15,6 @@ from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.divergence import rate_hint, why_diverged
-from modgrok.experiments.experiment import describe_task
 from modgrok.experiments.progress import LiveProgress
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
@@ -102,7 +101,7 @@ def show_run(run: Run) -> None:
     out.print(accuracy_chart(*curves, width=min(out.width, 100)), highlight=False)
     out.print()
     share = f", α = {experiment.fraction:g}" if run.task.enumerable and experiment.examples is None else ""
-    title = f"{escape(describe_task(experiment))}, {experiment.network}, N = {experiment.width}{share}"
+    title = f"{escape(run.title)}, {experiment.network}, N = {experiment.width}{share}"
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_row("run", f"[bold]{run.id}[/bold]")
     table.add_row(

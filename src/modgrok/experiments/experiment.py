@@ -296,6 +296,8 @@ class Experiment:
             path = tables / f"{self.task.removeprefix(TABLE)}.npy"
             _, _, answers = path.stem.partition(ANSWERS)
             found = _cached_task(str(path), self.modulus, _written(path), int(answers) if answers.isdecimal() else None)
+            if (name := given_name(path)) is not None:
+                found = dataclasses.replace(found, name=name)
             if table_name(found) != self.task:
                 raise ModgrokError(
                     f"{path} does not hold the table that its name says; train from the table's own file."
@@ -363,14 +365,23 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+def given_name(table: Path) -> str | None:
+    """What a person called the table in a store's file; None where it has no name."""
+    try:
+        return table.with_suffix(".txt").read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
 def _known_name(given: str | None) -> str | None:
     """GD as gd; a name that was registered with capitals stays as it is."""
     return given if given is None or given in OPTIMIZERS or given in ARCHITECTURES else given.lower()
 
 
-def describe_task(experiment: Experiment) -> str:
-    """Such as `n+m mod 97`, or `group:S5`."""
-    return experiment.task if experiment.modulus is None else f"{experiment.task} mod {experiment.modulus}"
+def describe_task(experiment: Experiment, name: str = "") -> str:
+    """Such as `n+m mod 97`, or `group:S5`; by another name where it has one."""
+    shown = name or experiment.task
+    return shown if experiment.modulus is None else f"{shown} mod {experiment.modulus}"
 
 
 def is_table_file(text: str) -> bool:

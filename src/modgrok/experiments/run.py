@@ -29,7 +29,7 @@ import numpy as np
 from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
-from modgrok.experiments.experiment import Experiment, describe_task
+from modgrok.experiments.experiment import TABLE, Experiment, describe_task, given_name
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_json, write_sealed_json
 from modgrok.experiments.stored_settings import FORMAT, Settings, read_settings, write_settings
@@ -58,11 +58,11 @@ class Run:
         self.id = folder.name
 
     def __repr__(self) -> str:
-        return f"Run({self.id}, {describe_task(self.experiment)}, {self.experiment.network}, {self.status})"
+        return f"Run({self.id}, {self.title}, {self.experiment.network}, {self.status})"
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and how it ended."""
-        rows = {"task": describe_task(self.experiment), "network": self.experiment.network, "status": self.status}
+        rows = {"task": self.title, "network": self.experiment.network, "status": self.status}
         if (result := self.result) is not None:
             shown = ("steps", "train_accuracy", "test_accuracy", "memorized_at", "grokked_at")
             rows |= {name.replace("_", " "): getattr(result, name) for name in shown}
@@ -91,6 +91,18 @@ class Run:
         except (TypeError, ValueError, OverflowError, ModgrokError) as error:
             path = self.folder / "experiment.json"
             raise Damaged(f"{path} does not describe an experiment: {str(error).rstrip('.')}.") from error
+
+    @property
+    def task_name(self) -> str:
+        """The task's text; the name that a person gave its table, where it came from one."""
+        text = self.experiment.task
+        name = given_name(self.folder.parent / "tables" / f"{text.removeprefix(TABLE)}.npy")
+        return name if text.startswith(TABLE) and name else text
+
+    @property
+    def title(self) -> str:
+        """What is learnt, such as `n+m mod 97`."""
+        return describe_task(self.experiment, self.task_name)
 
     @property
     def task(self) -> Task:

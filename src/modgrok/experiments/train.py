@@ -5,7 +5,7 @@ import inspect
 import threading
 import typing
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -119,8 +119,9 @@ def _store(store: Store | str | Path | None) -> Store:
     return store if isinstance(store, Store) else Store(store)
 
 
-def describe_source(source: Any, modulus: int | None, store: Store) -> dict[str, Any]:
-    """The settings `task` and `modulus` of anything that describes a task; tables without a name go to the store."""
+def describe_source(source: Any, modulus: int | None, store: Store, name: str = "") -> dict[str, Any]:
+    """The settings `task` and `modulus` of anything that describes a task. Tables that no text spells go to the store,
+    by the name given here or by their own."""
     if isinstance(source, str | Path):
         return {"task": str(source)} | ({} if modulus is None else {"modulus": modulus})
     if modulus is None and callable(source):
@@ -133,4 +134,5 @@ def describe_source(source: Any, modulus: int | None, store: Store) -> dict[str,
     with contextlib.suppress(ModgrokError):
         if np.array_equal(find_task(found.name, p).table, found.table):
             return {"task": found.name} | ({"modulus": p} if reads_modulus(found.name) else {})
-    return {"task": str(store.add_table(found))} | ({} if p is None else {"modulus": p})
+    named = replace(found, name=name) if name else found
+    return {"task": str(store.add_table(named))} | ({} if p is None else {"modulus": p})

@@ -38,8 +38,12 @@ class Table(dict[str, list[Any]]):
     come the run and its outcome, None where there is none (yet).
     """
 
-    def __init__(self, columns: dict[str, list[Any]], settings: tuple[str, ...]) -> None:
+    def __init__(
+        self, columns: dict[str, list[Any]], settings: tuple[str, ...], names: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(columns)
+        self.names = dict(names or {})
+        """What tasks are called here that the sweep calls otherwise, by what it calls them."""
         self.settings = settings
         """The names of the columns that are settings."""
 
@@ -106,8 +110,10 @@ def sweep_table(sweep: Sweep, results: Results) -> Table:
     other = [name for name in base if base[name] != defaults[name]]
     names = dict.fromkeys(("task", "modulus", *sweep.names, *other))
     settings = {name: [getattr(e, name) for e in sweep.experiments] for name in names}
+    called = {text: results.store.task_name(text) for text in dict.fromkeys(settings["task"])}
+    settings["task"] = [called[text] for text in settings["task"]]
     outcomes: list[Mapping[str, Any]] = [results.outcomes.get(i, UNFINISHED) for i in results.ids]
     measures = dict.fromkeys(name for result in results.outcomes.values() for name in result.measures)
     shown = OUTCOMES | {name: name for name in measures}
     columns = {name: [outcome.get(key) for outcome in outcomes] for name, key in shown.items()}
-    return Table(settings | {"run": results.ids} | columns, tuple(settings))
+    return Table(settings | {"run": results.ids} | columns, tuple(settings), called)
