@@ -205,13 +205,13 @@ class BatchTraining:
     def _end(self, ended: list[tuple[int, str]]) -> None:
         """Writes the results of runs that have ended, and trains them no further."""
         self._flush()
-        networks = self._networks()
+        networks, states = self._networks(), self._last_states(ended)
         for i, status in ended:
             member = self.members[i]
             if self.step in set(self.batch.schedule[1].tolist()) or len(member.run.snapshots):
                 member.run.keep(self.step, networks[i])
             result = member.progress.result(member.run.id, status, time.monotonic() - self.started)
-            member.run.finish(result, networks[i])
+            member.run.finish(result, networks[i], states.get(i))
             self.observer.ended(member.run, result)
         gone = [i for i, _ in ended]
         self.active = [i for i in self.active if i not in gone]
@@ -220,6 +220,12 @@ class BatchTraining:
         self.state = freeze(self.state, gone)
         if self._worth_shrinking():
             self._shrink()
+
+    def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
+        """The states from which more steps can go on, of those runs that keep weights on the way too."""
+        kept = [i for i, status in ended if status == "finished" and self.members[i].experiment.snapshots > 0]
+        states = unstack(self.state, len(self.members)) if kept else []
+        return {i: named_tensors(states[i]) for i in kept}
 
     def _worth_shrinking(self) -> bool:
         """Whether a batch of the active runs alone saves more time than its compilation takes.
@@ -282,8 +288,7 @@ class BatchTraining:
         self._flush()
         states = unstack(self.state, len(self.members))
         for i in self.active:
-            named, _ = jax.tree_util.tree_flatten_with_path(states[i])
-            self.members[i].run.checkpoint(self.step, {tensor_name(path): leaf for path, leaf in named})
+            self.members[i].run.checkpoint(self.step, named_tensors(states[i]))
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
 
@@ -332,6 +337,12 @@ def precompile(batch: Batch, devices: tuple[Any, ...]) -> None:
         placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=seeds.sharding), state)
         randomly.lower(*fresh).compile()
         advance.lower(placed, data, rates, seeds, np.int32(0), np.int32(1), np.bool_(False)).compile()
+
+
+def named_tensors(state: State) -> dict[str, np.ndarray]:
+    """A state's arrays by their places."""
+    named, _ = jax.tree_util.tree_flatten_with_path(state)
+    return {tensor_name(path): leaf for path, leaf in named}
 
 
 def tensor_name(path: Any) -> str:

@@ -5,6 +5,7 @@ curves.jsonl            one line for each evaluation, appended as the run goes
 snapshots/00000100.safetensors   weights at that step
 checkpoint.safetensors  all that is needed to go on, until the run ends; checkpoint.before.safetensors is the one before
 network.safetensors     the weights at the end
+state.safetensors       all that is needed to go on after the end, where snapshots are kept
 result.json             the outcome; its presence means that the run has ended
 
 Every file is verified when it is used: all but the curves are sealed with a digest (`modgrok.sealed`), each line of the
@@ -40,6 +41,8 @@ from modgrok.sealed import exists, parse_json
 from modgrok.tasks import Task
 
 __all__ = ["Damaged", "Run"]
+
+STATE = "state.safetensors"
 
 
 @dataclass(frozen=True)
@@ -225,6 +228,23 @@ class Run:
         except (ValueError, TypeError, KeyError) as error:
             raise Damaged(f"{path} is not a checkpoint of run {self.id}: {error}.") from error
 
+    @property
+    def keeps_state(self) -> bool:
+        """Whether the state in which it ended is kept, so that more steps can go on from it."""
+        return exists(self.folder / STATE)
+
+    def read_state(self) -> tuple[int, dict[str, np.ndarray]]:
+        """The last step and the state after it."""
+        path = self.folder / STATE
+        file = read_tensors(path)
+        try:
+            about = parse_json(file.metadata["modgrok"])
+            if not file.sealed or about["run"] != self.id:
+                raise ValueError("it is another run's, or has lost its digest")
+            return int(about["step"]), file.tensors
+        except (ValueError, TypeError, KeyError) as error:
+            raise Damaged(f"{path} is not the last state of run {self.id}: {error}.") from error
+
     def check(self, snapshots: bool = False) -> None:
         """Raises `Damaged` where the folder does not hold a run: settings, curves and snapshots as far as the result or
         the latest intact checkpoint says, the network of a run that has ended; with `snapshots` their content too."""
@@ -256,7 +276,8 @@ class Run:
         checkpoints first, since they say what else there is."""
         remove_unfinished(self.folder)
         self.remove_checkpoints()
-        remove(self.folder / "curves.jsonl")
+        for name in ("curves.jsonl", STATE):
+            remove(self.folder / name)
         for step in self.snapshots:
             remove(self.snapshot_path(step))
         write_settings(self.folder, experiment.as_dict(), environment)
@@ -286,10 +307,16 @@ class Run:
                 move(latest, before)
             write_bytes(latest, content)
 
-    def finish(self, result: Mapping[str, Any], network: Network) -> None:
-        """Writes the end of a run, the result last, since it is what says that the rest is there."""
+    def finish(
+        self, result: Mapping[str, Any], network: Network, state: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        """Writes the end of a run, with its last state where that is to be kept, the result last, since it is what says
+        that the rest is there."""
         content = network_bytes(network, self.experiment.as_dict(), self._place(result["steps"]))
         with self._told_of_checkpoint():
+            if state is not None:
+                about = {"format": FORMAT, "run": self.id, "step": result["steps"]}
+                write_bytes(self.folder / STATE, tensor_bytes(dict(state), {"modgrok": json.dumps(about)}))
             write_bytes(self.folder / "network.safetensors", content)
             write_sealed_json(self.folder / "result.json", dict(result) | {"kept": self._what_is_kept()})
         self.remove_checkpoints()
