@@ -1,8 +1,9 @@
 """One batch while it trains: curves, snapshots and checkpoints go to the store as they come."""
 
+import itertools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax
@@ -44,6 +45,17 @@ CHECKPOINT_SHARE = 0.05
 """The most of its time that training may spend on checkpoints: large batches make them more rarely."""
 MEASURED_SECONDS = 0.3
 """How long the speed of a batch is measured."""
+
+
+PARTS = 8
+"""Into how many parts the steps between two evaluations are cut where a threshold was crossed between them."""
+ACCURACIES = ("train_accuracy", "test_accuracy")
+Crossed = tuple[int, str]
+"""A run of the batch and the curve of it that crossed its threshold."""
+
+
+class StopAsked(Exception):
+    """Training is to stop before the search between two evaluations is done: it is made anew."""
 
 
 class Interrupted(ModgrokError):
@@ -163,31 +175,96 @@ class BatchTraining:
         return numbers if self.program.shared > 1 else numbers + [numbers[-1]] * (-len(numbers) % len(self.devices))
 
     def _advance_to(self, target: int) -> None:
+        before, began_at = self.state, self.step
         while True:
-            count = min(target - self.step, max(1, int(CALL_SECONDS * self.steps_per_second)))
+            count = self._call_steps(target - self.step)
             measured = self.step + count == target
             began = time.monotonic()
-            step, of_step = np.int32(self.step), np.int32(count)
-            state, measurement = self.advance(
-                self.state, self.data, self.rates, self.seeds, step, of_step, np.bool_(measured)
-            )
-            values = jax.tree.map(np.asarray, measurement)
-            self.state, self.step = state, self.step + count
+            self.state, values = self._call(self.state, self.step, count, measured)
+            self.step += count
             if count > 0:
                 self.steps_per_second = count / max(1e-9, time.monotonic() - began)
             self.observer.advanced(self.active_members, self.step, count * len(self.active))
             if measured:
+                if crossed := self._crossings(values, range(len(self.members))):
+                    self._refine(before, began_at, target, crossed)
                 self._record(values)
                 return
             self._maybe_stop()
+
+    def _call_steps(self, most: int) -> int:
+        return min(most, max(1, int(CALL_SECONDS * self.steps_per_second)))
+
+    def _call(self, state: State, step: int, count: int, measured: bool) -> tuple[State, dict[str, Any]]:
+        """Takes steps, and fetches what was measured after them."""
+        parts = (state, self.data, self.rates, self.seeds)
+        state, measurement = self.advance(*parts, np.int32(step), np.int32(count), np.bool_(measured))
+        return state, jax.tree.map(np.asarray, measurement)
+
+    def _crossings(self, values: dict[str, Any], runs: Iterable[int]) -> set[Crossed]:
+        """Which accuracies of active runs that ask for it reach their threshold here for the first time."""
+        found = set()
+        for i in set(runs) & set(self.active):
+            progress, e = self.members[i].progress, self.members[i].experiment
+            for curve in ACCURACIES if e.refine and progress.rows else ():
+                if values[curve][i] >= e.threshold and progress.crossing(curve).at is None:
+                    found.add((i, curve))
+        return found
+
+    def _refine(self, state: State, low: int, high: int, crossed: set[Crossed]) -> None:
+        """Goes from an evaluation to the next once more, from the state kept there, and adds points to the curves of
+        the runs that crossed a threshold between the two. The training itself is not touched."""
+        rows: dict[int, dict[int, dict[str, Any]]] = {i: {} for i, _ in crossed}
+        try:
+            self._search(state, low, high, crossed, rows)
+        except StopAsked:
+            self.state, self.step = state, low
+            self._maybe_stop()
+        for i, found in rows.items():
+            for step in sorted(found):
+                self.members[i].progress.add(found[step])
+                self.observer.measured(self.members[i].run, found[step])
+
+    def _search(
+        self, state: State, low: int, high: int, crossed: set[Crossed], rows: dict[int, dict[int, dict[str, Any]]]
+    ) -> None:
+        """Measures at a few steps between two, then between those two of them where each threshold was crossed."""
+        points = np.unique(np.linspace(low, high, PARTS + 1).round().astype(int)).tolist()
+        runs = {i for i, _ in crossed}
+        state = freeze(state, [i for i in range(len(self.members)) if i not in runs])
+        for start, end in itertools.pairwise(points):
+            reached, here = state, crossed
+            if end < high:
+                reached, values = self._go(state, start, end)
+                here = crossed & self._crossings(values, runs)
+                for i in {i for i, _ in crossed}:
+                    rows[i][end] = self._row(end, values, i)
+            if here and end - start > 1:
+                self._search(state, start, end, here, rows)
+            state, crossed = reached, crossed - here
+            if not crossed:
+                return
+
+    def _go(self, state: State, start: int, end: int) -> tuple[State, dict[str, Any]]:
+        """`_call` in parts that are short enough to notice Ctrl-C."""
+        while True:
+            count = self._call_steps(end - start)
+            state, values = self._call(state, start, count, start + count == end)
+            start += count
+            if start == end:
+                return state, values
+            if self.observer.stop_requested():
+                raise StopAsked
+
+    def _row(self, step: int, values: dict[str, Any], i: int) -> dict[str, Any]:
+        return {"step": step} | {name: _json_number(values[name][i]) for name in recorded_names(self.program)}
 
     def _record(self, values: dict[str, Any]) -> None:
         diverged = np.asarray(self.state.diverged_at)
         ended = []
         for i in self.active:
             member = self.members[i]
-            row: dict[str, Any] = {"step": self.step}
-            row |= {name: _json_number(values[name][i]) for name in recorded_names(self.program)}
+            row = self._row(self.step, values, i)
             member.progress.add(row)
             self.observer.measured(member.run, row)
             if diverged[i] != NEVER:

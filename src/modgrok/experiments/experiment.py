@@ -118,6 +118,11 @@ class Experiment:
     until: int | None = setting(None, "Stop this many steps after grokking instead of training on to the last step.")
     threshold: float = setting(0.99, "The accuracy that counts as memorized (train) or grokked (test).")
     evaluations: int = setting(150, "How many times to measure, at equal ratios of steps: dense early, sparse late.")
+    refine: bool = setting(
+        False,
+        "Measure between the two evaluations where an accuracy first reached the threshold, ever more densely, until "
+        "the step is known; the training is the same.",
+    )
     snapshots: int = setting(40, "How many of these times to keep the weights too.")
     seed: int = setting(0, "Decides the initial weights, the split, and the order of minibatches.")
     split_seed: int | None = setting(None, "Decides the split alone; by default the seed.")

@@ -22,6 +22,7 @@ FROZEN: dict[str, Any] = {
     "init_scale": 1.0,
     "threshold": 0.99,
     "evaluations": 150,
+    "refine": False,
     "snapshots": 40,
     "seed": 0,
     "precision": "float32",

@@ -15,6 +15,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.progress import progress_display
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.networks import Network
@@ -39,8 +40,9 @@ def train(
     `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. Training
     begins with the weights of `start`, a trained network, a closed form or one brought along, and takes its settings
     from it. `train_on` says which inputs are trained on: a mask of the table's shape, indices into the raveled table,
-    rows (n, m), a file with one of these, or a `Split`. `record` may name functions of (network, data) too. An
-    `observer` hears of the progress. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
+    rows (n, m), a file with one of these, or a `Split`. `record` may name functions of (network, data) too. The same
+    call with more `steps` goes on from where the shorter run ended. Progress is shown in terminals and notebooks; an
+    `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
     there.
     """
     place = _store(store)
@@ -100,6 +102,9 @@ def train_all(
     use_all_cores()
     if observer is not None or threading.current_thread() is not threading.main_thread():
         return trainer.train_stored(experiments, _store(store), observer)
+    if (display := progress_display()) is not None:
+        with display:
+            return trainer.train_stored(experiments, _store(store), display)
     with Interruption() as interruption:
         return trainer.train_stored(experiments, _store(store), _Stopping(interruption))
 
