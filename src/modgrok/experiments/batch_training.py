@@ -54,10 +54,6 @@ Crossed = tuple[int, str]
 """A run of the batch and the curve of it that crossed its threshold."""
 
 
-class StopAsked(Exception):
-    """Training is to stop before the search between two evaluations is done: it is made anew."""
-
-
 class Interrupted(ModgrokError):
     """Training was stopped before its end; everything done so far is stored."""
 
@@ -89,6 +85,8 @@ class BatchTraining:
         self.checkpoint_cost = 0.0
         self.steps_per_second = 20.0
         """A first guess, corrected after every call; it decides how many steps one call takes."""
+        self.evaluated: tuple[int, State] | None = None
+        """Step and state of the last evaluation, while runs that refine are on the way to the next."""
         self._begin()
 
     def run(self) -> None:
@@ -175,7 +173,7 @@ class BatchTraining:
         return numbers if self.program.shared > 1 else numbers + [numbers[-1]] * (-len(numbers) % len(self.devices))
 
     def _advance_to(self, target: int) -> None:
-        before, began_at = self.state, self.step
+        self.evaluated = (self.step, self.state) if any(m.experiment.refine for m in self.active_members) else None
         while True:
             count = self._call_steps(target - self.step)
             measured = self.step + count == target
@@ -186,8 +184,9 @@ class BatchTraining:
                 self.steps_per_second = count / max(1e-9, time.monotonic() - began)
             self.observer.advanced(self.active_members, self.step, count * len(self.active))
             if measured:
-                if crossed := self._crossings(values, range(len(self.members))):
-                    self._refine(before, began_at, target, crossed)
+                if self.evaluated is not None and (crossed := self._crossings(values, range(len(self.members)))):
+                    self._refine(*self.evaluated, crossed)
+                self.evaluated = None
                 self._record(values)
                 return
             self._maybe_stop()
@@ -211,15 +210,11 @@ class BatchTraining:
                     found.add((i, curve))
         return found
 
-    def _refine(self, state: State, low: int, high: int, crossed: set[Crossed]) -> None:
+    def _refine(self, low: int, state: State, crossed: set[Crossed]) -> None:
         """Goes from an evaluation to the next once more, from the state kept there, and adds points to the curves of
         the runs that crossed a threshold between the two. The training itself is not touched."""
         rows: dict[int, dict[int, dict[str, Any]]] = {i: {} for i, _ in crossed}
-        try:
-            self._search(state, low, high, crossed, rows)
-        except StopAsked:
-            self.state, self.step = state, low
-            self._maybe_stop()
+        self._search(state, low, self.step, crossed, rows)
         for i, found in rows.items():
             for step in sorted(found):
                 self.members[i].progress.add(found[step])
@@ -253,8 +248,7 @@ class BatchTraining:
             start += count
             if start == end:
                 return state, values
-            if self.observer.stop_requested():
-                raise StopAsked
+            self._maybe_stop()
 
     def _row(self, step: int, values: dict[str, Any], i: int) -> dict[str, Any]:
         return {"step": step} | {name: _json_number(values[name][i]) for name in recorded_names(self.program)}
@@ -352,22 +346,25 @@ class BatchTraining:
     def _maybe_stop(self) -> None:
         """Stores the state if that is due, or if training is to stop here."""
         if self.observer.stop_requested():
-            self._checkpoint()
+            step = self._checkpoint()
             raise Interrupted(
-                f"Stopped at step {self.step} of {self.batch.schedule[0][-1]}; the same command goes on from there."
+                f"Stopped at step {step} of {self.batch.schedule[0][-1]}; the same command goes on from there."
             )
         if time.monotonic() - self.last_checkpoint > max(CHECKPOINT_SECONDS, self.checkpoint_cost / CHECKPOINT_SHARE):
             self._checkpoint()
 
-    def _checkpoint(self) -> None:
-        """Curves first, then the state: a checkpoint never stands beyond its curves."""
+    def _checkpoint(self) -> int:
+        """Curves first, then the state: a checkpoint never stands beyond its curves. Runs that look back to their last
+        evaluation are stored as they were there. Returns the step."""
         began = time.monotonic()
         self._flush()
-        states = unstack(self.state, len(self.members))
+        step, state = self.evaluated or (self.step, self.state)
+        states = unstack(state, len(self.members))
         for i in self.active:
-            self.members[i].run.checkpoint(self.step, named_tensors(states[i]))
+            self.members[i].run.checkpoint(step, named_tensors(states[i]))
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
+        return step
 
 
 def measure_speed(batch: Batch, store: Store) -> Speed:
