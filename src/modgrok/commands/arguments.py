@@ -54,7 +54,8 @@ def print_json(result: dict[str, Any]) -> None:
 def require_suffix(path: Path | None, *suffixes: str) -> None:
     """An error where a file is to be written whose name says that it is something else; before any work is done."""
     if path is not None and path.suffix.lower() not in suffixes:
-        raise ModgrokError(f"{path.name} is written as {' or '.join(suffixes)}; give it that suffix.")
+        known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
+        raise ModgrokError(f"This is written to a {known} file, and {path.name} says that it is something else.")
 
 
 def _whole(text: str) -> str:

@@ -38,7 +38,7 @@ class Inspect(InStore):
     task: str | None = None
     """The function that a .safetensors file computes, where the file does not say."""
     figure: Path | None = None
-    """Write a picture to this .png, .svg or .pdf file."""
+    """Write a picture to this .png, .svg or .pdf file: of a network that has no waves and phases its curves."""
 
 
 class Subject(NamedTuple):
@@ -74,7 +74,11 @@ def main(argv: list[str]) -> None:
 def _look(subject: Subject, arguments: Inspect) -> None:
     """What can be said of a network that is not the paper's on a modular table."""
     if arguments.figure is not None:
-        raise ModgrokError("A picture of waves and phases is one of a two-layer network on a modular function.")
+        if subject.run is None:
+            raise ModgrokError("A file has no curves to draw; name a run of the store, or leave out --figure.")
+        from modgrok import plot
+
+        plot.save(plot.curves(subject.run), arguments.figure)
     found = overview(subject.network, subject.task)
     if arguments.json:
         source = {"run": subject.run.id if subject.run else None, "source": subject.name, "step": subject.step}
@@ -91,6 +95,8 @@ def _look(subject: Subject, arguments: Inspect) -> None:
         strongest = np.argsort(-found.embedding)[: arguments.top]
         shares = ", ".join(f"{k} ({percent(found.embedding[k])})" for k in strongest)
         out.print(f"The embedding's strongest frequencies: {shares}.", highlight=False)
+    if arguments.figure is not None:
+        out.print(f"Figure: {escape(str(arguments.figure))}", highlight=False, soft_wrap=True)
 
 
 def _from_store(arguments: Inspect) -> Subject:

@@ -60,10 +60,10 @@ class Export(InStore):
 
     runs: Names = ()
     """Ids or beginnings of them; all runs by default."""
-    format: Literal["csv", "parquet", "tensorboard"] = "csv"
-    """csv always works; parquet and tensorboard need the extra `export`."""
+    format: Literal["csv", "parquet", "tensorboard", "wandb", "mlflow"] = "csv"
+    """csv always works; parquet and tensorboard need the extra `export`, wandb and mlflow those of their names."""
     out: Path | None = None
-    """File to write, or folder for tensorboard; csv goes to stdout by default."""
+    """File to write, or folder for tensorboard, wandb and mlflow; csv goes to stdout by default."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ Runs of format 1 have no digests and no checksums. They can be read like all oth
 """
 
 import dataclasses
-import html
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from modgrok.card import card, curves_picture
 from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
@@ -39,6 +39,7 @@ from modgrok.networks.storage import network_bytes, read_network
 from modgrok.networks.tensors import read_tensors, tensor_bytes
 from modgrok.sealed import exists, parse_json
 from modgrok.tasks import Task
+from modgrok.text import count, percent, steps_between
 
 __all__ = ["Damaged", "Run"]
 
@@ -65,12 +66,18 @@ class Run:
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and how it ended."""
-        rows = {"task": self.title, "network": self.experiment.network, "status": self.status}
+        e = self.experiment
+        rows: dict[str, Any] = {"task": self.title, "network": e.network, "optimizer": e.optimizer, "seed": e.seed}
+        rows |= {"status": self.status}
         if (result := self.result) is not None:
-            shown = ("steps", "train_accuracy", "test_accuracy", "memorized_at", "grokked_at")
-            rows |= {name.replace("_", " "): getattr(result, name) for name in shown}
-        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows.items())
-        return f"<table><caption>Run {self.id}</caption>{cells}</table>"
+            rows["steps"] = count(result.steps)
+            rows["accuracy"] = f"train {percent(result.train_accuracy)}, test {percent(result.test_accuracy)}"
+            rows["memorized at step"] = steps_between(result.memorized_after, result.memorized_at)
+            rows["grokked at step"] = steps_between(result.grokked_after, result.grokked_at)
+        history = self.history
+        known = len(history["step"]) > 1
+        picture = curves_picture(history["train_accuracy"], history["test_accuracy"]) if known else ""
+        return card(f"Run {self.id}", rows, picture)
 
     @property
     def settings(self) -> dict[str, Any]:

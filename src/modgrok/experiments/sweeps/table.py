@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from modgrok.card import grid
 from modgrok.errors import ModgrokError
 from modgrok.experiments.disk import write_bytes
 from modgrok.experiments.experiment import Experiment
@@ -50,6 +51,22 @@ class Table(dict[str, list[Any]]):
     def __missing__(self, name: str) -> list[Any]:
         raise ModgrokError(f"The table has no column {name!r}; it has {', '.join(self)}.")
 
+    def __repr__(self) -> str:
+        ended = sum(status != "unfinished" for status in self["status"])
+        varying = ", ".join(self.varying) or "nothing"
+        return f"Table({len(self['run'])} runs, {ended} of them ended; {varying} varies; columns {', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what varies, and what came out."""
+        shown = [*self.varying, "status", "test_accuracy", "memorized_at", "grokked_at"]
+        columns = [self[name] for name in shown]
+        return grid(shown, list(zip(*columns, strict=True)), len(self["run"]))
+
+    @property
+    def varying(self) -> list[str]:
+        """The settings that are not the same in all runs."""
+        return [name for name in self.settings if len({repr(value) for value in self[name]}) > 1]
+
     @property
     def rows(self) -> list[dict[str, Any]]:
         return [dict(zip(self, row, strict=True)) for row in zip(*self.values(), strict=True)]
@@ -64,8 +81,29 @@ class Table(dict[str, list[Any]]):
         try:
             import pandas
         except ModuleNotFoundError as error:
-            raise ModgrokError("A data frame needs pandas: pip install pandas.") from error
+            raise ModgrokError("A data frame needs pandas: pip install 'modgrok[frames]'.") from error
         return pandas.DataFrame(self)
+
+    def to_polars(self) -> Any:
+        """The table as a data frame of polars."""
+        try:
+            import polars
+        except ModuleNotFoundError as error:
+            raise ModgrokError("This data frame needs polars: pip install 'modgrok[frames]'.") from error
+        return polars.DataFrame(self._uniform())
+
+    def to_xarray(self) -> Any:
+        """The outcomes as arrays over the settings that vary, one axis each; nothing where no run has a place."""
+        try:
+            import xarray
+        except ModuleNotFoundError as error:
+            raise ModgrokError("Arrays with axes need xarray: pip install 'modgrok[frames]'.") from error
+        axes = self.varying
+        if not axes:
+            raise ModgrokError("Arrays need a setting that varies, and none does in this table.")
+        outcomes = [name for name in self if name not in self.settings]
+        frame = self.to_pandas().set_index(axes)[outcomes]
+        return xarray.Dataset.from_dataframe(frame)
 
     def to_csv(self) -> str:
         """Comma-separated text with a header; empty where there is no value."""
