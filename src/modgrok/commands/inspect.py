@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import tyro
@@ -87,13 +87,13 @@ def _look(subject: Subject, arguments: Inspect) -> None:
     title = f"{escape(subject.task.name)}, {found.network.architecture.name} ({escape(subject.name)})"
     table = Table("tensor", "shape", "norm", title=title, title_justify="left")
     for name, norm in found.norms.items():
-        table.add_row(name, "×".join(map(str, found.network.tensors[name].shape)), number(norm))
+        table.add_row(name, "×".join(map(str, found.network.tensors[name].shape)), _number(norm))
     if found.score is not None:
-        out.print(f"All inputs: accuracy {percent(found.score.accuracy, 2)}, loss (MSE) {number(found.score.loss)}")
+        out.print(f"All inputs: accuracy {percent(found.score.accuracy, 2)}, loss (MSE) {_number(found.score.loss)}")
     out.print(table, highlight=False)
     if found.embedding is not None:
         strongest = np.argsort(-found.embedding)[: arguments.top]
-        shares = ", ".join(f"{k} ({percent(found.embedding[k])})" for k in strongest)
+        shares = ", ".join(f"{k} ({percent(float(found.embedding[k]))})" for k in strongest)
         out.print(f"The embedding's strongest frequencies: {shares}.", highlight=False)
     if arguments.figure is not None:
         out.print(f"Figure: {escape(str(arguments.figure))}", highlight=False, soft_wrap=True)
@@ -136,27 +136,27 @@ def _show(subject: Subject, analysis: Analysis) -> None:
     where = "" if subject.step is None else f", step {count(subject.step)}"
     title = f"{escape(task.name)} mod {task.modulus}, {count(network.width, 'neuron')} ({escape(subject.name)}{where})"
     power = float(analysis.power_per_frequency.sum())
-    ipr = f"{number(analysis.ipr.mean)} raw"
+    ipr = f"{_number(analysis.ipr.mean)} raw"
     if analysis.task_ipr is not None:
-        ipr += f", {number(analysis.task_ipr.mean)} in the task's coordinate"
+        ipr += f", {_number(analysis.task_ipr.mean)} in the task's coordinate"
     dead = int(analysis.ipr.dead)
     spread = analysis.residual_spread
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_row("structure", f"{task.structure.kind.replace('_', ' ')}")
     table.add_row(
-        "all inputs", f"accuracy {percent(analysis.score.accuracy, 2)}, loss (MSE) {number(analysis.score.loss)}"
+        "all inputs", f"accuracy {percent(analysis.score.accuracy, 2)}, loss (MSE) {_number(analysis.score.loss)}"
     )
     table.add_row("IPR", ipr + (f"; {count(dead, 'neuron')} dead" if dead else ""))
     table.add_row("power in waves", f"{percent(power)} of all weights' power is in one wave for each neuron")
     table.add_row(
         "phases",
-        f"{_phases(task.arity)}: mean {number(analysis.residual_mean)}, deviation {number(spread.deviation)} rad",
+        f"{_phases(task.arity)}: mean {_number(analysis.residual_mean)}, deviation {_number(spread.deviation)} rad",
     )
     distance = analysis.distance
     table.add_row(
         "closed form",
-        f"distance {number(distance.both)} of the weights' norm (W1 {number(distance.w_in)}, W2 "
-        f"{number(distance.w_out)}); outputs {number(analysis.table_distance)} from one-hot",
+        f"distance {_number(distance.both)} of the weights' norm (W1 {_number(distance.w_in)}, W2 "
+        f"{_number(distance.w_out)}); outputs {_number(analysis.table_distance)} from one-hot",
     )
     for part in (table, _frequencies(analysis), _cleaning(analysis)):
         out.print(part, highlight=False)
@@ -174,16 +174,20 @@ def _frequencies(analysis: Analysis) -> Table:
         column.justify = "right"
     largest = max((counts[k] for k in analysis.top), default=1)
     for k in analysis.top:
-        table.add_row(str(k), str(counts[k]), percent(power[k]), "█" * max(1, round(BAR * counts[k] / largest)))
+        table.add_row(str(k), str(counts[k]), percent(float(power[k])), "█" * max(1, round(BAR * counts[k] / largest)))
     return table
 
 
 def _cleaning(analysis: Analysis) -> Table:
     table = Table("cleaned", "accuracy", "loss", title="What is left when the network is cleaned", title_justify="left")
     for row in analysis.cleaning:
-        table.add_row(row.name, percent(row.accuracy, 2), number(row.loss))
+        table.add_row(row.name, percent(row.accuracy, 2), _number(row.loss))
     return table
 
 
 def _phases(arity: int) -> str:
     return " + ".join(f"φ{s + 1}" for s in range(arity)) + f" − φ{arity + 1}"
+
+
+def _number(x: Any) -> str:
+    return number(float(x))
