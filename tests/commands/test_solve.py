@@ -114,7 +114,19 @@ def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "network.safetensors"
     cli.main(["solve", "n + m", "--modulus", "5", "--save", str(file)])
     printed = capsys.readouterr().out
-    for word in ("structure", "sum", "exact", "width", "9", "accuracy", "100.00\u202f%", "loss", "IPR", "│▁██│", "saved"):
+    for word in (
+        "structure",
+        "sum",
+        "exact",
+        "width",
+        "9",
+        "accuracy",
+        "100.00\u202f%",
+        "loss",
+        "IPR",
+        "│▁██│",
+        "saved",
+    ):
         assert word in printed
 
 
