@@ -22,6 +22,7 @@ FROZEN: dict[str, Any] = {
     "init_scale": 1.0,
     "threshold": 0.99,
     "evaluations": 150,
+    "refine": False,
     "snapshots": 40,
     "seed": 0,
     "precision": "float32",
@@ -35,6 +36,7 @@ FROZEN: dict[str, Any] = {
     "orthogonal": False,
     "grokfast": "none",
     "wrong_labels": 0.0,
+    "train_on": "",
     "record": [],
 }
 """What a setting was before it existed; None for all others. Never changes, so that no id does: a new setting with a

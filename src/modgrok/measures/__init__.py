@@ -25,7 +25,7 @@ from modgrok.measures.early_flow import EarlyFlow, early_flow
 from modgrok.measures.ipr import AverageIPR, average_ipr, ipr
 from modgrok.measures.parallelograms import representation_quality
 from modgrok.measures.spectrum import frequency_power, power_spectrum, raw_coordinate, readout_spectrum
-from modgrok.measures.times import first_reached, grokked_at, memorized_at
+from modgrok.measures.times import Crossing, crossing, first_reached, grokked_at, memorized_at
 from modgrok.measures.waves import NeuronWaves, neuron_waves
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "CircularSpread",
     "CleaningRow",
     "ClosedFormDistance",
+    "Crossing",
     "EarlyFlow",
     "NeuronWaves",
     "ablate_frequency",
@@ -42,6 +43,7 @@ __all__ = [
     "circular_spread",
     "cleaning_table",
     "conserved",
+    "crossing",
     "distance_to_closed_form",
     "distance_to_table",
     "early_flow",
