@@ -87,7 +87,7 @@ class Program:
         if self.batch_norm or self.batch_size is not None:
             return 1, examples
         floats = CACHE_FLOATS if self.platform == "cpu" else DEVICE_FLOATS
-        length = max(64, floats // self.cost.activations)
+        length = max(self.architecture.least_rows, floats // self.cost.activations)
         count = 1 if examples <= length else self.blocks_of(length, examples)
         return count, -(-examples // count)
 
