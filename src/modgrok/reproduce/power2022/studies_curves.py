@@ -1,4 +1,4 @@
-"""Figs. 1 left and 4: half of the division table, learnt with and without weight decay."""
+"""Figs. 1 left and 4: a part of the division table, learnt with and without weight decay."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ TITLES = {"with": "AdamW with weight decay", "without": "Adam, no weight decay"}
 
 def numbers(profile: Profile, runs: Tree) -> Numbers:
     """Curves and times of every seed."""
-    found: Numbers = {"modulus": profile.modulus}
+    found: Numbers = {"modulus": profile.modulus, "fraction": profile.division_fraction}
     for kind, some in runs.items():
         found[kind] = {
             "runs": [{"step": run.history["step"]} | {name: run.history[name] for name in CURVES} for run in some],
@@ -42,14 +42,14 @@ def _loss(run: Run) -> dict[str, float]:
 
 
 def draw_accuracies(n: Numbers) -> Any:
-    return _draw(n, "accuracy", "half of x / y", {"ylim": (-0.02, 1.02)})
+    return _draw(n, "accuracy", {"ylim": (-0.02, 1.02)})
 
 
 def draw_losses(n: Numbers) -> Any:
-    return _draw(n, "loss", "half of x / y", {"yscale": "log"})
+    return _draw(n, "loss", {"yscale": "log"})
 
 
-def _draw(n: Numbers, name: str, what: str, look: dict[str, Any]) -> Any:
+def _draw(n: Numbers, name: str, look: dict[str, Any]) -> Any:
     figure, panels = style.grid(1, 2, height=2.7, sharey=True)
     for panel, kind in zip(panels[0], TITLES, strict=True):
         for i, run in enumerate(n[kind]["runs"]):
@@ -60,7 +60,9 @@ def _draw(n: Numbers, name: str, what: str, look: dict[str, Any]) -> Any:
     panels[0, 0].set_ylabel(name)
     panels[0, 0].legend(loc="center left")
     style.letter(panels[0], TITLES.values())
-    style.note(figure, f"{what} modulo {n['modulus']}, {count(len(n['with']['runs']), 'seed')}")
+    style.note(
+        figure, f"{100 * n['fraction']:g} % of x / y modulo {n['modulus']}, {count(len(n['with']['runs']), 'seed')}"
+    )
     return figure
 
 
@@ -68,7 +70,7 @@ STUDIES = (
     Study(
         "fig1",
         "Grokking of division",
-        "Accuracy on the training and on the test half of the table of x / y, with weight decay and without. The "
+        "Accuracy on the training and on the test part of the table of x / y, with weight decay and without. The "
         "paper's own curve is without, over a million steps.",
         numbers,
         lambda profile: profile.divisions(),

@@ -6,7 +6,6 @@ import numpy as np
 
 from modgrok.palette import MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.power2022.operations import PRODUCT
 from modgrok.reproduce.power2022.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import count
@@ -42,20 +41,22 @@ def operations(profile: Profile, runs: Tree) -> Numbers:
 def variants(profile: Profile, runs: Tree) -> Numbers:
     """Every variant against data."""
     found = {name: _against_data(cells) for name, cells in runs.items()}
-    return {"group": profile.group, "steps": profile.steps, "seeds": profile.variant_seeds, "variants": found}
+    return {"what": profile.studied_name, "steps": profile.steps, "seeds": profile.variant_seeds, "variants": found}
 
 
 def times(profile: Profile, runs: Tree) -> Numbers:
-    """Times of the group's product against data."""
+    """Times of the operation that is studied against data."""
     found = _against_data(runs)
-    return {"group": profile.group, "steps": profile.steps, "seeds": profile.seeds} | found
+    return {"what": profile.studied_name, "steps": profile.steps, "seeds": profile.seeds} | found
 
 
 def wrong_labels(profile: Profile, runs: Tree) -> Numbers:
     """Best test accuracy against the share of wrong labels."""
-    examples = round(profile.wrong_fraction * profile.order**2)
-    found = {share: {"labels": round(float(share) * examples), "best": best(some)} for share, some in runs.items()}
-    return {"group": profile.group, "fraction": profile.wrong_fraction, "steps": profile.steps, "wrong": found}
+    found = {
+        share: {"labels": round(float(share) * (some[0].experiment.examples or 0)), "best": best(some)}
+        for share, some in runs.items()
+    }
+    return {"what": profile.studied_name, "fraction": profile.wrong_fraction, "steps": profile.steps, "wrong": found}
 
 
 def draw_operations(n: Numbers) -> Any:
@@ -69,7 +70,7 @@ def draw_operations(n: Numbers) -> Any:
 def draw_variants(n: Numbers) -> Any:
     figure, panels = style.grid(1, 1, style.PAGE, 3.2)
     _accuracies(panels[0, 0], n["variants"])
-    note = f"x ∘ y in {n['group']}, {count(n['steps'])} steps, mean of {count(n['seeds'], 'seed')}"
+    note = f"{n['what']}, {count(n['steps'])} steps, mean of {count(n['seeds'], 'seed')}"
     style.note(figure, note)
     return figure
 
@@ -92,9 +93,13 @@ def draw_times(n: Numbers) -> Any:
     ):
         points = [(float(f), t) for f, cell in n["fractions"].items() for t in cell[name] if t is not None]
         panel.scatter(*zip(*points, strict=True) if points else ([], []), color=color, marker=marker, s=14, label=label)
+    never = [float(fraction) for fraction, cell in n["fractions"].items() if None in cell["grokked_at"]]
+    panel.scatter(
+        never, [n["steps"]] * len(never), color=TEST, marker="x", s=18, label="some seed not within the steps"
+    )
     panel.set(xlabel="share of the table that is trained on", ylabel="steps to 99 %", yscale="log")
     panel.legend()
-    style.note(figure, f"x ∘ y in {n['group']}, at most {count(n['steps'])} steps, {count(n['seeds'], 'seed')}")
+    style.note(figure, f"{n['what']}, at most {count(n['steps'])} steps, {count(n['seeds'], 'seed')}")
     return figure
 
 
@@ -105,7 +110,7 @@ def draw_wrong(n: Numbers) -> Any:
     panel.scatter(*zip(*points, strict=True), color=TEST, s=14)
     panel.set(xlabel="wrong training labels", ylabel="best test accuracy", ylim=(-0.02, 1.02))
     panel.set_xscale("symlog", linthresh=10)
-    style.note(figure, f"x ∘ y in {n['group']}, {100 * n['fraction']:g} % of the table, {count(n['steps'])} steps")
+    style.note(figure, f"{n['what']}, {100 * n['fraction']:g} % of the table, {count(n['steps'])} steps")
     return figure
 
 
@@ -113,16 +118,15 @@ STUDIES = (
     Study(
         "fig1b",
         "Less data takes longer",
-        "Steps until 99 % of the training set and of the test set of a group's products are right, against the share "
-        "of the table.",
+        "Steps until 99 % of the training set and of the test set are right, against the share of the table.",
         times,
-        lambda profile: profile.operation_runs()[PRODUCT],
+        lambda profile: profile.operation_runs()[profile.studied],
         draw_times,
     ),
     Study(
         "fig2",
         "Variants of training",
-        "Best test accuracy within the steps, for the product of a group, under variants of the optimizer. All have "
+        "Best test accuracy within the steps, for one operation, under variants of the optimizer. All have "
         "the rates that the paper gives; none is tuned.",
         variants,
         lambda profile: profile.variant_runs(),

@@ -15,7 +15,7 @@ from modgrok.tasks.families.groups import cayley_table
 
 PARTITIONS = 200
 """Random partitions that cosets are compared with."""
-EXAMPLES = 1024
+EXAMPLES = 512
 """Training examples over which the loss is taken for the sharpness."""
 
 
@@ -87,22 +87,19 @@ def geometry(profile: Profile, runs: Tree) -> Numbers:
     }
 
 
-def minima(profile: Profile, runs: Tree) -> Numbers:
-    """Sharpness and test accuracy of every variant's networks, and their rank correlation."""
+def minima(profile: Profile, runs: list[Run]) -> Numbers:
+    """Sharpness and test accuracy of networks at the end, and their rank correlation."""
     from scipy.stats import spearmanr
 
     found = []
-    for name, cells in runs.items():
-        for fraction, some in cells.items():
-            for run in some:
-                examples = run.experiment.split.examples_of(run.task)
-                chosen = np.flatnonzero(examples.trained)[:EXAMPLES]
-                value = sharpness(run.network, examples.inputs[chosen], examples.labels[chosen])
-                accuracy = results(run, "test_accuracy")
-                found.append({"variant": name, "fraction": fraction, "sharpness": value, "test_accuracy": accuracy})
+    for run in runs:
+        examples = run.experiment.split.examples_of(run.task)
+        chosen = np.flatnonzero(examples.trained)[:EXAMPLES]
+        value = sharpness(run.network, examples.inputs[chosen], examples.labels[chosen])
+        found.append({"sharpness": value, "test_accuracy": results(run, "test_accuracy")})
     both = [[one[key] for one in found] for key in ("sharpness", "test_accuracy")]
     varies = all(len(set(values)) > 1 for values in both)
-    return {"group": profile.group, "networks": found, "spearman": float(spearmanr(*both)[0]) if varies else None}
+    return {"networks": found, "spearman": float(spearmanr(*both)[0]) if varies else None}
 
 
 def draw_geometry(n: Numbers) -> Any:
@@ -128,7 +125,7 @@ def draw_minima(n: Numbers) -> Any:
     panel = panels[0, 0]
     panel.scatter([one["sharpness"] for one in n["networks"]], [one["test_accuracy"] for one in n["networks"]], s=14)
     panel.set(xscale="log", xlabel="sharpness φ", ylabel="test accuracy", ylim=(-0.02, 1.02))
-    style.note(figure, f"x ∘ y in {n['group']}, {len(n['networks'])} networks of Fig. 2")
+    style.note(figure, f"{len(n['networks'])} networks at their last step")
     return figure
 
 
@@ -145,9 +142,10 @@ STUDIES = (
     Study(
         "figA5",
         "Sharpness of the minima",
-        "Sharpness after Keskar et al. of the last networks of Fig. 2, against their test accuracy.",
+        "Sharpness after Keskar et al. of networks at the end, against their test accuracy: one of every variant, of "
+        "every share of wrong labels, of every operation.",
         minima,
-        lambda profile: profile.variant_runs(),
+        lambda profile: profile.ended(),
         draw_minima,
     ),
 )
