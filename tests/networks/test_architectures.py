@@ -161,6 +161,15 @@ def test_numpy_and_jax_compute_the_plain_forward_pass(architecture, signature):
     np.testing.assert_allclose(low, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("name", [name for name in CASES if "transformer" in name])
+def test_a_transformer_says_of_one_example_what_it_says_of_many(name):
+    """Vectors that examples share are computed once; with fewer examples than values none are shared."""
+    network = random_network(*CASES[name])
+    inputs = some_inputs(network.signature)
+    alone = np.concatenate([outputs(network, row[None]) for row in inputs])
+    np.testing.assert_allclose(alone, outputs(network, inputs), rtol=1e-9, atol=1e-11)
+
+
 def test_every_architecture_is_tested():
     assert {architecture.name for architecture, _ in CASES.values()} == set(ARCHITECTURES) == set(PLAIN)
 

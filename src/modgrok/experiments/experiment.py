@@ -172,6 +172,8 @@ class Experiment:
     embedding_decay: float | None = particular(None, "Weight decay of the embedding; by default that of all.")
     hold_norm: bool = setting(False, "Bring the norm of all weights back to its initial value after every step.")
     orthogonal: bool = setting(False, "Take the part of every gradient along its weights out (⊥Grad).")
+    update_noise: float = setting(0.0, "Add so much Gaussian noise to every update, before the learning rate.")
+    weight_noise: float = setting(0.0, "Take every step's gradient at weights with so much Gaussian noise added.")
     grokfast: Literal["none", "ema", "ma"] = setting(
         "none",
         "Amplify slow gradients by an exponential (ema) or a moving average (ma).",
