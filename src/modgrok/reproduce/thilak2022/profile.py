@@ -47,7 +47,7 @@ class Profile:
     """Steps of the run whose curvature is followed."""
     stride: int
     """Steps between two looks at it."""
-    transformer_steps: int = 20_000
+    transformer_steps: int = 15_000
     transformer_seeds: int = 2
     transformer_evaluations: int = 2_000
     left_out: tuple[str, ...] = ()
@@ -144,14 +144,14 @@ FULL = dataclasses.replace(
     QUICK,
     name="full",
     modulus=97,
-    width=256,
+    width=128,
     fraction=0.5,
     lr=0.001,
-    steps=30_000,
-    evaluations=3_000,
-    seeds=4,
-    decays=(0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
+    steps=20_000,
+    evaluations=2_500,
+    seeds=3,
+    decays=(0.1, 0.3, 1.0),
     left_out=(),
 )
-"""The perceptron at the paper's modulus and rate, and the transformer of Power et al. for 20 000 steps instead of up to
+"""The perceptron at the paper's modulus and rate, and the transformer of Power et al. for 15 000 steps instead of up to
 10⁶; the curvature is followed at the small modulus."""
