@@ -79,14 +79,14 @@ def draw_curves(n: Numbers) -> Any:
         for i, run in enumerate(n["variants"][name]):
             look = {"color": SERIES[i % 8], "linewidth": 0.9}
             h = run["curves"]
-            column[0].plot(h["step"], [max(value, FLOOR / 10) for value in h["train_loss"]], label=f"seed {i}", **look)
-            column[1].plot(h["step"], h["last_layer"], **look)
+            column[0].plot(h["step"], [max(value, FLOOR / 10) for value in h["train_loss"]], **look)
+            column[1].plot(h["step"], h["last_layer"], label=f"seed {i}", **look)
         column[0].set_yscale("log")
         column[0].set_title(name)
         column[1].set_xlabel("step")
     panels[0, 0].set_ylabel("training loss")
     panels[1, 0].set_ylabel("norm of the last layer")
-    panels[0, 0].legend(loc="upper right")
+    panels[1, 0].legend(loc="lower right")
     style.note(figure, f"modulo {n['modulus']}, cross-entropy; losses below {FLOOR / 10:g} are drawn there")
     return figure
 
