@@ -83,16 +83,16 @@ def _spaced(low: float, high: float, count: int) -> tuple[float, ...]:
 QUICK = Profile(
     name="quick",
     systems={
-        "teacher": System({}, 1e-3, _spaced(0.1, 10, 9), 2_000, 0.562, 4.0, (0.3, 0.6, 1.2), 6_000, 0.95),
+        "teacher": System({}, 1e-3, _spaced(0.1, 10.0, 9), 2_000, 0.562, 4.0, (0.3, 0.6, 1.2), 6_000, 0.95),
         "digits": System(
             {"width": 64, "examples": 200}, 1e-3, _spaced(0.15, 7.5, 7), 1_500, 1.06, 6.0, (0.25, 0.5, 1.0), 5_000, 0.9
         ),
         "addition": System(
             {"modulus": 23, "width": 128, "fraction": 0.6},
             0.03,
-            _spaced(0.2, 6.4, 8),
+            (0.2, 0.4, 0.8, 1.2, 1.6, 2.0, 2.4, 2.8, 3.2, 4.0, 6.4),
             1_500,
-            2.38,
+            2.4,
             3.0,
             (0.05, 0.1, 0.2),
             4_000,
@@ -105,11 +105,11 @@ QUICK = Profile(
 FULL = Profile(
     name="full",
     systems={
-        "teacher": System({}, 3e-4, _spaced(0.1, 10, 11), 10_000, 0.631, 2.0, (0.05, 0.1, 0.3, 1.0), 100_000, 0.95, 4),
+        "teacher": System({}, 3e-4, _spaced(0.1, 10.0, 11), 10_000, 0.631, 2.0, (0.05, 0.1, 0.3, 1.0), 80_000, 0.95, 4),
         "digits": System(
             {"width": 200, "examples": 1000},
             1e-3,
-            _spaced(0.1, 10, 15),
+            _spaced(0.1, 10.0, 15),
             5_000,
             1.39,
             8.0,
@@ -121,9 +121,9 @@ FULL = Profile(
         "addition": System(
             {"modulus": 97, "width": 500},
             0.03,
-            _spaced(0.2, 6.4, 11),
+            (0.2, 0.4, 0.8, 1.2, 1.6, 2.0, 2.4, 2.8, 3.2, 4.0, 6.4),
             10_000,
-            1.6,
+            2.4,
             3.0,
             (0.02, 0.05, 0.1, 0.2),
             20_000,

@@ -72,47 +72,46 @@ def _norm_at(run: Run, step: int | None) -> float | None:
 
 
 def draw(n: Numbers) -> Any:
-    figure, panels = style.grid(1, 3, height=2.7)
+    figure, panels = style.grid(1, 3, height=2.9)
     left, middle, right = panels[0]
     norms = [place["norm"] for place in n["landscape"]]
     for key, color in (("train_loss", TRAIN), ("test_loss", TEST)):
-        label = f"{'training' if key == 'train_loss' else 'test'} loss"
-        left.plot(norms, [place[key] for place in n["landscape"]], color=color, marker="o", label=label)
+        left.plot(norms, [place[key] for place in n["landscape"]], color=color, marker="o")
     left.set(xscale="log", yscale="log", xlabel="norm of all weights, held", ylabel="least loss")
-    style.mark(left, n["critical_norm"], "critical", "right")
-    left.legend(loc="lower left")
+    style.mark(left, n["critical_norm"])
     for kind, line in (("free", "-"), ("held", ":")):
         h = n[kind]["curves"]
         for key, color in (("train_accuracy", TRAIN), ("test_accuracy", TEST)):
             middle.plot(h["step"], h[key], color=color, linestyle=line)
+    middle.set_xscale("symlog", linthresh=10)
+    middle.set(xlabel="step", ylabel="accuracy", ylim=(-0.03, 1.03))
+    decays = [float(decay) for decay in n["times"]]
+    for decay, seeds in zip(decays, n["times"].values(), strict=True):
+        for which, color in ((0, TRAIN), (1, TEST)):
+            known = [pair[which] for pair in seeds if pair[which] is not None]
+            right.plot([decay] * len(known), known, "o", color=color, fillstyle="none")
+    if n["critical_norm"] is not None:
+        right.plot(decays, list(n["predicted"].values()), color=GRAY, linewidth=0.9)
+    if any(pair[1] for seeds in n["times"].values() for pair in seeds):
+        right.set_yscale("log")
+    right.set(xscale="log", xlabel="weight decay γ", ylabel="steps until known")
+    right.set_xticks(decays, [number(decay) for decay in decays])
+    for axis in (left.xaxis, right.xaxis, right.yaxis):
+        axis.set_minor_formatter(lambda value, _: "")
     for label, look in (
         ("training", {"color": TRAIN}),
         ("test", {"color": TEST}),
-        (f"from α = {number(n['start'])}", {"color": GRAY}),
-        (f"held at α = {number(n['held']['scale'])}", {"color": GRAY, "linestyle": ":"}),
+        (f"(b) free, from α = {number(n['start'])}", {"color": "black"}),
+        (f"(b) held at α = {number(n['held']['scale'])}", {"color": "black", "linestyle": ":"}),
+        ("(c) $\\ln(w_0/w_c)/\\eta\\gamma$", {"color": GRAY, "linewidth": 0.9}),
     ):
         middle.plot([], [], label=label, **look)
-    middle.set_xscale("symlog", linthresh=10)
-    middle.set(xlabel="step", ylabel="accuracy", ylim=(-0.03, 1.03))
-    middle.legend(loc="upper left", fontsize=6)
-    decays = [float(decay) for decay in n["times"]]
-    for decay, seeds in zip(decays, n["times"].values(), strict=True):
-        for which, look in ((0, {"color": TRAIN, "fillstyle": "none"}), (1, {"color": TEST})):
-            known = [pair[which] for pair in seeds if pair[which] is not None]
-            right.plot([decay] * len(known), known, "o", markersize=3, **look)
-    if n["critical_norm"] is not None:
-        right.plot(decays, list(n["predicted"].values()), color=GRAY, label="$\\ln(w_0/w_c)/\\eta\\gamma$")
-    right.plot([], [], "o", color=TEST, label="test known")
-    right.plot([], [], "o", color=TRAIN, fillstyle="none", label="training known")
-    right.set(xscale="log", xlabel="weight decay γ", ylabel="steps")
-    if any(pair[1] for seeds in n["times"].values() for pair in seeds):
-        right.set_yscale("log")
-    right.legend(fontsize=6)
+    figure.legend(loc="outside upper center", ncols=5)
     style.letter(panels[0], ("losses against norm", "free and held", "time against decay"))
     style.note(
         figure,
         f"known: accuracy {n['threshold']}; $w_0$ = {number(n['begin_norm'])}, the largest norm on the way; $w_c$ = "
-        f"{number(n['critical_norm'])}, from (a); rate {number(n['lr'])}",
+        f"{number(n['critical_norm'])}, dotted in (a): test set known up to there; rate {number(n['lr'])}",
     )
     return figure
 

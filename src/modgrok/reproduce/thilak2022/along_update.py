@@ -1,6 +1,7 @@
 r"""One run followed step by step: the curvature $u^T H u / |u|^2$ of the training loss along its update u, and how far
 an update moves the features that the last layer reads."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -50,11 +51,10 @@ def follow(experiment: Experiment, steps: int, stride: int) -> dict[str, np.ndar
     task = resolved.load_task()
     program, rates = program_of(resolved, task, "cpu"), rates_of(resolved)
     examples = resolved.split.examples_of(task)
-    inputs = examples.inputs[examples.trained]
-    data = run_data(program, task, examples, kernel_for(program).room(program, lambda: inputs, len(inputs)))
-    seed = np.uint32(resolved.seed)
+    inputs, seed = examples.inputs[examples.trained], np.uint32(resolved.seed)
+    fixed = run_data(program, task, examples, kernel_for(program).room(program, lambda: inputs, len(inputs)))
 
-    def look(before: Any, after: Any) -> dict[str, Any]:
+    def look(before: Any, after: Any, data: RunData) -> dict[str, Any]:
         update = jax.tree.map(jnp.subtract, after.weights, before.weights)
         old, new = (Network(program.architecture, program.signature, one.weights) for one in (before, after))
         seen, moved = features(old, inputs), features(new, inputs)
@@ -65,18 +65,17 @@ def follow(experiment: Experiment, steps: int, stride: int) -> dict[str, np.ndar
             "feature_change": norm(moved - seen) / norm(seen),
         }
 
-    def take_step(state: Any, step: Any) -> tuple[Any, dict[str, Any]]:
+    def take_step(data: RunData, state: Any, step: Any) -> tuple[Any, dict[str, Any]]:
         after, _ = advance(program, state, data, rates, seed, step, jnp.int32(1), jnp.bool_(False))
-        nothing = jax.tree.map(
-            lambda leaf: jnp.full(leaf.shape, jnp.nan, leaf.dtype), jax.eval_shape(look, state, after)
-        )
-        return after, jax.lax.cond((step + 1) % stride == 0, lambda: look(state, after), lambda: nothing)
+        shapes = jax.eval_shape(look, state, after, data)
+        nothing = jax.tree.map(lambda leaf: jnp.full(leaf.shape, jnp.nan, leaf.dtype), shapes)
+        return after, jax.lax.cond((step + 1) % stride == 0, lambda: look(state, after, data), lambda: nothing)
 
-    def whole(init_scale: Any) -> Any:
+    def whole(init_scale: Any, data: RunData) -> Any:
         state = start_randomly(program, seed, init_scale, rates, data.batch)
-        return jax.lax.scan(take_step, state, jnp.arange(steps, dtype=jnp.int32))[1]
+        return jax.lax.scan(partial(take_step, data), state, jnp.arange(steps, dtype=jnp.int32))[1]
 
     with precision_of(program):
-        found = jax.jit(whole)(np.float32(resolved.init_scale))
+        found = jax.jit(whole)(np.asarray(resolved.init_scale, program.dtype), fixed)
         seen = np.arange(stride, steps + 1, stride)
         return {"step": seen} | {name: np.asarray(values)[seen - 1] for name, values in found.items()}
