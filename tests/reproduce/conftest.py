@@ -83,6 +83,33 @@ def write_run(run: Run, experiment: Experiment, network: Network | None = None) 
 
 
 @pytest.fixture
+def pretend() -> Callable[[Experiment], Any]:
+    """A run that was never trained nor stored: curves of a textbook case of grokking, and how it ended."""
+
+    def make(experiment: Experiment) -> Any:
+        resolved = experiment.resolve()
+        rows = grokking_curves(resolved, learns=True)
+        history = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        history["last_layer"] = history["norm_out"]
+        middle = resolved.steps // 2
+        times = {"memorized_at": resolved.steps // 5, "grokked_at": middle, "steps": resolved.steps}
+        return Pretended(resolved, history, rows[-1] | times)
+
+    return make
+
+
+class Pretended(Run):
+    """A run without a folder."""
+
+    history: Any = None
+    result: Any = None
+
+    def __init__(self, experiment: Experiment, history: dict[str, np.ndarray], result: dict[str, Any]) -> None:
+        super().__init__(Path("nowhere"))
+        self.experiment, self.history, self.result = experiment, history, result
+
+
+@pytest.fixture
 def write_runs(tmp_path: Path) -> Write:
     """Writes finished runs of experiments, and gives access to them."""
     store = Store(tmp_path / "runs")

@@ -1,17 +1,21 @@
-"""Spikes and stairs of made-up curves, the curvature along an update, verdicts, and the pipeline on small runs."""
+"""Spikes and stairs of made-up curves, the curvature along an update, verdicts, and every study on made-up runs."""
 
-from pathlib import Path
+import json
+from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from modgrok.reproduce.pipeline import Request, reproduce
+from modgrok.experiments.programs import program_of
 from modgrok.reproduce.thilak2022 import PAPER, claims
-from modgrok.reproduce.thilak2022.along_update import follow
+from modgrok.reproduce.thilak2022.along_update import curvature, follow
 from modgrok.reproduce.thilak2022.profile import DOUBLE, FIRST, FULL, QUICK, TINY
 from modgrok.reproduce.thilak2022.spikes import growth, near, spikes
+from modgrok.training.data import Room, run_data
+from modgrok.training.kernels import kernel_for
 
 STEPS = np.arange(0, 1000, 10)
 
@@ -42,45 +46,33 @@ def test_growth_near_spikes() -> None:
     assert growth(STEPS, loss_with_spikes(), norm, 50)["share_of_growth"] == 0
 
 
-def test_curvature_along_the_update() -> None:
-    experiment = TINY.perceptron(record=(), precision="float64")
-    found = follow(experiment, 4, 2)
-    assert found["step"].tolist() == [2, 4]
-    assert all(np.isfinite(values).all() for values in found.values())
-    assert (found["feature_change"] > 0).all()
-    assert (found["last_layer"] > 0).all()
-    assert found["curvature"] == pytest.approx(by_differences(experiment), rel=1e-3)
-
-
-def by_differences(experiment: Any) -> list[float]:
-    """The curvature along the second and the fourth update of Adam, from gradients near by, in plain NumPy and JAX."""
-    import optax
-
+def test_curvature_is_the_second_derivative_of_the_loss() -> None:
+    experiment = TINY.perceptron(record=(), precision="float64").resolve()
     task = experiment.load_task()
-    examples = experiment.resolve().split.examples_of(task)
-    inputs, labels = examples.inputs[examples.trained], examples.labels[examples.trained]
-    architecture, signature = experiment.architecture, task.signature
+    program, examples = program_of(experiment, task, "cpu"), experiment.split.examples_of(task)
+    with jax.enable_x64(True):
+        data = jax.tree.map(jnp.asarray, run_data(program, task, examples, Room(int(examples.trained.sum()))))
+        shapes = experiment.architecture.shapes(task.signature)
+        rng = np.random.default_rng(0)
+        weights, update = ({k: jnp.asarray(rng.normal(size=s)) for k, s in shapes.items()} for _ in range(2))
 
-    with jax.enable_x64(True), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        @jax.jit
+        def loss(along: Any) -> Any:
+            moved = {name: weights[name] + along * update[name] for name in weights}
+            return kernel_for(program).loss_and_gradient(program, moved, data.batch, None, None)[0]
 
-        def loss(weights: Any) -> Any:
-            logits = architecture.apply(weights, inputs, signature)
-            return -jax.nn.log_softmax(logits)[np.arange(len(labels)), labels].mean()
+        h, length = 1e-3, sum(float((part**2).sum()) for part in update.values())
+        second = (loss(h) - 2 * loss(0.0) + loss(-h)) / h**2
+        found = jax.jit(partial(curvature, program))(weights, update, data)
+        assert float(found) == pytest.approx(float(second) / length, rel=1e-3)
 
-        gradient = jax.jit(jax.grad(loss))
-        key = jax.random.fold_in(jax.random.key(np.uint32(experiment.seed)), 0)
-        weights = architecture.init(key, signature, np.float32(1), "float64")
-        adam = optax.adam(experiment.lr, 0.9, 0.98)
-        state, found, h = adam.init(weights), [], 1e-3
-        for _ in range(4):
-            update, state = adam.update(gradient(weights), state)
-            forth, back = (
-                gradient(jax.tree.map(lambda w, u, s=sign: w + s * h * u, weights, update)) for sign in (1, -1)
-            )
-            along = sum(float((update[k] * (forth[k] - back[k])).sum()) for k in update) / (2 * h)
-            found.append(along / sum(float((u**2).sum()) for u in update.values()))
-            weights = jax.tree.map(lambda w, u: w + u, weights, update)
-    return [found[1], found[3]]
+
+def test_a_run_is_followed_step_by_step() -> None:
+    found = follow(TINY.perceptron(record=()), 3, 1)
+    assert found["step"].tolist() == [1, 2, 3]
+    assert all(np.isfinite(values).all() for values in found.values())
+    assert found["loss"][0] > found["loss"][-1]
+    assert (found["feature_change"] > 0).all()
 
 
 def counted(**counts: list[int]) -> dict[str, Any]:
@@ -156,9 +148,16 @@ def test_profiles_train_what_the_paper_does() -> None:
     assert sum(e.steps or 0 for study in PAPER.chosen((), QUICK) for e in study.needs(QUICK)) < 250_000
 
 
-def test_the_whole_pipeline(tmp_path: Path) -> None:
-    outcome = reproduce(Request("thilak2022", "tiny", only=("fig2",), out=tmp_path), say=lambda line: None)
-    assert set(outcome.verdicts) == {claim.name for claim in PAPER.claims}
-    assert outcome.verdicts["stairs_and_spikes"].outcome == "does not hold here"
-    assert (tmp_path / "figures" / "fig2.png").exists()
-    assert "None" not in (tmp_path / "report.md").read_text()
+def test_every_study_is_measured_drawn_and_judged(pretend: Any) -> None:
+    numbers = {
+        study.name: json.loads(json.dumps(study.measure(TINY, pretend)))
+        for study in PAPER.studies
+        if study.name not in TINY.left_out
+    }
+    for study in PAPER.figures:
+        if study.name in numbers:
+            assert study.draw is not None
+            assert study.draw(numbers[study.name]).axes
+    for claim in PAPER.claims:
+        run = set(claim.studies) <= set(numbers)
+        assert (claim.verdict(numbers).outcome == "not run in this profile") != run

@@ -1,4 +1,4 @@
-"""A learnable vector for every number, summed, side by side or multiplied, then a perceptron (Liu et al., arXiv 2205.10343)."""
+"""A learnable vector for every number, summed, side by side or multiplied, then a perceptron (arXiv 2205.10343)."""
 
 import math
 from collections.abc import Mapping

@@ -38,7 +38,9 @@ def numbers(name: str, profile: Profile, runs: Tree) -> Numbers:
         "landscape": places,
         "critical_norm": critical,
         "begin_norm": begin,
-        "norm_when_known": [_norm_at(run, run.result.grokked_at) for some in runs["free"].values() for run in some],
+        "norm_when_known": [
+            _norm_at(run, results(run, "grokked_at")) for some in runs["free"].values() for run in some
+        ],
         "free": {"decay": system.decays[0], "curves": _curves(slowest[0])},
         "held": {
             "scale": system.held,

@@ -76,6 +76,6 @@ def follow(experiment: Experiment, steps: int, stride: int) -> dict[str, np.ndar
         return jax.lax.scan(partial(take_step, data), state, jnp.arange(steps, dtype=jnp.int32))[1]
 
     with precision_of(program):
-        found = jax.jit(whole)(np.asarray(resolved.init_scale, program.dtype), fixed)
+        found = jax.jit(whole)(jnp.asarray(resolved.init_scale, program.dtype), jax.tree.map(jnp.asarray, fixed))
         seen = np.arange(stride, steps + 1, stride)
         return {"step": seen} | {name: np.asarray(values)[seen - 1] for name, values in found.items()}
