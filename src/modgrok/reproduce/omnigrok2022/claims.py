@@ -8,7 +8,7 @@ import numpy as np
 from modgrok.reproduce.claim import Claim, Verdict, decide
 from modgrok.reproduce.omnigrok2022.profile import STUDIES
 from modgrok.reproduce.study import Numbers
-from modgrok.text import number, spread
+from modgrok.text import number, percent, spread
 
 
 def landscape(n: Numbers) -> Verdict:
@@ -40,11 +40,13 @@ def no_delay(n: Numbers) -> Verdict:
     free, held = (_delays(times) for times in (next(iter(n["times"].values())), n["held"]["times"]))
     known = [[delay for delay in some if delay is not None] for some in (free, held)]
     complete = bool(known[0]) and len(known[1]) == len(held)
-    holds = complete and float(np.median(known[1])) <= 0.25 * float(np.median(known[0]))
+    share = float(np.median(known[1])) / max(1.0, float(np.median(known[0]))) if complete else math.nan
     return decide(
-        holds,
-        "Training and test accuracy rise together.",
-        "A delay stays." if complete else "Not all runs come to know the test set.",
+        share <= 0.25,
+        f"The delay is {percent(share, 0)} of that with a free norm.",
+        f"The delay is {percent(share, 0)} of that with a free norm."
+        if complete
+        else "Not all runs come to know the test set.",
         {
             f"delay, free, decay {number(n['free']['decay'])}": spread(free),
             f"delay, held at α = {number(n['held']['scale'])}": spread(held),
