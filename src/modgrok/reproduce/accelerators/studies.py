@@ -1,6 +1,7 @@
 """A study for each task: every contestant's search, and the contestants at their best."""
 
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ STUDIES = tuple(
         "same weights on the same training sets. Rate and decay of each are chosen among equally many trials by one "
         "seed; other seeds are compared.",
         partial(numbers, name),
-        lambda profile, name=name: profile.experiments(name),
+        methodcaller("experiments", name),
         draw,
     )
     for name, title in TITLES.items()

@@ -32,7 +32,7 @@ def landscape(n: Numbers) -> Verdict:
 
 
 def _delays(times: list[list[int | None]]) -> list[int | None]:
-    return [None if None in pair else pair[1] - pair[0] for pair in times]
+    return [None if learnt is None or known is None else known - learnt for learnt, known in times]
 
 
 def no_delay(n: Numbers) -> Verdict:

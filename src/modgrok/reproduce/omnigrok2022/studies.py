@@ -1,6 +1,7 @@
 """For each system: losses against a held norm, runs with a free and with a held norm, time against decay."""
 
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ def numbers(name: str, profile: Profile, runs: Tree) -> Numbers:
     """Everything the three panels show."""
     system = profile.systems[name]
     places = [_place(scale, some) for scale, some in runs["landscape"].items()]
-    critical = crossing(*([place[key] for place in places] for key in ("norm", "test_accuracy")), system.threshold)
+    norms, accuracies = ([place[key] for place in places] for key in ("norm", "test_accuracy"))
+    critical = crossing(norms, accuracies, system.threshold)
     slowest = runs["free"][system.decays[0]]
     begin = float(np.median([whole_norm(run).max() for run in slowest]))
     times = {decay: results(some, "memorized_at", "grokked_at") for decay, some in runs["free"].items()}
@@ -127,7 +129,7 @@ STUDIES = tuple(
         "small. (c) When training and test set are known, against weight decay; the line is what the norm's decay "
         "alone would take from the largest norm to the critical one, which (a) gives.",
         partial(numbers, name),
-        lambda profile, name=name: profile.experiments(name),
+        methodcaller("experiments", name),
         draw,
     )
     for name, title in TITLES.items()

@@ -17,7 +17,7 @@ BEFORE = 40
 
 def numbers(profile: Profile, runs: Tree) -> Numbers:
     """Seed 0 followed step by step, with logits and loss in 32 and in 64 bits, at the quick profile's size."""
-    made = {FIRST: {}, DOUBLE: {"loss_precision": "float64"}}
+    made: dict[str, dict[str, Any]] = {FIRST: {}, DOUBLE: {"loss_precision": "float64"}}
     found = {}
     for name, more in made.items():
         experiment = QUICK.perceptron(epsilon=EPSILONS[0], record=(), **more)
@@ -44,17 +44,21 @@ def _peaks(h: dict[str, np.ndarray]) -> dict[str, Any]:
 
 def draw(n: Numbers) -> Any:
     figure, panels = style.grid(2, 2, height=3.8, sharex=True)
-    shown = (("loss", "training loss"), ("last_layer", "norm of the last layer"))
-    shown += (("curvature", "curvature along the update"), ("feature_change", "relative change of features"))
-    for panel, (name, label) in zip(panels.flat, shown, strict=True):
+    shown = {
+        "loss": "training loss",
+        "last_layer": "norm of the last layer",
+        "curvature": "curvature along the update",
+        "feature_change": "relative change of features",
+    }
+    for panel, (name, label) in zip(panels.flat, shown.items(), strict=True):
         for (variant, run), color in zip(n["variants"].items(), (SERIES[1], GRAY), strict=True):
             values = run["curves"][name]
             if name == "loss":
                 values = [max(value, FLOOR / 10) for value in values]
             panel.plot(run["curves"]["step"], values, color=color, linewidth=0.9, label=variant)
         panel.set_ylabel(label)
-        if name in ("loss", "curvature", "feature_change"):
-            panel.set_yscale("log" if name != "curvature" else "symlog")
+        if name != "last_layer":
+            panel.set_yscale("symlog" if name == "curvature" else "log")
     for panel in panels[1]:
         panel.set_xlabel("step")
     panels[0, 1].legend(loc="lower right")
