@@ -108,5 +108,5 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "positions": ("learned", "sinusoidal"),
     "layer_norm": ("none", "pre", "post"),
     "initialization": ("normal", "torch"),
-    "combine": ("sum", "concat"),
+    "combine": ("sum", "concat", "product"),
 }

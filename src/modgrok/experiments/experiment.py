@@ -133,9 +133,10 @@ class Experiment:
     parent: str = setting("", "RUN@STEP: start from the weights another run had at that step instead of random ones.")
     depth: int | None = particular(None, "Hidden layers of mlp (by default 1) and embedding-mlp (2).")
     embedding: int | None = particular(None, "Length of the vectors of embedding-mlp; by default 64.")
-    combine: Literal["sum", "concat"] | None = particular(
+    combine: Literal["sum", "concat", "product"] | None = particular(
         None,
-        "Whether embedding-mlp adds its vectors (the default) or puts them side by side.",
+        "Whether embedding-mlp adds its vectors (the default), puts them side by side or multiplies them as square "
+        "matrices.",
     )
     biases: bool | None = particular(
         None,
