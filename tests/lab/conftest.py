@@ -211,11 +211,11 @@ class LabProcess:
         assert found, line + self.process.stderr.read()
         self.url, self.port, self.token = found[0], int(found[1]), found[2]
 
-    def close(self) -> int:
-        """Ctrl-C, and the exit code."""
-        self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=30)
-        return self.process.returncode
+    def close(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str]:
+        """Ends it by a signal, Ctrl-C unless told; the exit code, and what it said."""
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=30)
+        return self.process.returncode, said
 
 
 @pytest.fixture(scope="session")

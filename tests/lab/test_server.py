@@ -1,6 +1,7 @@
 """Requests to the server: answers, refusals, bounds."""
 
 import shlex
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +211,18 @@ def test_a_port_in_use_is_a_sentence() -> None:
         open_port(taken.getsockname()[1])
     with pytest.raises(ModgrokError, match="--port"):
         open_port(99999)
+
+
+def test_a_signal_closes_the_lab_with_one_sentence(store: Store, lab_process: Any) -> None:
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+    labs = [lab_process(store.folder) for _ in numbers]
+    for number, lab in zip(numbers, labs, strict=True):
+        code, said = lab.close(number)
+        assert code == 128 + number
+        assert [line for line in said.splitlines() if line.startswith("modgrok: ")] == [
+            "modgrok: The lab is closed; what was training is stored."
+        ]
+        assert "Traceback" not in said
 
 
 def test_the_server_does_not_import_jax() -> None:
