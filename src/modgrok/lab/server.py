@@ -15,7 +15,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -69,6 +69,7 @@ class Lab:
             middleware=[Middleware(Guard, token=self.token, hosts=LOOPBACK, port=port)],
             lifespan=self._lifespan,
         )
+        self.app.router.redirect_slashes = False
 
     @property
     def address(self) -> str:
@@ -230,10 +231,13 @@ def _step(request: Request) -> int:
 
 async def _body(request: Request) -> Any:
     content = b""
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > limits.REQUEST_BYTES:
-            raise ModgrokError(f"A request has at most {limits.REQUEST_BYTES} bytes.")
+    try:
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > limits.REQUEST_BYTES:
+                raise ModgrokError(f"A request has at most {limits.REQUEST_BYTES} bytes.")
+    except ClientDisconnect as error:
+        raise ModgrokError("The request ended before its stated length.") from error
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
