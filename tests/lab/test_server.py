@@ -100,10 +100,18 @@ def test_sizes_are_bounded_with_a_sentence(client: Any) -> None:
         {"steps": 10**9},
         {"snapshots": 10**6},
         {"modulus": 400, "width": 8000},
+        {"task": "+".join(f"n{k}" for k in range(1, 24)), "modulus": 2},
     ):
         answer = client.post("/api/check", json={"task": "n + m", "modulus": 7} | settings).json()
         assert not answer["valid"]
         assert "at most" in answer["error"]
+
+
+def test_what_does_not_fit_in_memory_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modgrok.experiments.cost.free_bytes", lambda: 1000)
+    settings = {"task": "n + m", "modulus": 7}
+    assert " kB are free" in client.post("/api/check", json=settings).json()["error"]
+    assert client.post("/api/train", json=settings).status_code == 422
 
 
 @pytest.mark.parametrize("task", ["/etc/passwd.csv", "../table.npy", "table:0123456789abcdef"])

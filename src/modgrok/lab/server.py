@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 import modgrok
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments import Run, Store
 from modgrok.lab import assets, form, limits, sweeps
 from modgrok.lab.library import UNREADABLE, Library
 from modgrok.lab.replay import replay
@@ -111,7 +111,7 @@ class Lab:
 
     async def train(self, request: Request) -> Any:
         settings = await _body(request)
-        experiment = await run_in_threadpool(_checked, settings)
+        experiment = await run_in_threadpool(form.resolved_from, settings)
         return {"run": await self.training.train(experiment)}
 
     async def stop(self, request: Request) -> Any:
@@ -215,11 +215,6 @@ def open_port(port: int) -> socket.socket:
             f"open; choose another with --port, or --port 0 for any that is free."
         ) from error
     return listening
-
-
-def _checked(settings: Any) -> Experiment:
-    experiment = form.experiment_from(settings)
-    return experiment.resolve()
 
 
 def _step(request: Request) -> int:
