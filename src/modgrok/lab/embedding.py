@@ -30,7 +30,7 @@ def picture(
     network: Network, task: Task, coordinate: Coordinate | None
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a frame: the share of the vectors' power at each frequency, along the coordinate, where the
-    task has one; every vector in the plane of the first two principal components, and the shares of the variance there."""
+    task has one; every vector in the plane of the first two principal components, and their shares of the variance."""
     found = vectors(network, task)
     if found is None or not np.isfinite(found).all():
         return {}, {}
