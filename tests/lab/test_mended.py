@@ -320,7 +320,7 @@ def test_pictures_are_saved_as_lines_and_text(open_lab: Any, runs: dict[str, str
         image = Path(download.value.path()).read_bytes()
         assert image.startswith(b"\x89PNG")
         wide, tall = struct.unpack(">II", image[16:24])
-        drawn = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
+        drawn = re.search(r'viewBox="-8 -[\d.]+ ([\d.]+) ([\d.]+)"', text)
         assert drawn is not None
         assert wide / tall == pytest.approx(float(drawn[1]) / float(drawn[2]), rel=0.01), "squeezed"
 
@@ -354,6 +354,8 @@ def test_the_tour_acts_and_says_what_is_so(open_lab: Any, runs: dict[str, str]) 
     expect(beside("circle")).to_contain_text("spread is now")
     nextly.click()
     expect(beside("weights")).to_contain_text("of 64 neurons")
+    expect(page.locator("#step")).to_have_text("step 30")
+    expect(page.locator("#play")).to_have_attribute("aria-label", "Play")
     nextly.click()
     expect(beside("whatif")).to_contain_text("is the strongest")
     tour.get_by_text("Hardly any").click()

@@ -1,7 +1,7 @@
 // The guided tour: it plays, removes and asks on the user's own run, docked beside the panel it speaks of.
 
 import { choose, train } from "lab/controls.js";
-import { lastStep, playBetween, setStep, toEnd } from "lab/clock.js";
+import { lastStep, play, playBetween, setStep, toEnd } from "lab/clock.js";
 import { byId, grouped, make, number, percent, taskName } from "lab/dom.js";
 import { PRESETS } from "lab/presets.js";
 import { firstReached, on, rowAt, setView, state } from "lab/store.js";
@@ -118,6 +118,7 @@ function go(next) {
     panel.classList.add("toured");
     if (matchMedia(NO_ROOM).matches) panel.querySelector("header").after(box);
     else document.querySelector(".frame").append(box);
+    play(false); // What the stop before was playing.
     stop.act();
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     panel.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
