@@ -35,13 +35,13 @@ def frame(
     """The message for one network; `train` are the flat indices trained on, `header` joins the header."""
     network = as_numpy(network)
     if network.architecture.name != "two-layer" or not task.is_modular:
-        facts, arrays = embedding.picture(network, task, coordinate)
+        facts, drawn = embedding.picture(network, task, coordinate)
         header = header | facts | {"width": 0, "arity": task.arity}
         operations = math.prod(task.sizes) * network.architecture.cost(task.signature).flops
         if not has_table(task) or operations > 2 * limits.TABLE_PRODUCTS:
-            return pack(header, arrays)
+            return pack(header, drawn)
         scores, tables = _table(network, task, train)
-        return pack(header | scores, arrays | tables)
+        return pack(header | scores, drawn | tables)
     network = _within_bounds(network)
     N, S, p = network.w_in.shape
     shown = _shown_neurons(network)
