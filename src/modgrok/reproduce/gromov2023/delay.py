@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Experiment, Run
-from modgrok.reproduce.gromov2023.fig3 import median_time
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree, last, results
 
@@ -47,8 +46,14 @@ def _cell(runs: list[Run], fraction: float) -> dict[str, Any]:
         "memorized_at": memorized,
         "grokked_at": grokked,
         "delays": ratios,
-        "delay": median_time(ratios),
+        "delay": _median(ratios),
     }
+
+
+def _median(ratios: list[float | None]) -> float | None:
+    """Over the seeds that grokked; None where fewer than half did."""
+    known = [ratio for ratio in ratios if ratio is not None]
+    return float(np.median(known)) if 2 * len(known) >= len(ratios) else None
 
 
 def memorizing_runs(profile: Profile) -> list[Experiment]:

@@ -60,7 +60,7 @@ def _peak(h: Mapping[str, np.ndarray], grokked: int | None) -> dict[str, tuple[f
         return None
     first, largest = h["test_loss"][0], h["test_loss"][h["step"] <= grokked].max()
     rise = max(largest - first, 0.01 * first)
-    return {"steps": (0, float(grokked)), "losses": (float(first - 2 * rise), float(first + 1.3 * rise))}
+    return {"steps": (0.0, float(grokked)), "losses": (float(first - 2 * rise), float(first + 1.3 * rise))}
 
 
 def events(h: Mapping[str, np.ndarray], result: Any) -> dict[str, Any]:
@@ -125,12 +125,14 @@ def draw(n: Numbers) -> Any:
         curves([run["curves"] for run in n["runs"]], measure, linear=100, ax=panel)
         for name, side in (("memorized_at", "right"), ("grokked_at", "left")):
             style.mark(panel, first[name], name.removesuffix("_at") if measure == "accuracy" else "", side)
-    titles: tuple[str, ...] = (
+    titles = (
         "loss: the test loss rises before it falls (inset)",
         "weight norms: fastest growth at the onset",
+        "accuracy: training pairs first",
+        "gradients: a maximum at grokking",
     )
-    titles += ("accuracy: first on training pairs, then on test pairs", "gradients: largest while the network groks")
     style.letter(panels.flat, titles)
+    panels[1, 0].set_title(panels[1, 0].get_title(loc="left"), pad=13)
     panels[0, 0].set_ylabel("mean squared error")
     panels[0, 0].get_legend().set_loc("lower left")
     if n["peak"] is not None:

@@ -72,7 +72,7 @@ def wave_shares(network: Network, answer: int = ANSWER) -> dict[str, float]:
 def draw(n: Numbers) -> Any:
     figure, panels = style.grid(3, len(n["columns"]), width=7.6, height=5.6)
     half = n["modulus"] // 2
-    centered = {"extent": (-half - 0.5, half + 0.5) * 2, "cmap": "magma", "vmin": 0, "vmax": 1}
+    centered = {"extent": (-half - 0.5, half + 0.5) * 2, "vmin": 0, "vmax": 1}
     for column, (name, maps) in enumerate(n["columns"].items()):
         for panel, (key, values) in zip(panels[:, column], maps.items(), strict=True):
             over_inputs(values, ax=panel, **centered if key == "fourier" else {})

@@ -90,9 +90,10 @@ def draw(n: Numbers) -> Any:
     panel.set_ylabel("accuracy on all pairs")
     panel.set_title("the closed form's weights: only the width they need depends on the activation")
     panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    text = f"weights written down; mean and range of {n['seeds']} draws, N ≤ {count(n['limit'])}"
     style.note(
-        figure, f"n + m mod {n['modulus']}, {text}; dashed: outputs as independent Gaussians (theory, Appendix B)"
+        figure,
+        f"n + m mod {n['modulus']}, weights written down; mean and range of {n['seeds']} draws, N ≤ "
+        f"{count(n['limit'])};\ndashed: theory, the outputs as independent Gaussians with their exact moments",
     )
     return figure
 

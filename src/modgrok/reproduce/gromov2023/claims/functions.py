@@ -95,8 +95,8 @@ def quadratic_form(n: Numbers) -> Verdict:
     return decide(
         holds,
         "n² + m² + nm is learnt to about 97 %, with a lasting gap between the losses.",
-        f"n² + m² + nm ends at {percent(mean(accuracy))} with a test loss {number(mean(ratio))} times the train loss. "
-        + ("" if flat else moving),
+        f"n² + m² + nm ends at {percent(mean(accuracy))} with a test loss {number(mean(ratio))} times the train loss."
+        + ("" if flat else f" {moving}"),
         measured,
         not flat and moving,
     )

@@ -322,15 +322,15 @@ def ipr_regimes(n: Numbers) -> Verdict:
     )
 
 
-def _ratio(a: float, b: float) -> float:
+def _ratio(a: int | float, b: int | float) -> float:
     return a / b if b > 0 else math.inf if a > 0 else 0.0
 
 
-def _within(interval: list[float] | None) -> str:
+def _within(interval: list[int | float] | None) -> str:
     return "" if interval is None else f"; 95 % interval {number(interval[0])} to {number(interval[1])}"
 
 
-def _piece(bends: list[float], step: float | None) -> int | None:
+def _piece(bends: list[int | float], step: int | float | None) -> int | None:
     """In which piece of a broken line a step lies."""
     return None if step is None else max(0, min(3, sum(bend <= step for bend in bends) - 1))
 
