@@ -56,6 +56,8 @@ TILES = {
 OTHER_TILES = Tiles(), Tiles()
 MUCH = 1 << 23
 """From so many activations of all runs on, there is much to do."""
+D_Z = HALF
+"""In which the derivatives by the activations are kept between the product that makes them and their sums."""
 PROGRAMS = 128
 """As many tiles of 128 × 128 a product should have: where there are fewer, its sums are made in parts."""
 
@@ -172,7 +174,7 @@ def _step(
         losses, left = pallas.residuals(program.loss, outputs, z, scaled, labels, weight, tiles.residuals)
     else:
         losses, left = _residuals(program, z, scaled, labels, weight, share * counts)
-    d_z = jax.lax.dot_general(left, scaled.backwards, (((1,), (0,)), ((), ())), preferred_element_type=HALF)
+    d_z = jax.lax.dot_general(left, scaled.backwards, (((1,), (0,)), ((), ())), preferred_element_type=D_Z)
     d_z = d_z if kept is None else d_z * kept.mask
     of_readout = _outer_product(left, z, runs)[:outputs, : network.width] * scaled.of_readout[None, :]
     return jnp.where(jnp.isfinite(scaled.of_run[2]), losses.sum(), jnp.nan), {
