@@ -11,7 +11,7 @@ from modgrok.reproduce.gromov2023.claims import dynamics, functions, solution, w
 from modgrok.reproduce.gromov2023.claims.solution import width_for
 from modgrok.reproduce.study import Numbers
 
-YES, REMARK, NO = "holds", "holds with a remark", "does not hold here"
+YES, REMARK, NO, ABSENT = "holds", "holds with a remark", "does not hold here", "not run in this profile"
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 
 EVENTS = {
@@ -279,6 +279,8 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("gradients", REMARK, {E + "gradient_later": 5.0}),
     ("gradients", NO, {E + "gradient_peak_at": 2600}),
     ("gradients", NO, {E + "gradient_settled": 3.0}),
+    ("gradients", NO, {E + "gradient_peak_at": 3500}),
+    ("gradients", ABSENT, {E + "gradient_peak_at": 3500, E + "train_loss_rises": 0.01}),
     ("memorizing_phase", YES, {}),
     ("memorizing_phase", REMARK, {"memorizing.train_loss_end": [2e-5, 2e-5]}),
     ("memorizing_phase", NO, {"memorizing.loss_end": [0.018, 0.02]}),
@@ -362,7 +364,7 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("quadratic_form", REMARK, {"figA5.functions.quadratic.loss_change": [-0.3, -0.3]}),
     ("quadratic_form", NO, {"figA5.functions.quadratic.test_accuracy": [0.999, 1.0]}),
     ("quadratic_form", NO, {"figA5.functions.quadratic.loss_ratio": [1.1, 1.1]}),
-    ("quadratic_form", "not run in this profile", {"figA5.modulus": 31}),
+    ("quadratic_form", ABSENT, {"figA5.modulus": 31}),
     ("quadratic_form_data", YES, {}),
     ("quadratic_form_data", REMARK, {"quadratic_form_data.all_right.2": [0.4, 1.0]}),
     ("quadratic_form_data", NO, {"quadratic_form_data.all_right.1": [0.9, 0.4]}),

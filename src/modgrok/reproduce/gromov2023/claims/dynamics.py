@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from modgrok.reproduce.claim import Verdict, claim, decide
+from modgrok.reproduce.claim import Verdict, claim, decide, not_run
 from modgrok.reproduce.gromov2023.fig0 import AFTERMATH
 from modgrok.reproduce.study import Numbers, mean
 from modgrok.text import NONE, number, percent, spread
@@ -221,7 +221,8 @@ def norms(n: Numbers) -> Verdict:
 @claim(
     "1 (Fig. 0d)",
     f"up to {AFTERMATH:g} × the grokking step: largest gradient ≥ 1.5 × the first, its step within 20 % of that of the "
-    "largest test loss; less than half of it afterwards; in every seed",
+    "largest test loss; less than half of it afterwards; in every seed. Not judged where the training loss rises and "
+    "the largest gradient comes after grokking: the rate is too large then",
     "fig0",
 )
 def gradients(n: Numbers) -> Verdict:
@@ -235,6 +236,19 @@ def gradients(n: Numbers) -> Verdict:
     there = all(ratio is not None and abs(ratio - 1) <= 0.2 for ratio in place)
     later = [e["gradient_later"] / e["gradient_peak"] if e["gradient_later"] else None for e in events]
     grokking = [e["gradient_peak_at"] / e["grokked_at"] if e["grokked_at"] else None for e in events]
+    measured = {
+        "step of the largest gradient / of the largest test loss": spread(place),
+        "step of the largest gradient / of grokking": spread(grokking),
+        "largest / initial gradient": spread([e["gradient_peak"] / e["gradient_start"] for e in events]),
+        "smallest after it / largest gradient": spread([e["gradient_settled"] / e["gradient_peak"] for e in events]),
+        f"largest after {AFTERMATH:g} × the grokking step / largest gradient": spread(later),
+    }
+    if any(e["train_loss_rises"] > 0 and at is not None and at > 1 for e, at in zip(events, grokking, strict=True)):
+        return not_run(
+            f"The rate {number(n['learning_rate'])} is above its limit after grokking: the training loss rises and the "
+            "gradients jump, so their maximum says nothing. A smaller rate has to judge this.",
+            measured,
+        )
     return decide(
         passes and there,
         "Gradients grow until about the maximum of the test loss, and fall again as the network generalizes.",
@@ -242,15 +256,7 @@ def gradients(n: Numbers) -> Verdict:
         f"dynamics goes on accelerating until {number(mean(grokking))} of the grokking step."
         if passes
         else "The gradients do not pass through one maximum around grokking.",
-        {
-            "step of the largest gradient / of the largest test loss": spread(place),
-            "step of the largest gradient / of grokking": spread(grokking),
-            "largest / initial gradient": spread([e["gradient_peak"] / e["gradient_start"] for e in events]),
-            "smallest after it / largest gradient": spread(
-                [e["gradient_settled"] / e["gradient_peak"] for e in events]
-            ),
-            f"largest after {AFTERMATH:g} × the grokking step / largest gradient": spread(later),
-        },
+        measured,
         any(ratio is not None and ratio > 1 for ratio in later)
         and "Long after grokking the gradients grow and fluctuate once more while the losses go on falling: the rate "
         "is at its limit there.",
