@@ -132,7 +132,8 @@ def draw(n: Numbers) -> Any:
         "gradients: a maximum at grokking",
     )
     style.letter(panels.flat, titles)
-    panels[1, 0].set_title(panels[1, 0].get_title(loc="left"), pad=13)
+    for panel in panels[1]:
+        panel.set_title(panel.get_title(loc="left"), pad=13)
     panels[0, 0].set_ylabel("mean squared error")
     panels[0, 0].get_legend().set_loc("lower left")
     if n["peak"] is not None:
