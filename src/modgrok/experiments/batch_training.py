@@ -235,7 +235,9 @@ class BatchTraining:
 
     def _shrink(self) -> None:
         """Goes on with the active runs alone."""
-        self.devices = self.devices[: len(self.active)]
+        self.program, self.devices = share_between_devices(
+            self.program, len(self.active), self.batch.room.rows, self.devices, most=1
+        )
         _, _, self.advance = compiled(self.program, self.devices)
         chosen = self._padded(self.active)
         parts = (self.state, self.data, self.rates, self.seeds)

@@ -43,7 +43,9 @@ def share_between_devices(
     sharing = min(most, len(devices), program.blocks(rows)[0])
     if runs == 1 and sharing > 1:
         return dataclasses.replace(program, shared=sharing), devices[:sharing]
-    return program, devices[:runs]
+    used = devices[:runs]
+    together = 1 if program.platform == "cpu" else -(-runs // len(used))
+    return dataclasses.replace(program, runs=together), used
 
 
 @lru_cache(maxsize=64)
