@@ -14,7 +14,7 @@ from modgrok.reproduce.study import Numbers, Study, Tree, last
 QUADRATIC, QUADRATIC_FRACTION = "n^2 + m^2 + n*m", 0.73
 CUBIC, CUBIC_FRACTION = "n^3 + n*m^2 + m", 0.9
 TITLES = {"quadratic": "n² + m² + nm", "cubic": "n³ + nm² + m"}
-SEEN = {"quadratic": "late, and not all of it", "cubic": "never"}
+SEEN = {"quadratic": "learnt late", "cubic": "never"}
 CURVES = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
 
 
