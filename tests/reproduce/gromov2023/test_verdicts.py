@@ -321,6 +321,7 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("fourier_peaks", NO, {"fig1.shares.gradient descent.*.n + m": 0.8}),
     ("periodic", YES, {}),
     ("periodic", REMARK, {"features.ways.Adam.0.test_accuracy": 0.9}),
+    ("periodic", REMARK, {"cross_entropy.waves.*.in_waves": 0.52}),
     ("periodic", NO, {"features.ways.momentum.1.in_waves": 0.5}),
     ("periodic", NO, {"fig2.kinds.random.seeds.*.in_waves": 0.3}),
     ("copies", YES, {}),
