@@ -372,6 +372,7 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("quadratic_form_data", NO, {"quadratic_form_data.all_right.2": [0.4, 0.4]}),
     ("cubic", YES, {}),
     ("cubic", REMARK, {"figA5.cubic_by_fraction.*.best_test_accuracy": [0.016]}),
+    ("cubic", YES, {"figA5.cubic_by_fraction.*.best_test_accuracy": [0.016], "figA5.modulus": 47}),
     ("cubic", NO, {"figA5.cubic_by_fraction.1.best_test_accuracy": [0.06]}),
     ("cubic", NO, {"figA5.cubic_by_fraction.0.train_accuracy": [0.5]}),
     ("random_table", YES, {}),
