@@ -3,6 +3,8 @@
 from modgrok.reproduce.claim import claims_of
 from modgrok.reproduce.gromov2023 import (
     closed_forms,
+    delay,
+    features,
     fig0,
     fig1,
     fig2,
@@ -28,6 +30,8 @@ PAPER = Paper(
         *figA2.STUDIES,
         *(module.STUDY for module in (figA5, closed_forms, kernel)),
         *variations.STUDIES,
+        *delay.STUDIES,
+        *features.STUDIES,
     ),
     claims=claims_of(dynamics, solution, weights, functions, scaling),
     profiles=(QUICK, FULL, TINY),
