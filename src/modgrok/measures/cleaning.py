@@ -43,11 +43,14 @@ def own_waves(network: Network, coordinate: Coordinate | None = None) -> Network
     return with_blocks(network, fit_own_waves(network, coordinate))
 
 
-def shuffle_phases(network: Network, coordinate: Coordinate | None = None, seed: int = 0) -> Network:
+def shuffle_phases(
+    network: Network, coordinate: Coordinate | None = None, seed: int = 0, readout: bool = True
+) -> Network:
     r"""The phases of each input block dealt anew among the neurons of a frequency; amplitudes and residuals stay.
 
     The readout follows, $\varphi_{S+1} = \sum_s\varphi_s - D$ with the neuron's own D, so that only the correlations
-    between phases are lost: what a network answers less well afterwards they did (paper, caption of Fig. 2).
+    between phases are lost: what a network answers less well afterwards they did (paper, caption of Fig. 2). Without
+    `readout` the readouts stay, and D becomes random too.
     """
     triples, rng = _fit(network, coordinate), np.random.default_rng(seed)
     x, y = np.moveaxis(triples.coefficients, -1, 0)
@@ -58,7 +61,8 @@ def shuffle_phases(network: Network, coordinate: Coordinate | None = None, seed:
         neurons = np.flatnonzero((triples.frequency == k) & (k > 0) & triples.resolved.all(axis=1))
         for s in range(phases.shape[1] - 1):
             moved[neurons, s] = phases[rng.permutation(neurons), s]
-        moved[neurons, -1] = moved[neurons, :-1].sum(axis=1) - residual[neurons]
+        if readout:
+            moved[neurons, -1] = moved[neurons, :-1].sum(axis=1) - residual[neurons]
     new = np.hypot(x, y)[..., None] * np.stack([np.cos(moved), np.sin(moved)], axis=-1)
     return with_blocks(network, triples.blocks + triples.waves(new - triples.coefficients))
 
