@@ -6,6 +6,7 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Run
 from modgrok.measures import neuron_waves
+from modgrok.measures.times import THRESHOLD
 from modgrok.reproduce.gromov2023.profile import Further, Profile, natural_unit
 from modgrok.reproduce.study import Numbers, Study, Tree, results
 
@@ -18,6 +19,8 @@ DISGUISED = "n + m + n*m"
 FUNCTIONS = ("n - m", "n*m", "n^2 + m^2", "(n + m)^2")
 BATCH_NORM_RATE = 8.0
 """Rate of minibatches with batch norm, in units of gradient descent's divided by p."""
+ONSET = 0.1
+"""Test accuracy at which generalization counts as begun."""
 
 
 def cells(runs: Tree) -> Numbers:
@@ -100,22 +103,19 @@ def behavior(run: Run) -> dict[str, Any]:
 
 
 def acceleration(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
-    """The rate −d ln(train loss)/dt: its slowest before the test accuracy moves, its fastest up to twice the grokking
-    step."""
-    step, loss, test = (history[name].astype(float) for name in ("step", "train_loss", "test_accuracy"))
-    nothing = dict.fromkeys(("slowest", "slowest_at", "fastest", "fastest_at"))
-    if (grokked := result["grokked_at"]) is None:
-        return nothing
-    middle = (step[1:] + step[:-1]) / 2
-    rate = -np.diff(np.log(loss)) / np.diff(step)
-    onset = step[np.flatnonzero(test >= 0.1)[0]]
-    # The first tenth of the way belongs to the start, where nothing has been learnt yet.
-    early = np.flatnonzero((middle >= 0.1 * onset) & (middle < onset))
-    late = np.flatnonzero((middle >= onset) & (middle <= 2 * grokked))
-    if not len(early) or not len(late):
-        return nothing
-    slow, fast = early[rate[early].argmin()], late[rate[late].argmax()]
-    return {"slowest": rate[slow], "slowest_at": middle[slow], "fastest": rate[fast], "fastest_at": middle[fast]}
+    """The mean rate −d ln(train loss)/dt until the training pairs are known, and from the onset of generalization (10 %
+    test accuracy) to grokking."""
+    step, test, loss = history["step"], history["test_accuracy"], np.log(history["train_loss"])
+    if result["grokked_at"] is None:
+        return {"before": None, "during": None}
+    onset, grokked = (int(np.flatnonzero(test >= share)[0]) for share in (ONSET, THRESHOLD))
+    known = min(int(np.searchsorted(step, result["memorized_at"])), onset)
+    begun = int(np.searchsorted(step, 0.1 * step[known]))  # what comes before belongs to the start
+
+    def rate(first: int, last: int) -> float | None:
+        return (loss[first] - loss[last]) / (step[last] - step[first]) if last > first else None
+
+    return {"before": rate(begun, known), "during": rate(onset - 1, grokked)}
 
 
 def _ipr_over_time(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
