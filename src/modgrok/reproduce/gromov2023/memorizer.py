@@ -153,12 +153,12 @@ def draw(n: Numbers) -> Any:
     by_step.set_xlim(left=0)
     by_step.set_xlabel("step")
     by_step.legend(loc="upper left", fontsize=6)
-    _bars(across, n)
+    _squares(across, n)
     _draw_flow(flow, n["flow"])
     titles = (
         "what is answered after a projection",
         f"{n['pairs'][n['shares'].index(SHARE)]} pairs, on the way",
-        "a sign and an offset are known, no more",
+        "known are a sign and an offset (accuracy)",
         "phases align as the early flow predicts",
     )
     style.letter(panels.flat, titles)
@@ -177,9 +177,9 @@ def _lines(panel: Any, x: list[int], cells: list[list[dict[str, Any]]], coherenc
     panel.set_ylabel("accuracy on all pairs")
 
 
-def _bars(panel: Any, n: Numbers) -> None:
+def _squares(panel: Any, n: Numbers) -> None:
     values = np.array([[mean(n["signs"][row][column]) for column in SIGNS] for row in SIGNS])
-    image = panel.imshow(values, vmin=0, vmax=1, cmap="Blues")
+    panel.imshow(values, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     for i, row in enumerate(values):
         for j, value in enumerate(row):
             panel.text(j, i, f"{value:.0%}", ha="center", va="center", fontsize=7, color="white" if value > 0.5 else "black")
@@ -187,7 +187,6 @@ def _bars(panel: Any, n: Numbers) -> None:
     panel.set_yticks(range(len(SIGNS)), SIGNS)
     panel.set_xlabel("waves are asked for")
     panel.set_ylabel("trained on")
-    panel.figure.colorbar(image, ax=panel, label="accuracy", shrink=0.8)
 
 
 def _draw_flow(panel: Any, flow: dict[str, Any]) -> None:
