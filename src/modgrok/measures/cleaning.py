@@ -18,6 +18,16 @@ from modgrok.networks import Network, as_numpy, score_table
 from modgrok.tasks.structure.verdict import Coordinate
 
 
+WAVES, OWN_WAVES, SNAPPED = "waves only", "waves, each block its own", "waves only, phases snapped"
+CAUTIONS = {
+    WAVES: "supposes that the blocks of a neuron share a frequency; what is left to know is a sign and an offset, so a "
+    "network that has only memorized may answer every input",
+    OWN_WAVES: "supposes only that every block is a wave; what it answers the network's own waves answer",
+    SNAPPED: "supplies the answer itself: 100 % on anything with enough neurons",
+}
+"""Names of rows of the cleaning table, and what each can and cannot show."""
+
+
 class CleaningRow(NamedTuple):
     """What a network is worth after one operation."""
 
@@ -118,16 +128,18 @@ def cleaning_table(
 ) -> list[CleaningRow]:
     """Loss and accuracy on the whole table after each operation.
 
-    In turn: nothing, waves only, waves with snapped phases, only the neurons of the top 1, 2, 4, … frequencies, all but
-    those of the strongest frequency, all but the strongest neuron.
+    In turn: nothing, waves only, every block its own wave, waves with snapped phases, only the neurons of the top 1, 2,
+    4, … frequencies, all but those of the strongest frequency, all but the strongest neuron. `CAUTIONS` says what some
+    of these cannot show.
     """
     network = as_numpy(network)
     triples = _fit(network, coordinate)
     waves = waves_only(network, coordinate)
     cleaned = [
         ("as it is", network),
-        ("waves only", waves),
-        ("waves only, phases snapped", snap_phases(waves, coordinate)),
+        (WAVES, waves),
+        (OWN_WAVES, own_waves(network, coordinate)),
+        (SNAPPED, snap_phases(waves, coordinate)),
     ]
     ranking = _ranking(triples)
     for count in (1 << i for i in range(len(ranking).bit_length())):
