@@ -194,7 +194,7 @@ def test_table_of_a_closed_form(addition) -> None:
     assert {"top frequency only", "top 2 frequencies only", "top 4 frequencies only"} <= set(rows)
     assert rows["top frequency only"].loss > rows["top 4 frequencies only"].loss > rows["as it is"].loss
     assert [name.split()[1] for name in rows if name.startswith("without")] == ["frequency", "neuron"]
-    assert len(rows) == 8
+    assert len(rows) == 9
 
 
 def test_table_of_a_dead_network() -> None:
