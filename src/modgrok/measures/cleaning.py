@@ -17,7 +17,6 @@ from modgrok.measures.triples import Triples, fit_own_waves, fit_triples, with_b
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.tasks.structure.verdict import Coordinate
 
-
 WAVES, OWN_WAVES, SNAPPED = "waves only", "waves, each block its own", "waves only, phases snapped"
 CAUTIONS = {
     WAVES: "supposes that the blocks of a neuron share a frequency; what is left to know is a sign and an offset, so a "

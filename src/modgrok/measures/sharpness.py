@@ -6,6 +6,7 @@ largest eigenvalue from few such products.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,10 @@ def sharpness(
         return jax.jvp(jax.grad(lambda x: loss(unravel(x))), (point,), (v,))[1]
 
     flat = [ravel_pytree(point)[0] for point in points]
-    return np.array([largest_eigenvalue(lambda v, x=x: product(x, v), x.size, iterations, seed) for x in flat])
+    return np.array([largest_eigenvalue(partial(product, x), x.size, iterations, seed) for x in flat])
 
 
-def largest_eigenvalue(
-    product: Callable[[Any], Any], size: int, iterations: int = ITERATIONS, seed: int = 0
-) -> float:
+def largest_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int = ITERATIONS, seed: int = 0) -> float:
     """Of a symmetric matrix that is known by its products with vectors (Lanczos, every vector orthogonalized twice)."""
     v = np.random.default_rng(seed).standard_normal(size)
     basis = np.zeros((min(iterations, size), size))

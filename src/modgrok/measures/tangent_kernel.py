@@ -27,7 +27,9 @@ def tangent_kernel(
 ) -> Float[np.ndarray, "a b"]:
     """The mean over outputs of the products of their gradients, between two lists of inputs."""
     if network.architecture.name != "two-layer" or network.normalization is not None or network.dtype.kind == "c":
-        raise ModgrokError("The tangent kernel is written down for real two-layer networks without batch normalization.")
+        raise ModgrokError(
+            "The tangent kernel is written down for real two-layer networks without batch normalization."
+        )
     network = as_numpy(network, np.float64)
     a, b = network.scales.hidden, network.scales.output
     (z, slope), (z_, slope_) = (_with_slope(network, inputs) for inputs in (first, second))

@@ -34,7 +34,8 @@ def memorizer(found: dict[str, Any] | None = None, **more: Any) -> Numbers:
             "step": [0, 40, 160, 300],
             "predicted": [[0.04, 0.15, 0.48, 0.8]],
             "measured": [[[0.04, 0.16, 0.45, 0.75]], [[0.04, 0.14, 0.5, 0.78]]],
-            "test_accuracy": [[[0.01, 0.01, 0.0, 0.5]], [[0.01, 0.01, 0.0, 0.5]]],
+            "applies": [[[True, True, True, False]]] * 2,
+            "test_accuracy": [[[0.01, 0.01, 0.0, 0.5]]] * 2,
         },
     }
     return numbers | more

@@ -51,7 +51,7 @@ def behavior(**rows: list[dict[str, Any]]) -> Numbers:
 
 mixed_times = {"n + m": [[None], [100], [90]], "n^2 + m^2": [[None], [110], [100]], "n^3 + 2*m": [[None], [110], [100]]}
 mixed_times |= {"n + m + n*m": [[None], [300], [200]]}
-mixed_times |= dict.fromkeys(statements.MIXED, [[None], [None], [150]])
+mixed_times |= {key: [[None], [None], [150]] for key in statements.MIXED}
 MIXED = {"fractions": [0.3, 0.5, 0.9], "steps": 600}
 MIXED_EASY = MIXED | cells(of=mixed_times | {"n + m + n*m": [[None], [100], [90]]})
 CAPACITY = {
@@ -59,7 +59,11 @@ CAPACITY = {
     "train_accuracy": {"random labels": [[0.4, 0.5], [0.8, 0.7], [1.0, 1.0]]},
     "test_accuracy": {"n + m": [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]},
 }
-PHASES = {"widths": [48, 96], "networks": networks(1.0, 0.8), "random phases": [[{"accuracy": 0.7}], [{"accuracy": 0.9}]]}
+PHASES = {
+    "widths": [48, 96],
+    "networks": networks(1.0, 0.8),
+    "random phases": [[{"accuracy": 0.7}], [{"accuracy": 0.9}]],
+}
 WEIGHTS = {
     "random": [{"kurtosis": 0.01, "triple": 0.001}],
     "trained": [{"kurtosis": -0.6, "triple": 0.5}],
@@ -150,7 +154,12 @@ CASES: list[tuple[str, str, Numbers, str]] = [
         OVER | {"ipr": {"GD": [{"at_grokking": 0.16, "half_way": 0.2, "end": 0.15}]}},
         FAILS,
     ),
-    ("ipr_training", "over_training", OVER | {"ipr": {"GD": [{"at_grokking": None, "half_way": None, "end": 0.1}]}}, FAILS),
+    (
+        "ipr_training",
+        "over_training",
+        OVER | {"ipr": {"GD": [{"at_grokking": None, "half_way": None, "end": 0.1}]}},
+        FAILS,
+    ),
     ("phases_dependent", "shuffled_phases", PHASES, HOLDS),
     ("phases_dependent", "shuffled_phases", PHASES | {"networks": networks(1.0, 0.5)}, REMARK),
     ("phases_dependent", "shuffled_phases", PHASES | {"networks": networks(1.0, 0.99)}, FAILS),
@@ -162,7 +171,12 @@ CASES: list[tuple[str, str, Numbers, str]] = [
     ("weights_correlated", "correlated_weights", WEIGHTS | {"random": [{"kurtosis": 0.0, "triple": 0.1}]}, FAILS),
     ("loss_to_zero", "loss_floor", FLOOR, HOLDS),
     ("loss_to_zero", "loss_floor", STOPPED, REMARK),
-    ("loss_to_zero", "loss_floor", FLOOR | {"loss": {"without": [[0.041], [0.0014]], "with": [[0.04], [0.001]]}}, FAILS),
+    (
+        "loss_to_zero",
+        "loss_floor",
+        FLOOR | {"loss": {"without": [[0.041], [0.0014]], "with": [[0.04], [0.001]]}},
+        FAILS,
+    ),
 ]
 
 

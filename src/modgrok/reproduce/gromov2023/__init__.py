@@ -43,7 +43,7 @@ PAPER = Paper(
     profiles=(QUICK, FULL, TINY),
     errata=(
         "eq_omg, second line: the phases of the waves in 2m are 2φ2, not 2φ1.",
-        "Appendix A: squaring the complex preactivations doubles their phases, so the first two terms carry 2φ1 and 2φ2.",
+        "Appendix A: squaring the complex preactivations doubles their phases; the first two terms carry 2φ1 and 2φ2.",
         "eq_f_relu: the prefactor of a general activation is 1/(√D N) in the paper's own normalization (eq_h1, eq_h2), "
         "not 1/(D √N).",
         "Introduction: the delayed rise of accuracy is in Fig. 0c; Fig. 0b, which is cited, shows weight norms.",

@@ -71,8 +71,8 @@ def triple_correlation(network: Network) -> float:
     r"""$\langle U(n)V(m)W(n + m)\rangle$ over neurons and pairs, in units of the blocks' root mean squares.
 
     The neurons' blocks U, V of the inputs and W of the readout are independent in Gaussian networks: 0. For waves whose
-    phases add up it is $\langle\cos\alpha\cos\beta\cos(\alpha+\beta)\rangle/2^{-3/2} = 1/\sqrt2$; it is what the network
-    answers with.
+    phases add up it is $\langle\cos\alpha\cos\beta\cos(\alpha+\beta)\rangle/2^{-3/2} = 1/\sqrt2$; the network
+    answers with it.
     """
     network = as_numpy(network, np.float64)
     blocks = np.stack([network.w_in[:, 0], network.w_in[:, 1], network.w_out.T])
@@ -93,7 +93,10 @@ def _floor(profile: Profile, runs: Tree) -> Numbers:
         "widths": widths,
         "floor": 1 / (p * (p - 1)),
         "loss": {
-            name: [[score_table(_waves(addition, N, seed, constant), addition.table).loss for seed in seeds] for N in widths]
+            name: [
+                [score_table(_waves(addition, N, seed, constant), addition.table).loss for seed in seeds]
+                for N in widths
+            ]
             for name, constant in (("without", False), ("with", True))
         },
         "expected": {
@@ -128,8 +131,8 @@ STUDIES = (
     Study(
         "correlated_weights",
         "Correlated weights",
-        "Excess kurtosis of the weights and their third moment ⟨U(n)V(m)W(n + m)⟩: random, trained by gradient descent, "
-        "written down.",
+        "Excess kurtosis of the weights and their third moment ⟨U(n)V(m)W(n + m)⟩: random, trained by gradient "
+        "descent, written down.",
         _correlated,
         Profile.addition_by_gd,
     ),

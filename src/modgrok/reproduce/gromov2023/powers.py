@@ -44,7 +44,7 @@ def numbers(profile: Profile, runs: dict[str, list[list[Run]]]) -> Numbers:
 def _cell(runs: list[Run]) -> dict[str, Any]:
     learnt = runs[0].task
     structure = learnt.structure
-    answers, counts = np.unique(learnt.table[learnt.table >= 0], return_counts=True)
+    _answers, counts = np.unique(learnt.table[learnt.table >= 0], return_counts=True)
     return {
         "structure": structure.kind,
         "reason": structure.reason,
@@ -83,9 +83,9 @@ def draw(n: Numbers) -> Any:
 STUDY = Study(
     "powers",
     "Powers, roots and logarithms",
-    "Functions that the paper names as an outlook, each with the verdict of the search for structure: F(f1(n) + f2(m)) or "
-    "F(g1(n)·g2(m)), or none of these. The square root of a sum and the logarithm of a product have closed forms; n^m is "
-    "F(log n · m), a product modulo p − 1, for which none is known.",
+    "Functions that the paper names as an outlook, each with the verdict of the search for structure: F(f1(n) + f2(m)) "
+    "or F(g1(n)·g2(m)), or none of these. The square root of a sum and the logarithm of a product have closed forms; "
+    "n^m is F(log n · m), a product modulo p − 1, for which none is known.",
     numbers,
     experiments,
     draw,

@@ -1,4 +1,4 @@
-r"""Sharpness through grokking: the largest eigenvalue of the training loss's Hessian, against 2/η of gradient descent."""
+r"""Sharpness through grokking: the largest eigenvalue of the training loss's Hessian, against 2/rate."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Run
 from modgrok.measures import sharpness
-from modgrok.palette import GRAY, SERIES, TEST, TRAIN
+from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.profile import Profile, Training
 from modgrok.reproduce.study import Numbers, Study
@@ -78,8 +78,16 @@ def draw(n: Numbers) -> Any:
         below.plot(time, run["test_accuracy"], color=color)
         below.plot(time, run["train_accuracy"], color=color, linestyle=":")
     above.axhline(1, color=GRAY, linestyle="--", linewidth=0.9)
-    above.annotate("stable below", (0.01, 1), (0, -2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                   va="top", fontsize=6, color=GRAY)
+    above.annotate(
+        "stable below",
+        (0.01, 1),
+        (0, -2),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="top",
+        fontsize=6,
+        color=GRAY,
+    )
     above.set_yscale("log")
     above.set_ylabel("sharpness / (2 / rate)")
     above.legend(loc="lower right")
@@ -92,7 +100,9 @@ def draw(n: Numbers) -> Any:
     below.plot([], [], color=GRAY, label="test")
     below.legend(loc="center left")
     style.letter((above, below), ("largest eigenvalue of the Hessian", "accuracy"))
-    style.note(figure, f"n + m mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}, plain GD, training loss, seed 0")
+    style.note(
+        figure, f"n + m mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}, plain GD, training loss, seed 0"
+    )
     return figure
 
 
@@ -100,8 +110,8 @@ STUDY = Study(
     "sharpness",
     "Sharpness through grokking",
     "The largest eigenvalue of the Hessian of the training loss, by Lanczos' method with products of the Hessian and a "
-    "vector, along gradient descent at several rates, in units of 2/rate, above which a quadratic valley throws gradient "
-    "descent out. Time is the step times the rate, so that gradient flow would give one curve.",
+    "vector, along gradient descent at several rates, in units of 2/rate, above which a quadratic valley throws "
+    "gradient descent out. Time is the step times the rate, so that gradient flow would give one curve.",
     numbers,
     experiments,
     draw,

@@ -33,7 +33,12 @@ def minibatch_runs(further: Further) -> list[Experiment]:
     """Minibatches of a quarter of the training pairs with batch normalization."""
     p, width = further.modulus, further.width
     rate = float(f"{BATCH_NORM_RATE * further.gd.rate * natural_unit(p, width) / p:.4g}")
-    settings = {"optimizer": "sgd", "lr": rate, "batch_norm": True, "batch_size": round(further.fraction * p * p / 4)}
+    settings: Any = {
+        "optimizer": "sgd",
+        "lr": rate,
+        "batch_norm": True,
+        "batch_size": round(further.fraction * p * p / 4),
+    }
     return further.descend(**settings)
 
 
@@ -62,7 +67,7 @@ def _capacity(profile: Profile) -> Tree:
 def _behavior(profile: Profile) -> Tree:
     """By what is varied: optimizers, losses and functions, all else as in the first row of each."""
     further = profile.further
-    momentum = {"optimizer": "momentum", "lr": further.descend()[0].lr / 10}  # type: ignore[operator]
+    momentum: Any = {"optimizer": "momentum", "lr": further.descend()[0].lr / 10}  # type: ignore[operator]
     return {
         "optimizer": {
             "GD": further.descend(),
@@ -179,8 +184,8 @@ STUDIES = (
     Study(
         "capacity",
         "Under- and overparametrized networks",
-        "n + m and random labels from the same share of the table under Adam, against width: where random labels cannot "
-        "be learnt by heart there are too few parameters to memorize.",
+        "n + m and random labels from the same share of the table under Adam, against width: where random labels "
+        "cannot be learnt by heart there are too few parameters to memorize.",
         lambda profile, runs: _sizes(profile) | {"widths": profile.further.capacity_widths} | cells(runs),
         _capacity,
     ),

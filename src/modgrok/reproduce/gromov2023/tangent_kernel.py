@@ -75,8 +75,14 @@ def draw(n: Numbers) -> Any:
     above.set_ylim(-0.03, 1.03)
     below.plot(run["step"], run["train_accuracy"], color=TRAIN, label="network, train")
     below.plot(run["step"], run["test_accuracy"], color=TEST, label="network, test")
-    below.plot(run["step"], run["regression_accuracy"], color=VERMILLION, marker="o", linestyle="--",
-               label="kernel frozen at this step, test")
+    below.plot(
+        run["step"],
+        run["regression_accuracy"],
+        color=VERMILLION,
+        marker="o",
+        linestyle="--",
+        label="kernel frozen at this step, test",
+    )
     below.set_ylabel("accuracy")
     below.set_ylim(-0.03, 1.03)
     below.set_xscale("symlog", linthresh=10)
@@ -94,10 +100,10 @@ def draw(n: Numbers) -> Any:
 STUDY = Study(
     "tangent_kernel",
     "The tangent kernel through grokking",
-    "The tangent kernel of the network at every snapshot (the mean over outputs), between test pairs. Top: its centered "
-    "alignment with the kernel at initialization and with that of the answers, 1 where two pairs have the same answer. "
-    "Bottom: what kernel regression from the training pairs would answer with the kernel as it stands at that step, "
-    "beside what the network answers.",
+    "The tangent kernel of the network at every snapshot (the mean over outputs), between test pairs. Top: its "
+    "centered alignment with the kernel at initialization and with that of the answers, 1 where two pairs have the "
+    "same answer. Bottom: what kernel regression from the training pairs would answer with the kernel as it stands at "
+    "that step, beside what the network answers.",
     numbers,
     experiments,
     draw,

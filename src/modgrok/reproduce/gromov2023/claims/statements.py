@@ -105,7 +105,9 @@ def mixed_functions_harder(n: Numbers) -> Verdict:
             "f1(n) + f2(m): steps / those of n + m": spread(plain, over="cell"),
             "steps at most": str(n["steps"]),
         },
-        f"{DISGUISED} is none of them: it is the product (n + 1)(m + 1) − 1, and as easy as n + m." if exception else "",
+        f"{DISGUISED} is none of them: it is the product (n + 1)(m + 1) − 1, and as easy as n + m."
+        if exception
+        else "",
         f"Sums f1(n) + f2(m) of other functions take up to {max(plain):.2g} times the steps of n + m as well."
         if plain and 1.2 < max(plain) < math.inf
         else "",
@@ -131,10 +133,14 @@ def parameter_regimes(n: Numbers) -> Verdict:
         f"{', '.join(map(str, over))} it can; n + m is grokked by both.",
         "There are no widths on both sides at which n + m is grokked.",
         {
-            f"N = {N}: train accuracy on random labels, test accuracy on n + m": f"{percent(share)}, {spread(cell, percent)}"
+            f"N = {N}: train accuracy on random labels, test accuracy on n + m": (
+                f"{percent(share)}, {spread(cell, percent)}"
+            )
             for N, share, cell in zip(n["widths"], kept, n["test_accuracy"]["n + m"], strict=True)
         },
-        f"Not at every width: N = {', '.join(map(str, below))} does not learn n + m." if under and over and below else "",
+        f"Not at every width: N = {', '.join(map(str, below))} does not learn n + m."
+        if under and over and below
+        else "",
     )
 
 
@@ -153,35 +159,37 @@ def minibatch_batch_norm(n: Numbers) -> Verdict:
     )
 
 
-def _behaves(seeds: list[dict[str, Any]]) -> bool:
-    return all(
-        s["memorized_at"] is not None
-        and s["grokked_at"] is not None
-        and s["memorized_at"] < s["grokked_at"]
-        and s["rise"] >= 0.02
-        and s["test_accuracy_at_peak"] <= 0.5
-        and s["explained"] >= 0.5
-        for s in seeds
-    )
+def _lacking(seeds: list[dict[str, Any]]) -> list[str]:
+    """What of the general behavior some seed does not show."""
+    shown = {
+        "memorized before grokked": lambda s: (
+            None not in (s["memorized_at"], s["grokked_at"]) and s["memorized_at"] < s["grokked_at"]
+        ),
+        "a maximum of the test loss": lambda s: s["rise"] >= 0.02 and s["test_accuracy_at_peak"] <= 0.5,
+        "waves": lambda s: s["explained"] >= 0.5,
+    }
+    return [what for what, shows in shown.items() if not all(map(shows, seeds))]
 
 
 @claim(
     "4.1",
     "for every optimizer, loss and function and in every seed: memorized before grokked; the test loss rises by ≥ 2 % "
-    "to a maximum at test accuracy ≤ 50 %; ≥ 50 % of the median neuron's power in one wave at the end; with a remark if "
-    "at least three quarters of the rows of each kind are so",
+    "to a maximum at test accuracy ≤ 50 %; ≥ 50 % of the median neuron's power in one wave at the end; with a remark "
+    "if at least three quarters of the rows of each kind are so",
     "general_behavior",
 )
 def general_behavior_everywhere(n: Numbers) -> Verdict:
-    """The general behavior (memorization, a maximum of the test loss, then grokking by periodic features) is insensitive
-    to optimizer, loss and function."""
-    kept = {kind: {name: _behaves(seeds) for name, seeds in rows.items()} for kind, rows in n["rows"].items()}
-    others = [name for rows in kept.values() for name, ok in rows.items() if not ok]
-    holds = all(sum(rows.values()) >= 0.75 * len(rows) for rows in kept.values())
+    """The general behavior (memorization, a maximum of the test loss, then grokking by periodic features) is
+    insensitive to optimizer, loss and function."""
+    lacking = {kind: {name: _lacking(seeds) for name, seeds in rows.items()} for kind, rows in n["rows"].items()}
+    holds = all(sum(not what for what in rows.values()) >= 0.75 * len(rows) for rows in lacking.values())
+    others = [f"{name} lacks {', '.join(what)}" for rows in lacking.values() for name, what in rows.items() if what]
+    total = sum(map(len, lacking.values()))
+    found = f"{total - len(others)} of {total} rows show it all"
     return decide(
         holds,
-        f"{sum(map(len, kept.values())) - len(others)} of {sum(map(len, kept.values()))} rows show it all.",
-        f"Not so for {', '.join(others)}.",
+        f"{found}.",
+        f"{found}: {'; '.join(others)}.",
         {
             f"{name}: memorized, maximum of the test loss (rise), grokked, power in a wave": ", ".join(
                 [
@@ -194,7 +202,7 @@ def general_behavior_everywhere(n: Numbers) -> Verdict:
             for rows in n["rows"].values()
             for name, seeds in rows.items()
         },
-        f"Not so for {', '.join(others)}." if others else "",
+        f"{'; '.join(others)}." if others else "",
     )
 
 
@@ -276,8 +284,8 @@ def phases_dependent(n: Numbers) -> Verdict:
         "they cancelled: accuracy falls and the loss multiplies.",
         "Phases dealt anew among the neurons of a frequency serve as well as those found by training.",
         measured | {"loss dealt anew / trained": spread(times, over="network")},
-        f"After {' and '.join(worse)} they then serve less well than the closed form's random phases: amplitudes differ "
-        "too."
+        f"After {' and '.join(worse)} they then serve less well than the closed form's random phases: amplitudes "
+        "differ too."
         if holds and worse
         else "",
     )
@@ -306,8 +314,8 @@ def weights_correlated(n: Numbers) -> Verdict:
 
 @claim(
     "3.1",
-    "with the frequency 0 the loss at the largest width is below half of 1/(p(p − 1)), and the whole curve within 30 % of "
-    "theory; with a remark if without it the loss stays above 1/(p(p − 1))",
+    "with the frequency 0 the loss at the largest width is below half of 1/(p(p − 1)), and the whole curve within 30 % "
+    "of theory; with a remark if without it the loss stays above 1/(p(p − 1))",
     "loss_floor",
 )
 def loss_to_zero(n: Numbers) -> Verdict:
