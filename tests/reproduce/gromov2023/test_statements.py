@@ -1,5 +1,6 @@
 """Claims without a figure: numbers that make each hold, hold with a remark, and fail."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -210,3 +211,31 @@ def test_waves_have_a_third_moment_and_gaussian_weights_have_none() -> None:
     assert correlations.excess_kurtosis(waves) == pytest.approx(-1.5, rel=1e-6)
     assert abs(correlations.triple_correlation(random)) < 0.01
     assert abs(correlations.excess_kurtosis(random)) < 0.5
+
+
+def test_the_errata_are_those_of_the_theory() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "theory.md").read_text()
+    table = text.partition("## Errata of the paper")[2].partition("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")]
+    assert len(rows) - 1 == len(PAPER.errata)
+
+
+def test_the_waves_in_2m_carry_the_second_phase_twice() -> None:
+    p, k, rng = 11, np.arange(1, 6), np.random.default_rng(0)
+    first, second = rng.uniform(0, 2 * np.pi, (2, 5))
+    third, t = first + second, 2 * np.pi * k / p
+
+    def cosines(x: int, phase: np.ndarray) -> float:
+        return float(np.cos(t * x + phase).sum())
+
+    def expansion(n: int, m: int, q: int, phase: np.ndarray) -> float:
+        outer = sum(cosines(2 * n + s * q, 2 * first + s * third) for s in (-1, 1)) / 4
+        outer += sum(cosines(2 * m + s * q, 2 * phase + s * third) for s in (-1, 1)) / 4
+        inner = sum(cosines(n + m + s * q, first + second + s * third) for s in (-1, 1)) / 2
+        inner += sum(cosines(n - m + s * q, first - second + s * third) for s in (-1, 1)) / 2
+        return outer + inner + cosines(q, third)
+
+    for n, m, q in ((1, 2, 3), (4, 0, 7)):
+        output = ((np.cos(t * n + first) + np.cos(t * m + second)) ** 2 * np.cos(-t * q - third)).sum()
+        assert expansion(n, m, q, second) == pytest.approx(output)
+        assert expansion(n, m, q, first) != pytest.approx(output, abs=1e-3)

@@ -22,6 +22,7 @@ from modgrok.reproduce.gromov2023 import (
 )
 from modgrok.reproduce.gromov2023.claims import beyond, dynamics, functions, scaling, solution, weights
 from modgrok.reproduce.gromov2023.claims import statements as said_in_passing
+from modgrok.reproduce.gromov2023.errata import ERRATA
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY
 from modgrok.reproduce.paper import Paper
 
@@ -41,14 +42,6 @@ PAPER = Paper(
     ),
     claims=claims_of(dynamics, solution, weights, functions, scaling, said_in_passing, beyond),
     profiles=(QUICK, FULL, TINY),
-    errata=(
-        "eq_omg, second line: the phases of the waves in 2m are 2φ2, not 2φ1.",
-        "Appendix A: squaring the complex preactivations doubles their phases; the first two terms carry 2φ1 and 2φ2.",
-        "eq_f_relu: the prefactor of a general activation is 1/(√D N) in the paper's own normalization (eq_h1, eq_h2), "
-        "not 1/(D √N).",
-        "Introduction: the delayed rise of accuracy is in Fig. 0c; Fig. 0b, which is cited, shows weight norms.",
-        "Section 3: the sum over k = 1 … N has no frequency 0, without which the loss stops at 1/(p(p − 1)); see the "
-        "claim on the loss.",
-    ),
+    errata=ERRATA,
     cost={"quick": "8 min on two CPU cores", "full": "9 min on an H200"},
 )

@@ -106,7 +106,7 @@ def memorizer_alignment(n: Numbers) -> Verdict:
     reached = float(np.where(applies, predicted, 0).max())
     if reached < 0.2:
         return not_run("The phases do not align within the profile's steps.")
-    holds = early.max() <= 0.1 and accuracy <= 0.05 and noise < 0.15
+    holds = float(early.max()) <= 0.1 and accuracy <= 0.05 and noise < 0.15
     late = float(apart.max())
     return decide(
         holds,
