@@ -19,5 +19,5 @@ def test_sharpness_is_the_curvature_at_each_point() -> None:
     def loss(point: dict[str, jnp.ndarray]) -> jnp.ndarray:
         return (point["a"] ** 4).sum() + 2 * (point["b"] ** 2).sum()
 
-    points = [{"a": jnp.full(3, a, jnp.float32), "b": jnp.zeros(2, jnp.float32)} for a in (0.0, 1.0)]
-    np.testing.assert_allclose(sharpness(loss, points), [4, 12], rtol=1e-5)
+    points = [{"a": jnp.full(3, a, jnp.float32), "b": jnp.zeros(2, jnp.float32)} for a in (0.0, 1.0, np.nan)]
+    np.testing.assert_allclose(sharpness(loss, points), [4, 12, np.nan], rtol=1e-5)

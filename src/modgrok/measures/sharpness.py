@@ -19,7 +19,8 @@ ITERATIONS = 20
 def sharpness(
     loss: Callable[[Any], Any], points: Sequence[Any], iterations: int = ITERATIONS, seed: int = 0
 ) -> Float[np.ndarray, "point"]:
-    r"""$\lambda_{\max}$ of the Hessian of a loss, written in JAX, at each of some points (pytrees of one shape)."""
+    r"""$\lambda_{\max}$ of the Hessian of a loss, written in JAX, at each of some points (pytrees of one shape); NaN
+    where the loss has none."""
     import jax
     from jax.flatten_util import ravel_pytree
 
@@ -44,6 +45,8 @@ def largest_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int
             return float(np.linalg.eigvalsh(projected[:i, :i])[-1])  # the space is exhausted
         basis[i] = v / norm
         v = np.asarray(product(basis[i].astype(np.float32)), dtype=np.float64)
+        if not np.isfinite(v).all():
+            return np.nan
         projected[: i + 1, i] = projected[i, : i + 1] = basis[: i + 1] @ v
         for _ in range(2):
             v -= basis[: i + 1].T @ (basis[: i + 1] @ v)

@@ -51,7 +51,7 @@ def _cell(runs: list[Run]) -> dict[str, Any]:
         "inputs": int(counts.sum()),
         "commonest": counts.max() / counts.sum(),
         "train_accuracy": [run.history["train_accuracy"][-1] for run in runs],
-        "best_test_accuracy": [run.history["test_accuracy"].max() for run in runs],
+        "best_test_accuracy": [np.nanmax(run.history["test_accuracy"]) for run in runs],
         "grokked_at": [dict(run.result or {})["grokked_at"] for run in runs],
     }
 

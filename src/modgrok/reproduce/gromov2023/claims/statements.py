@@ -19,6 +19,11 @@ def _flat(cells: Any) -> list[Any]:
     return [x for cell in cells for x in _flat(cell)] if isinstance(cells, list) else [cells]
 
 
+def _least(accuracies: Any) -> float:
+    """The smallest of all accuracies; 0 for runs that diverged."""
+    return min(0.0 if value is None else value for value in _flat(accuracies))
+
+
 def _median(times: list[Any]) -> float:
     """The median time, infinite for runs that did not get there."""
     ordered = sorted(math.inf if time is None else time for time in times)
@@ -29,7 +34,7 @@ def _median(times: list[Any]) -> float:
 def three_variables_trained(n: Numbers) -> Verdict:
     """Modular functions of many variables can be grokked as well."""
     memorized, grokked = _flat(n["memorized_at"]), _flat(n["grokked_at"])
-    holds = min(_flat(n["test_accuracy"])) >= LEARNT
+    holds = _least(n["test_accuracy"]) >= LEARNT
     at_once = holds and any(m is None or g < 1.2 * m for m, g in zip(memorized, grokked, strict=True))
     measured = {
         f"grokking step at p = {p}, N = {width}": spread(times)
@@ -52,7 +57,7 @@ def three_variables_trained(n: Numbers) -> Verdict:
 def composite_modulus(n: Numbers) -> Verdict:
     """The modulus does not have to be prime."""
     (prime, *composite) = n["test_accuracy"]
-    holds = min(min(n["test_accuracy"][p]) for p in composite) >= LEARNT
+    holds = _least([n["test_accuracy"][p] for p in composite]) >= LEARNT
     times = {p: _median(n["grokked_at"][p]) for p in n["grokked_at"]}
     slower = [p for p in composite if times[p] > 2 * times[prime]]
     return decide(
@@ -67,7 +72,7 @@ def composite_modulus(n: Numbers) -> Verdict:
 @claim("2", "test accuracy ≥ 99 % in every seed for every function", "products")
 def products_of_functions(n: Numbers) -> Verdict:
     """Functions g1(n)·g2(m) can be grokked too, not only nm."""
-    worst = {text: min(cell) for text, cell in n["test_accuracy"].items()}
+    worst = {text: _least(cell) for text, cell in n["test_accuracy"].items()}
     failed = [text for text, value in worst.items() if value < LEARNT]
     return decide(
         not failed,
@@ -123,7 +128,7 @@ def mixed_functions_harder(n: Numbers) -> Verdict:
 def parameter_regimes(n: Numbers) -> Verdict:
     """The width tunes between under- and overparametrized networks, and both grok."""
     kept = [mean(cell) for cell in n["train_accuracy"]["random labels"]]
-    learnt = [min(cell) >= LEARNT for cell in n["test_accuracy"]["n + m"]]
+    learnt = [_least(cell) >= LEARNT for cell in n["test_accuracy"]["n + m"]]
     under = [N for N, share, ok in zip(n["widths"], kept, learnt, strict=True) if share < 0.9 and ok]
     over = [N for N, share, ok in zip(n["widths"], kept, learnt, strict=True) if share >= LEARNT and ok]
     below = [N for N, ok in zip(n["widths"], learnt, strict=True) if not ok]
@@ -148,7 +153,7 @@ def parameter_regimes(n: Numbers) -> Verdict:
 def minibatch_batch_norm(n: Numbers) -> Verdict:
     """SGD with minibatches and batch normalization groks."""
     return decide(
-        min(n["test_accuracy"]) >= LEARNT,
+        _least(n["test_accuracy"]) >= LEARNT,
         f"SGD with minibatches of {n['batch_size']} pairs and batch normalization groks n + m.",
         "SGD with minibatches and batch normalization does not grok n + m in every seed.",
         {
@@ -165,8 +170,8 @@ def _lacking(seeds: list[dict[str, Any]]) -> list[str]:
         "memorized before grokked": lambda s: (
             None not in (s["memorized_at"], s["grokked_at"]) and s["memorized_at"] < s["grokked_at"]
         ),
-        "a maximum of the test loss": lambda s: s["rise"] >= 0.02 and s["test_accuracy_at_peak"] <= 0.5,
-        "waves": lambda s: s["explained"] >= 0.5,
+        "a maximum of the test loss": lambda s: (s["rise"] or 0) >= 0.02 and (s["test_accuracy_at_peak"] or 0) <= 0.5,
+        "waves": lambda s: (s["explained"] or 0) >= 0.5,
     }
     return [what for what, shows in shown.items() if not all(map(shows, seeds))]
 
