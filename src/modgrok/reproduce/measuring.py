@@ -65,6 +65,7 @@ BLAS_THREADS = 4
 
 def _prepare_process() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The terminal's Ctrl-C is for the process that started this one.
+    os.nice(5)  # Training, which all wait for, comes first.
 
 
 @contextmanager
