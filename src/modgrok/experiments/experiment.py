@@ -57,7 +57,7 @@ class Experiment:
     task: str = dataclasses.field(
         metadata={
             "help": 'What to learn: an expression such as "n + m", a name of the catalogue, group:S5, parity:30,3, '
-            "add:10, random:SEED, or a table file."
+            "add:10, discrete:n^m, random:SEED, or a table file."
         }
     )
     modulus: int | None = particular(None, "p: numbers are added and multiplied modulo p; by default 97.")
