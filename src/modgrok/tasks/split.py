@@ -13,7 +13,7 @@ from modgrok.tasks.task import MOST_ENTRIES, Task
 
 TRADES = 12
 """Rounds of trades that shuffle a balanced choice along each variable."""
-ROUNDS = 64
+ROUNDS = 32
 """In how many parts an expander is put together."""
 TEST_EXAMPLES = 2048
 """Test examples of a task that cannot be enumerated, unless their number is given."""

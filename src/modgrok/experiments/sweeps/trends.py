@@ -69,10 +69,10 @@ def gains(found: Sequence[Critical]) -> list[Gain]:
     pairs = [(one, random.get(one.experiment.modulus)) for one in found if one.experiment.sampling != "random"]
     compared = []
     for guided, reference in pairs:
-        found = None if reference is None else difference(guided.transition, reference.transition)
-        if found is not None:
+        gap = None if reference is None else difference(guided.transition, reference.transition)
+        if gap is not None:
             e = guided.experiment
-            compared.append(Gain(e.sampling, e.modulus, found.middle, found.low, found.high))
+            compared.append(Gain(e.sampling, e.modulus, gap.middle, gap.low, gap.high))
     return compared
 
 

@@ -3,6 +3,7 @@
 from modgrok.reproduce.claim import claims_of
 from modgrok.reproduce.gromov2023 import (
     closed_forms,
+    critical,
     fig0,
     fig1,
     fig2,
@@ -12,9 +13,12 @@ from modgrok.reproduce.gromov2023 import (
     figA2,
     figA5,
     kernel,
+    moduli,
+    sampling,
+    tuning,
     variations,
 )
-from modgrok.reproduce.gromov2023.claims import dynamics, functions, scaling, solution, weights
+from modgrok.reproduce.gromov2023.claims import dynamics, functions, optimizers, scaling, solution, weights
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY
 from modgrok.reproduce.paper import Paper
 
@@ -28,8 +32,9 @@ PAPER = Paper(
         *figA2.STUDIES,
         *(module.STUDY for module in (figA5, closed_forms, kernel)),
         *variations.STUDIES,
+        *(module.STUDY for module in (tuning, critical, moduli, sampling)),
     ),
-    claims=claims_of(dynamics, solution, weights, functions, scaling),
+    claims=claims_of(dynamics, solution, weights, functions, optimizers, scaling),
     profiles=(QUICK, FULL, TINY),
     cost={"quick": "8 min on two CPU cores", "full": "9 min on an H200"},
 )

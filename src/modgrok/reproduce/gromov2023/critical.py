@@ -87,21 +87,24 @@ def _progress(run: Run) -> dict[str, float]:
     """Test accuracy at a tenth of the steps, at half of them and at the end."""
     step, accuracy = run.history["step"], run.history["test_accuracy"]
     last = int(step[-1])
-    return {name: float(np.interp(at * last, step, accuracy)) for name, at in (("tenth", 0.1), ("half", 0.5), ("end", 1))}
+    return {
+        name: float(np.interp(at * last, step, accuracy)) for name, at in (("tenth", 0.1), ("half", 0.5), ("end", 1))
+    }
 
 
 def draw(n: Numbers) -> Any:
     figure, (panels,) = style.grid(1, 2, height=3.4)
     left, right = panels
+    T = np.array(n["curve_budgets"])
+    left.set_xscale("log")
+    left.set_xlim(T[0], T[-1])
     for i, (name, found) in enumerate(n["curves"].items()):
         middle, below, above = bars(found)
-        T = np.array(n["curve_budgets"])
         left.plot(T, middle, color=SERIES[i], marker=MARKERS[i], markevery=4, label=name)
         inside = np.array([known(one) for one in found])
         low, high = np.array(middle) - below, np.array(middle) + above
         left.fill_between(T, low, high, where=inside, color=SERIES[i], alpha=0.15, linewidth=0)
         draw_times(right, n["fractions"], n["summary"][name], i, name)
-    left.set_xscale("log")
     left.set_xlabel("budget of steps, T")
     left.set_ylabel(r"critical fraction $\alpha_c(T)$")
     step_axis(right, n["steps"], len(n["curves"]))
@@ -113,8 +116,8 @@ def draw(n: Numbers) -> Any:
     figure.legend(handles, labels, fontsize=6.5, ncols=5, loc="outside upper center")
     style.note(
         figure,
-        f"n + m mod {n['modulus']}, N = {n['width']}, {n['seeds']} seeds; (a) with 95 % intervals, (b) median and range, "
-        f"× most do not grok within {count(n['steps'])} steps",
+        f"n + m mod {n['modulus']}, N = {n['width']}, {n['seeds']} seeds; (a) with 95 % intervals, (b) median and "
+        f"range, × most do not grok within {count(n['steps'])} steps",
     )
     return figure
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from modgrok.closed_form import solve
 from modgrok.experiments import Experiment
 from modgrok.networks import Score, score_table
@@ -125,9 +123,9 @@ STUDY = Study(
     "fig3",
     "Data and width",
     "Left: how long it takes to generalize with a growing share of the table, for eight optimizers, each at every "
-    "share with the settings that are fastest there of equally many that were tried. Right: accuracy against width of trained networks, "
-    "of the paper's random phases (on all pairs), and of the exact form, which is right at any width from five neurons "
-    "on.",
+    "share with the settings that are fastest there of equally many that were tried. Right: accuracy against width of "
+    "trained networks, of the paper's random phases (on all pairs), and of the exact form, which is right at any width "
+    "from five neurons on.",
     numbers,
     experiments,
     draw,

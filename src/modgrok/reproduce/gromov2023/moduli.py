@@ -135,7 +135,8 @@ def law_curves(law: dict[str, Any], p: np.ndarray) -> dict[str, np.ndarray]:
     """α of both laws at these moduli."""
     return {
         f"{number(law['factors']['logarithmic'])} ln p / p": law["factors"]["logarithmic"] * np.log(p) / p,
-        f"{number(law['factors']['power'])} p^(−{law['exponent']:.2f})": law["factors"]["power"] * p ** -law["exponent"],
+        f"{number(law['factors']['power'])} p^(−{law['exponent']:.2f})": law["factors"]["power"]
+        * p ** -law["exponent"],
     }
 
 
@@ -177,8 +178,8 @@ def _bars(panel: Any, x: Sequence[float], found: Sequence[dict[str, Any]], serie
 STUDY = Study(
     "moduli",
     "Critical fraction, modulus and width",
-    "The smallest share of the table from which n + m is learnt within a budget of steps: against p for three optimizers "
-    "where the profile has them, against p for three budgets with two laws through it, and against the width.",
+    "The smallest share of the table from which n + m is learnt within a budget of steps: against p by optimizer, "
+    "against p for three budgets with two laws through it, and against the width.",
     numbers,
     experiments,
     draw,

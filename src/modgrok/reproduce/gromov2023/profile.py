@@ -72,7 +72,7 @@ class Search:
     """p at which the critical fraction is measured, by optimizer."""
     widths: tuple[int, ...] = (32,)
     """N at which it is measured besides, under Adam."""
-    law_factors: tuple[float, ...] = (1.0,)
+    law_factors: tuple[float, ...] = (0.5, 0.7)
     """α in units of a first guess for each p."""
     law_seeds: int = 2
     law_steps: int = 60
@@ -264,7 +264,7 @@ FULL = dataclasses.replace(
     sweep_modulus=97,
     sweep_width=500,
     sweep_seeds=5,
-    fractions=(0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.4, 0.5, 0.8),
+    fractions=(0.15, 0.2, 0.225, 0.25, 0.275, 0.3, 0.4, 0.5, 0.8),
     descent=Training(1e6, 10_000, 150),
     adaptive=Training(0.03, 4_000, 150),
     widths=(8, 16, 32, 64, 96, 128, 256, 500),
@@ -283,12 +283,12 @@ FULL = dataclasses.replace(
     search=Search(
         reach=1,
         seeds=4,
-        steps=10_000,
+        steps=5_000,
         evaluations=150,
-        long_fractions=(0.125, 0.15, 0.175, 0.2, 0.2125, 0.225, 0.2375, 0.25, 0.275, 0.3, 0.4),
+        long_fractions=(0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.4),
         long_seeds=5,
         long_steps=60_000,
-        longest_fractions=(0.2, 0.2125, 0.225),
+        longest_fractions=(0.2, 0.2125),
         longest_steps=300_000,
         moduli={"GD": (31, 53, 79, 113), "Adam": (23, 31, 41, 53, 67, 83, 97, 113), "AdamW": (31, 53, 79, 113)},
         widths=(125, 250, 1000),
@@ -296,7 +296,7 @@ FULL = dataclasses.replace(
         law_seeds=6,
         law_steps=5_000,
         sampling_fractions=(0.22, 0.235, 0.245, 0.255, 0.265, 0.275, 0.285, 0.3),
-        sampling_seeds=16,
+        sampling_seeds=12,
         sampling_steps=3_000,
     ),
 )

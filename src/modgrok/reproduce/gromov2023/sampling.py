@@ -50,7 +50,9 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
         "seeds": search.sampling_seeds,
         "fractions": fractions,
         "times": times,
-        "shares": {name: [float(np.mean([t is not None for t in cell])) for cell in cells] for name, cells in times.items()},
+        "shares": {
+            name: [float(np.mean([t is not None for t in cell])) for cell in cells] for name, cells in times.items()
+        },
         "critical": {name: vars(one) for name, one in found.items()},
         "gains": {name: None if gap is None else asdict(gap) for name, gap in gaps.items()},
     }
@@ -78,12 +80,12 @@ def draw(n: Numbers) -> Any:
 
 
 STUDY = Study(
-    "sampling",
+    "samplings",
     "A guided choice of the training pairs",
-    "The share of runs that grok near the critical fraction under Adam: training pairs drawn at random; equally many in "
-    "every row and column (balanced); equally many of every answer (answers); whole lines of a random slope, which have "
-    "every row, column and answer once (lines); pairs that close as few rectangles as possible, whose fourth corner "
-    "would follow from the other three (expander).",
+    "The share of runs that grok near the critical fraction under Adam: training pairs drawn at random; equally many "
+    "in every row and column (balanced); equally many of every answer (answers); whole lines of a random slope, which "
+    "have every row, column and answer once (lines); pairs that close as few rectangles as possible, whose fourth "
+    "corner would follow from the other three (expander).",
     numbers,
     experiments,
     draw,

@@ -6,6 +6,7 @@ with the 95 % interval of a logistic fit.
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 from modgrok.experiments.sweeps.logistic import Transition, fit_transition
@@ -23,7 +24,7 @@ def transition(fractions: Sequence[float], times: Cells, budget: int) -> Transit
         for fraction, cell in zip(fractions, times, strict=True)
     }
     ordered = sorted(counts)
-    resolution = min((b - a for a, b in zip(ordered, ordered[1:], strict=False)), default=0.01)
+    resolution = min((b - a for a, b in pairwise(ordered)), default=0.01)
     return fit_transition(counts, resolution)
 
 

@@ -104,7 +104,10 @@ def experiments(profile: Profile) -> Tree:
     search = profile.search
     return {
         name: [
-            [[trial_run(profile, trial, fraction, seed) for seed in range(search.seeds)] for fraction in profile.fractions]
+            [
+                [trial_run(profile, trial, fraction, seed) for seed in range(search.seeds)]
+                for fraction in profile.fractions
+            ]
             for trial in contestant.trials(search.reach)
         ]
         for name, contestant in contestants(profile).items()
