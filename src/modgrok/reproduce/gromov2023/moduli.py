@@ -1,5 +1,6 @@
 """The critical fraction against modulus, width, optimizer and budget, and laws for its fall with p."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -125,7 +126,7 @@ def fit_laws(moduli: Sequence[int], found: Sequence[dict[str, Any]]) -> dict[str
         "exponent": -float(exponent),
         "rms": rms,
         "aicc": {
-            law: n * np.log(max(rms[law], 1e-9) ** 2) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
+            law: n * math.log(max(rms[law], 1e-9) ** 2) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
             for law, k in parameters.items()
         },
     }
@@ -169,7 +170,7 @@ def draw(n: Numbers) -> Any:
     return figure
 
 
-def _bars(panel: Any, x: Sequence[float], found: Sequence[dict[str, Any]], series: int, label: str) -> None:
+def _bars(panel: Any, x: Sequence[int], found: Sequence[dict[str, Any]], series: int, label: str) -> None:
     middle, below, above = bars(found)
     look: Any = {"color": SERIES[series], "marker": MARKERS[series], "capsize": 2, "lw": 0, "elinewidth": 1}
     panel.errorbar(x, middle, [below, above], label=label, **look)

@@ -53,7 +53,7 @@ def tuned_times(cells: Sequence[Times]) -> list[Value]:
     return found
 
 
-def draw_times(panel: Any, x: Sequence[float], found: dict[str, list[Value]], series: int, label: str) -> None:
+def draw_times(panel: Any, x: Sequence[int | float], found: dict[str, list[Value]], series: int, label: str) -> None:
     """Medians with the range of the seeds; a cross on top where at least half of the seeds do not grok. Series beyond
     the first differ in color, marker, line and the height of their crosses, so that none hides another."""
     color, marker = SERIES[series % len(SERIES)], MARKERS[series % len(MARKERS)]
