@@ -168,7 +168,7 @@ def known(critical: float, half: float = 0.005) -> dict[str, Any]:
 MODULI = (23, 31, 47, 71, 97, 113)
 
 
-def table(*by_budget: list[float], widths: tuple[float, ...] = (0.3, 0.3, 0.3)) -> Numbers:
+def table(*by_budget: list[float], widths: Any = ((0.2, 0.2), (0.3, 0.3), (0.4, 0.4))) -> Numbers:
     """Numbers of the study of moduli: α_c at every p, for each budget."""
     found = [[known(alpha) for alpha in alphas] for alphas in zip(*by_budget, strict=True)]
     moduli = MODULI[: len(found)]
@@ -181,7 +181,7 @@ def table(*by_budget: list[float], widths: tuple[float, ...] = (0.3, 0.3, 0.3)) 
         "modulus": 97,
         "width": 500,
         "widths": [125, 500, 1000],
-        "critical_of_widths": [[known(value)] for value in widths],
+        "critical_of_widths": [[known(value) for value in values] for values in widths],
     }
 
 
@@ -201,9 +201,10 @@ RISING = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
         ("law", table(POWER, LOGARITHMIC), REMARK),
         ("law", table(LOGARITHMIC, POWER), FAILS),
         ("law", table(LOGARITHMIC[:3]), ABSENT),
-        ("width_and_data", table(LOGARITHMIC), HOLDS),
-        ("width_and_data", table(LOGARITHMIC, widths=(0.4, 0.3, 0.29)), REMARK),
-        ("width_and_data", table(LOGARITHMIC, widths=(0.3, 0.3, 0.2)), FAILS),
+        ("width_and_data", table(LOGARITHMIC, LOGARITHMIC), HOLDS),
+        ("width_and_data", table(LOGARITHMIC, POWER, widths=((0.3, 0.2), (0.3, 0.3), (0.3, 0.4))), REMARK),
+        ("width_and_data", table(LOGARITHMIC, POWER, widths=((0.2, 0.3), (0.3, 0.3), (0.4, 0.3))), FAILS),
+        ("width_and_data", table(LOGARITHMIC, POWER, widths=((0.2, 0.3), (0.3, 0.2), (0.4, 0.4))), FAILS),
     ],
 )
 def test_moduli(claim: str, numbers: Numbers, expected: str) -> None:

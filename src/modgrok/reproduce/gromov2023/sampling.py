@@ -10,6 +10,7 @@ from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.moduli import ADAM_RATE
 from modgrok.reproduce.gromov2023.profile import Profile
+from modgrok.reproduce.gromov2023.times import LINES
 from modgrok.reproduce.gromov2023.transitions import read, transition
 from modgrok.reproduce.gromov2023.tuning import trial_run
 from modgrok.reproduce.study import Numbers, Study, Tree, results
@@ -62,14 +63,15 @@ def draw(n: Numbers) -> Any:
     figure, ((panel,),) = style.grid(1, 1, style.COLUMN, 3.1)
     for i, (name, shares) in enumerate(n["shares"].items()):
         one = read(n["critical"][name])
-        panel.plot(n["fractions"], shares, color=SERIES[i], marker=MARKERS[i], lw=0, label=f"{name}: {one}")
+        look: Any = {"color": SERIES[i], "marker": MARKERS[i], "lw": 0, "fillstyle": "none"}
+        panel.plot(n["fractions"], shares, label=f"{name}: {one}", **look)
         if one.critical is not None:
             x = np.linspace(n["fractions"][0], n["fractions"][-1], 400)
-            panel.plot(x, one.probability(x), color=SERIES[i])
+            panel.plot(x, one.probability(x), color=SERIES[i], ls=LINES[i % len(LINES)])
     panel.set_xlabel("fraction of the pairs trained on, α")
     panel.set_ylabel(f"share of runs that grok within {count(n['steps'])} steps")
     panel.set_title("Which pairs are trained on")
-    panel.legend(loc="upper left", title=r"$\alpha_c$ and its 95 % interval")
+    panel.legend(loc="lower right", title=r"$\alpha_c$ and its 95 % interval")
     panel.set_ylim(-0.04, 1.04)
     style.note(
         figure,
