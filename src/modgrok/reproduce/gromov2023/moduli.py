@@ -61,7 +61,7 @@ def experiments(profile: Profile) -> Tree:
     return {
         "moduli": {
             optimizer: [cells(profile, optimizer, modulus, width) for modulus in moduli]
-            for optimizer, moduli in profile.search.moduli.items()
+            for optimizer, moduli in profile.search.moduli
         },
         "widths": [cells(profile, "Adam", p, N) for N in all_widths(profile)],
     }
@@ -83,18 +83,18 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
 
     by_modulus = {
         optimizer: [critical(optimizer, p, found) for p, found in zip(moduli, times["moduli"][optimizer], strict=True)]
-        for optimizer, moduli in search.moduli.items()
+        for optimizer, moduli in search.moduli
     }
     return {
         "width": profile.sweep_width,
         "modulus": profile.sweep_modulus,
         "seeds": search.law_seeds,
         "budgets": budgets,
-        "moduli": search.moduli,
+        "moduli": dict(search.moduli),
         "critical": by_modulus,
         "laws": {
             optimizer: [fit_laws(moduli, [found[i] for found in by_modulus[optimizer]]) for i in range(len(budgets))]
-            for optimizer, moduli in search.moduli.items()
+            for optimizer, moduli in search.moduli
         },
         "widths": all_widths(profile),
         "critical_of_widths": [critical("Adam", profile.sweep_modulus, found) for found in times["widths"]],

@@ -4,7 +4,7 @@ Learning rates of gradient descent are given in the natural unit (p/97)³ (N/500
 """
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from modgrok.experiments import Experiment
@@ -68,8 +68,8 @@ class Search:
     """α at which plain gradient descent is trained for longest."""
     longest_steps: int = 60
 
-    moduli: dict[str, tuple[int, ...]] = field(default_factory=lambda: {"Adam": (11, 13)})
-    """p at which the critical fraction is measured, by optimizer."""
+    moduli: tuple[tuple[str, tuple[int, ...]], ...] = (("Adam", (11, 13)),)
+    """Optimizers under which the critical fraction is measured, and at which p."""
     widths: tuple[int, ...] = (32,)
     """N at which it is measured besides, under Adam."""
     law_factors: tuple[float, ...] = (0.5, 0.7)
@@ -241,7 +241,7 @@ QUICK = dataclasses.replace(
         long_fractions=(0.45, 0.55, 0.65, 0.75),
         long_seeds=3,
         long_steps=3_000,
-        moduli={"Adam": (23, 31, 47)},
+        moduli=(("Adam", (23, 31, 47)),),
         widths=(64,),
         law_factors=(0.6, 0.7, 0.8, 0.9, 1.0),
         law_seeds=4,
@@ -290,7 +290,11 @@ FULL = dataclasses.replace(
         long_steps=60_000,
         longest_fractions=(0.2, 0.2125),
         longest_steps=300_000,
-        moduli={"GD": (31, 53, 79, 113), "Adam": (23, 31, 41, 53, 67, 83, 97, 113), "AdamW": (31, 53, 79, 113)},
+        moduli=(
+            ("GD", (31, 53, 79, 113)),
+            ("Adam", (23, 31, 41, 53, 67, 83, 97, 113)),
+            ("AdamW", (31, 53, 79, 113)),
+        ),
         widths=(125, 250, 1000),
         law_factors=(0.6, 0.68, 0.75, 0.82, 0.88, 0.94, 1.0, 1.06, 1.13, 1.2, 1.3),
         law_seeds=6,

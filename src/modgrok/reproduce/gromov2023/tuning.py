@@ -9,6 +9,7 @@ whose time is taken, so that nobody gains by choosing among chances.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from modgrok.experiments import Experiment
@@ -99,8 +100,9 @@ def trial_run(profile: Profile, settings: dict[str, Any], fraction: float, seed:
     return Experiment("n + m", fraction=fraction, seed=seed, **common | schedule | settings | more)
 
 
+@cache
 def experiments(profile: Profile) -> Tree:
-    """By contestant, trial, fraction and seed."""
+    """By contestant, trial, fraction and seed; made once, since three studies ask for them."""
     search = profile.search
     return {
         name: [
