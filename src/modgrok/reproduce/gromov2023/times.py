@@ -5,12 +5,14 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from modgrok.palette import MARKERS, SERIES
+from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.text import Value, number
 
 Times = Sequence[Value]
 """Grokking steps of seeds, None for those that did not grok."""
 LINES = ("-", "--", ":", "-.")
+TOP, ROW = 0.985, 0.03
+"""Height of the first row of crosses, and from one to the next, as shares of the panel's."""
 
 
 def median_time(times: Times) -> float | None:
@@ -53,28 +55,33 @@ def tuned_times(cells: Sequence[Times]) -> list[Value]:
     return found
 
 
-def draw_times(panel: Any, x: Sequence[int | float], found: dict[str, list[Value]], series: int, label: str) -> None:
-    """Medians with the range of the seeds; a cross on top where at least half of the seeds do not grok. Series beyond
-    the first differ in color, marker, line and the height of their crosses, so that none hides another."""
+def draw_times(
+    panel: Any, x: Sequence[int | float], found: dict[str, list[Value]], series: int, label: str, row: int | None = None
+) -> None:
+    """Medians with the range of the seeds; a cross on top where at least half of the seeds do not grok. Series differ
+    in color, marker, line and the row of their crosses, so that none hides another."""
     color, marker = SERIES[series % len(SERIES)], MARKERS[series % len(MARKERS)]
     middle = [math.nan if value is None else value for value in found["median"]]
     panel.plot(x, middle, color=color, marker=marker, ls=LINES[series % len(LINES)], label=label)
     ends = [(at, low, high) for at, low, high in zip(x, found["least"], found["most"], strict=True) if low is not None]
     panel.vlines([at for at, _, _ in ends], [low for _, low, _ in ends], [high for *_, high in ends], color=color)
     never = [at for at, value in zip(x, found["median"], strict=True) if value is None]
-    heights = [0.985 - 0.03 * series] * len(never)
+    heights = [TOP - ROW * (series if row is None else row)] * len(never)
     panel.plot(never, heights, "x", color=color, markersize=3, transform=panel.get_xaxis_transform())
 
 
-def step_axis(panel: Any, steps: int, series: int) -> None:
-    """A logarithmic axis of steps, with room on top for the crosses of so many series."""
+def step_axis(panel: Any, steps: int, rows: int) -> None:
+    """A logarithmic axis up to so many steps, which a line marks; above it the rows of crosses."""
+    low = min((value for line in panel.lines for value in _positive(line.get_ydata())), default=steps / 10) / 1.3
+    share = TOP - ROW * (rows - 0.3)
     panel.set_yscale("log")
-    panel.yaxis.set_major_formatter(lambda value, _: number(value))
-    panel.yaxis.set_minor_formatter(lambda value, _: number(value) if f"{value:.0e}"[0] in "25" else "")
-    low = min((value for line in panel.lines for value in _positive(line.get_ydata())), default=1.0)
-    share = 0.985 - 0.03 * series  # of the height, below the crosses
-    panel.set_ylim(low / 1.3, low / 1.3 * (1.3 * steps / low) ** (1 / share) if steps > low else 2 * steps)
+    panel.set_ylim(low, low * (steps / low) ** (1 / share))
+    panel.axhline(steps, color=GRAY, lw=0.5)
+    panel.yaxis.set_major_formatter(lambda value, _: number(value) if value <= steps else "")
+    panel.yaxis.set_minor_formatter(
+        lambda value, _: number(value) if f"{value:.0e}"[0] in "25" and value <= steps else ""
+    )
 
 
 def _positive(values: Any) -> list[float]:
-    return [float(value) for value in values if value is not None and value > 1]
+    return [float(value) for value in values if value > 1]

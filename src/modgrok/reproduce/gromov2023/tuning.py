@@ -168,7 +168,8 @@ def effective_rates(tried: dict[str, list[dict[str, Any]]], times: dict[str, Any
 
 def shown_fractions(fractions: Sequence[float]) -> tuple[int, ...]:
     """Places of the two fractions at which time is drawn against rate: one with plenty of data, one with little."""
-    return len(fractions) - 2, max(0, len(fractions) // 2 - 1)
+    many = len(fractions) > 4
+    return len(fractions) - 1 - many, (len(fractions) - 1) // 2 - many
 
 
 def rate_curves(tried: dict[str, list[dict[str, Any]]], times: dict[str, Any], at: int) -> dict[str, Any]:
@@ -194,13 +195,16 @@ def draw(n: Numbers) -> Any:
     names = list(n["settings"])
     for row, curves, at in zip(panels, n["by_rate"], shown_fractions(n["fractions"]), strict=True):
         for panel, (title, members) in zip(row, COLUMNS.items(), strict=True):
-            for name in members:
-                draw_times(panel, curves[name]["rates"], curves[name], names.index(name), name)
+            for i, name in enumerate(members):
+                draw_times(panel, curves[name]["rates"], curves[name], names.index(name), name, i)
             panel.set_xscale("log")
-            step_axis(panel, n["steps"], len(names))
+            step_axis(panel, n["steps"], len(members))
             panel.set_title(f"{title}, α = {number(n['fractions'][at])}")
+    shown: dict[str, Any] = {}
     for panel in panels[0]:
-        panel.legend(fontsize=6, loc="lower left")
+        handles, labels = panel.get_legend_handles_labels()
+        shown |= dict(zip(labels, handles, strict=True))
+    figure.legend(shown.values(), shown, fontsize=6.5, ncols=4, loc="outside upper center")
     for panel in panels[1]:
         panel.set_xlabel("learning rate")
     for panel in panels[:, 0]:
