@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -29,10 +30,11 @@ from modgrok.training.batch import (
     stacked_shapes,
     unstack,
 )
-from modgrok.training.data import RunData, run_data
+from modgrok.training.data import Room, RunData, run_data
 from modgrok.training.devices import precision_of, run_bytes
 from modgrok.training.evaluation import recorded_names, settle
 from modgrok.training.loop import NEVER, State
+from modgrok.training.program import Program
 
 CALL_SECONDS = 0.4
 """About how long one call of the compiled program may last: as long as it takes to notice Ctrl-C."""
@@ -233,7 +235,9 @@ class BatchTraining:
 
     def _shrink(self) -> None:
         """Goes on with the active runs alone."""
-        self.devices = self.devices[: len(self.active)]
+        self.program, self.devices = share_between_devices(
+            self.program, len(self.active), self.batch.room.rows, self.devices, most=1
+        )
         _, _, self.advance = compiled(self.program, self.devices)
         chosen = self._padded(self.active)
         parts = (self.state, self.data, self.rates, self.seeds)
@@ -250,9 +254,11 @@ class BatchTraining:
         program, count = self.program, len(self.members)
         parameters = unstack(self.state.weights, count)
         if program.batch_norm:
-            data = unstack(self.data, count)
-            settled = [settle(program, *one) for one in zip(parameters, data, strict=True)]
-            parameters = [{name: np.asarray(value) for name, value in one.items()} for one in settled]
+            settled = jax.jit(partial(settle, program))
+            parameters = [
+                {name: np.asarray(value) for name, value in settled(*one).items()}
+                for one in zip(parameters, unstack(self.data, count), strict=True)
+            ]
         return [Network(program.architecture, program.signature, one) for one in parameters]
 
     def _keep_snapshots(self) -> None:
@@ -313,15 +319,15 @@ def measure_speed(batch: Batch, store: Store) -> Speed:
     )
 
 
-def precompile(batch: Batch, devices: tuple[Any, ...]) -> None:
-    """Compiles a batch's program into the cache on disk, from shapes alone, so that its training finds it there."""
-    with precision_of(batch.program):
-        count, first = len(batch.members), batch.members[0]
-        program, used = share_between_devices(batch.program, count, batch.room.rows, devices)
+def precompile(program: Program, room: Room, first: Planned, count: int, devices: tuple[Any, ...]) -> None:
+    """Compiles a batch's program into the cache on disk, from one run and the shapes of all, so that its training finds
+    it there."""
+    with precision_of(program):
+        program, used = share_between_devices(program, count, room.rows, devices)
         randomly, _, advance = compiled(program, used)
         count += -count % len(used) if program.shared == 1 else 0
         parts = (
-            run_data(program, first.task, first.examples, batch.room),
+            run_data(program, first.task, first.examples, room),
             rates_of(first.experiment),
             np.uint32(0),
             np.ones((), program.dtype),

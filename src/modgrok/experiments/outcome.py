@@ -21,13 +21,19 @@ class Progress:
         self.rows: list[dict[str, Any]] = []
         self.written = 0
         self.diverged_at: int | None = None
+        self.grokked: int | None = None
+        """`grokked_at` of the rows so far, which is asked for at every evaluation."""
 
     def add(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
+        score = row["test_accuracy"]
+        if self.grokked is None and score is not None and score >= self.experiment.threshold:
+            self.grokked = row["step"]
 
     def restore(self, rows: list[dict[str, Any]]) -> None:
         """Goes on from curves that are on disk already."""
-        self.rows = rows
+        for row in rows:
+            self.add(row)
         self.written = len(rows)
 
     def unwritten(self) -> list[dict[str, Any]]:
@@ -46,10 +52,7 @@ class Progress:
     def may_stop(self) -> bool:
         """Whether the run has grokked, and trained on for as long as it was told to."""
         until = self.experiment.until
-        if until is None:
-            return False
-        grokked = self.time(grokked_at, "test_accuracy")
-        return grokked is not None and self.rows[-1]["step"] >= grokked + until
+        return until is not None and self.grokked is not None and self.rows[-1]["step"] >= self.grokked + until
 
     def time(self, which: Any, curve: str) -> int | None:
         steps = np.array([row["step"] for row in self.rows])

@@ -24,18 +24,20 @@ def write_record(out: Path, study: Study, profile: Profile, numbers: Numbers) ->
 
 def read_records(out: Path, paper: Paper, profile: Profile) -> dict[str, Numbers]:
     """All numbers of this profile that a folder holds, by study."""
-    found: dict[str, Numbers] = {}
-    for study in paper.studies:
-        path = record_path(out, study)
-        if not path.exists():
-            continue
-        try:
-            record = json.loads(path.read_text())
-            if record["profile"] == profile.name:
-                found[study.name] = record["numbers"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ModgrokError(f"{path} does not hold the numbers of a study; delete it and run again.") from error
-    return found
+    found = {study.name: read_record(out, study, profile) for study in paper.studies}
+    return {name: numbers for name, numbers in found.items() if numbers is not None}
+
+
+def read_record(out: Path, study: Study, profile: Profile) -> Numbers | None:
+    """The numbers of a study in this profile, or None where there are none."""
+    path = record_path(out, study)
+    if not path.exists():
+        return None
+    try:
+        record = json.loads(path.read_text())
+        return record["numbers"] if record["profile"] == profile.name else None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModgrokError(f"{path} does not hold the numbers of a study; delete it and run again.") from error
 
 
 def read_session(out: Path) -> dict[str, Any]:

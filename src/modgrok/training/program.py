@@ -52,6 +52,8 @@ class Program:
     shared: int = 1
     """How many CPU devices work on one run, each on its part of the blocks. Two find what one would, bit for bit, since
     one adds up the same two parts."""
+    runs: int = 1
+    """How many runs a GPU trains together: how its kernels divide their work depends on how much there is."""
 
     @property
     def dtype(self) -> str:

@@ -254,7 +254,7 @@ def column_sums(
     function: Function,
     prefactors: Prefactors,
     columns: Float32[Array, "S p N"],
-    d_z: Float16[Array, "row width"],
+    d_z: Float32[Array, "row width"],
     places: Places,
     of_columns: Float32[Array, "N"],
     tile: Tile,
