@@ -1,7 +1,7 @@
 """What a network learnt and when: spectra, IPR, waves and phases, cleaning, distance to the closed form, early flow,
 conserved norms, progress measures, parallelograms of embeddings, times."""
 
-from modgrok.measures.angles import CircularSpread, circular_mean, circular_spread
+from modgrok.measures.angles import CircularSpread, circular_mean, circular_spread, kuiper
 from modgrok.measures.cleaning import (
     CleaningRow,
     ablate_frequency,
@@ -50,6 +50,7 @@ __all__ = [
     "grokked_at",
     "ipr",
     "keep_frequencies",
+    "kuiper",
     "memorized_at",
     "nearest_closed_form",
     "neuron_waves",

@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 from modgrok.closed_form import solve
+from modgrok.measures import neuron_waves
 from modgrok.networks import score_table
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023 import PAPER, fig0, fig1, figA1, times, transitions, tuning
-from modgrok.reproduce.gromov2023.fig4 import fit_regimes
-from modgrok.reproduce.gromov2023.figA2 import clearest_neuron, folded_power
+from modgrok.reproduce.gromov2023.fig2 import agreement
+from modgrok.reproduce.gromov2023.fig4 import fit_regimes, interval
+from modgrok.reproduce.gromov2023.figA2 import few_digits, nearest_frequency, neuron_of, power_shares, whole_copies
+from modgrok.reproduce.gromov2023.figA5 import second_half
 from modgrok.reproduce.gromov2023.moduli import fit_laws
 from modgrok.reproduce.gromov2023.profile import QUICK, TINY, Profile, natural_unit
+from modgrok.reproduce.gromov2023.variations import all_right
 from modgrok.reproduce.study import Numbers, Study
 from modgrok.tasks import task
 
@@ -32,7 +36,7 @@ def test_numbers_are_json_and_figures_draw_them(study: Study, write_runs: Any) -
         with style.context():
             figure = study.draw(numbers)
         figure.draw_without_rendering()
-        assert all(axes.get_xlabel() or axes.images or axes.lines or axes.patches for axes in figure.axes)
+        assert all(axes.get_ylabel() or axes.images or axes.get_label() == "<colorbar>" for axes in figure.axes)
 
 
 def test_every_figure_of_the_paper_is_there() -> None:
@@ -48,6 +52,7 @@ def test_events_of_a_textbook_run_come_in_order(write_runs: Any) -> None:
     assert 0 < events["memorized_at"] < events["loss_peak_at"] < events["onset_at"] < events["grokked_at"]
     assert events["gradient_peak"] > events["gradient_start"] > events["gradient_settled"] >= events["gradient_later"]
     assert events["norm_start"] < events["norm_end"] == events["norm_largest"]
+    assert 0 < events["test_rise"] < events["grokked_at"] - events["memorized_at"]
     assert events["train_loss_rises"] == 0
 
 
@@ -175,34 +180,95 @@ def test_an_activation_stops_at_the_first_width_where_it_is_always_right(write_r
 
 def test_spectra_are_shares_along_the_task_coordinate() -> None:
     product = task("n*m", 13)
-    network = solve(product, "waves", 60)
-    power = folded_power(network, product)
+    network = solve(product, "waves", whole_copies(product, 64))
+    power = power_shares(network, product)
     assert len(power) == 6
     assert power.sum() == pytest.approx(1)
-    assert 0 <= clearest_neuron(network, product) < 60
+    # Frequency L/2 has half the coefficient, 2^(-1/3) of the amplitude, and is counted once.
+    np.testing.assert_allclose(power[:-1], power[0], rtol=1e-6)
+    amplitude = neuron_waves(network, product.structure.coordinate).amplitudes
+    assert power[-1] < power[0]
+    assert np.nanmax(amplitude) > 0
+
+
+def test_closed_forms_have_every_frequency_equally_often() -> None:
+    assert whole_copies(task("n + m", 97), 500) == 480
+    assert whole_copies(task("n*m", 97), 500) == 10 * 48 + 3
+    assert whole_copies(task("n + m", 13), 3) == 6
+
+
+def test_neurons_of_one_frequency_are_found() -> None:
+    network = solve(task("n + m", 13), "waves", 60)
+    assert nearest_frequency(network, 5) == 5
+    assert nearest_frequency(network, 40) == 6
+    assert neuron_waves(network).frequency[neuron_of(network, 5)] == 5
+
+
+def test_maps_for_the_eye_have_no_rounding_errors() -> None:
+    found = few_digits(np.array([[1e-17, -2.0], [0.12345, 1.0]]))
+    np.testing.assert_allclose(found, [[0, -2], [0.124, 1]], atol=1e-12)
+    assert not few_digits(np.zeros((2, 2))).any()
+
+
+def test_agreement_tells_equal_independent_and_cancelling_phases_apart() -> None:
+    waves = neuron_waves(solve(task("n + m", 13), "waves", 1200))
+    every = np.ones(1200, bool)
+    assert agreement(waves, every, (1, 0)) == pytest.approx(1, abs=0.9)
+    equal = waves._replace(phases=np.zeros_like(waves.phases))
+    assert agreement(equal, every, (1, 0)) == pytest.approx(200)
+    alternating = np.pi * (np.arange(1200) // 6)  # the copies of a frequency
+    turns = waves._replace(phases=np.repeat(alternating[:, None], 3, axis=1))
+    assert agreement(turns, every, (1, 0)) == pytest.approx(0, abs=1e-9)
+    assert agreement(waves, ~every, (1, 0)) is None
+
+
+def test_the_chance_to_be_always_right_counts_the_errors() -> None:
+    assert all_right(1.0, 941, 188) == 1
+    assert all_right(1 - 1 / 941, 941, 188) == pytest.approx(1 - 188 / 941)
+    assert all_right(0.5, 10, 6) == 0
+
+
+def test_the_second_half_of_a_run_moves_or_is_flat() -> None:
+    step = np.array([0, 10, 50, 100])
+    moving = {"step": step, "test_accuracy": np.array([0, 0, 0.5, 0.75]), "test_loss": np.array([8.0, 8, 4, 1])}
+    assert second_half(moving) == (0.25, -0.75)
+    flat = {"step": step, "test_accuracy": np.array([0, 0, 1.0, 1]), "test_loss": np.array([8.0, 8, 1, 1])}
+    assert second_half(flat) == (0, 0)
+
+
+def test_intervals_over_seeds_need_two() -> None:
+    assert interval([3.0]) is None
+    low, high = interval([9.0, 10.0, 11.0])  # type: ignore[misc]
+    assert (low + high) / 2 == pytest.approx(10)
+    assert high - low == pytest.approx(2 * 4.3027 / 3**0.5, rel=1e-3)
 
 
 def test_hard_functions_report_their_last_accuracy(write_runs: Any) -> None:
-    functions = measure("figA5", write_runs)["functions"]
+    numbers = measure("figA5", write_runs)
+    functions = numbers["functions"]
+    assert [cell["fraction"] for cell in numbers["cubic_by_fraction"]] == [0.9, 0.95]
+    assert max(numbers["cubic_by_fraction"][1]["best_test_accuracy"]) < 0.03
     assert functions["cubic"]["fraction"] == 0.9
     assert functions["quadratic"]["fraction"] == 0.73
-    assert max(functions["cubic"]["best_test_accuracy"]) < 0.03
 
 
 def test_rows_of_a_function_are_scored_on_the_whole_table(write_runs: Any) -> None:
     rows = measure("figA2", write_runs)["rows"]
     assert list(rows) == ["AdamW", "one branch", "all branches"]
     square = task("(n + m)^2", TINY.modulus)
-    expected = score_table(solve(square, width=TINY.width), square.table).accuracy
+    expected = score_table(solve(square, width=whole_copies(square, TINY.width)), square.table).accuracy
     assert rows["all branches"]["accuracy"] == pytest.approx(expected, abs=1e-3)
     assert rows["one branch"]["accuracy"] < 0.7
+    assert rows["one branch"]["zero"] == [False, True]
+    assert not np.any(rows["all branches"]["outputs"][1])
 
 
 def test_a_broken_line_is_found_again() -> None:
     x = np.unique(np.geomspace(1, 1000, 300).round())
     bends, heights = [1, 250, 400, 700, 1000], [0.0, 0.05, 0.2, 0.9, 0.95]
     found = fit_regimes(x, np.interp(x, bends, heights))
-    np.testing.assert_allclose(found.breaks, [250, 400, 700], atol=40)
+    np.testing.assert_allclose(found.breaks, [250, 400, 700], atol=10)
+    assert set(found.breaks) <= set(x)
     assert found.slopes.argmax() == 2
     np.testing.assert_allclose(found.values[[0, -1]], [0, 0.95], atol=0.03)
     assert found.error < 0.01

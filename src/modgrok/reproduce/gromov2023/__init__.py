@@ -4,6 +4,8 @@ from modgrok.reproduce.claim import claims_of
 from modgrok.reproduce.gromov2023 import (
     closed_forms,
     critical,
+    delay,
+    features,
     fig0,
     fig1,
     fig2,
@@ -33,6 +35,8 @@ PAPER = Paper(
         *figA2.STUDIES,
         *(module.STUDY for module in (figA5, closed_forms, kernel)),
         *variations.STUDIES,
+        *delay.STUDIES,
+        *features.STUDIES,
         *(module.STUDY for module in (tuning, regularizers, critical, moduli, sampling)),
     ),
     claims=claims_of(dynamics, solution, weights, functions, optimizers, scaling),

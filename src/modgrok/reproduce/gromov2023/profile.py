@@ -99,7 +99,7 @@ class Profile:
     seeds: int
     """Networks for each setting of these figures, from seed 0 on."""
     gd: Training
-    """Figures 0, 1 and 2."""
+    """Figures 0, 1 and 2. At full scale the rate is a quarter of the one from which gradients fluctuate late."""
     adamw: Training
     """Figures 2 and 4."""
     functions: Training
@@ -141,6 +141,22 @@ class Profile:
 
     kernel_fractions: tuple[float, ...]
     """α at which the kernel predictor is computed, at `modulus`."""
+    delay: Training
+    """Gradient descent on n + m from little to much data, and from too little."""
+    delay_fractions: tuple[float, ...]
+    """α at which the delay between memorizing and grokking is measured."""
+    memorizing_fraction: float
+    """α from which no network groks."""
+    dramatic: Training
+    """AdamW on n + m from a fifth of the table: it groks long after it has memorized."""
+    dramatic_seeds: int
+    ways: Training
+    """Momentum, weight decay and dropout, whose features are compared with gradient descent's."""
+    plateau_steps: int
+    """Steps of n² + m² + nm at α = 0.73, where it is trained until nothing changes."""
+    cubic_fractions: tuple[float, ...]
+    """α at which n³ + nm² + m is trained besides 0.9."""
+
     left_out: tuple[str, ...] = ()
     """Studies that are too long for this profile."""
     search: Search = Search()
@@ -201,6 +217,14 @@ TINY = Profile(
     hard_fractions=(0.95,),
     never=Training(1e6, 60, 20),
     kernel_fractions=(0.5,),
+    delay=Training(1e6, 60, 20),
+    delay_fractions=(0.5, 0.8),
+    memorizing_fraction=0.3,
+    dramatic=Training(0.1, 60, 20),
+    dramatic_seeds=1,
+    ways=Training(1e6, 60, 20),
+    plateau_steps=120,
+    cubic_fractions=(0.95,),
 )
 """For tests of the pipeline: everything runs, nothing is learnt."""
 
@@ -211,7 +235,7 @@ QUICK = dataclasses.replace(
     width=500,
     seeds=2,
     gd=Training(1e6, 2_500, 100),
-    adamw=Training(0.1, 700, 100),
+    adamw=Training(0.1, 700, 200),
     functions=Training(0.1, 400, 30),
     cross_entropy=Training(0.05, 400, 30),
     sweep_modulus=31,
@@ -232,6 +256,12 @@ QUICK = dataclasses.replace(
     hard_fractions=(),
     never=Training(1e6, 6_000, 60),
     kernel_fractions=(0.5, 0.7),
+    delay=Training(1e6, 4_000, 80),
+    delay_fractions=(0.55, 0.65, 0.85),
+    memorizing_fraction=0.35,
+    dramatic=Training(0.1, 4_000, 120),
+    ways=Training(1e6, 3_000, 30),
+    plateau_steps=6_000,
     left_out=("more_data", "quadratic_form_data"),
     search=Search(
         reach=1,
@@ -258,8 +288,8 @@ FULL = dataclasses.replace(
     QUICK,
     name="full",
     seeds=5,
-    gd=Training(4e5, 20_000, 250),
-    adamw=Training(0.03, 3_000, 200),
+    gd=Training(1e5, 80_000, 400),
+    adamw=Training(0.03, 3_000, 600),
     functions=Training(0.03, 2_000, 100),
     cross_entropy=Training(0.01, 2_000, 100),
     sweep_modulus=97,
@@ -280,6 +310,14 @@ FULL = dataclasses.replace(
     hard_fractions=(0.85, 0.9, 0.95, 0.98),
     never=Training(1e6, 10_000, 100),
     kernel_fractions=(0.3, 0.5, 0.7, 0.9),
+    delay=Training(2e6, 10_000, 150),
+    delay_fractions=(0.225, 0.25, 0.3, 0.4, 0.5, 0.8),
+    memorizing_fraction=0.15,
+    dramatic=Training(0.1, 4_000, 150),
+    dramatic_seeds=5,
+    ways=Training(4e5, 10_000, 60),
+    plateau_steps=160_000,
+    cubic_fractions=(0.95, 0.98),
     left_out=(),
     search=Search(
         reach=1,

@@ -1,8 +1,10 @@
 """Measurements without a figure: other losses and activations, more and less data, random tables."""
 
+from typing import Any
+
 from modgrok.experiments import Experiment, Run
 from modgrok.measures import neuron_waves
-from modgrok.reproduce.gromov2023.fig2 import wave_statistics
+from modgrok.reproduce.gromov2023.fig2 import share_in_waves, wave_statistics
 from modgrok.reproduce.gromov2023.figA5 import QUADRATIC_FRACTION, quadratic_runs
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree, last, results
@@ -21,8 +23,13 @@ def _cross_entropy(profile: Profile, runs: list[Run]) -> Numbers:
         "grokked_at": results(runs, "grokked_at"),
         "ipr_start": [run.history["ipr"][0] for run in runs],
         "ipr_end": last(runs, "ipr"),
-        "waves": [wave_statistics(neuron_waves(run.network)) for run in runs],
+        "waves": [_waves(run) for run in runs],
     }
+
+
+def _waves(run: Run) -> dict[str, Any]:
+    waves = neuron_waves(run.network)
+    return wave_statistics(waves) | {"in_waves": share_in_waves(run.network, waves)}
 
 
 def _random_table(profile: Profile, runs: list[Run]) -> Numbers:
@@ -40,25 +47,35 @@ def _quadratic_fractions(profile: Profile) -> tuple[float, ...]:
 
 
 def _quadratic_form(profile: Profile, runs: Tree) -> Numbers:
+    """The best test accuracy within the same steps at every fraction, and the chance that as many test pairs as there
+    are at the largest fraction, drawn at random from those of a network, are all answered."""
+    p, steps = profile.hard_modulus, profile.hard.steps
+    fractions = _quadratic_fractions(profile)
+    pairs = [p * p - round(fraction * p * p) for fraction in fractions]
+    best = [[_best(run, steps) for run in cell] for cell in runs]
+    cells = zip(best, pairs, strict=True)
     return {
-        "modulus": profile.hard_modulus,
+        "modulus": p,
         "width": profile.hard_width,
-        "fractions": _quadratic_fractions(profile),
-        "best_test_accuracy": [[run.history["test_accuracy"].max() for run in cell] for cell in runs],
+        "steps": steps,
+        "fractions": fractions,
+        "test_pairs": pairs,
+        "drawn": min(pairs),
+        "best_test_accuracy": best,
+        "all_right": [[all_right(accuracy, total, min(pairs)) for accuracy in cell] for cell, total in cells],
     }
 
 
-def _memorizing(profile: Profile, runs: list[Run]) -> Numbers:
-    return {
-        "modulus": profile.sweep_modulus,
-        "fraction": profile.fractions[0],
-        "train_accuracy": last(runs, "train_accuracy"),
-        "test_accuracy": last(runs, "test_accuracy"),
-        "loss_start": [run.history["test_loss"][0] for run in runs],
-        "loss_peak": [run.history["test_loss"].max() for run in runs],
-        "loss_end": last(runs, "test_loss"),
-        "train_loss_end": last(runs, "train_loss"),
-    }
+def _best(run: Run, steps: int) -> float:
+    history = run.history
+    return float(history["test_accuracy"][history["step"] <= steps].max())
+
+
+def all_right(accuracy: float, total: int, drawn: int) -> float:
+    """The chance that a random choice of test pairs holds none of those that are answered wrongly."""
+    from scipy.stats import hypergeom
+
+    return float(hypergeom.pmf(0, total, round((1 - accuracy) * total), drawn))
 
 
 def _activations(profile: Profile, runs: Tree) -> Numbers:
@@ -96,22 +113,10 @@ STUDIES = (
     Study(
         "quadratic_form_data",
         "n² + m² + nm with more data",
-        "The best test accuracy of n² + m² + nm as the share of data grows.",
+        "The best test accuracy of n² + m² + nm as the share of data grows, within the same steps, and the chance that "
+        "equally many test pairs at each share are all answered.",
         _quadratic_form,
         lambda profile: [quadratic_runs(profile, fraction) for fraction in _quadratic_fractions(profile)],
-    ),
-    Study(
-        "memorizing",
-        "Too little data",
-        "n + m from the smallest share of the table in figure 3, under plain gradient descent: networks that learn by "
-        "heart and stay there.",
-        _memorizing,
-        lambda profile: [
-            profile.descent.descend(
-                "n + m", profile.sweep_modulus, profile.sweep_width, profile.fractions[0], seed, until=0
-            )
-            for seed in profile.sweep_range
-        ],
     ),
     Study(
         "activations",
