@@ -68,8 +68,9 @@ def write_run(run: Run, experiment: Experiment, network: Network | None = None) 
     run.folder.mkdir(parents=True, exist_ok=True)
     run.begin(experiment, {"device": "test", "system": "test"})
     run.append(rows)
-    if experiment.snapshots:
-        run.keep(0, random_network(experiment))
+    last_network = network or (learnt_network if learns else random_network)(experiment)
+    for step in experiment.schedule[1].tolist():
+        run.keep(step, random_network(experiment) if 2 * step < rows[-1]["step"] else last_network)
     reached = {
         name: next((row["step"] for row in rows if row[curve] >= 0.99), None)
         for name, curve in (("memorized_at", "train_accuracy"), ("grokked_at", "test_accuracy"))
@@ -78,7 +79,7 @@ def write_run(run: Run, experiment: Experiment, network: Network | None = None) 
     outcome = {"status": "finished", "learning_rate": experiment.lr, "diverged_at": None, "seconds": 1.0}
     run.finish(
         {"run": run.id, "steps": rows[-1]["step"], **outcome, **last, **reached},
-        network or (learnt_network if learns else random_network)(experiment),
+        last_network,
     )
 
 

@@ -32,6 +32,9 @@ def measure(study: str, write_runs: Any, profile: Profile = TINY) -> Numbers:
 def test_numbers_are_json_and_figures_draw_them(study: Study, write_runs: Any) -> None:
     numbers = measure(study.name, write_runs)
     assert json.loads(json.dumps(numbers, allow_nan=False)) == numbers
+    for claim in PAPER.claims:
+        if claim.studies == (study.name,):
+            assert claim.verdict({study.name: numbers}).sentence
     if study.draw is not None:
         with style.context():
             figure = study.draw(numbers)

@@ -88,6 +88,61 @@ class Search:
 
 
 @dataclass(frozen=True)
+class Further:
+    """Sizes of the statements without a figure, and of the open questions."""
+
+    modulus: int = 13
+    width: int = 64
+    seeds: int = 2
+    fraction: float = 0.7
+    """α at which n + m is grokked with some delay."""
+    adamw: Training = Training(0.1, 60, 20)
+    gd: Training = Training(1e6, 60, 20)
+    decay: float = 0.05
+    """Weight decay of AdamW."""
+    composite: tuple[int, ...] = (12, 15)
+    """Moduli that are not prime."""
+    three_variables: tuple[tuple[int, int], ...] = ((5, 64),)
+    """p and N of sums of three variables."""
+    mixed_fractions: tuple[float, ...] = (0.7, 0.9)
+    """α at which sums of unlike functions are compared with the functions themselves."""
+    capacity_widths: tuple[int, ...] = (8, 64)
+    """N at which random labels are learnt by heart, or not."""
+    narrow_widths: tuple[int, ...] = (32,)
+    """N at which phases are shuffled."""
+    floor_widths: tuple[int, ...] = (64, 256, 1024)
+    """N of closed forms whose loss is measured."""
+    memorizer_modulus: int = 13
+    memorizer_width: int = 64
+    memorizer_seeds: int = 1
+    memorizer_moduli: tuple[int, ...] = (11, 13)
+    memorizer_widths: tuple[int, ...] = (32, 64)
+    memorizer_steps: int = 20
+    flow_steps: int = 30
+    sharpness_rates: tuple[float, ...] = (1e6,)
+    """Rates of gradient descent whose sharpness is followed, in natural units."""
+    snapshots: int = 4
+    """Weights kept of the runs whose sharpness and tangent kernel are followed."""
+    power_moduli: tuple[int, ...] = (11,)
+    power_steps: int = 60
+
+    @property
+    def seed_range(self) -> range:
+        return range(self.seeds)
+
+    def adapt(self, task: str, fraction: float | None = None, **more: Any) -> list[Experiment]:
+        """A function under AdamW for every seed; `modulus` and `width` may be others."""
+        settings = {"weight_decay": self.decay} | more
+        p, width = settings.pop("modulus", self.modulus), settings.pop("width", self.width)
+        share = self.fraction if fraction is None else fraction
+        return [self.adamw.adapt(task, p, width, share, seed, **settings) for seed in self.seed_range]
+
+    def descend(self, task: str = "n + m", **more: Any) -> list[Experiment]:
+        """A function under plain gradient descent for every seed."""
+        return [self.gd.descend(task, self.modulus, self.width, self.fraction, s, **more) for s in self.seed_range]
+
+
+@dataclass(frozen=True)
 class Profile:
     """All sizes of a reproduction."""
 
@@ -160,6 +215,7 @@ class Profile:
     left_out: tuple[str, ...] = ()
     """Studies that are too long for this profile."""
     search: Search = Search()
+    further: Further = Further()
 
     @property
     def seed_range(self) -> range:
@@ -281,6 +337,29 @@ QUICK = dataclasses.replace(
         sampling_seeds=6,
         sampling_steps=600,
     ),
+    further=Further(
+        modulus=31,
+        width=128,
+        fraction=0.65,
+        adamw=Training(0.03, 600, 60),
+        gd=Training(1e6, 2_500, 100),
+        composite=(30, 33),
+        three_variables=((11, 1000),),
+        mixed_fractions=(0.65, 0.9),
+        capacity_widths=(16, 32, 128),
+        narrow_widths=(32, 64),
+        floor_widths=(60, 240, 960, 3840, 15360),
+        memorizer_modulus=97,
+        memorizer_width=500,
+        memorizer_moduli=(31,),
+        memorizer_widths=(125,),
+        memorizer_steps=100,
+        flow_steps=160,
+        sharpness_rates=(5e5, 2e6),
+        snapshots=14,
+        power_moduli=(31,),
+        power_steps=1_500,
+    ),
 )
 """Two CPU cores, a few minutes: p = 97 for single networks, smaller p and fewer seeds for sweeps."""
 
@@ -341,6 +420,31 @@ FULL = dataclasses.replace(
         sampling_fractions=(0.22, 0.235, 0.245, 0.255, 0.265, 0.275, 0.285, 0.3),
         sampling_seeds=12,
         sampling_steps=3_000,
+    ),
+    further=Further(
+        modulus=97,
+        width=500,
+        seeds=5,
+        fraction=0.5,
+        adamw=Training(0.1, 1_000, 100),
+        gd=Training(1e6, 4_000, 150),
+        composite=(60, 64, 91, 96, 100),
+        three_variables=((11, 1000), (17, 2000)),
+        mixed_fractions=(0.3, 0.5, 0.73, 0.9),
+        capacity_widths=(16, 32, 64, 96, 128, 256, 500, 1000),
+        narrow_widths=(64, 96, 144, 250, 500),
+        floor_widths=(192, 768, 3072, 12288, 49152),
+        memorizer_modulus=97,
+        memorizer_width=500,
+        memorizer_seeds=3,
+        memorizer_moduli=(31, 59, 149),
+        memorizer_widths=(60, 125, 250, 1000),
+        memorizer_steps=100,
+        flow_steps=300,
+        sharpness_rates=(5e5, 1e6, 2e6, 4e6),
+        snapshots=14,
+        power_moduli=(31, 59, 83, 97),
+        power_steps=3_000,
     ),
 )
 """The paper's scale with at least five seeds everywhere, meant for one GPU."""

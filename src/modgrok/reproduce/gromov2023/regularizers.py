@@ -35,7 +35,7 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
 
 
 def draw(n: Numbers) -> Any:
-    figure, (panels,) = style.grid(1, 2, height=3.4)
+    figure, (panels,) = style.grid(1, 2, height=3.7)
     left, right = panels
     for i, (name, ratios) in enumerate(n["ratios"].items()):
         look: Any = {"color": SERIES[i], "marker": MARKERS[i], "ls": LINES[i % len(LINES)]}
@@ -47,7 +47,8 @@ def draw(n: Numbers) -> Any:
     left.margins(x=0.06)
     left.set_xlabel("fraction of the pairs trained on, α")
     left.set_ylabel("steps with / without")
-    left.legend(fontsize=6)
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=6.5, ncols=3, loc="outside upper center")
     names = list(n["critical"])
     for i, budget in enumerate(n["budgets"]):
         middle, below, above = bars([n["critical"][name][i] for name in names])

@@ -1,4 +1,4 @@
-"""`discrete:n^m`, roots and logarithms modulo a prime: what expressions do not say, since exponents are no variables."""
+"""`discrete:n^m`, roots and logarithms modulo a prime: what expressions cannot say: exponents are no variables."""
 
 import re
 from collections.abc import Callable
