@@ -69,7 +69,7 @@ class Experiment:
     fraction: float = setting(0.5, "α, the share of all inputs that is trained on.")
     sampling: str = setting(
         "random",
-        "How the training inputs are chosen: random, balanced (over rows and columns) or answers.",
+        "How the training inputs are chosen: random, balanced (over rows and columns), answers, lines or expander.",
     )
     network: str = setting(
         "two-layer",

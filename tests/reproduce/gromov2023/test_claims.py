@@ -12,7 +12,6 @@ from modgrok.experiments import Experiment, Run
 from modgrok.networks import Network
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.gromov2023 import PAPER
-from modgrok.reproduce.gromov2023.fig3 import critical_fraction, median_time
 from modgrok.reproduce.gromov2023.profile import TINY, Training
 from modgrok.reproduce.study import Numbers
 
@@ -84,45 +83,6 @@ def test_the_ratio_has_to_accelerate(write_runs: Any) -> None:
     assert judge("ipr_gap", fig4=numbers).outcome == "holds"
     regimes = judge("ipr_regimes", fig4=numbers)
     assert regimes.outcome == "does not hold here"
-
-
-def test_optimizers_are_compared_by_median_time_and_smallest_fraction() -> None:
-    slow, fast, never = [[None], [900], [800]], [[400], [300], [200]], [[None], [None], [None]]
-    names = ("GD", "GD + weight decay", "momentum", "momentum + weight decay", "Adam", "AdamW", "GD + dropout")
-    times = dict.fromkeys((*names, "GD + batch norm"), slow) | {
-        "momentum": [[None], [500], [400]],
-        "Adam": [[None], [200], [100]],
-        "AdamW": fast,
-        "GD + weight decay": [[700], [950], [850]],
-        "GD + dropout": [[None], [850], [790]],
-        "GD + batch norm": never,
-    }
-    fractions = (0.2, 0.4, 0.6)
-    numbers = {
-        "modulus": 97,
-        "fractions": list(fractions),
-        "times": times,
-        "median_times": {name: [median_time(cell) for cell in cells] for name, cells in times.items()},
-        "critical_fraction": {name: critical_fraction(fractions, cells) for name, cells in times.items()},
-    }
-    verdicts = {
-        name: judge(name, fig3=numbers)
-        for name in ("critical_fraction", "adaptive_time", "regularization_time", "momentum", "lower_fraction")
-    }
-    assert verdicts["critical_fraction"].outcome == "holds"
-    assert all(verdict.outcome.startswith("holds") for verdict in verdicts.values())
-    assert "Not with" in verdicts["lower_fraction"].sentence
-    numbers["critical_fraction"] = dict.fromkeys(times, 0.4)
-    assert judge("lower_fraction", fig3=numbers).outcome == "does not hold here"
-    numbers["median_times"]["momentum"] = [None, 1000, 700]
-    assert judge("momentum", fig3=numbers).outcome == "does not hold here"
-
-
-def test_the_critical_fraction_has_to_fall_with_the_modulus() -> None:
-    falling = {"moduli": [23, 31, 47], "critical_fraction": [None, 0.5, 0.4], "of_seeds": [[None], [0.5], [0.4]]}
-    assert judge("modulus", moduli=falling).outcome == "holds"
-    rising = falling | {"critical_fraction": [0.3, 0.4, 0.5]}
-    assert judge("modulus", moduli=rising).outcome == "does not hold here"
 
 
 def test_closed_forms_are_judged_on_the_whole_table(write_runs: Any) -> None:

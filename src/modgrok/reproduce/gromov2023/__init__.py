@@ -4,6 +4,7 @@ from modgrok.reproduce.claim import claims_of
 from modgrok.reproduce.gromov2023 import (
     closed_forms,
     correlations,
+    critical,
     delay,
     features,
     fig0,
@@ -16,13 +17,17 @@ from modgrok.reproduce.gromov2023 import (
     figA5,
     kernel,
     memorizer,
+    moduli,
     powers,
+    regularizers,
+    sampling,
     sharpness,
     statements,
     tangent_kernel,
+    tuning,
     variations,
 )
-from modgrok.reproduce.gromov2023.claims import beyond, dynamics, functions, scaling, solution, weights
+from modgrok.reproduce.gromov2023.claims import beyond, dynamics, functions, optimizers, scaling, solution, weights
 from modgrok.reproduce.gromov2023.claims import statements as said_in_passing
 from modgrok.reproduce.gromov2023.errata import ERRATA
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY
@@ -42,9 +47,10 @@ PAPER = Paper(
         *features.STUDIES,
         *statements.STUDIES,
         *correlations.STUDIES,
+        *(module.STUDY for module in (tuning, regularizers, critical, moduli, sampling)),
         *(module.STUDY for module in (memorizer, sharpness, tangent_kernel, powers)),
     ),
-    claims=claims_of(dynamics, solution, weights, functions, scaling, said_in_passing, beyond),
+    claims=claims_of(dynamics, solution, weights, functions, optimizers, scaling, said_in_passing, beyond),
     profiles=(QUICK, FULL, TINY),
     errata=ERRATA,
     cost={"quick": "8 min on two CPU cores", "full": "9 min on an H200"},

@@ -46,6 +46,48 @@ class Training:
 
 
 @dataclass(frozen=True)
+class Search:
+    """Sizes of the studies of rates, times and critical fractions, all at the modulus and the width of figure 3."""
+
+    reach: int = 0
+    """Places of the grid to each side of the start where two settings are searched; that makes (2 reach + 1)² trials,
+    and a single setting gets as many."""
+    descent: float = 2e6
+    """Rate from which everything that follows the gradient is searched, in natural units."""
+    adaptive: float = 1.0
+    """Rate from which Adam and AdamW are searched."""
+    seeds: int = 2
+    steps: int = 60
+    evaluations: int = 20
+
+    long_fractions: tuple[float, ...] = (0.5, 0.8)
+    """α of the runs that are trained for long, near the critical fraction."""
+    long_seeds: int = 2
+    long_steps: int = 60
+    longest_fractions: tuple[float, ...] = ()
+    """α at which plain gradient descent is trained for longest."""
+    longest_steps: int = 60
+
+    moduli: tuple[tuple[str, tuple[int, ...]], ...] = (("Adam", (11, 13)),)
+    """Optimizers under which the critical fraction is measured, and at which p."""
+    widths: tuple[int, ...] = (32,)
+    """N at which it is measured besides, under Adam."""
+    law_factors: tuple[float, ...] = (0.5, 0.7)
+    """α in units of a first guess for each p."""
+    law_seeds: int = 2
+    law_steps: int = 60
+
+    sampling_fractions: tuple[float, ...] = (0.8,)
+    """α at which random and guided choices of the training pairs are compared."""
+    sampling_seeds: int = 2
+    sampling_steps: int = 60
+
+    def budgets(self, steps: int) -> tuple[int, ...]:
+        """Three budgets within which runs of so many steps are asked to grok, at equal ratios."""
+        return tuple(round(steps / 10**power) for power in (1, 0.5, 0))
+
+
+@dataclass(frozen=True)
 class Further:
     """Sizes of the statements without a figure, and of the open questions."""
 
@@ -127,11 +169,9 @@ class Profile:
     fractions: tuple[float, ...]
     """α of figure 3a."""
     descent: Training
-    """The optimizers of figure 3 without Adam's scaling; half the rate with momentum needs half the steps."""
+    """Gradient descent in figure 3b."""
     adaptive: Training
-    """Adam and AdamW in figure 3."""
-    sweep_decay: float
-    """Weight decay of AdamW in figure 3."""
+    """AdamW in figure 3b."""
     widths: tuple[int, ...]
     """Widths of the trained networks of figure 3b."""
     width_fraction: float
@@ -154,10 +194,6 @@ class Profile:
     never: Training
     """Tasks that are not learnt: n³ + nm² + m and random tables."""
 
-    moduli: tuple[int, ...]
-    """p at which the critical fraction is measured, on the fractions of figure 3."""
-    sampling_fractions: tuple[float, ...]
-    """α at which random and balanced choices of the training pairs are compared."""
     kernel_fractions: tuple[float, ...]
     """α at which the kernel predictor is computed, at `modulus`."""
     delay: Training
@@ -178,6 +214,7 @@ class Profile:
 
     left_out: tuple[str, ...] = ()
     """Studies that are too long for this profile."""
+    search: Search = Search()
     further: Further = Further()
 
     @property
@@ -224,7 +261,6 @@ TINY = Profile(
     fractions=(0.5, 0.8),
     descent=Training(1e6, 60, 20),
     adaptive=Training(0.1, 60, 20),
-    sweep_decay=0.1,
     widths=(16, 32),
     width_fraction=0.8,
     closed_widths=(16, 64, 256),
@@ -236,8 +272,6 @@ TINY = Profile(
     hard=Training(1e6, 60, 20),
     hard_fractions=(0.95,),
     never=Training(1e6, 60, 20),
-    moduli=(11, 13),
-    sampling_fractions=(0.8,),
     kernel_fractions=(0.5,),
     delay=Training(1e6, 60, 20),
     delay_fractions=(0.5, 0.8),
@@ -263,7 +297,7 @@ QUICK = dataclasses.replace(
     sweep_modulus=31,
     sweep_width=128,
     sweep_seeds=2,
-    fractions=(0.35, 0.45, 0.55, 0.65, 0.8),
+    fractions=(0.35, 0.5, 0.8),
     descent=Training(1e6, 4_000, 60),
     adaptive=Training(0.03, 2_000, 60),
     widths=(8, 16, 32, 48, 64),
@@ -277,8 +311,6 @@ QUICK = dataclasses.replace(
     hard=Training(1e6, 6_000, 80),
     hard_fractions=(),
     never=Training(1e6, 6_000, 60),
-    moduli=(23, 31, 47),
-    sampling_fractions=(0.35, 0.45, 0.55),
     kernel_fractions=(0.5, 0.7),
     delay=Training(1e6, 4_000, 80),
     delay_fractions=(0.55, 0.65, 0.85),
@@ -287,6 +319,24 @@ QUICK = dataclasses.replace(
     ways=Training(1e6, 3_000, 30),
     plateau_steps=6_000,
     left_out=("more_data", "quadratic_form_data"),
+    search=Search(
+        reach=1,
+        descent=4e6,
+        seeds=3,
+        steps=1_000,
+        evaluations=80,
+        long_fractions=(0.45, 0.55, 0.65, 0.75),
+        long_seeds=3,
+        long_steps=3_000,
+        moduli=(("Adam", (23, 31, 47)),),
+        widths=(64,),
+        law_factors=(0.6, 0.7, 0.8, 0.9, 1.0),
+        law_seeds=4,
+        law_steps=600,
+        sampling_fractions=(0.44, 0.47, 0.5, 0.53, 0.56),
+        sampling_seeds=6,
+        sampling_steps=600,
+    ),
     further=Further(
         modulus=31,
         width=128,
@@ -324,10 +374,9 @@ FULL = dataclasses.replace(
     sweep_modulus=97,
     sweep_width=500,
     sweep_seeds=5,
-    fractions=(0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8),
+    fractions=(0.15, 0.2, 0.225, 0.25, 0.275, 0.3, 0.4, 0.5, 0.8),
     descent=Training(1e6, 10_000, 150),
     adaptive=Training(0.03, 4_000, 150),
-    sweep_decay=0.05,
     widths=(8, 16, 32, 64, 96, 128, 256, 500),
     width_fraction=0.5,
     closed_widths=(8, 16, 32, 48, 64, 96, 128, 144, 192, 256, 384, 512, 1024),
@@ -339,8 +388,6 @@ FULL = dataclasses.replace(
     hard=Training(1e6, 40_000, 150),
     hard_fractions=(0.85, 0.9, 0.95, 0.98),
     never=Training(1e6, 10_000, 100),
-    moduli=(23, 37, 53, 71, 97),
-    sampling_fractions=(0.2, 0.225, 0.25, 0.275, 0.3),
     kernel_fractions=(0.3, 0.5, 0.7, 0.9),
     delay=Training(2e6, 10_000, 150),
     delay_fractions=(0.225, 0.25, 0.3, 0.4, 0.5, 0.8),
@@ -351,6 +398,29 @@ FULL = dataclasses.replace(
     plateau_steps=160_000,
     cubic_fractions=(0.95, 0.98),
     left_out=(),
+    search=Search(
+        reach=1,
+        seeds=4,
+        steps=5_000,
+        evaluations=150,
+        long_fractions=(0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.4),
+        long_seeds=5,
+        long_steps=60_000,
+        longest_fractions=(0.2, 0.2125),
+        longest_steps=300_000,
+        moduli=(
+            ("GD", (31, 53, 79, 113)),
+            ("Adam", (23, 31, 41, 53, 67, 83, 97, 113)),
+            ("AdamW", (31, 53, 79, 113)),
+        ),
+        widths=(125, 250, 1000),
+        law_factors=(0.6, 0.68, 0.75, 0.82, 0.88, 0.94, 1.0, 1.06, 1.13, 1.2, 1.3),
+        law_seeds=6,
+        law_steps=5_000,
+        sampling_fractions=(0.22, 0.235, 0.245, 0.255, 0.265, 0.275, 0.285, 0.3),
+        sampling_seeds=12,
+        sampling_steps=3_000,
+    ),
     further=Further(
         modulus=97,
         width=500,

@@ -1,12 +1,10 @@
-"""Measurements without a figure: other losses, activations, moduli and samplings, more and less data, random tables."""
+"""Measurements without a figure: other losses and activations, more and less data, random tables."""
 
-import dataclasses
 from typing import Any
 
 from modgrok.experiments import Experiment, Run
 from modgrok.measures import neuron_waves
 from modgrok.reproduce.gromov2023.fig2 import share_in_waves, wave_statistics
-from modgrok.reproduce.gromov2023.fig3 import critical_fraction, sweep_run
 from modgrok.reproduce.gromov2023.figA5 import QUADRATIC_FRACTION, quadratic_runs
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree, last, results
@@ -16,14 +14,6 @@ RANDOM_FRACTION = 0.9
 ACTIVATION_FRACTION = 0.7
 FRACTIONS = (0.5, 0.8)
 """Less and more data, at which final ratios are compared."""
-
-
-def adam_runs(profile: Profile, fractions: tuple[float, ...], **changes: Any) -> list[list[Experiment]]:
-    """Runs under Adam as in figure 3a, with other settings, for every fraction and seed."""
-    return [
-        [dataclasses.replace(sweep_run(profile, "Adam", a, seed), **changes) for seed in profile.sweep_range]
-        for a in fractions
-    ]
 
 
 def _cross_entropy(profile: Profile, runs: list[Run]) -> Numbers:
@@ -88,30 +78,6 @@ def all_right(accuracy: float, total: int, drawn: int) -> float:
     return float(hypergeom.pmf(0, total, round((1 - accuracy) * total), drawn))
 
 
-def _moduli(profile: Profile, runs: Tree) -> Numbers:
-    fractions, times = profile.fractions, results(runs, "grokked_at")
-    return {
-        "moduli": profile.moduli,
-        "width": profile.sweep_width,
-        "fractions": fractions,
-        "times": times,
-        "critical_fraction": [critical_fraction(fractions, cells) for cells in times.values()],
-        "of_seeds": [
-            [critical_fraction(fractions, [[cell[seed]] for cell in cells]) for seed in profile.sweep_range]
-            for cells in times.values()
-        ],
-    }
-
-
-def _sampling(profile: Profile, runs: Tree) -> Numbers:
-    return {
-        "modulus": profile.sweep_modulus,
-        "fractions": profile.sampling_fractions,
-        "times": results(runs, "grokked_at"),
-        "test_accuracy": results(runs, "test_accuracy"),
-    }
-
-
 def _activations(profile: Profile, runs: Tree) -> Numbers:
     return {
         "modulus": profile.sweep_modulus,
@@ -151,23 +117,6 @@ STUDIES = (
         "equally many test pairs at each share are all answered.",
         _quadratic_form,
         lambda profile: [quadratic_runs(profile, fraction) for fraction in _quadratic_fractions(profile)],
-    ),
-    Study(
-        "moduli",
-        "Critical fraction and modulus",
-        "The smallest share of the table from which n + m is learnt, for several p, under Adam.",
-        _moduli,
-        lambda profile: {p: adam_runs(profile, profile.fractions, modulus=p) for p in profile.moduli},
-    ),
-    Study(
-        "sampling",
-        "A guided choice of the training pairs",
-        "Near the critical fraction: training pairs drawn at random, against equally many in every row and "
-        "column of the table, under Adam.",
-        _sampling,
-        lambda profile: {
-            name: adam_runs(profile, profile.sampling_fractions, sampling=name) for name in ("random", "balanced")
-        },
     ),
     Study(
         "activations",
