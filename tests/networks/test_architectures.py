@@ -43,6 +43,7 @@ CASES = {
     "mlp on signs": (MLP(7), BITS),
     "embedding-mlp": (EmbeddingMLP(7, embedding=3), TOKENS),
     "embedding-mlp, side by side": (EmbeddingMLP(7, 1, "silu", 3, "concat", False), TOKENS),
+    "embedding-mlp, multiplied": (EmbeddingMLP(7, 1, "tanh", 4, "product"), TOKENS),
     "transformer": (Transformer(8, heads=2), SQUARE),
     "transformer as Power et al.": (Transformer(8, 2, 4, 6, vocabulary=20, **POWER), SQUARE),
     "transformer with pre-LayerNorm, tied": (Transformer(8, 2, 1, layer_norm="pre", tied=True), TOKENS),
@@ -90,9 +91,14 @@ def plain_mlp(a, signature, w, row):
 
 def plain_embedding_mlp(a, signature, w, row):
     vectors = [w["embedding"][value] for value in row]
-    return perceptron(
-        w, "decoder", a.depth, PHI[a.activation], sum(vectors) if a.combine == "sum" else np.concatenate(vectors)
-    )
+    joined = {"sum": sum, "concat": np.concatenate, "product": matrix_product}[a.combine](vectors)
+    return perceptron(w, "decoder", a.depth, PHI[a.activation], joined)
+
+
+def matrix_product(vectors):
+    """Of vectors of length four, as matrices of two rows."""
+    (a, b, c, d), (e, f, g, h) = vectors
+    return np.array([a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h])
 
 
 def plain_transformer(a, signature, w, row):
@@ -220,6 +226,7 @@ def test_a_network_says_what_it_has():
         (lambda: EmbeddingMLP(8).check(VECTORS), "real vectors; use mlp"),
         (lambda: TwoLayer(8).check(VECTORS), "real vectors; use mlp"),
         (lambda: EmbeddingMLP(8, combine="max"), "sum or concat"),
+        (lambda: EmbeddingMLP(8, embedding=8, combine="product"), "square matrices, and 8 numbers fill none"),
         (lambda: MLP(8, activation="swish"), "activation is one of"),
     ],
 )
