@@ -97,7 +97,7 @@ FULL = dataclasses.replace(
     },
     width=256,
     steps=3_000,
-    rates=(1.0, 3.0, 10.0),
+    rates=(3.0, 10.0, 30.0),
     seeds=3,
 )
 """p = 97 and S5, nine trials for each contestant, three seeds compared, for a GPU."""
