@@ -31,6 +31,8 @@ CACHE_BYTES = 200 << 20
 OUTCOME = ("status", "steps", "grokked_at", "test_accuracy")
 UNREADABLE = (ModgrokError, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError)
 """What reading a damaged run may raise."""
+FRAMED = {"answers", "weights", "embedding"}
+"""Panels that draw frames."""
 SUMMARY = ("task", "modulus", "network", "width", "fraction", "optimizer", "activation", "seed", "parent")
 
 
@@ -70,14 +72,14 @@ class Library:
         experiment = experiment or run.experiment
         task = experiment.load_task(self.store.tables)
         shown = panels(experiment, task)
-        coordinate = task.structure.coordinate if "weights" in shown else None
+        coordinate = task.structure.coordinate if FRAMED & set(shown) else None
         return {
             "run": run.id,
             "status": run.status,
             "settings": experiment.as_dict(),
             "result": run.result and run.result.as_dict(),
             "rows": run.rows(),
-            "snapshots": frame_steps(run) if "answers" in shown or "weights" in shown else [],
+            "snapshots": frame_steps(run) if FRAMED & set(shown) else [],
             "command": command(experiment),
             "panels": shown,
             "parent": self._parent(experiment),

@@ -27,7 +27,7 @@ from modgrok.measures.parallelograms import representation_quality
 from modgrok.measures.sharpness import sharpness
 from modgrok.measures.spectrum import frequency_power, power_spectrum, raw_coordinate, readout_spectrum
 from modgrok.measures.tangent_kernel import alignment, kernel_answers, tangent_kernel
-from modgrok.measures.times import first_reached, grokked_at, memorized_at
+from modgrok.measures.times import Crossing, crossing, first_reached, grokked_at, memorized_at
 from modgrok.measures.waves import NeuronWaves, neuron_waves
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "CircularSpread",
     "CleaningRow",
     "ClosedFormDistance",
+    "Crossing",
     "EarlyFlow",
     "NeuronWaves",
     "ablate_frequency",
@@ -45,6 +46,7 @@ __all__ = [
     "circular_spread",
     "cleaning_table",
     "conserved",
+    "crossing",
     "distance_to_closed_form",
     "distance_to_table",
     "early_flow",

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt64
 
 from modgrok.errors import ModgrokError
+from modgrok.tasks.choice import read_choice
 from modgrok.tasks.task import MOST_ENTRIES, Task
 
 TRADES = 12
@@ -64,6 +65,8 @@ class Split:
     instead of the fraction."""
     test_examples: int | None = None
     """Test examples of a task that cannot be enumerated, 2048 unless given."""
+    chosen: str = ""
+    """The training inputs themselves instead of a fraction of all, as `modgrok.tasks.choice` writes them down."""
 
     def __post_init__(self) -> None:
         if not 0 < self.fraction < 1:
@@ -85,6 +88,9 @@ class Split:
         where the size counts the inputs that occur."""
         if self.test_examples is not None:
             raise ModgrokError(f"All inputs of {task.name!r} that are not trained on are tested; drop test_examples.")
+        if self.chosen:
+            trained = read_choice(self.chosen, task)
+            return trained, np.setdiff1d(task.present, trained, assume_unique=True)
         size = len(task.present)
         count = round(self.fraction * size) if self.examples is None else self.examples
         if not 1 <= count < size:
@@ -102,6 +108,9 @@ class Split:
         if not task.enumerable:
             return self.examples or 0, self.test_examples or TEST_EXAMPLES
         size = len(task.present)
+        if self.chosen:
+            trained = len(read_choice(self.chosen, task))
+            return trained, size - trained
         trained = round(self.fraction * size) if self.examples is None else self.examples
         return trained, size - trained
 

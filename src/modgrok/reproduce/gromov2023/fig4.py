@@ -22,6 +22,8 @@ COMPLETE = 0.999
 """Test accuracy that the paper calls 100 %."""
 COARSE = 24
 """Places along the curve from which the search for the best breaks starts."""
+RIDGE = 1e-13
+"""Keeps the fit of neighboring breaks solvable."""
 EARLY = 0.2
 """Share of the way to the onset of grokking that counts as the beginning."""
 
@@ -45,35 +47,33 @@ def fit_regimes(x: Float[np.ndarray, "point"], y: Float[np.ndarray, "point"], pi
     All choices of breaks among `COARSE` places are tried, the best is then improved one break at a time over all points
     until nothing changes.
     """
-    root = np.sqrt(np.gradient(x) / (x[-1] - x[0]))
-    target = root * y
-    base = root[:, None] * np.stack([np.ones_like(x), x - x[0]], axis=1)
+    t = (x - x[0]) / (x[-1] - x[0])
+    root = np.sqrt(np.gradient(t))[:, None]
+    bends = root * np.maximum(t[:, None] - t, 0)  # a bend at every point
+    columns, target = np.concatenate([root, root * t[:, None], bends], axis=1), root[:, 0] * y
+    gram = columns.T @ columns + RIDGE * np.eye(len(t) + 2)
+    along = columns.T @ target
 
-    def fit(breaks: Iterable[int]) -> tuple[float, np.ndarray]:
-        hats = root[:, None] * np.maximum(x[:, None] - x[list(breaks)], 0)
-        design = np.concatenate([base, hats], axis=1)
-        coefficients = np.linalg.lstsq(design, target, rcond=None)[0]
-        return float(np.square(design @ coefficients - target).sum()), coefficients
+    def best(choices: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+        """The breaks, of several choices, with the least error."""
+        listed = list(choices)
+        used = np.concatenate([np.tile([0, 1], (len(listed), 1)), 2 + np.array(listed)], axis=1)
+        solved = np.linalg.solve(gram[used[:, :, None], used[:, None, :]], along[used][..., None])[..., 0]
+        return tuple(sorted(listed[int((solved * along[used]).sum(axis=1).argmax())]))
 
-    inner = np.arange(1, len(x) - 1)
-    coarse = np.unique(np.searchsorted(x, np.linspace(x[0], x[-1], COARSE + 2)[1:-1]).clip(1, len(x) - 2))
-    chosen = list(min(combinations(coarse.tolist(), pieces - 1), key=lambda breaks: fit(breaks)[0]))
-    moved = True
-    while moved:
-        before = list(chosen)
+    coarse = np.unique(np.searchsorted(t, np.linspace(0, 1, COARSE + 2)[1:-1]).clip(1, len(t) - 2)).tolist()
+    chosen, before = best(combinations(coarse, pieces - 1)), None
+    while chosen != before:
+        before = chosen
         for place in range(pieces - 1):
             others = chosen[:place] + chosen[place + 1 :]
-            free = [int(i) for i in inner if i not in others]
-            best = min(free, key=lambda i: fit([*others, i])[0])
-            if fit([*others, best])[0] < fit(chosen)[0]:
-                chosen = sorted([*others, best])
-        moved = chosen != before
-    error, coefficients = fit(chosen)
-    breaks = x[chosen]
-    bends = np.concatenate([x[:1], breaks, x[-1:]])
-    heights = coefficients[0] + coefficients[1] * (bends - x[0])
-    heights = heights + np.maximum(bends[:, None] - breaks, 0) @ coefficients[2:]
-    return Regimes(breaks, np.cumsum(coefficients[1:]), heights, float(np.sqrt(error)))
+            chosen = best([chosen, *((*others, i) for i in range(1, len(t) - 1) if i not in others)])
+    used = [0, 1, *(2 + i for i in chosen)]
+    coefficients = np.linalg.lstsq(columns[:, used], target, rcond=None)[0]
+    error = np.square(columns[:, used] @ coefficients - target).sum()
+    breaks, places = t[list(chosen)], np.concatenate([[0.0], t[list(chosen)], [1.0]])
+    heights = coefficients[0] + coefficients[1] * places + np.maximum(places[:, None] - breaks, 0) @ coefficients[2:]
+    return Regimes(x[list(chosen)], np.cumsum(coefficients[1:]) / (x[-1] - x[0]), heights, float(np.sqrt(error)))
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:

@@ -25,7 +25,7 @@ SHARE = 0.03
 SMALL = 0.9
 """Share of the initial training loss down to which outputs are small beside the answers, as the early flow has it."""
 FLOW_SHARES = (0.03, 0.5)
-FUNCTIONS = ("n + m", "n - m", "2*n + 3*m", "n^2 + m^2", "n*m", "n^2 + m^2 + n*m")
+FUNCTIONS = ("n - m", "2*n + 3*m", "n^2 + m^2", "n*m", "n^2 + m^2 + n*m")
 SIGNS = ("n + m", "n + m + 7", "n - m", "m - n")
 """Functions that differ in signs and an offset only."""
 RANDOM = "random labels"

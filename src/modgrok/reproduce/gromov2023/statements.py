@@ -17,7 +17,7 @@ MIXED = ("n^2 + m^2 + n*m", "n^2*m + n", "n*m + n^2 + m")
 DISGUISED = "n + m + n*m"
 """A sum of that kind which is a product: (n + 1)(m + 1) − 1."""
 FUNCTIONS = ("n - m", "n*m", "n^2 + m^2", "(n + m)^2")
-BATCH_NORM_RATE = 8.0
+BATCH_NORM_RATE = 4.0
 """Rate of minibatches with batch norm, in units of gradient descent's divided by p."""
 ONSET = 0.1
 """Test accuracy at which generalization counts as begun."""
