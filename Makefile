@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
-TESTING := $(patsubst %,$(VENV)/with-%,dev dist docs export ray)
+TESTING := $(patsubst %,$(VENV)/with-%,dev digits dist docs export ray)
 
 .PHONY: test reproduce docs dist attacks install format chromium axe
 

@@ -1,6 +1,10 @@
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import modgrok as mg
+from modgrok import cli
 
 TINY = {"width": 16, "lr": 0.1, "steps": 3, "evaluations": 3}
 
@@ -17,3 +21,37 @@ def test_functions_are_swept_and_keep_their_names(tmp_path: Path) -> None:
     assert table["task"] == ["difference", "n * m"]
     table = mg.sweep("n + m", 7, vary={"task": "n+m,n*m"}, store=tmp_path, **TINY)
     assert table["task"] == ["n+m", "n*m"]
+
+
+def test_own_training_inputs_are_part_of_the_experiment(tmp_path: Path) -> None:
+    mask = np.random.default_rng(1).random((7, 7)) < 0.5
+    run = mg.train("n + m", 7, train_on=mask, store=tmp_path, **TINY)
+    assert mg.train("n + m", 7, train_on=np.flatnonzero(mask), store=tmp_path, **TINY).id == run.id
+    np.testing.assert_array_equal(run.experiment.split.divide(run.task)[0], np.flatnonzero(mask))
+    assert run.experiment.fraction == pytest.approx(mask.mean())
+    assert mg.train("n + m", 7, train_on=~mask, store=tmp_path, **TINY).id != run.id
+    same = mg.train("n + m", 7, train_on=mg.Split(0.6, seed=3), store=tmp_path, **TINY)
+    assert same.id == mg.train("n + m", 7, fraction=0.6, split_seed=3, store=tmp_path, **TINY).id
+    np.save(tmp_path / "mask.npy", mask)
+    named = mg.Experiment("n + m", 7, train_on=str(tmp_path / "mask.npy"), **TINY)
+    assert named.id == run.id
+    with pytest.raises(mg.ModgrokError, match="fraction is given beside train_on"):
+        mg.train("n + m", 7, train_on=mask, fraction=0.3, store=tmp_path, **TINY)
+
+
+def test_names_that_were_given_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def div(n: int, m: int) -> int | None:
+        return n * pow(m, -1, 7) % 7 if m else None
+
+    run = mg.train(div, 7, store=tmp_path, **TINY)
+    assert "div mod 7" in repr(run)
+    assert run.task.name == "div"
+    cli.main(["runs", "list", "--store", str(tmp_path)])
+    text = capsys.readouterr().out
+    assert "div" in text
+    assert "table:" not in text
+    table = mg.sweep("n + m", 7, vary={"task": {"cube": lambda n, m: n**3 + 2 * m**2}}, store=tmp_path, **TINY)
+    assert table["task"] == ["cube"]
+    cli.main(["sweep", "show", "last", "--x", "task", "--outcome", "test_accuracy", "--store", str(tmp_path)])
+    assert "cube" in capsys.readouterr().out
+    assert mg.open("last", tmp_path).task_name == "cube"

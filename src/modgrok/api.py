@@ -63,20 +63,22 @@ def sweep(
     names: dict[str, str] = {}
     for i, axis in enumerate(axes):
         if isinstance(axis, Mapping) and not isinstance(tasks := axis.get("task", ""), str):
-            described = _describe_tasks(tasks, modulus, place)
-            axes[i] = {**axis, "task": list(described)}
+            described, texts = _describe_tasks(tasks, modulus, place)
+            axes[i] = {**axis, "task": texts}
             names |= described
     experiment = Experiment.from_dict(DEFAULTS | describe_source(task, modulus, place) | settings)
     table = run_sweep(Sweep(experiment, axes), place, engine_named(engine, address))
-    table["task"] = [names.get(text, text) for text in table["task"]]
+    own = {table.names[text]: name for text, name in names.items()}
+    table["task"] = [own.get(text, text) for text in table["task"]]
+    table.names |= names
     return table
 
 
-def _describe_tasks(given: Any, modulus: int | None, store: Store) -> dict[str, str]:
-    """What experiments call each task, and how the table is to call it."""
+def _describe_tasks(given: Any, modulus: int | None, store: Store) -> tuple[dict[str, str], list[str]]:
+    """How the table is to call tasks by what experiments call them, and what experiments call each."""
     pairs = given.items() if isinstance(given, Mapping) else [(_own_name(one), one) for one in given]
-    texts = [(describe_source(one, modulus, store)["task"], name) for name, one in pairs]
-    return {text: name or text for text, name in texts}
+    texts = [(describe_source(one, modulus, store, name)["task"], name) for name, one in pairs]
+    return {text: name for text, name in texts if name}, [text for text, _ in texts]
 
 
 def _own_name(task: Any) -> str:

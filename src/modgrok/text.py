@@ -31,6 +31,13 @@ def count(value: int | None, noun: str = "") -> str:
     return f"{text} {noun}{plural}" if noun else text
 
 
+def steps_between(after: int | None, reached: int | None) -> str:
+    """The steps between which something happened: not yet `after` one evaluation, and when the next was `reached`."""
+    if reached is None or after is None or reached - after < 2:
+        return count(reached)
+    return f"{count(after + 1)}–{count(reached)}"
+
+
 def percent(share: Value, digits: int = 1) -> str:
     """A share with so many decimals."""
     return NONE if share is None or not math.isfinite(share) else f"{100 * share:.{digits}f}{NARROW}%"

@@ -68,7 +68,7 @@ def test_damage_is_named_and_does_not_hide_the_rest(
     text = capsys.readouterr().out
     assert f"{run.id} is damaged: " in text
     assert file in text
-    run_json("runs", "remove", run.id, "0123456789ab", "--store", str(store))
+    run_json("runs", "remove", run.id, "0123456789ab", "--yes", "--store", str(store))
     assert run_json("runs", "list", "--store", str(store))["runs"] == []
 
 
@@ -132,11 +132,11 @@ def test_a_run_in_training_is_not_removed(capsys: pytest.CaptureFixture[str], ru
     lock = Lock(run.folder)
     assert lock.acquire()
     with pytest.raises(SystemExit) as ended:
-        cli.main(["runs", "remove", run.id, "--store", str(store)])
+        cli.main(["runs", "remove", run.id, "--yes", "--store", str(store)])
     assert ended.value.code == 2
     assert "being trained" in capsys.readouterr().err
     lock.release()
-    assert run_json("runs", "remove", run.id[:6], "--store", str(store)) == {"removed": [run.id]}
+    assert run_json("runs", "remove", run.id[:6], "--yes", "--store", str(store)) == {"removed": [run.id]}
     assert not run.folder.exists()
 
 
@@ -144,7 +144,7 @@ def test_a_run_in_training_is_not_removed(capsys: pytest.CaptureFixture[str], ru
     ("arguments", "words"),
     [
         (["remove"], "Name the runs"),
-        (["remove", "ffffffffffff"], "There is no run"),
+        (["remove", "ffffffffffff", "--yes"], "There is no run"),
         (["export", "--format", "parquet"], "--out"),
         (["export", "--json"], "--out"),
         (["show", "nothing"], "There is no run"),

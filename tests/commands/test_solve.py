@@ -114,7 +114,19 @@ def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "network.safetensors"
     cli.main(["solve", "n + m", "--modulus", "5", "--save", str(file)])
     printed = capsys.readouterr().out
-    for word in ("structure", "sum", "exact", "width", "9", "accuracy", "100.0000%", "loss", "IPR", "│▁██│", "saved"):
+    for word in (
+        "structure",
+        "sum",
+        "exact",
+        "width",
+        "9",
+        "accuracy",
+        "100.00\u202f%",
+        "loss",
+        "IPR",
+        "│▁██│",
+        "saved",
+    ):
         assert word in printed
 
 
@@ -131,7 +143,7 @@ def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (["n + m", "--modulus", "97", "--activation", "cosine"], "activation"),
         (["n + m", "--modulus", "97", "--form", "minimal"], "goes up to p = 13"),
         (["n + m", "--modulus", "97", "--form", "exact", "--constant"], "has it anyway"),
-        (["n + m", "--modulus", "5", "--save", "missing/folder/network"], "could not be written"),
+        (["n + m", "--modulus", "5", "--save", "missing/folder/network.safetensors"], "could not be written"),
     ],
 )
 def test_refusals(

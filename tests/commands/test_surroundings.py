@@ -96,7 +96,7 @@ def test_stores_that_may_not_be_used(
     for folder in (found.folder, store):
         folder.chmod(mode)
     try:
-        for words in (["train", *addition, "--seed", "5"], ["runs", "remove", found.id]):
+        for words in (["train", *addition, "--seed", "5"], ["runs", "remove", found.id, "--yes"]):
             assert_one_sentence(run_as_nobody(*words, "--store", str(store)), "Permission denied")
         ended = run_as_nobody("runs", "list", "--store", str(store))
         assert ended.returncode == (0 if mode == 0o555 else 2) or "unreadable" in ended.stdout

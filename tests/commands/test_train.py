@@ -161,7 +161,7 @@ def test_a_flag_that_nobody_reads_is_named(capsys: pytest.CaptureFixture[str], t
     with pytest.raises(SystemExit) as ended:
         cli.main(["train", "n+m", "--heads", "2", "--store", str(tmp_path / "store")])
     assert ended.value.code == 2
-    assert "Heads is given, and nothing here reads it" in capsys.readouterr().err
+    assert "heads is given, and nothing here reads it" in capsys.readouterr().err
     assert not (tmp_path / "store").exists()
 
 

@@ -1,7 +1,7 @@
 """Runs the code of the pages named on the command line, all in this process, and prints what failed as JSON.
 
 Python blocks of a page share a namespace. Console blocks run by the command line of this package. A block after a
-comment `<!-- not run: REASON -->` is compiled, or its flags are parsed, and no more.
+comment `<!-- not run: REASON -->` is compiled, or its flags are parsed, and no more. Training is cut to a few steps.
 """
 
 import contextlib
@@ -21,13 +21,22 @@ BLOCK = re.compile(
 )
 
 
+STEPS = re.compile(r"(steps=|--steps )([0-9][0-9_]*)\b")
+MOST_STEPS = 60
+"""Longer training than this is cut: that the code runs is what is looked at."""
+
+
+def _fewer(given: re.Match[str]) -> str:
+    return f"{given[1]}{min(int(given[2]), MOST_STEPS)}"
+
+
 class Parsed(Exception):
     """The flags were understood."""
 
 
 def run_page(path: Path) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
-    for block in BLOCK.finditer(path.read_text()):
+    for block in BLOCK.finditer(STEPS.sub(_fewer, path.read_text())):
         only_checked = block["reason"] is not None
         if block["kind"] == "python":
             code = compile(block["code"], f"{path.name}: {block['code'].splitlines()[0]}", "exec")

@@ -1,5 +1,6 @@
 import io
 import signal
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -112,3 +113,28 @@ def test_before_training_a_signal_interrupts_at_once() -> None:
     with Interruption() as interruption, pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     assert interruption.exit_code == 130
+
+
+def test_a_notebook_has_one_line_that_goes_when_training_ends(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    from modgrok.experiments.progress import NotebookProgress, progress_display
+
+    shown: list[str] = []
+    handle = SimpleNamespace(update=lambda content, raw: shown.append(content["text/plain"]))
+
+    def display(content: dict[str, str], raw: bool, display_id: bool) -> SimpleNamespace:
+        handle.update(content, raw)
+        return handle
+
+    kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None))
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    progress = progress_display()
+    assert isinstance(progress, NotebookProgress)
+    with progress:
+        begin(progress, one := member())
+        progress.advanced([one], 100, 100)
+        assert not shown
+        clock.now += 1
+        progress.advanced([one], 200, 100)
+    assert shown[0].startswith("step 200 of 1")
+    assert shown[-1] == ""

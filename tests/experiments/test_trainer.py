@@ -92,6 +92,7 @@ def test_a_run_tells_what_it_did(lab, trained):
         "curves.jsonl",
         "snapshots",
         "network.safetensors",
+        "state.safetensors",
         "result.json",
         "lock",
     }

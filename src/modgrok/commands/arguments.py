@@ -12,13 +12,20 @@ from typing import Any, TypeVar
 import tyro
 from rich.console import Console
 
+from modgrok.errors import ModgrokError
+
 Arguments = TypeVar("Arguments")
 
 err = Console(stderr=True)
 """Progress and remarks go here, so that stdout can be piped."""
-PIPED_WIDTH = 160
-"""Columns of tables that another program reads: nothing is cut off."""
+PIPED_WIDTH = 4000
+"""Columns of tables that another program reads: nothing is cut off, and nothing is padded to it."""
 out = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
+
+
+FIGURES = (".png", ".svg", ".pdf")
+TABLES = (".csv", ".parquet")
+"""Suffixes of files that commands write."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +40,8 @@ class InStore:
 
 def parse(settings: type[Arguments], command: str, argv: Sequence[str]) -> Arguments:
     """The command's settings from its flags; `--help` and bad flags end the program with 0 and 2."""
-    guarded = [_GUARD + text if _NEGATIVE.fullmatch(text) else text for text in argv]
+    plain = [_whole(text) for text in argv]
+    guarded = [_GUARD + text if _NEGATIVE.fullmatch(text) else text for text in plain]
     return _unguard(tyro.cli(settings, prog=f"modgrok {command}", args=guarded, config=_CONFIG))
 
 
@@ -41,6 +49,20 @@ def print_json(result: dict[str, Any]) -> None:
     """Exactly one JSON object on stdout."""
     json.dump(result, sys.stdout, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def require_suffix(path: Path | None, *suffixes: str) -> None:
+    """An error where a file is to be written whose name says that it is something else; before any work is done."""
+    if path is not None and path.suffix.lower() not in suffixes:
+        known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
+        raise ModgrokError(f"This is written to a {known} file, and {path.name} says that it is something else.")
+
+
+def _whole(text: str) -> str:
+    """1e3 as 1000, which flags for whole numbers understand too."""
+    if _POWER.fullmatch(text) and (number := float(text)) < 1e15 and number.is_integer():
+        return str(int(number))
+    return text
 
 
 def _unguard(value: Any) -> Any:
@@ -59,5 +81,6 @@ def _unguard(value: Any) -> Any:
 _CONFIG = (tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
 _NEGATIVE = re.compile(r"-[nm0-9(][nm0-9+\-*/^(). e]*")
 """An expression or a number that begins with a minus, and would be taken for a flag."""
+_POWER = re.compile(r"[0-9]+\.?[0-9]*[eE]\+?[0-9]+")
 _GUARD = " "
 """Put before it: numbers are read past it, and texts lose it again."""

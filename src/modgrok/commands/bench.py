@@ -8,6 +8,7 @@ from rich.text import Text
 
 from modgrok.commands.arguments import err, out, parse, print_json
 from modgrok.experiments.bench import Workload, compare
+from modgrok.text import count, duration, number, percent
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,17 @@ def main(argv: list[str]) -> None:
 
 
 def _show(result: dict[str, Any]) -> None:
-    title = f"p = {result['modulus']}, N = {result['width']}, α = {result['fraction']:g}, full batch"
+    title = f"p = {result['modulus']}, N = {result['width']}, α = {number(result['fraction'])}, full batch"
     where = f"{result['devices']} × {result['environment']['device']}, {result['cores']} cores"
     table = Table(
         "", "one run", f"batch of {result['batch']['runs']}", title=f"{title} ({where})", title_justify="left"
     )
     speeds = result["one"], result["batch"]
-    table.add_row("step", *(_time(speed["seconds_per_step"]) for speed in speeds))
-    table.add_row("steps/s of all runs", *(f"{speed['run_steps_per_second']:,.0f}" for speed in speeds))
+    table.add_row("step", *(duration(speed["seconds_per_step"]) for speed in speeds))
+    table.add_row("steps/s of all runs", *(count(round(speed["run_steps_per_second"])) for speed in speeds))
     table.add_row("flops", *(_flops(speed["flops_per_second"]) for speed in speeds))
     table.add_row("matrix products alone", *(_flops(speed["products_flops_per_second"]) for speed in speeds))
-    table.add_row("share of their rate", *(f"{speed['fraction_of_products']:.0%}" for speed in speeds))
+    table.add_row("share of their rate", *(percent(speed["fraction_of_products"], 0) for speed in speeds))
     out.print(table, highlight=False)
     if (pytorch := result["pytorch"]) is None:
         out.print(Text("PyTorch is not installed here (or not for this device), so there is no comparison with it."))
@@ -59,13 +60,9 @@ def _show(result: dict[str, Any]) -> None:
     }
     for key, name in names.items():
         if key in pytorch:
-            table.add_row(name, _time(pytorch[key]["seconds_per_step"]), f"{pytorch[key]['ratio']:.2f}×")
+            table.add_row(name, duration(pytorch[key]["seconds_per_step"]), f"{number(pytorch[key]['ratio'])}×")
     out.print(table, highlight=False)
 
 
-def _time(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.3g} µs"
-
-
 def _flops(rate: float) -> str:
-    return f"{rate / 1e12:.3g} TFLOP/s" if rate >= 1e12 else f"{rate / 1e9:.3g} GFLOP/s"
+    return f"{number(rate / 1e12)} TFLOP/s" if rate >= 1e12 else f"{number(rate / 1e9)} GFLOP/s"

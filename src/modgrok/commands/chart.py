@@ -56,7 +56,7 @@ def _dots(row: int, level: int, before: int) -> str:
 
 
 def _block(row: int, height: float) -> str:
-    return BLOCKS[int(np.clip(round((height * HEIGHT - row) * 8), 0, 8))]
+    return BLOCKS[min(max(round((height * HEIGHT - row) * 8), 0), 8)]
 
 
 def _axis(last: int, columns: int) -> str:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from modgrok.commands.arguments import out, parse, print_json
+from modgrok.commands.arguments import FIGURES, out, parse, print_json, require_suffix
 from modgrok.commands.settings import CriticalSettings, given
 from modgrok.commands.sweeping import Place, Work
 from modgrok.experiments import Experiment
@@ -18,6 +18,7 @@ from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.trends import describe, sentences
+from modgrok.text import count, number
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class CriticalFraction:
     place: Place
     modulus: tuple[int, ...] = ()
     """p; several are compared. By default 97, for tasks that have one."""
-    sampling: tuple[Literal["random", "balanced", "answers"], ...] = ("random",)
+    sampling: tuple[Literal["random", "balanced", "answers", "lines", "expander"], ...] = ("random",)
     """How training inputs are chosen; several are compared."""
     figure: Path | None = None
     """Draw the curves to this file: .png, .svg or .pdf."""
@@ -44,6 +45,8 @@ class CriticalFraction:
 def main(argv: list[str]) -> None:
     """Search, fit, print."""
     asked = parse(CriticalFraction, "critical", argv)
+    require_suffix(asked.figure, *FIGURES)
+    require_suffix(asked.out, ".json")
     searches = [
         Search(Experiment(modulus=p, sampling=sampling, **given(asked.settings)), asked.effort)
         for p in asked.modulus or (None,)
@@ -76,19 +79,20 @@ def _train(work: Work, experiments: Sequence[Experiment]) -> list[Result | None]
 
 def _show(found: Sequence[Critical]) -> None:
     e = found[0].experiment
-    title = f"{escape(e.task)}, {e.width} neurons, {e.optimizer}, learning rate {e.lr:g}"
+    rate = e.lr if isinstance(e.lr, str) else number(e.lr, 4)
+    title = f"{escape(e.task)}, {count(e.width, 'neuron')}, {e.optimizer}, learning rate {rate}"
     table = Table("p", "sampling", "α_c", "95 % interval", "steps", "runs", title=title, title_justify="left")
     for one in found:
         t = one.transition
         interval = "–" if t.critical is None else f"{t.low:.3f} to {t.high:.3f}"
         centre = str(one) if t.critical is None else f"{t.critical:.3f}"
         e = one.experiment
-        table.add_row(str(e.modulus), e.sampling, centre, interval, f"{one.budget:,}", str(one.runs))
+        table.add_row(str(e.modulus), e.sampling, centre, interval, count(one.budget), count(one.runs))
     out.print(table, highlight=False)
     if len(found) == 1:
         curve = Table("α", "grokked")
         for fraction, (successes, trials) in found[0].counts.items():
-            curve.add_row(f"{fraction:g}", f"{successes} of {trials}")
+            curve.add_row(number(fraction, 4), f"{successes} of {trials}")
         out.print(curve, highlight=False)
     for sentence in sentences(found):
         out.print(Text(sentence), soft_wrap=True)

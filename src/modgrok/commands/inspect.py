@@ -1,6 +1,5 @@
 """`modgrok inspect`: what a trained network has become: frequencies, phases, cleaning, distance to the closed form."""
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -10,15 +9,17 @@ import tyro
 from rich.markup import escape
 from rich.table import Table
 
-from modgrok.commands.arguments import InStore, out, parse, print_json
+from modgrok.commands.arguments import FIGURES, InStore, out, parse, print_json, require_suffix
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
 from modgrok.experiments.analysis import STRONGEST, Analysis, analyse, overview
 from modgrok.experiments.store import check_intact
+from modgrok.measures.cleaning import CAUTIONS
 from modgrok.networks import Network
 from modgrok.networks.storage import read_network
 from modgrok.tasks import Task
 from modgrok.tasks import task as find_task
+from modgrok.text import count, number, percent
 
 BAR = 30
 """Length of the longest bar of the table of frequencies."""
@@ -38,7 +39,7 @@ class Inspect(InStore):
     task: str | None = None
     """The function that a .safetensors file computes, where the file does not say."""
     figure: Path | None = None
-    """Write a picture to this .png, .svg or .pdf file."""
+    """Write a picture to this .png, .svg or .pdf file: of a network that has no waves and phases its curves."""
 
 
 class Subject(NamedTuple):
@@ -54,6 +55,7 @@ class Subject(NamedTuple):
 def main(argv: list[str]) -> None:
     """Load, analyse, draw, print."""
     arguments = parse(Inspect, "inspect", argv)
+    require_suffix(arguments.figure, *FIGURES)
     subject = _from_file(arguments) if arguments.run.endswith(".safetensors") else _from_store(arguments)
     if subject.network.architecture.name != "two-layer" or not subject.task.is_modular:
         _look(subject, arguments)
@@ -73,7 +75,11 @@ def main(argv: list[str]) -> None:
 def _look(subject: Subject, arguments: Inspect) -> None:
     """What can be said of a network that is not the paper's on a modular table."""
     if arguments.figure is not None:
-        raise ModgrokError("A picture of waves and phases is one of a two-layer network on a modular function.")
+        if subject.run is None:
+            raise ModgrokError("A file has no curves to draw; name a run of the store, or leave out --figure.")
+        from modgrok import plot
+
+        plot.save(plot.curves(subject.run), arguments.figure)
     found = overview(subject.network, subject.task)
     if arguments.json:
         source = {"run": subject.run.id if subject.run else None, "source": subject.name, "step": subject.step}
@@ -84,12 +90,14 @@ def _look(subject: Subject, arguments: Inspect) -> None:
     for name, norm in found.norms.items():
         table.add_row(name, "×".join(map(str, found.network.tensors[name].shape)), _number(norm))
     if found.score is not None:
-        out.print(f"All inputs: accuracy {found.score.accuracy:.2%}, loss (MSE) {_number(found.score.loss)}")
+        out.print(f"All inputs: accuracy {percent(found.score.accuracy, 2)}, loss (MSE) {_number(found.score.loss)}")
     out.print(table, highlight=False)
     if found.embedding is not None:
         strongest = np.argsort(-found.embedding)[: arguments.top]
-        shares = ", ".join(f"{k} ({found.embedding[k]:.1%})" for k in strongest)
+        shares = ", ".join(f"{k} ({percent(float(found.embedding[k]))})" for k in strongest)
         out.print(f"The embedding's strongest frequencies: {shares}.", highlight=False)
+    if arguments.figure is not None:
+        out.print(f"Figure: {escape(str(arguments.figure))}", highlight=False, soft_wrap=True)
 
 
 def _from_store(arguments: Inspect) -> Subject:
@@ -118,7 +126,7 @@ def _from_file(arguments: Inspect) -> Subject:
 def _draw(subject: Subject, analysis: Analysis, path: Path) -> None:
     from modgrok import plot
 
-    where = "" if subject.step is None else f", step {subject.step:,}"
+    where = "" if subject.step is None else f", step {count(subject.step)}"
     title = f"{subject.task.name} mod {subject.task.modulus}: {subject.name}{where}"
     history = subject.run.history if subject.run else None
     plot.save(plot.portrait(analysis, history, title), path)
@@ -126,8 +134,8 @@ def _draw(subject: Subject, analysis: Analysis, path: Path) -> None:
 
 def _show(subject: Subject, analysis: Analysis) -> None:
     network, task = subject.network, subject.task
-    where = "" if subject.step is None else f", step {subject.step:,}"
-    title = f"{escape(task.name)} mod {task.modulus}, {network.width} neurons ({escape(subject.name)}{where})"
+    where = "" if subject.step is None else f", step {count(subject.step)}"
+    title = f"{escape(task.name)} mod {task.modulus}, {count(network.width, 'neuron')} ({escape(subject.name)}{where})"
     power = float(analysis.power_per_frequency.sum())
     ipr = f"{_number(analysis.ipr.mean)} raw"
     if analysis.task_ipr is not None:
@@ -136,9 +144,11 @@ def _show(subject: Subject, analysis: Analysis) -> None:
     spread = analysis.residual_spread
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_row("structure", f"{task.structure.kind.replace('_', ' ')}")
-    table.add_row("all inputs", f"accuracy {analysis.score.accuracy:.2%}, loss (MSE) {_number(analysis.score.loss)}")
-    table.add_row("IPR", ipr + (f"; {_neurons(dead)} dead" if dead else ""))
-    table.add_row("power in waves", f"{power:.1%} of all weights' power is in one wave for each neuron")
+    table.add_row(
+        "all inputs", f"accuracy {percent(analysis.score.accuracy, 2)}, loss (MSE) {_number(analysis.score.loss)}"
+    )
+    table.add_row("IPR", ipr + (f"; {count(dead, 'neuron')} dead" if dead else ""))
+    table.add_row("power in waves", f"{percent(power)} of all weights' power is in one wave for each neuron")
     table.add_row(
         "phases",
         f"{_phases(task.arity)}: mean {_number(analysis.residual_mean)}, deviation {_number(spread.deviation)} rad",
@@ -152,6 +162,7 @@ def _show(subject: Subject, analysis: Analysis) -> None:
     for part in (table, _frequencies(analysis), _cleaning(analysis)):
         out.print(part, highlight=False)
         out.print()
+    out.print(_cautions(), style="dim", highlight=False)
 
 
 def _frequencies(analysis: Analysis) -> Table:
@@ -159,30 +170,31 @@ def _frequencies(analysis: Analysis) -> Table:
     present = int((counts[1:] > 0).sum())
     title = f"The strongest of {present} frequencies"
     if counts[0]:
-        title += f"; {_neurons(counts[0])} without a wave"
+        title += f"; {count(int(counts[0]), 'neuron')} without a wave"
     table = Table("frequency", "neurons", "power", "", title=title, title_justify="left")
     for column in table.columns[:3]:
         column.justify = "right"
     largest = max((counts[k] for k in analysis.top), default=1)
     for k in analysis.top:
-        table.add_row(str(k), str(counts[k]), f"{power[k]:.1%}", "█" * max(1, round(BAR * counts[k] / largest)))
+        table.add_row(str(k), str(counts[k]), percent(float(power[k])), "█" * max(1, round(BAR * counts[k] / largest)))
     return table
 
 
 def _cleaning(analysis: Analysis) -> Table:
     table = Table("cleaned", "accuracy", "loss", title="What is left when the network is cleaned", title_justify="left")
     for row in analysis.cleaning:
-        table.add_row(row.name, f"{row.accuracy:.2%}", _number(row.loss))
+        table.add_row(row.name, percent(row.accuracy, 2), _number(row.loss))
     return table
+
+
+def _cautions() -> str:
+    """What rows of the cleaning table cannot show."""
+    return "\n".join(f"“{name}” {caution}." for name, caution in CAUTIONS.items())
 
 
 def _phases(arity: int) -> str:
     return " + ".join(f"φ{s + 1}" for s in range(arity)) + f" − φ{arity + 1}"
 
 
-def _neurons(count: int | np.integer) -> str:
-    return f"{count} neuron" if count == 1 else f"{count} neurons"
-
-
 def _number(x: Any) -> str:
-    return f"{float(x):.3g}" if math.isfinite(x) else "–"
+    return number(float(x))

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from modgrok.commands.arguments import out, parse, print_json
+from modgrok.commands.arguments import FIGURES, TABLES, out, parse, print_json, require_suffix
 from modgrok.commands.settings import LandscapeSettings, given
 from modgrok.commands.sweeping import Place, Work, report
 from modgrok.experiments import Experiment
@@ -18,6 +18,7 @@ from modgrok.experiments.sweeps.landscape import Row, landscape, landscape_sweep
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.table import sweep_table
+from modgrok.text import count, number, percent
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Landscape:
 def main(argv: list[str]) -> None:
     """Train, classify, print."""
     asked = parse(Landscape, "landscape", argv)
+    require_suffix(asked.figure, *FIGURES)
+    require_suffix(asked.out, *TABLES)
     base = Experiment("n + m", **given(asked.settings))
     sweep = landscape_sweep(base, asked.functions, asked.fraction, asked.seeds)
     experiments = sweep.experiments
@@ -71,14 +74,14 @@ def main(argv: list[str]) -> None:
 
 def _show(rows: Sequence[Row], experiment: Experiment) -> None:
     fractions = [place.fraction for place in rows[0].places]
-    heads = [f"α = {fraction:g}" for fraction in fractions]
+    heads = [f"α = {number(fraction, 4)}" for fraction in fractions]
     table = Table("function", "structure", *heads, "learnt", title=escape(_title(experiment)), title_justify="left")
     before = rows[0].complexity
     for row in rows:
         if row.complexity != before:
             table.add_section()
         before = row.complexity
-        accuracies = ["–" if place.accuracy is None else f"{place.accuracy:.1%}" for place in row.places]
+        accuracies = [percent(place.accuracy) for place in row.places]
         kind = row.structure.kind.replace("_", " ")
         table.add_row(escape(row.function), kind, *accuracies, row.complexity or "–")
     out.print(table, highlight=False)
@@ -88,4 +91,6 @@ def _show(rows: Sequence[Row], experiment: Experiment) -> None:
 
 def _title(experiment: Experiment) -> str:
     resolved = experiment.resolve()
-    return f"mod {resolved.modulus}, N = {resolved.width}, {resolved.optimizer}, at most {resolved.steps:,} steps"
+    return (
+        f"mod {resolved.modulus}, N = {resolved.width}, {resolved.optimizer}, at most {count(resolved.steps, 'step')}"
+    )

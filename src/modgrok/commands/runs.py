@@ -1,7 +1,7 @@
 """`modgrok runs`: list, show, export and remove the runs of a store."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ import tyro
 from rich.table import Table
 from rich.text import Text
 
-from modgrok.commands.arguments import InStore, out, parse, print_json
+from modgrok.commands.arguments import InStore, err, out, parse, print_json, require_suffix
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
@@ -18,6 +18,7 @@ from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
 from modgrok.experiments.sweeps.values import value
 from modgrok.sealed import exists
+from modgrok.text import count, number, percent, steps_between
 
 COLUMNS = (
     "run",
@@ -59,18 +60,20 @@ class Export(InStore):
 
     runs: Names = ()
     """Ids or beginnings of them; all runs by default."""
-    format: Literal["csv", "parquet", "tensorboard"] = "csv"
-    """csv always works; parquet and tensorboard need the extra `export`."""
+    format: Literal["csv", "parquet", "tensorboard", "wandb", "mlflow"] = "csv"
+    """csv always works; parquet and tensorboard need the extra `export`, wandb and mlflow those of their names."""
     out: Path | None = None
-    """File to write, or folder for tensorboard; csv goes to stdout by default."""
+    """File to write, or folder for tensorboard, wandb and mlflow; csv goes to stdout by default."""
 
 
 @dataclass(frozen=True)
 class Remove(InStore):
-    """Delete runs, without asking; a run that is being trained is refused."""
+    """Delete runs, after asking; a run that is being trained is refused."""
 
     runs: Names
     """Ids or beginnings of them."""
+    yes: bool = False
+    """Do not ask."""
 
 
 @dataclass(frozen=True)
@@ -134,12 +137,12 @@ def _row(run: Run) -> dict[str, Any]:
         last = rows[-1] if rows else {}
         return {
             "run": run.id,
+            "task": run.task_name,
             "status": run.status,
             "steps": result.get("steps", last.get("step", 0)),
             "train_accuracy": last.get("train_accuracy"),
             "test_accuracy": last.get("test_accuracy"),
-            "memorized_at": result.get("memorized_at"),
-            "grokked_at": result.get("grokked_at"),
+            **{name: result.get(name) for name in ("memorized_after", "memorized_at", "grokked_after", "grokked_at")},
             "experiment": run.experiment.as_dict(),
         }
     except ModgrokError as error:
@@ -153,21 +156,21 @@ def _row(run: Run) -> dict[str, Any]:
 def _cells(row: dict[str, Any]) -> list[str | Text]:
     if "reason" in row:
         return [row["run"], "–", *[""] * 7, Text(row["status"], style="yellow")]
-    e, test, grokked = row["experiment"], row["test_accuracy"], row["grokked_at"]
+    e = row["experiment"]
     return [
         row["run"],
-        Text(e["task"]),
+        Text(row["task"]),
         "–" if e["modulus"] is None else str(e["modulus"]),
         e["network"],
         str(e["width"]),
-        f"{e['fraction']:g}",
+        number(e["fraction"], 4),
         e["optimizer"],
-        f"{e['lr']:g}",
+        number(e["lr"], 4),
         str(e["seed"]),
         row["status"],
-        f"{row['steps']:,}",
-        "–" if test is None else f"{test:.1%}",
-        "–" if grokked is None else f"{grokked:,}",
+        count(row["steps"]),
+        percent(row["test_accuracy"]),
+        steps_between(row["grokked_after"], row["grokked_at"]),
     ]
 
 
@@ -190,7 +193,7 @@ def _show(arguments: Show, store: Store) -> None:
     if (result := run.result) is None:
         rows = run.rows()
         rest = "goes on from its last checkpoint" if run.read_checkpoint() else "starts it again"
-        out.print(f"unfinished at step {rows[-1]['step'] if rows else 0:,}; its command {rest}", highlight=False)
+        out.print(f"unfinished at step {count(rows[-1]['step'] if rows else 0)}; its command {rest}", highlight=False)
         return
     show_run(run)
     if sentence := explanation(run.experiment, result):
@@ -200,6 +203,8 @@ def _show(arguments: Show, store: Store) -> None:
 def _export(arguments: Export, store: Store) -> None:
     from modgrok.experiments.export import WRITERS, to_csv
 
+    if arguments.format in ("csv", "parquet"):
+        require_suffix(arguments.out, f".{arguments.format}")
     runs = [store.find(name) for name in arguments.runs] or [*store, *store.remains()]
     if not runs:
         raise ModgrokError(f"There are no runs in {store.folder} to export.")
@@ -214,13 +219,16 @@ def _export(arguments: Export, store: Store) -> None:
     if arguments.json:
         print_json({"format": arguments.format, "out": str(arguments.out), "runs": [run.id for run in runs]})
     else:
-        out.print(Text(f"Wrote the curves of {_runs(len(runs))} to {arguments.out}."), soft_wrap=True)
+        out.print(Text(f"Wrote the curves of {count(len(runs), 'run')} to {arguments.out}."), soft_wrap=True)
 
 
 def _remove(arguments: Remove, store: Store) -> None:
     if not arguments.runs:
         raise ModgrokError("Name the runs to remove by their ids; `modgrok runs list` shows them.")
     runs = [_find(name, store) for name in arguments.runs]
+    if not (arguments.yes or _agreed(runs)):
+        out.print("Nothing was removed.")
+        return
     for run in runs:
         store.remove(run)
     if arguments.json:
@@ -229,14 +237,18 @@ def _remove(arguments: Remove, store: Store) -> None:
         out.print(Text(f"Removed {', '.join(run.id for run in runs)}."), soft_wrap=True)
 
 
+def _agreed(runs: Sequence[Run]) -> bool:
+    """Whether the person at the terminal wants these runs deleted."""
+    if not sys.stdin.isatty():
+        raise ModgrokError("Removing runs needs an answer, and nobody is here to give it; add --yes.")
+    err.print(Text(f"Remove {count(len(runs), 'run')} for good: {', '.join(run.id for run in runs)}? [y/N] "), end="")
+    return input().strip().lower() in ("y", "yes")
+
+
 def _find(name: str, store: Store) -> Run:
     """A run by its name, a damaged one by its whole id."""
     bare = store.folder / name
     return Run(bare) if RUN_NAME.fullmatch(name) and exists(bare) else store.find(name)
-
-
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{count} runs"
 
 
 _ACTIONS: dict[type, Any] = {List: _list, Show: _show, Export: _export, Remove: _remove}

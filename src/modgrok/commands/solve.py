@@ -12,11 +12,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from modgrok.closed_form import Attempt, available, least_width, solve
-from modgrok.commands.arguments import err, out, parse, print_json
+from modgrok.commands.arguments import err, out, parse, print_json, require_suffix
 from modgrok.measures import average_ipr, frequency_power
 from modgrok.networks import Network, save_network, score_table
 from modgrok.tasks import Task
 from modgrok.tasks import task as find_task
+from modgrok.text import number, percent
 
 COLUMNS = 64
 """Width of the picture of the spectrum."""
@@ -57,6 +58,7 @@ class Solve:
 def main(argv: list[str]) -> None:
     """Solve, score, save, print."""
     arguments = parse(Solve, "solve", argv)
+    require_suffix(arguments.save, ".safetensors")
     task = find_task(arguments.expression, arguments.modulus)
     exact = "exact" in available(task.structure, task.arity) and arguments.width is None
     form = arguments.form or ("exact" if exact else "waves")
@@ -122,19 +124,15 @@ def _show(task: Task, network: Network, result: dict[str, Any], saved: Path | No
     table.add_row("form", f"{result['form']}, activation {network.activation}, {network.parametrization}")
     least = f", at least {least_width(task)} for an exact network" if result["form"] == "minimal" else ""
     table.add_row("width", f"{network.width}{least}")
-    table.add_row("accuracy", f"{result['accuracy']:.4%}")
-    table.add_row("loss (MSE)", _number(result["loss"]))
-    table.add_row("IPR", f"{_number(result['ipr'])} ({_number(result['ipr_in_coordinate'])} in the task's coordinate)")
+    table.add_row("accuracy", percent(result["accuracy"], 2))
+    table.add_row("loss (MSE)", number(result["loss"]))
+    table.add_row("IPR", f"{number(result['ipr'])} ({number(result['ipr_in_coordinate'])} in the task's coordinate)")
     out.print(table)
     power = frequency_power(network.w_in, task.structure.coordinate)
     out.print(f"power of the input weights at the frequencies 0 to {len(power) - 1} of the task's coordinate")
     out.print(f"│{sparkline(power)}│", highlight=False)
     if saved is not None:
         out.print(f"saved to {escape(str(saved))}", highlight=False, soft_wrap=True)
-
-
-def _number(x: float | None) -> str:
-    return "–" if x is None else f"{x:.3g}"
 
 
 def sparkline(values: Float[np.ndarray, "k"]) -> str:

@@ -10,15 +10,16 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
-from modgrok.commands.arguments import err, out, parse, print_json
+from modgrok.commands.arguments import FIGURES, TABLES, err, out, parse, print_json, require_suffix
 from modgrok.commands.settings import SweepSettings, given
 from modgrok.commands.sweeping import Place, Work, report
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.sweeps.summary import Cell, Summary, summarize
+from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import sweep_table
+from modgrok.text import count, number, percent
 
 Vary = Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUES")]
 
@@ -112,6 +113,7 @@ def main(argv: list[str]) -> None:
 
 
 def _run(sweep: Sweep, place: Place, wanted: Wanted) -> None:
+    require_suffix(wanted.out, *TABLES)
     experiments = sweep.experiments
     work = Work(place)
     results, record = Results(experiments, work.store), Record(sweep, work.store)
@@ -139,6 +141,8 @@ def _run(sweep: Sweep, place: Place, wanted: Wanted) -> None:
 
 
 def _show(asked: Show) -> None:
+    require_suffix(asked.figure, *FIGURES)
+    require_suffix(asked.out, *TABLES)
     store = Store(asked.store)
     sweep = find_sweep(store, asked.sweep)
     results = Results(sweep.experiments, store)
@@ -186,18 +190,23 @@ def _list(asked: List) -> None:
 
 
 def _grid(summary: Summary) -> Grid:
-    """Medians with their range, a column for each value of y."""
+    """Medians with their range, or shares, a column for each value of y."""
     title = f"{escape(summary.title)}: {summary.outcome.replace('_', ' ')}"
-    heads = [f"{summary.y} {escape(str(value))}" if summary.y else "median (range)" for value in summary.y_values]
+    shown, spell = ("share", _share) if summary.outcome == GROKKED else ("median (range)", _spelt)
+    heads = [f"{summary.y} {escape(str(value))}" if summary.y else shown for value in summary.y_values]
     grid = Grid(summary.x or "run", *heads, title=title, title_justify="left")
     for i, value in enumerate(summary.x_values):
-        grid.add_row("" if value is None else escape(str(value)), *(_spelt(row[i]) for row in summary.cells))
+        grid.add_row("" if value is None else escape(str(value)), *(spell(row[i]) for row in summary.cells))
     return grid
 
 
 def _spelt(cell: Cell) -> str:
     if not cell.values:
         return "–" if cell.ended else ""
-    spread = f" ({cell.low:.4g} to {cell.high:.4g})" if cell.low != cell.high else ""
+    spread = f" ({number(cell.low, 4)} to {number(cell.high, 4)})" if cell.low != cell.high else ""
     share = f", {len(cell.values)} of {cell.ended}" if len(cell.values) < cell.ended else ""
-    return f"{cell.median:.4g}{spread}{share}"
+    return f"{number(cell.median, 4)}{spread}{share}"
+
+
+def _share(cell: Cell) -> str:
+    return f"{percent(cell.mean, 0)} of {count(cell.ended, 'run')}" if cell.ended else ""

@@ -14,12 +14,11 @@ from modgrok.commands.arguments import InStore, err, out, parse, print_json
 from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Run, Store
-from modgrok.experiments.divergence import why_diverged
-from modgrok.experiments.experiment import describe_task
+from modgrok.experiments.divergence import rate_hint, why_diverged
 from modgrok.experiments.progress import LiveProgress
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
-from modgrok.text import duration
+from modgrok.text import count, duration, number, percent, steps_between
 
 LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
 """What measures are called; others by their names."""
@@ -40,6 +39,8 @@ def main(argv: list[str]) -> None:
     run = store.add(experiment)
     known = _has_ended(run)
     if not known:
+        if hint := rate_hint(store.resolve(experiment)):
+            err.print(Text(hint), style="yellow", soft_wrap=True)
         run = _train(experiment, store)
     result = run.result
     assert result is not None
@@ -81,14 +82,14 @@ def _train(experiment: Experiment, store: Store) -> Run:
 
 def explanation(experiment: Experiment, result: Mapping[str, Any]) -> str | None:
     """Why a run ended badly, and what to do; None for one that did not."""
-    decay, rate = f"{experiment.weight_decay:g}", f"{experiment.lr:g}"
+    decay, rate = number(experiment.weight_decay, 4), number(_rate(experiment), 4)
     if result["status"] == "collapsed":
         return (
-            f"The weights shrank to zero by step {result['steps']:,}: the weight decay {decay} is too strong for the "
-            f"learning rate {rate}. Try a tenth of it."
+            f"The weights shrank to zero by step {count(result['steps'])}: the weight decay {decay} is too strong for "
+            f"the learning rate {rate}. Try a tenth of it."
         )
     if result["status"] == "diverged":
-        return f"The loss was no longer finite at step {result['diverged_at']:,}: {why_diverged(experiment)}"
+        return f"The loss was no longer finite at step {count(result['diverged_at'])}: {why_diverged(experiment)}"
     return None
 
 
@@ -100,19 +101,23 @@ def show_run(run: Run) -> None:
     out.print(accuracy_chart(*curves, width=min(out.width, 100)), highlight=False)
     out.print()
     share = f", α = {experiment.fraction:g}" if run.task.enumerable and experiment.examples is None else ""
-    title = f"{escape(describe_task(experiment))}, {experiment.network}, N = {experiment.width}{share}"
+    title = f"{escape(run.title)}, {experiment.network}, N = {experiment.width}{share}"
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_row("run", f"[bold]{run.id}[/bold]")
-    table.add_row("status", f"{result['status']} after {result['steps']:,} steps in {duration(result['seconds'])}")
-    table.add_row("optimizer", f"{experiment.optimizer}, learning rate {experiment.lr:g}")
-    table.add_row("accuracy", f"train {_share(result['train_accuracy'])}, test {_share(result['test_accuracy'])}")
     table.add_row(
-        f"loss ({experiment.loss})", f"train {_number(result['train_loss'])}, test {_number(result['test_loss'])}"
+        "status", f"{result['status']} after {count(result['steps'], 'step')} in {duration(result['seconds'])}"
     )
-    table.add_row("memorized at", _step(result["memorized_at"]))
-    table.add_row("grokked at", _step(result["grokked_at"]))
+    table.add_row("optimizer", f"{experiment.optimizer}, learning rate {number(_rate(experiment), 4)}")
+    table.add_row(
+        "accuracy", f"train {percent(result['train_accuracy'], 2)}, test {percent(result['test_accuracy'], 2)}"
+    )
+    table.add_row(
+        f"loss ({experiment.loss})", f"train {number(result['train_loss'])}, test {number(result['test_loss'])}"
+    )
+    for name in ("memorized", "grokked"):
+        table.add_row(f"{name} at step", steps_between(result[f"{name}_after"], result[f"{name}_at"]))
     for name, value in result.measures.items():
-        table.add_row(LABELS.get(name, name.replace("_", " ")), _number(value))
+        table.add_row(LABELS.get(name, name.replace("_", " ")), number(value))
     out.print(table, highlight=False)
 
 
@@ -121,13 +126,6 @@ def _next(run: Run, store: Path | None) -> str:
     return f"Next: modgrok inspect {run.id}{where}"
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2%}"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
-
-
-def _step(value: int | None) -> str:
-    return "–" if value is None else f"step {value:,}"
+def _rate(experiment: Experiment) -> float:
+    assert isinstance(experiment.lr, float)
+    return experiment.lr

@@ -1,8 +1,10 @@
 """One batch while it trains: curves, snapshots and checkpoints go to the store as they come."""
 
+import itertools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -29,10 +31,11 @@ from modgrok.training.batch import (
     stacked_shapes,
     unstack,
 )
-from modgrok.training.data import RunData, run_data
+from modgrok.training.data import Room, RunData, run_data
 from modgrok.training.devices import precision_of, run_bytes
 from modgrok.training.evaluation import recorded_names, settle
 from modgrok.training.loop import NEVER, State
+from modgrok.training.program import Program
 
 CALL_SECONDS = 0.4
 """About how long one call of the compiled program may last: as long as it takes to notice Ctrl-C."""
@@ -44,6 +47,13 @@ CHECKPOINT_SHARE = 0.05
 """The most of its time that training may spend on checkpoints: large batches make them more rarely."""
 MEASURED_SECONDS = 0.3
 """How long the speed of a batch is measured."""
+
+
+PARTS = 8
+"""Into how many parts the steps between two evaluations are cut where a threshold was crossed between them."""
+ACCURACIES = ("train_accuracy", "test_accuracy")
+Crossed = tuple[int, str]
+"""A run of the batch and the curve of it that crossed its threshold."""
 
 
 class Interrupted(ModgrokError):
@@ -77,6 +87,8 @@ class BatchTraining:
         self.checkpoint_cost = 0.0
         self.steps_per_second = 20.0
         """A first guess, corrected after every call; it decides how many steps one call takes."""
+        self.evaluated: tuple[int, State] | None = None
+        """Step and state of the last evaluation, while runs that refine are on the way to the next."""
         self._begin()
 
     def run(self) -> None:
@@ -163,31 +175,92 @@ class BatchTraining:
         return numbers if self.program.shared > 1 else numbers + [numbers[-1]] * (-len(numbers) % len(self.devices))
 
     def _advance_to(self, target: int) -> None:
+        self.evaluated = (self.step, self.state) if any(m.experiment.refine for m in self.active_members) else None
         while True:
-            count = min(target - self.step, max(1, int(CALL_SECONDS * self.steps_per_second)))
+            count = self._call_steps(target - self.step)
             measured = self.step + count == target
             began = time.monotonic()
-            step, of_step = np.int32(self.step), np.int32(count)
-            state, measurement = self.advance(
-                self.state, self.data, self.rates, self.seeds, step, of_step, np.bool_(measured)
-            )
-            values = jax.tree.map(np.asarray, measurement)
-            self.state, self.step = state, self.step + count
+            self.state, values = self._call(self.state, self.step, count, measured)
+            self.step += count
             if count > 0:
                 self.steps_per_second = count / max(1e-9, time.monotonic() - began)
             self.observer.advanced(self.active_members, self.step, count * len(self.active))
             if measured:
+                if self.evaluated is not None and (crossed := self._crossings(values, range(len(self.members)))):
+                    self._refine(*self.evaluated, crossed)
+                self.evaluated = None
                 self._record(values)
                 return
             self._maybe_stop()
+
+    def _call_steps(self, most: int) -> int:
+        return min(most, max(1, int(CALL_SECONDS * self.steps_per_second)))
+
+    def _call(self, state: State, step: int, count: int, measured: bool) -> tuple[State, dict[str, Any]]:
+        """Takes steps, and fetches what was measured after them."""
+        parts = (state, self.data, self.rates, self.seeds)
+        state, measurement = self.advance(*parts, np.int32(step), np.int32(count), np.bool_(measured))
+        return state, jax.tree.map(np.asarray, measurement)
+
+    def _crossings(self, values: dict[str, Any], runs: Iterable[int]) -> set[Crossed]:
+        """Which accuracies of active runs that ask for it reach their threshold here for the first time."""
+        found = set()
+        for i in set(runs) & set(self.active):
+            progress, e = self.members[i].progress, self.members[i].experiment
+            for curve in ACCURACIES if e.refine and progress.rows else ():
+                if values[curve][i] >= e.threshold and progress.crossing(curve).at is None:
+                    found.add((i, curve))
+        return found
+
+    def _refine(self, low: int, state: State, crossed: set[Crossed]) -> None:
+        """Goes from an evaluation to the next once more, from the state kept there, and adds points to the curves of
+        the runs that crossed a threshold between the two. The training itself is not touched."""
+        rows: dict[int, dict[int, dict[str, Any]]] = {i: {} for i, _ in crossed}
+        self._search(state, low, self.step, crossed, rows)
+        for i, found in rows.items():
+            for step in sorted(found):
+                self.members[i].progress.add(found[step])
+                self.observer.measured(self.members[i].run, found[step])
+
+    def _search(
+        self, state: State, low: int, high: int, crossed: set[Crossed], rows: dict[int, dict[int, dict[str, Any]]]
+    ) -> None:
+        """Measures at a few steps between two, then between those two of them where each threshold was crossed."""
+        points = np.unique(np.linspace(low, high, PARTS + 1).round().astype(int)).tolist()
+        runs = {i for i, _ in crossed}
+        state = freeze(state, [i for i in range(len(self.members)) if i not in runs])
+        for start, end in itertools.pairwise(points):
+            reached, here = state, crossed
+            if end < high:
+                reached, values = self._go(state, start, end)
+                here = crossed & self._crossings(values, runs)
+                for i in {i for i, _ in crossed}:
+                    rows[i][end] = self._row(end, values, i)
+            if here and end - start > 1:
+                self._search(state, start, end, here, rows)
+            state, crossed = reached, crossed - here
+            if not crossed:
+                return
+
+    def _go(self, state: State, start: int, end: int) -> tuple[State, dict[str, Any]]:
+        """`_call` in parts that are short enough to notice Ctrl-C."""
+        while True:
+            count = self._call_steps(end - start)
+            state, values = self._call(state, start, count, start + count == end)
+            start += count
+            if start == end:
+                return state, values
+            self._maybe_stop()
+
+    def _row(self, step: int, values: dict[str, Any], i: int) -> dict[str, Any]:
+        return {"step": step} | {name: _json_number(values[name][i]) for name in recorded_names(self.program)}
 
     def _record(self, values: dict[str, Any]) -> None:
         diverged = np.asarray(self.state.diverged_at)
         ended = []
         for i in self.active:
             member = self.members[i]
-            row: dict[str, Any] = {"step": self.step}
-            row |= {name: _json_number(values[name][i]) for name in recorded_names(self.program)}
+            row = self._row(self.step, values, i)
             member.progress.add(row)
             self.observer.measured(member.run, row)
             if diverged[i] != NEVER:
@@ -205,13 +278,13 @@ class BatchTraining:
     def _end(self, ended: list[tuple[int, str]]) -> None:
         """Writes the results of runs that have ended, and trains them no further."""
         self._flush()
-        networks = self._networks()
+        networks, states = self._networks(), self._last_states(ended)
         for i, status in ended:
             member = self.members[i]
             if self.step in set(self.batch.schedule[1].tolist()) or len(member.run.snapshots):
                 member.run.keep(self.step, networks[i])
             result = member.progress.result(member.run.id, status, time.monotonic() - self.started)
-            member.run.finish(result, networks[i])
+            member.run.finish(result, networks[i], states.get(i))
             self.observer.ended(member.run, result)
         gone = [i for i, _ in ended]
         self.active = [i for i in self.active if i not in gone]
@@ -220,6 +293,12 @@ class BatchTraining:
         self.state = freeze(self.state, gone)
         if self._worth_shrinking():
             self._shrink()
+
+    def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
+        """The states from which more steps can go on, of those runs that keep weights on the way too."""
+        kept = [i for i, status in ended if status == "finished" and self.members[i].experiment.snapshots > 0]
+        states = unstack(self.state, len(self.members)) if kept else []
+        return {i: named_tensors(states[i]) for i in kept}
 
     def _worth_shrinking(self) -> bool:
         """Whether a batch of the active runs alone saves more time than its compilation takes.
@@ -233,7 +312,9 @@ class BatchTraining:
 
     def _shrink(self) -> None:
         """Goes on with the active runs alone."""
-        self.devices = self.devices[: len(self.active)]
+        self.program, self.devices = share_between_devices(
+            self.program, len(self.active), self.batch.room.rows, self.devices, most=1
+        )
         _, _, self.advance = compiled(self.program, self.devices)
         chosen = self._padded(self.active)
         parts = (self.state, self.data, self.rates, self.seeds)
@@ -250,9 +331,11 @@ class BatchTraining:
         program, count = self.program, len(self.members)
         parameters = unstack(self.state.weights, count)
         if program.batch_norm:
-            data = unstack(self.data, count)
-            settled = [settle(program, *one) for one in zip(parameters, data, strict=True)]
-            parameters = [{name: np.asarray(value) for name, value in one.items()} for one in settled]
+            settled = jax.jit(partial(settle, program))
+            parameters = [
+                {name: np.asarray(value) for name, value in settled(*one).items()}
+                for one in zip(parameters, unstack(self.data, count), strict=True)
+            ]
         return [Network(program.architecture, program.signature, one) for one in parameters]
 
     def _keep_snapshots(self) -> None:
@@ -269,23 +352,25 @@ class BatchTraining:
     def _maybe_stop(self) -> None:
         """Stores the state if that is due, or if training is to stop here."""
         if self.observer.stop_requested():
-            self._checkpoint()
+            step = self._checkpoint()
             raise Interrupted(
-                f"Stopped at step {self.step} of {self.batch.schedule[0][-1]}; the same command goes on from there."
+                f"Stopped at step {step} of {self.batch.schedule[0][-1]}; the same command goes on from there."
             )
         if time.monotonic() - self.last_checkpoint > max(CHECKPOINT_SECONDS, self.checkpoint_cost / CHECKPOINT_SHARE):
             self._checkpoint()
 
-    def _checkpoint(self) -> None:
-        """Curves first, then the state: a checkpoint never stands beyond its curves."""
+    def _checkpoint(self) -> int:
+        """Curves first, then the state: a checkpoint never stands beyond its curves. Runs that look back to their last
+        evaluation are stored as they were there. Returns the step."""
         began = time.monotonic()
         self._flush()
-        states = unstack(self.state, len(self.members))
+        step, state = self.evaluated or (self.step, self.state)
+        states = unstack(state, len(self.members))
         for i in self.active:
-            named, _ = jax.tree_util.tree_flatten_with_path(states[i])
-            self.members[i].run.checkpoint(self.step, {tensor_name(path): leaf for path, leaf in named})
+            self.members[i].run.checkpoint(step, named_tensors(states[i]))
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
+        return step
 
 
 def measure_speed(batch: Batch, store: Store) -> Speed:
@@ -313,15 +398,15 @@ def measure_speed(batch: Batch, store: Store) -> Speed:
     )
 
 
-def precompile(batch: Batch, devices: tuple[Any, ...]) -> None:
-    """Compiles a batch's program into the cache on disk, from shapes alone, so that its training finds it there."""
-    with precision_of(batch.program):
-        count, first = len(batch.members), batch.members[0]
-        program, used = share_between_devices(batch.program, count, batch.room.rows, devices)
+def precompile(program: Program, room: Room, first: Planned, count: int, devices: tuple[Any, ...]) -> None:
+    """Compiles a batch's program into the cache on disk, from one run and the shapes of all, so that its training finds
+    it there."""
+    with precision_of(program):
+        program, used = share_between_devices(program, count, room.rows, devices)
         randomly, _, advance = compiled(program, used)
         count += -count % len(used) if program.shared == 1 else 0
         parts = (
-            run_data(program, first.task, first.examples, batch.room),
+            run_data(program, first.task, first.examples, room),
             rates_of(first.experiment),
             np.uint32(0),
             np.ones((), program.dtype),
@@ -332,6 +417,12 @@ def precompile(batch: Batch, devices: tuple[Any, ...]) -> None:
         placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=seeds.sharding), state)
         randomly.lower(*fresh).compile()
         advance.lower(placed, data, rates, seeds, np.int32(0), np.int32(1), np.bool_(False)).compile()
+
+
+def named_tensors(state: State) -> dict[str, np.ndarray]:
+    """A state's arrays by their places."""
+    named, _ = jax.tree_util.tree_flatten_with_path(state)
+    return {tensor_name(path): leaf for path, leaf in named}
 
 
 def tensor_name(path: Any) -> str:

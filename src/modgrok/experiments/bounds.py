@@ -2,10 +2,11 @@
 
 import math
 import re
+from collections.abc import Collection
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.plain import words
 from modgrok.networks import ARCHITECTURES
 from modgrok.training.optimizers import OPTIMIZERS
 
@@ -47,6 +48,8 @@ _SHARES = (
     ("beta2", 0, 1),
     ("grokfast_alpha", 0, 1),
     ("dropout", 0, 1),
+    ("update_noise", 0, math.inf),
+    ("weight_noise", 0, math.inf),
     ("wrong_labels", 0, 1),
 )
 
@@ -61,24 +64,24 @@ def check_settings(e: "Experiment") -> None:
     for name, least, most, meaning in _RANGES:
         value = getattr(e, name)
         if value is not None:
-            require(value >= least, f"{words(name)} is {meaning}, not {value}.")
-            require(value <= most, f"{words(name)} is at most {most:,}, and a larger number was given.")
+            require(value >= least, f"{name} is {meaning}, not {value}.")
+            require(value <= most, f"{name} is at most {most:,}, and a larger number was given.")
     for name, low, high in _SHARES:
         value = getattr(e, name)
-        require(value is None or low <= value < high, f"{words(name)} lies in [{low}, {high}), and {value} does not.")
-    require(e.optimizer in OPTIMIZERS, f"The optimizer is one of {', '.join(OPTIMIZERS)}, not {e.optimizer!r}.")
-    require(e.network in ARCHITECTURES, f"The network is one of {', '.join(ARCHITECTURES)}, not {e.network!r}.")
+        require(value is None or low <= value < high, f"{name} lies in [{low}, {high}), and {value} does not.")
+    _require_known("optimizer", e.optimizer, OPTIMIZERS)
+    _require_known("network", e.network, ARCHITECTURES)
     _ = e.split, e.architecture
     for name, choices in _CHOICES.items():
         value = getattr(e, name)
-        require(value is None or value in choices, f"{words(name)} is {' or '.join(choices)}, not {value!r}.")
+        require(value is None or value in choices, f"{name} is {' or '.join(choices)}, not {value!r}.")
     for name in ("lr", "embedding_lr", "epsilon", "init_scale"):
         value = getattr(e, name)
         positive = not isinstance(value, str) and value is not None and 0 < value < math.inf
         required = "a positive number or auto" if name == "lr" else "a positive number"
         require(
             value is None or positive or (name == "lr" and value == "auto"),
-            f"{words(name)} is {required}, not {value!r}.",
+            f"{name} is {required}, not {value!r}.",
         )
     require(0 < e.threshold <= 1, f"The threshold is an accuracy in (0, 1], not {e.threshold}.")
     require(0 <= e.lr_end <= 1, f"The share of the rate at the end lies in [0, 1], and {e.lr_end} does not.")
@@ -87,6 +90,13 @@ def check_settings(e: "Experiment") -> None:
         f"The parent is RUN@STEP, the id of a run and a step whose weights it has kept, or network:HASH of weights "
         f"that the store keeps, not {e.parent!r}.",
     )
+
+
+def _require_known(name: str, given: str, known: Collection[str]) -> None:
+    if given not in known:
+        close = get_close_matches(given, known, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        raise ModgrokError(f"The {name} is one of {', '.join(known)}, not {given!r}{hint}")
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -98,5 +108,5 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "positions": ("learned", "sinusoidal"),
     "layer_norm": ("none", "pre", "post"),
     "initialization": ("normal", "torch"),
-    "combine": ("sum", "concat"),
+    "combine": ("sum", "concat", "product"),
 }

@@ -25,6 +25,8 @@ GPU_RATE = 5e13
 """Operations a second of a batch on an H200, products and all else."""
 CPU_EFFICIENCY = 0.75
 """Share of NumPy's rate of matrix products that training reaches."""
+LAST_STATE = 4
+"""How many times as large as its weights the state is that a run with snapshots keeps: with gradient and averages."""
 ROW_BYTES = 300
 """Length of a line of curves."""
 MEMORY_SHARE = 0.8
@@ -58,11 +60,12 @@ def work(experiment: Experiment, task: Task) -> Work:
     # An evaluation looks at everything once and takes the gradient over the training set.
     evaluation = evaluated * program.cost.flops + program.step_flops(trained or tested)
     item = np.dtype(program.dtype).itemsize
+    kept = experiment.snapshots + LAST_STATE if experiment.snapshots else 0
     return Work(
         experiment.steps * program.step_flops(rows) + evaluations * evaluation,
         experiment.steps,
         program.run_bytes(rows, 0, evaluated),
-        (1 + experiment.snapshots) * item * program.cost.parameters + ROW_BYTES * evaluations,
+        (1 + kept) * item * program.cost.parameters + ROW_BYTES * evaluations,
     )
 
 

@@ -1,4 +1,4 @@
-"""Why a run diverged: the setting that is farthest from the one with which such a run learns."""
+"""Why a run diverged or may not learn: the setting that is farthest from the one with which such a run learns."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -6,9 +6,13 @@ from typing import Any, NamedTuple
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
+from modgrok.text import number
 
 USUAL = 2.0
 """Up to this factor a setting is an ordinary one."""
+
+FAR = 100.0
+"""By this factor a rate is far from the natural one."""
 
 
 class Excess(NamedTuple):
@@ -25,6 +29,18 @@ def why_diverged(experiment: Experiment) -> str:
     if worst.factor > USUAL:
         return worst.sentence
     return f"none of its settings is far from the usual ones. Try --lr {experiment.lr / 10:g}."  # type: ignore[operator]
+
+
+def rate_hint(experiment: Experiment) -> str:
+    """A sentence where the learning rate of a resolved experiment is orders of magnitude from the natural one; empty
+    where it is not."""
+    rate, usual = experiment.lr, _usual(experiment).lr
+    assert isinstance(rate, float)
+    assert isinstance(usual, float)
+    if usual / FAR < rate < usual * FAR:
+        return ""
+    factor = f"{number(rate / usual)} times" if rate > usual else f"1/{number(usual / rate)} of"
+    return f"The learning rate {number(rate)} is {factor} the natural one here, {number(usual)}: --lr auto takes that."
 
 
 def _usual(experiment: Experiment) -> Experiment:

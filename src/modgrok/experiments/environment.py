@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +46,9 @@ def commit() -> str | None:
 
 def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, timeout=5)
+
+
+def in_notebook() -> bool:
+    """Whether this is a kernel that shows what comes under its cells."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

@@ -13,10 +13,11 @@ from typing import Any, Literal
 from modgrok.errors import ModgrokError
 from modgrok.experiments.bounds import check_settings
 from modgrok.experiments.identity import content_hash
-from modgrok.experiments.plain import plain, words
+from modgrok.experiments.plain import plain
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
-from modgrok.networks import Architecture, architecture_named
+from modgrok.networks import ARCHITECTURES, Architecture, architecture_named
 from modgrok.tasks import Split, Task, reads_modulus, task
+from modgrok.tasks.choice import read_choice, write_choice
 from modgrok.tasks.families.files import SUFFIXES
 from modgrok.tasks.split import TEST_EXAMPLES
 from modgrok.training.optimizers import OPTIMIZERS, natural_learning_rate
@@ -29,6 +30,8 @@ TASK_BYTES = 1 << 28
 """Tables that are remembered for the next experiment that asks for them."""
 MODULUS = 97
 """p where none is given."""
+NAMES = ("optimizer", "network", "sampling", "loss", "activation", "parametrization")
+"""Settings whose values are names, which may be typed in capitals."""
 FRESH_BATCH = 128
 """Examples per step where they are drawn afresh and no number is given."""
 
@@ -54,7 +57,7 @@ class Experiment:
     task: str = dataclasses.field(
         metadata={
             "help": 'What to learn: an expression such as "n + m", a name of the catalogue, group:S5, parity:30,3, '
-            "add:10, random:SEED, or a table file."
+            "add:10, discrete:n^m, random:SEED, or a table file."
         }
     )
     modulus: int | None = particular(None, "p: numbers are added and multiplied modulo p; by default 97.")
@@ -66,7 +69,7 @@ class Experiment:
     fraction: float = setting(0.5, "α, the share of all inputs that is trained on.")
     sampling: str = setting(
         "random",
-        "How the training inputs are chosen: random, balanced (over rows and columns) or answers.",
+        "How the training inputs are chosen: random, balanced (over rows and columns), answers, lines or expander.",
     )
     network: str = setting(
         "two-layer",
@@ -115,6 +118,11 @@ class Experiment:
     until: int | None = setting(None, "Stop this many steps after grokking instead of training on to the last step.")
     threshold: float = setting(0.99, "The accuracy that counts as memorized (train) or grokked (test).")
     evaluations: int = setting(150, "How many times to measure, at equal ratios of steps: dense early, sparse late.")
+    refine: bool = setting(
+        False,
+        "Measure between the two evaluations where an accuracy first reached the threshold, ever more densely, until "
+        "the step is known; the training is the same.",
+    )
     snapshots: int = setting(40, "How many of these times to keep the weights too.")
     seed: int = setting(0, "Decides the initial weights, the split, and the order of minibatches.")
     split_seed: int | None = setting(None, "Decides the split alone; by default the seed.")
@@ -125,9 +133,10 @@ class Experiment:
     parent: str = setting("", "RUN@STEP: start from the weights another run had at that step instead of random ones.")
     depth: int | None = particular(None, "Hidden layers of mlp (by default 1) and embedding-mlp (2).")
     embedding: int | None = particular(None, "Length of the vectors of embedding-mlp; by default 64.")
-    combine: Literal["sum", "concat"] | None = particular(
+    combine: Literal["sum", "concat", "product"] | None = particular(
         None,
-        "Whether embedding-mlp adds its vectors (the default) or puts them side by side.",
+        "Whether embedding-mlp adds its vectors (the default), puts them side by side or multiplies them as square "
+        "matrices.",
     )
     biases: bool | None = particular(
         None,
@@ -164,6 +173,8 @@ class Experiment:
     embedding_decay: float | None = particular(None, "Weight decay of the embedding; by default that of all.")
     hold_norm: bool = setting(False, "Bring the norm of all weights back to its initial value after every step.")
     orthogonal: bool = setting(False, "Take the part of every gradient along its weights out (⊥Grad).")
+    update_noise: float = setting(0.0, "Add so much Gaussian noise to every update, before the learning rate.")
+    weight_noise: float = setting(0.0, "Take every step's gradient at weights with so much Gaussian noise added.")
     grokfast: Literal["none", "ema", "ma"] = setting(
         "none",
         "Amplify slow gradients by an exponential (ema) or a moving average (ma).",
@@ -182,6 +193,11 @@ class Experiment:
         None,
         "Of outputs and loss; by default that of the weights.",
     )
+    train_on: str = setting(
+        "",
+        "A .npy or .csv file that says which inputs are trained on, instead of a fraction: a mask of the table's "
+        "shape, indices into it, or rows n, m; mg.train takes arrays too.",
+    )
     record: tuple[str, ...] = setting((), "Further measures to record on the way, by name.")
 
     def __post_init__(self) -> None:
@@ -189,7 +205,8 @@ class Experiment:
             object.__setattr__(self, "modulus", MODULUS)
         for field in dataclasses.fields(self):
             if (value := getattr(self, field.name)) is not field.default:
-                object.__setattr__(self, field.name, plain(field, value))
+                value = plain(field, value)
+                object.__setattr__(self, field.name, _known_name(value) if field.name in NAMES else value)
         check_settings(self)
 
     @cached_property
@@ -242,11 +259,23 @@ class Experiment:
             filled |= {
                 name: value if getattr(self, name) is None else getattr(self, name) for name, value in usual.items()
             }
+        if self.train_on:
+            filled |= self._chosen_inputs(found)
         if found.table is None:
             filled["test_examples"] = self.test_examples or TEST_EXAMPLES
         resolved = dataclasses.replace(self, **filled)
         resolved.check_read(found)
         return resolved
+
+    def _chosen_inputs(self, found: Task) -> dict[str, Any]:
+        """The choice of training inputs as a text, and their share, which is the fraction then."""
+        text = write_choice(self.train_on, found)
+        share = round(len(read_choice(text, found)) / len(found.present), 12)
+        others = {"fraction": self.fraction in (DEFAULTS["fraction"], share), "sampling": self.sampling == "random"}
+        for name, unread in (others | {"examples": self.examples is None}).items():
+            if not unread:
+                raise ModgrokError(f"{name} is given beside train_on, which alone says what is trained on; drop one.")
+        return {"train_on": text, "fraction": share}
 
     def check_read(self, found: Task) -> None:
         """Raises where a setting is given that nobody reads, or the network cannot learn this task."""
@@ -260,7 +289,7 @@ class Experiment:
         for name in READ_BY_SOME:
             if name not in reads and getattr(self, name) != DEFAULTS[name]:
                 who = f"network {self.network}, optimizer {self.optimizer}, task {found.name}"
-                raise ModgrokError(f"{words(name)} is given, and nothing here reads it ({who}); leave it out.")
+                raise ModgrokError(f"{name} is given, and nothing here reads it ({who}); leave it out.")
         self.architecture.check(found.signature)
 
     @property
@@ -275,6 +304,8 @@ class Experiment:
             path = tables / f"{self.task.removeprefix(TABLE)}.npy"
             _, _, answers = path.stem.partition(ANSWERS)
             found = _cached_task(str(path), self.modulus, _written(path), int(answers) if answers.isdecimal() else None)
+            if (name := given_name(path)) is not None:
+                found = dataclasses.replace(found, name=name)
             if table_name(found) != self.task:
                 raise ModgrokError(
                     f"{path} does not hold the table that its name says; train from the table's own file."
@@ -287,7 +318,9 @@ class Experiment:
     def split(self) -> Split:
         """The split behind fraction, sampling, labels and seed."""
         seed = self.seed if self.split_seed is None else self.split_seed
-        return Split(self.fraction, self.sampling, seed, self.wrong_labels, self.examples, self.test_examples)
+        return Split(
+            self.fraction, self.sampling, seed, self.wrong_labels, self.examples, self.test_examples, self.train_on
+        )
 
     @property
     def schedule(self) -> tuple[Any, Any]:
@@ -340,9 +373,23 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def describe_task(experiment: Experiment) -> str:
-    """Such as `n+m mod 97`, or `group:S5`."""
-    return experiment.task if experiment.modulus is None else f"{experiment.task} mod {experiment.modulus}"
+def given_name(table: Path) -> str | None:
+    """What a person called the table in a store's file; None where it has no name."""
+    try:
+        return table.with_suffix(".txt").read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _known_name(given: str | None) -> str | None:
+    """GD as gd; a name that was registered with capitals stays as it is."""
+    return given if given is None or given in OPTIMIZERS or given in ARCHITECTURES else given.lower()
+
+
+def describe_task(experiment: Experiment, name: str = "") -> str:
+    """Such as `n+m mod 97`, or `group:S5`; by another name where it has one."""
+    shown = name or experiment.task
+    return shown if experiment.modulus is None else f"{shown} mod {experiment.modulus}"
 
 
 def is_table_file(text: str) -> bool:

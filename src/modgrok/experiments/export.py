@@ -1,14 +1,16 @@
-"""Curves of stored runs for other programs: CSV, Parquet, TensorBoard."""
+"""Curves of stored runs for other programs: CSV, Parquet, TensorBoard, Weights & Biases, MLflow."""
 
 import csv
 import io
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.disk import translate_os_errors, write_bytes
+from modgrok.experiments.experiment import DEFAULTS
 from modgrok.experiments.run import Run
 from modgrok.sealed import exists
 
@@ -16,8 +18,13 @@ EXTRA = "it comes with pip install 'modgrok[export]'"
 
 
 def long_rows(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
-    """One row for each evaluation of each run: the run's id, then its curves; None where a number does not exist."""
-    return ({"run": run.id} | row for run in runs for row in run.rows())
+    """One row for each evaluation of each run: the run's id, its settings as far as any of the runs differs from the
+    defaults in them, then its curves; None where a number does not exist."""
+    settings = [run.experiment.as_dict() | {"task": run.task_name, "record": None} for run in runs]
+    shown = [name for name in DEFAULTS if any(one[name] not in (None, DEFAULTS[name]) for one in settings)]
+    for run, own in zip(runs, settings, strict=True):
+        known = {"run": run.id} | {name: own[name] for name in shown}
+        yield from (known | row for row in run.rows())
 
 
 def to_csv(runs: Sequence[Run]) -> str:
@@ -63,9 +70,51 @@ def write_tensorboard(runs: Sequence[Run], folder: Path) -> None:
         with translate_os_errors(place), SummaryWriter(str(place)) as writer:
             writer.add_text("settings", f"```json\n{json.dumps(run.experiment.as_dict(), indent=1)}\n```", 0)
             for row in run.rows():
-                for name, value in row.items():
-                    if name != "step" and value is not None:
-                        writer.add_scalar(name, value, row["step"])
+                for name, value in _numbers(row).items():
+                    writer.add_scalar(name, value, row["step"])
 
 
-WRITERS = {"csv": write_csv, "parquet": write_parquet, "tensorboard": write_tensorboard}
+def write_wandb(runs: Sequence[Run], folder: Path) -> None:
+    """One run of the project `modgrok` for each, in a folder that `wandb sync` sends; nothing is sent from here unless
+    `WANDB_MODE` says so."""
+    try:
+        import wandb
+    except ImportError as error:
+        raise ModgrokError("Weights & Biases needs an extra: pip install 'modgrok[wandb]'.") from error
+    mode = os.environ.get("WANDB_MODE", "offline")
+    for run in runs:
+        with translate_os_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        about = {"project": "modgrok", "id": run.id, "name": run.title, "config": run.experiment.as_dict()}
+        with wandb.init(dir=str(folder), mode=mode, reinit="finish_previous", **about) as written:
+            for row in run.rows():
+                written.log(_numbers(row), step=row["step"])
+
+
+def write_mlflow(runs: Sequence[Run], folder: Path) -> None:
+    """One run of the experiment `modgrok` for each, in a folder that `mlflow ui --backend-store-uri` shows."""
+    try:
+        import mlflow
+    except ImportError as error:
+        raise ModgrokError("MLflow needs an extra: pip install 'modgrok[mlflow]'.") from error
+    mlflow.set_tracking_uri(folder.resolve().as_uri())
+    mlflow.set_experiment("modgrok")
+    for run in runs:
+        with mlflow.start_run(run_name=run.id):
+            mlflow.log_params({name: value for name, value in run.experiment.as_dict().items() if value is not None})
+            for row in run.rows():
+                mlflow.log_metrics(_numbers(row), step=row["step"])
+
+
+def _numbers(row: dict[str, Any]) -> dict[str, float]:
+    """What was measured at a step."""
+    return {name: value for name, value in row.items() if name != "step" and value is not None}
+
+
+WRITERS = {
+    "csv": write_csv,
+    "parquet": write_parquet,
+    "tensorboard": write_tensorboard,
+    "wandb": write_wandb,
+    "mlflow": write_mlflow,
+}

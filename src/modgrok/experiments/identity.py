@@ -22,6 +22,7 @@ FROZEN: dict[str, Any] = {
     "init_scale": 1.0,
     "threshold": 0.99,
     "evaluations": 150,
+    "refine": False,
     "snapshots": 40,
     "seed": 0,
     "precision": "float32",
@@ -33,8 +34,11 @@ FROZEN: dict[str, Any] = {
     "decay_to": "zero",
     "hold_norm": False,
     "orthogonal": False,
+    "update_noise": 0.0,
+    "weight_noise": 0.0,
     "grokfast": "none",
     "wrong_labels": 0.0,
+    "train_on": "",
     "record": [],
 }
 """What a setting was before it existed; None for all others. Never changes, so that no id does: a new setting with a

@@ -6,7 +6,7 @@ import numpy as np
 
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.result import Result
-from modgrok.measures import grokked_at, memorized_at
+from modgrok.measures import Crossing, crossing
 
 SCORES = ("train_accuracy", "test_accuracy", "train_loss", "test_loss")
 COLLAPSE = 1e-6
@@ -21,13 +21,20 @@ class Progress:
         self.rows: list[dict[str, Any]] = []
         self.written = 0
         self.diverged_at: int | None = None
+        self.grokked: int | None = None
+        """`grokked_at` of the rows so far, which is asked for at every evaluation."""
 
     def add(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
+        score = row["test_accuracy"]
+        reached = score is not None and score >= self.experiment.threshold and self.experiment.evaluations > 0
+        if self.grokked is None and reached:
+            self.grokked = row["step"]
 
     def restore(self, rows: list[dict[str, Any]]) -> None:
         """Goes on from curves that are on disk already."""
-        self.rows = rows
+        for row in rows:
+            self.add(row)
         self.written = len(rows)
 
     def unwritten(self) -> list[dict[str, Any]]:
@@ -46,30 +53,35 @@ class Progress:
     def may_stop(self) -> bool:
         """Whether the run has grokked, and trained on for as long as it was told to."""
         until = self.experiment.until
-        if until is None:
-            return False
-        grokked = self.time(grokked_at, "test_accuracy")
-        return grokked is not None and self.rows[-1]["step"] >= grokked + until
+        return until is not None and self.grokked is not None and self.rows[-1]["step"] >= self.grokked + until
 
-    def time(self, which: Any, curve: str) -> int | None:
+    def crossing(self, curve: str) -> Crossing:
+        """When a curve reached the threshold; never where nothing was measured on the way."""
+        if self.experiment.evaluations == 0:
+            return Crossing(None, None, None)
         steps = np.array([row["step"] for row in self.rows])
         accuracy = np.array([np.nan if row[curve] is None else row[curve] for row in self.rows], dtype=float)
-        return which(steps, accuracy, self.experiment.threshold)
+        return crossing(steps, accuracy, self.experiment.threshold)
 
     def result(self, run: str, status: str, seconds: float) -> Result:
         """The outcome, from the last point of the curves."""
         last = self.rows[-1]
         scores = {name: last[name] for name in SCORES}
+        memorized, grokked = self.crossing("train_accuracy"), self.crossing("test_accuracy")
         return Result(
             run=run,
             status=status,  # type: ignore[arg-type]
             steps=last["step"],
             learning_rate=self.experiment.lr,  # type: ignore[arg-type]
             **scores,
-            memorized_at=self.time(memorized_at, "train_accuracy"),
-            grokked_at=self.time(grokked_at, "test_accuracy"),
+            memorized_at=memorized.at,
+            grokked_at=grokked.at,
             diverged_at=self.diverged_at,
             seconds=round(seconds, 3),
+            memorized_after=memorized.after,
+            memorized_interpolated=memorized.interpolated,
+            grokked_after=grokked.after,
+            grokked_interpolated=grokked.interpolated,
             measures={name: last[name] for name in last if name not in (*SCORES, "step") and not is_norm(name)},
         )
 

@@ -23,8 +23,8 @@ def plain(field: dataclasses.Field[Any], value: Any) -> Any:
             try:
                 return convert(value)
             except (TypeError, ValueError):
-                raise ModgrokError(f"{words(field.name)} is {name}, not {value!r}.") from None
-    raise ModgrokError(f"{words(field.name)} is one of {', '.join(get_args(field.type))}, not {value!r}.")
+                raise ModgrokError(f"{field.name} is {name}, not {value!r}.") from None
+    raise ModgrokError(f"{field.name} is one of {', '.join(get_args(field.type))}, not {value!r}.")
 
 
 @cache
@@ -33,11 +33,6 @@ def _kinds(declared: Any) -> tuple[tuple[Any, ...], bool]:
     origin = get_origin(declared)
     kinds = (tuple,) if origin is tuple else (declared,) if origin in (None, Literal) else get_args(declared)
     return kinds, any(get_origin(kind) is Literal for kind in kinds)
-
-
-def words(name: str) -> str:
-    """A field's name at the beginning of a sentence."""
-    return name.replace("_", " ").capitalize()
 
 
 def _text(value: Any) -> str:

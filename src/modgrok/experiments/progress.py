@@ -1,5 +1,7 @@
-"""Training as it is seen on a terminal: step, speed, accuracies, time left; a plain line now and then elsewhere."""
+"""Training as it is seen on a terminal or under a notebook's cell: step, speed, accuracies, time left; a plain line now
+and then elsewhere."""
 
+import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -9,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from modgrok.experiments.cost import work
+from modgrok.experiments.environment import in_notebook
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.result import Result
@@ -16,6 +19,8 @@ from modgrok.text import count, duration, percent
 
 LINE_SECONDS = 10.0
 """Time between two lines where there is no terminal."""
+CELL_SECONDS = 0.7
+"""Time between two versions of the line under a cell, and before the first."""
 WINDOW_SECONDS = 10.0
 """The speed shown is that of about this long."""
 
@@ -113,6 +118,40 @@ class LiveProgress(Observer):
         elif time.monotonic() - self._last_line > LINE_SECONDS:
             self._last_line = time.monotonic()
             self.console.print(self.describe(), highlight=False, markup=False, soft_wrap=True)
+
+
+class NotebookProgress(LiveProgress):
+    """The line under a notebook's cell, for training that takes longer than a moment; empty in the end."""
+
+    def __init__(self) -> None:
+        super().__init__(Console(stderr=True, force_jupyter=False, force_terminal=False))
+        self._line: Any = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._line is not None:
+            self._line.update({"text/plain": ""}, raw=True)
+        super().__exit__(kind, error, trace)
+
+    def _show(self) -> None:
+        if time.monotonic() - self._last_line < CELL_SECONDS:
+            return
+        self._last_line = time.monotonic()
+        content = {"text/plain": self.describe()}
+        if self._line is None:
+            from IPython.display import display
+
+            self._line = display(content, raw=True, display_id=True)
+        else:
+            self._line.update(content, raw=True)
+
+
+def progress_display() -> LiveProgress | None:
+    """How a person sees training here; None where nobody looks."""
+    if in_notebook():
+        return NotebookProgress()
+    return LiveProgress(Console(stderr=True)) if sys.stderr.isatty() else None
 
 
 class ManyRuns(LiveProgress):

@@ -28,6 +28,13 @@ class Result(Mapping[str, Any]):
     seconds: float
     measures: dict[str, float | None] = field(default_factory=dict)
     """Other measures at the end, by name."""
+    memorized_after: int | None = None
+    """The last evaluation before `memorized_at`, at which it had not: it happened after the one, and by the other."""
+    memorized_interpolated: float | None = None
+    """Where the straight line between these two evaluations crosses the threshold."""
+    grokked_after: int | None = None
+    """The same for `grokked_at`."""
+    grokked_interpolated: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON values, measures beside the rest."""

@@ -5,6 +5,7 @@ curves.jsonl            one line for each evaluation, appended as the run goes
 snapshots/00000100.safetensors   weights at that step
 checkpoint.safetensors  all that is needed to go on, until the run ends; checkpoint.before.safetensors is the one before
 network.safetensors     the weights at the end
+state.safetensors       all that is needed to go on after the end, where snapshots are kept
 result.json             the outcome; its presence means that the run has ended
 
 Every file is verified when it is used: all but the curves are sealed with a digest (`modgrok.sealed`), each line of the
@@ -15,7 +16,6 @@ Runs of format 1 have no digests and no checksums. They can be read like all oth
 """
 
 import dataclasses
-import html
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,10 +26,11 @@ from typing import Any
 
 import numpy as np
 
+from modgrok.card import card, curves_picture
 from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
-from modgrok.experiments.experiment import Experiment, describe_task
+from modgrok.experiments.experiment import TABLE, Experiment, describe_task, given_name
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_json, write_sealed_json
 from modgrok.experiments.stored_settings import FORMAT, Settings, read_settings, write_settings
@@ -38,8 +39,11 @@ from modgrok.networks.storage import network_bytes, read_network
 from modgrok.networks.tensors import read_tensors, tensor_bytes
 from modgrok.sealed import exists, parse_json
 from modgrok.tasks import Task
+from modgrok.text import count, percent, steps_between
 
 __all__ = ["Damaged", "Run"]
+
+STATE = "state.safetensors"
 
 
 @dataclass(frozen=True)
@@ -58,16 +62,22 @@ class Run:
         self.id = folder.name
 
     def __repr__(self) -> str:
-        return f"Run({self.id}, {describe_task(self.experiment)}, {self.experiment.network}, {self.status})"
+        return f"Run({self.id}, {self.title}, {self.experiment.network}, {self.status})"
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and how it ended."""
-        rows = {"task": describe_task(self.experiment), "network": self.experiment.network, "status": self.status}
+        e = self.experiment
+        rows: dict[str, Any] = {"task": self.title, "network": e.network, "optimizer": e.optimizer, "seed": e.seed}
+        rows |= {"status": self.status}
         if (result := self.result) is not None:
-            shown = ("steps", "train_accuracy", "test_accuracy", "memorized_at", "grokked_at")
-            rows |= {name.replace("_", " "): getattr(result, name) for name in shown}
-        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows.items())
-        return f"<table><caption>Run {self.id}</caption>{cells}</table>"
+            rows["steps"] = count(result.steps)
+            rows["accuracy"] = f"train {percent(result.train_accuracy)}, test {percent(result.test_accuracy)}"
+            rows["memorized at step"] = steps_between(result.memorized_after, result.memorized_at)
+            rows["grokked at step"] = steps_between(result.grokked_after, result.grokked_at)
+        history = self.history
+        known = len(history["step"]) > 1
+        picture = curves_picture(history["train_accuracy"], history["test_accuracy"]) if known else ""
+        return card(f"Run {self.id}", rows, picture)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -91,6 +101,18 @@ class Run:
         except (TypeError, ValueError, OverflowError, ModgrokError) as error:
             path = self.folder / "experiment.json"
             raise Damaged(f"{path} does not describe an experiment: {str(error).rstrip('.')}.") from error
+
+    @property
+    def task_name(self) -> str:
+        """The task's text; the name that a person gave its table, where it came from one."""
+        text = self.experiment.task
+        name = given_name(self.folder.parent / "tables" / f"{text.removeprefix(TABLE)}.npy")
+        return name if text.startswith(TABLE) and name else text
+
+    @property
+    def title(self) -> str:
+        """What is learnt, such as `n+m mod 97`."""
+        return describe_task(self.experiment, self.task_name)
 
     @property
     def task(self) -> Task:
@@ -213,6 +235,23 @@ class Run:
         except (ValueError, TypeError, KeyError) as error:
             raise Damaged(f"{path} is not a checkpoint of run {self.id}: {error}.") from error
 
+    @property
+    def keeps_state(self) -> bool:
+        """Whether the state in which it ended is kept, so that more steps can go on from it."""
+        return exists(self.folder / STATE)
+
+    def read_state(self) -> tuple[int, dict[str, np.ndarray]]:
+        """The last step and the state after it."""
+        path = self.folder / STATE
+        file = read_tensors(path)
+        try:
+            about = parse_json(file.metadata["modgrok"])
+            if not file.sealed or about["run"] != self.id:
+                raise ValueError("it is another run's, or has lost its digest")
+            return int(about["step"]), file.tensors
+        except (ValueError, TypeError, KeyError) as error:
+            raise Damaged(f"{path} is not the last state of run {self.id}: {error}.") from error
+
     def check(self, snapshots: bool = False) -> None:
         """Raises `Damaged` where the folder does not hold a run: settings, curves and snapshots as far as the result or
         the latest intact checkpoint says, the network of a run that has ended; with `snapshots` their content too."""
@@ -244,7 +283,8 @@ class Run:
         checkpoints first, since they say what else there is."""
         remove_unfinished(self.folder)
         self.remove_checkpoints()
-        remove(self.folder / "curves.jsonl")
+        for name in ("curves.jsonl", STATE):
+            remove(self.folder / name)
         for step in self.snapshots:
             remove(self.snapshot_path(step))
         write_settings(self.folder, experiment.as_dict(), environment)
@@ -274,10 +314,16 @@ class Run:
                 move(latest, before)
             write_bytes(latest, content)
 
-    def finish(self, result: Mapping[str, Any], network: Network) -> None:
-        """Writes the end of a run, the result last, since it is what says that the rest is there."""
+    def finish(
+        self, result: Mapping[str, Any], network: Network, state: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        """Writes the end of a run, with its last state where that is to be kept, the result last, since it is what says
+        that the rest is there."""
         content = network_bytes(network, self.experiment.as_dict(), self._place(result["steps"]))
         with self._told_of_checkpoint():
+            if state is not None:
+                about = {"format": FORMAT, "run": self.id, "step": result["steps"]}
+                write_bytes(self.folder / STATE, tensor_bytes(dict(state), {"modgrok": json.dumps(about)}))
             write_bytes(self.folder / "network.safetensors", content)
             write_sealed_json(self.folder / "result.json", dict(result) | {"kept": self._what_is_kept()})
         self.remove_checkpoints()

@@ -14,7 +14,7 @@ import numpy as np
 
 from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.disk import Lock, move, write_bytes
-from modgrok.experiments.experiment import TABLE, Experiment, is_table_file, table_name
+from modgrok.experiments.experiment import TABLE, Experiment, given_name, is_table_file, table_name
 from modgrok.experiments.identity import format_1_hash
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
@@ -26,6 +26,8 @@ from modgrok.tasks import Task
 RUN_NAME = re.compile("[0-9a-f]{12}")
 NETWORK = "network:"
 """How a parent begins that is no run, but weights that were brought along."""
+NAMELESS = ("<lambda>", "function", "table")
+"""What tables are called that nobody gave a name."""
 BORN = {"lock", "curves.jsonl"}
 """What a folder may hold before it has settings: runs of format 1 began with empty curves."""
 
@@ -58,12 +60,21 @@ class Store:
         return Run(self.folder / name)
 
     def add_table(self, task: Task) -> Path:
-        """Keeps a task's table under its hash and says where."""
+        """Keeps a task's table under its hash, beside it the name it was given, and says where."""
         content = io.BytesIO()
         np.save(content, task.table)
         path = self.tables / f"{table_name(task).removeprefix(TABLE)}.npy"
         write_bytes(path, content.getvalue())
+        name = Path(task.name).name if is_table_file(task.name) else task.name
+        if name not in NAMELESS and name != path.name and given_name(path) != name:
+            write_bytes(path.with_suffix(".txt"), f"{name}\n".encode())
         return path
+
+    def task_name(self, text: str) -> str:
+        """What a task is called: a table of this store by the name it was given, all else by its text."""
+        name = f"{text.removeprefix(TABLE)}.npy" if text.startswith(TABLE) else Path(text).name
+        known = text.startswith(TABLE) or Path(text) == self.tables / name
+        return (given_name(self.tables / name) if known else None) or text
 
     def add_network(self, network: Network) -> str:
         """Keeps weights to start from, and says by which name an experiment's parent calls them."""

@@ -1,11 +1,11 @@
 """Training in one call, for the library: an experiment from its settings, trained into a store."""
 
 import contextlib
-import dataclasses
 import inspect
 import threading
 import typing
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,13 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
+from modgrok.experiments.progress import progress_display
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.networks import Network
-from modgrok.tasks import Task, reads_modulus
+from modgrok.tasks import Split, Task, reads_modulus
 from modgrok.tasks import task as find_task
+from modgrok.tasks.choice import write_choice
 from modgrok.training.recording import record
 
 
@@ -30,14 +32,18 @@ def train(
     store: Store | str | Path | None = None,
     observer: Observer | None = None,
     start: Network | None = None,
+    train_on: Any = None,
     **settings: Any,
 ) -> Run:
     """Trains one network and returns its run; a run that the store already has returns at once.
 
     `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. Training
     begins with the weights of `start`, a trained network, a closed form or one brought along, and takes its settings
-    from it. `record` may name functions of (network, data) too. An `observer` hears of the progress. Ctrl-C raises
-    `Interrupted` with everything stored: the same call goes on from there.
+    from it. `train_on` says which inputs are trained on: a mask of the table's shape, indices into the raveled table,
+    rows (n, m), a file with one of these, or a `Split`. `record` may name functions of (network, data) too. The same
+    call with more `steps` goes on from where the shorter run ended. Progress is shown in terminals and notebooks; an
+    `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
+    there.
     """
     place = _store(store)
     if start is not None:
@@ -45,8 +51,21 @@ def train(
         settings = {"network": start.architecture.name} | own | settings | {"parent": place.add_network(start)}
     if "record" in settings:
         settings["record"] = tuple(_measure_name(one) for one in settings["record"])
-    experiment = Experiment.from_dict(describe_source(task, modulus, place) | settings)
+    settings = describe_source(task, modulus, place) | settings
+    if train_on is not None:
+        settings |= _split_settings(train_on, settings, place)
+    experiment = Experiment.from_dict(settings)
     return train_all([experiment], place, observer)[0]
+
+
+def _split_settings(train_on: Any, settings: dict[str, Any], store: Store) -> dict[str, Any]:
+    """The settings behind a choice of training inputs."""
+    if isinstance(train_on, Split):
+        names = {"seed": "split_seed", "wrong": "wrong_labels", "chosen": "train_on"}
+        given = {names.get(field.name, field.name): getattr(train_on, field.name) for field in fields(Split)}
+        return {name: value for name, value in given.items() if value is not None}
+    task = Experiment.from_dict({**settings, "train_on": ""}).load_task(store.tables)
+    return {"train_on": write_choice(train_on, task)}
 
 
 def _measure_name(measure: Any) -> str:
@@ -60,12 +79,13 @@ def _measure_name(measure: Any) -> str:
 def _declare_settings(function: Any) -> None:
     """Every setting of an experiment as a keyword of the function, for `help` and completion."""
     hints = typing.get_type_hints(Experiment)
-    fields = [field for field in dataclasses.fields(Experiment) if field.name not in ("task", "modulus")]
+    own_names = inspect.signature(function).parameters
+    listed = [field for field in fields(Experiment) if field.name not in own_names]
     own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
     keyword = inspect.Parameter.KEYWORD_ONLY
-    made = [inspect.Parameter(f.name, keyword, default=f.default, annotation=hints[f.name]) for f in fields]
+    made = [inspect.Parameter(f.name, keyword, default=f.default, annotation=hints[f.name]) for f in listed]
     function.__signature__ = inspect.Signature([*own, *made], return_annotation=Run)
-    lines = "\n".join(f"        {field.name}: {field.metadata['help']}" for field in fields)
+    lines = "\n".join(f"        {field.name}: {field.metadata['help']}" for field in listed)
     function.__doc__ = f"{function.__doc__.rstrip()}\n\n    Settings:\n{lines}\n    "
 
 
@@ -82,6 +102,9 @@ def train_all(
     use_all_cores()
     if observer is not None or threading.current_thread() is not threading.main_thread():
         return trainer.train_stored(experiments, _store(store), observer)
+    if (display := progress_display()) is not None:
+        with display:
+            return trainer.train_stored(experiments, _store(store), display)
     with Interruption() as interruption:
         return trainer.train_stored(experiments, _store(store), _Stopping(interruption))
 
@@ -101,8 +124,9 @@ def _store(store: Store | str | Path | None) -> Store:
     return store if isinstance(store, Store) else Store(store)
 
 
-def describe_source(source: Any, modulus: int | None, store: Store) -> dict[str, Any]:
-    """The settings `task` and `modulus` of anything that describes a task; tables without a name go to the store."""
+def describe_source(source: Any, modulus: int | None, store: Store, name: str = "") -> dict[str, Any]:
+    """The settings `task` and `modulus` of anything that describes a task. Tables that no text spells go to the store,
+    by the name given here or by their own."""
     if isinstance(source, str | Path):
         return {"task": str(source)} | ({} if modulus is None else {"modulus": modulus})
     if modulus is None and callable(source):
@@ -115,4 +139,5 @@ def describe_source(source: Any, modulus: int | None, store: Store) -> dict[str,
     with contextlib.suppress(ModgrokError):
         if np.array_equal(find_task(found.name, p).table, found.table):
             return {"task": found.name} | ({"modulus": p} if reads_modulus(found.name) else {})
-    return {"task": str(store.add_table(found))} | ({} if p is None else {"modulus": p})
+    named = replace(found, name=name) if name else found
+    return {"task": str(store.add_table(named))} | ({} if p is None else {"modulus": p})

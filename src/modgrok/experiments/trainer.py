@@ -1,7 +1,7 @@
 """Trains experiments into a store: what it has is returned, the rest is locked, planned into batches and trained."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +10,12 @@ import jax
 from modgrok.experiments.batch_training import BatchTraining, Interrupted, measure_speed
 from modgrok.experiments.cost import Speed, check_memory
 from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.extension import extend, extended_runs
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Most, Planned, plan
-from modgrok.experiments.run import Run
+from modgrok.experiments.run import Damaged, Run
 from modgrok.experiments.store import Store
+from modgrok.sealed import exists
 from modgrok.training.devices import precision_of, runs_per_device
 
 __all__ = ["Interrupted", "train_stored"]
@@ -31,6 +33,7 @@ def train_stored(
     wanted = {run.id: (run, store.resolve(e)) for run, e in zip(runs, experiments, strict=True)}
     for run, _ in wanted.values():
         store.repair(run, observer)
+    _extend(wanted.values(), store, observer)
     while pending := [_prepare(run, e, store) for run, e in wanted.values() if run.result is None]:
         check_memory([planned.experiment for planned in pending], [planned.task for planned in pending])
         devices = tuple(devices or jax.local_devices())
@@ -39,6 +42,21 @@ def train_stored(
         for batch in batches:
             _train_locked(batch, store, observer, devices)
     return runs
+
+
+def _extend(wanted: Iterable[tuple[Run, Experiment]], store: Store, observer: Observer) -> None:
+    """Runs that have not begun take over what shorter runs of their experiments have done."""
+    fresh = [(run, e) for run, e in wanted if e.snapshots > 0 and not exists(run.folder / "experiment.json")]
+    shorter = extended_runs(store) if fresh else {}
+    for run, experiment in fresh if shorter else ():
+        lock = store.lock(run, observer)
+        try:
+            if not exists(run.folder / "experiment.json"):
+                extend(run, experiment, shorter, observer)
+        except Damaged as damage:
+            observer.remark(f"{damage} Nothing is taken over from there.")
+        finally:
+            lock.release()
 
 
 def batch_limit(devices: Sequence[Any]) -> Most:

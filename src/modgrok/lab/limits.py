@@ -33,6 +33,8 @@ def check_size(experiment: Experiment) -> None:
             "The page takes expressions, names of the catalogue, group:S5, parity:30,3, add:10 and random:SEED; "
             "`modgrok train` takes table files."
         )
+    if is_table_file(e.train_on):
+        raise ModgrokError("The page trains on a share of all inputs; `modgrok train` takes files with --train-on.")
     if e.task.startswith(TABLE):
         raise ModgrokError("A table is trained with `modgrok train FILE`; here its runs can be opened.")
     width = getattr(e.architecture, "width", None)

@@ -1,10 +1,24 @@
 """When a run memorized and when it grokked: one definition for curves, sweeps and reports."""
 
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Float, Integer
 
 THRESHOLD = 0.99
 """Accuracy that counts as having learnt."""
+
+
+class Crossing(NamedTuple):
+    """When a curve first reached a threshold, as exactly as its evaluations say."""
+
+    after: int | None
+    """The evaluation before, at which it had not; None where there is none."""
+    at: int | None
+    """The first evaluation at which it had; None where it never did."""
+    interpolated: float | None
+    """Where the straight line between the two crosses the threshold."""
+
 
 Steps = Integer[np.ndarray, "evaluation"]
 Accuracy = Float[np.ndarray, "evaluation"]
@@ -26,6 +40,16 @@ def first_reached(
     if i == 0 or not np.isfinite(accuracy[i - 1]):
         return float(steps[i])
     return float(np.interp(threshold, accuracy[i - 1 : i + 1], steps[i - 1 : i + 1]))
+
+
+def crossing(steps: Steps, accuracy: Accuracy, threshold: float = THRESHOLD) -> Crossing:
+    """The first crossing of a threshold, with the two evaluations between which it lies."""
+    reached = np.flatnonzero(accuracy >= threshold)
+    if not len(reached):
+        return Crossing(None, None, None)
+    i = int(reached[0])
+    between = first_reached(steps, accuracy, threshold, interpolate=True)
+    return Crossing(int(steps[i - 1]) if i else None, int(steps[i]), between)
 
 
 def memorized_at(

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Inexact, Integer, Shaped
 
 from modgrok.arrays import when_jax_is_imported
+from modgrok.card import card
 from modgrok.errors import ModgrokError
 from modgrok.networks.architecture import Architecture, Parameters
 from modgrok.tasks import Signature
@@ -26,6 +27,14 @@ class Network:
         settings = ", ".join(f"{name}={value!r}" for name, value in self.architecture.settings().items())
         inputs = "×".join(map(str, self.signature.sizes)) or f"ℝ^{self.signature.dimension}"
         return f"Network({self.architecture.name}: {inputs} → {self.signature.outputs}, {settings}, {self.dtype})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it computes from what, and the arrays it is made of."""
+        inputs = "×".join(map(str, self.signature.sizes)) or f"ℝ^{self.signature.dimension}"
+        shapes = {name: f"{'×'.join(map(str, array.shape))} {array.dtype}" for name, array in self.tensors.items()}
+        known = {name: value for name, value in self.architecture.settings().items() if value is not None}
+        rows = {"inputs": inputs, "outputs": self.signature.outputs} | known | shapes
+        return card(f"{self.architecture.name} network", rows)
 
     @property
     def tensors(self) -> Parameters:

@@ -2,7 +2,6 @@
 
 import io
 import string
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.disk import write_bytes
+from modgrok.experiments.environment import in_notebook
 from modgrok.palette import GRAY, SERIES
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def context() -> "Iterator[None]":
 
 def grid(rows: int, columns: int, width: float = PAGE, height: float = 4.4, **more: Any) -> "tuple[Figure, Any]":
     """A figure and its array of axes. In a notebook it is shown when the cell ends; elsewhere no display is needed."""
-    if _in_notebook():
+    if in_notebook():
         from matplotlib import pyplot
 
         figure = pyplot.figure(figsize=(width, height), layout="constrained")
@@ -70,12 +70,6 @@ def grid(rows: int, columns: int, width: float = PAGE, height: float = 4.4, **mo
 
         figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **more)
-
-
-def _in_notebook() -> bool:
-    """Whether this is a kernel that shows figures under its cells."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 @contextmanager
@@ -120,6 +114,17 @@ def letter(panels: "Iterable[Axes]", titles: Iterable[str]) -> None:
 def note(figure: "Figure", text: str) -> None:
     """A line under the whole figure: what it was made with."""
     figure.supxlabel(text, fontsize=6.5, color=GRAY, x=0.5)
+
+
+def color_bar(panel: "Axes") -> None:
+    """What the colors of a panel's image stand for, at its side."""
+    figure: Any = panel.figure
+    bar = figure.colorbar(panel.images[0], ax=panel, fraction=0.046, pad=0.03)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=5.5, length=2, pad=1.5)
+    bar.ax.locator_params(nbins=4)
+    bar.ax.yaxis.get_offset_text().set_fontsize(5.5)
+    bar.formatter.set_powerlimits((-2, 3))
 
 
 def mark(panel: "Axes", place: int | float | None, name: str = "", side: str = "left") -> None:

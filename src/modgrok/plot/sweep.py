@@ -30,6 +30,11 @@ WORDS = {
     GROKKED: "share of runs that grok",
 }
 """Names on axes; others are the names of the settings."""
+ABSENCES = {
+    "grokked_at": ("some runs do not grok", "no run groks"),
+    "memorized_at": ("some runs do not memorize", "no run memorizes"),
+}
+"""What hollow points and crosses say of an outcome."""
 MOST_TICKS = 12
 
 
@@ -113,15 +118,16 @@ def _mark_absences(ax: "Axes", at: Any, middle: Any, row: "Sequence[Cell]", colo
     some = [0 < len(cell.values) < cell.ended for cell in row]
     none = [cell.ended > 0 and not cell.values for cell in row]
     if any(some):
-        ax.plot(at[some], middle[some], "o", mfc="white", mec=color, gid="some runs without")
+        ax.plot(at[some], middle[some], "o", mfc="white", mec=color, gid="some")
     if any(none):
         heights = np.full(sum(none), height)
-        ax.plot(at[none], heights, "x", color=color, transform=ax.get_xaxis_transform(), gid="all runs without")
+        ax.plot(at[none], heights, "x", color=color, transform=ax.get_xaxis_transform(), gid="none")
 
 
 def _legend(ax: "Axes", summary: "Summary") -> None:
-    for marker, label in (("o", "some runs without"), ("x", "all runs without")):
-        if any(line.get_gid() == label for line in ax.lines):
+    labels = ABSENCES.get(summary.outcome, ("some runs have no value", "no run has a value"))
+    for marker, which, label in zip("ox", ("some", "none"), labels, strict=True):
+        if any(line.get_gid() == which for line in ax.lines):
             ax.plot([], [], marker, mfc="white", color=GRAY, label=label)
     if ax.get_legend_handles_labels()[0]:
         ax.legend(title=None if summary.y is None else words(summary.y))

@@ -1,32 +1,26 @@
 """From a request to the report: plan, train, measure, draw, judge; every stage reads what the one before wrote."""
 
-import multiprocessing
-import os
-import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Experiment, Observer, Run, Store
+from modgrok.experiments import Observer, Store
 from modgrok.experiments.environment import host_environment
 from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.execution import Plan, execute, plan
 from modgrok.experiments.sweeps.results import Results
-from modgrok.plot import style
 from modgrok.reproduce.claim import Verdict
-from modgrok.reproduce.paper import DEFAULT, Paper, find_paper
+from modgrok.reproduce.measuring import Measuring, Say, draw, picture
+from modgrok.reproduce.paper import DEFAULT, find_paper
 from modgrok.reproduce.plan import shares
-from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session, write_record
+from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session
 from modgrok.reproduce.report import write_report
-from modgrok.reproduce.study import Numbers, Profile, Study
-from modgrok.text import duration
+from modgrok.reproduce.study import Profile, Study
 
-Say = Callable[[str], None]
 Watch = Callable[[Plan, dict[str, str]], AbstractContextManager[Observer | None]]
 """From what is to be trained, and the study that needs each run first, to the observer of its training."""
 
@@ -82,7 +76,7 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
     if request.from_numbers is not None:
         profile = paper.profile(copy_records(request.from_numbers, paper, out))
     else:
-        with Measuring(paper, profile, out, say) as measuring:
+        with Measuring(paper, profile, out, say, drawn=not request.numbers_only) as measuring:
             alone = [study for study in studies if not study.needs(profile)]
             measuring.start(alone)
             train(request, studies, profile, watch)
@@ -91,10 +85,13 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
     verdicts = {claim.name: claim.verdict(records) for claim in paper.claims}
     if request.numbers_only:
         return Outcome(verdicts, None)
-    wanted = studies if request.only else paper.studies
-    for path in draw([study for study in wanted if study.name in records], records, out):
-        if request.only:
-            say(f"figure: {path}")
+    if request.from_numbers is not None:
+        for study in studies if request.only else paper.studies:
+            if study.name in records:
+                draw(study, records[study.name], out)
+    for study in studies if request.only else ():
+        if study.draw is not None and study.name in records:
+            say(f"figure: {picture(out, study)}")
     return Outcome(verdicts, write_report(paper, profile, records, verdicts, out))
 
 
@@ -129,93 +126,3 @@ def train(request: Request, studies: Sequence[Study], profile: Profile, watch: W
 def _environment(store: Store, results: Results) -> dict[str, Any]:
     runs = (store.add(experiment) for experiment in results.experiments)
     return next((run.settings["environment"] for run in runs if (run.folder / "experiment.json").exists()), {})
-
-
-class Measuring:
-    """Computes and writes the numbers of studies: one after another in the end, or each in a process of its own as soon
-    as it can be where there are cores to spare."""
-
-    def __init__(self, paper: Paper, profile: Profile, out: Path, say: Say) -> None:
-        self.paper, self.profile, self.out, self.say = paper, profile, out, say
-        self.waiting: list[Study] = []
-        self.pool: Executor | None = None
-        self.started: list[tuple[Study, Future[float]]] = []
-
-    def __enter__(self) -> "Measuring":
-        if (spare := (os.cpu_count() or 1) // BLAS_THREADS) > 1:
-            self.pool = ProcessPoolExecutor(spare, multiprocessing.get_context("spawn"), _prepare_process)
-        return self
-
-    def start(self, studies: Sequence[Study]) -> None:
-        """These can be measured now: their runs have ended, or they need none."""
-        if self.pool is None:
-            self.waiting += studies
-            return
-        with _environment_of_processes():
-            for study in studies:
-                asked = (self.paper.key, self.profile.name, study.name, self.out)
-                self.started.append((study, self.pool.submit(measure, *asked)))
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if self.pool is not None:
-            self.pool.shutdown(wait=error is None, cancel_futures=error is not None)
-        if error is not None:
-            return
-        taken = [(study.name, future.result()) for study, future in self.started]
-        taken += [(s.name, measure(self.paper.key, self.profile.name, s.name, self.out)) for s in self.waiting]
-        for name, seconds in taken:
-            if seconds > 2:
-                self.say(f"{name}: numbers in {duration(seconds)}")
-
-
-BLAS_THREADS = 4
-"""Threads of one process that measures."""
-
-
-def _prepare_process() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The terminal's Ctrl-C is for the process that started this one.
-
-
-@contextmanager
-def _environment_of_processes() -> Iterator[None]:
-    """Processes started inside leave the GPU alone and use few threads each."""
-    told = {"JAX_PLATFORMS": "cpu"} | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(BLAS_THREADS))
-    before = {name: os.environ.get(name) for name in told}
-    os.environ.update(told)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
-
-
-def measure(paper: str, profile_name: str, study_name: str, out: Path) -> float:
-    """Computes and writes the numbers of one study; returns how long that took."""
-    found, store = find_paper(paper), Store(out / "runs")
-    profile = found.profile(profile_name)
-    (study,) = (study for study in found.studies if study.name == study_name)
-
-    def finished(experiment: Experiment) -> Run:
-        run = store.add(experiment)
-        if run.result is None:
-            raise ModgrokError(f"Run {run.id} has not ended; train it first.")
-        return run
-
-    began = time.monotonic()
-    write_record(out, study, profile, study.measure(profile, finished))
-    return time.monotonic() - began
-
-
-def draw(studies: Sequence[Study], records: dict[str, Numbers], out: Path) -> list[Path]:
-    """Draws figures from numbers, as PNG and SVG; returns where the former are."""
-    drawn = []
-    for study in studies:
-        if study.draw is None:
-            continue
-        with style.context():
-            figure = study.draw(records[study.name])
-        path = out / "figures" / f"{study.name}.png"
-        style.save(figure, path)
-        style.save(figure, path.with_suffix(".svg"))
-        drawn.append(path)
-    return drawn

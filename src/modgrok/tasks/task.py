@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from modgrok.card import card, table_picture
 from modgrok.errors import ModgrokError
 from modgrok.tasks.structure.verdict import Structure
 
 HOLE = -1
 """The entry of a table at an input that does not occur."""
 MOST_ENTRIES = 50_000_000
+SHOWN_ENTRIES = 10_000
+"""Up to this many entries a notebook is told the structure of a table unasked."""
 MOST_VARIABLES = MOST_ENTRIES.bit_length() - 1
 """More variables than this exceed `MOST_ENTRIES` even with two values each."""
 
@@ -105,6 +108,18 @@ class Task:
             return f"Task({self.name!r}, modulus={self.modulus}, arity={self.arity})"
         sizes = f"sizes={self.sizes}" if self.arity <= 4 else f"arity={self.arity}"
         return f"Task({self.name!r}, {sizes}, answers={self.answers})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table in colors, and what is known of it."""
+        rows: dict[str, Any] = {"variables": ", ".join(self.variables[:8]), "answers": self.answers}
+        if self.enumerable:
+            rows["inputs"] = len(self.present)
+            rows |= {"holes": self.holes} if self.holes else {}
+        if "structure" in self.__dict__ or (self.is_modular and self.table.size <= SHOWN_ENTRIES):
+            rows["structure"] = f"{self.structure.kind.replace('_', ' ')}: {self.structure.reason}"
+        flat = self.enumerable and self.vectors is None and self.arity == 2
+        modulus = f" mod {self.modulus}" if self.is_modular else ""
+        return card(f"{self.name}{modulus}", rows, table_picture(self.table, self.answers) if flat else "")
 
     @property
     def arity(self) -> int:

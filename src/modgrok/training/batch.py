@@ -43,7 +43,9 @@ def share_between_devices(
     sharing = min(most, len(devices), program.blocks(rows)[0])
     if runs == 1 and sharing > 1:
         return dataclasses.replace(program, shared=sharing), devices[:sharing]
-    return program, devices[:runs]
+    used = devices[:runs]
+    together = 1 if program.platform == "cpu" else -(-runs // len(used))
+    return dataclasses.replace(program, runs=together), used
 
 
 @lru_cache(maxsize=64)
@@ -129,10 +131,10 @@ def unstack(tree: Any, count: int) -> list[Any]:
 
 
 def select(tree: Any, runs: Sequence[int], devices: tuple[Any, ...]) -> Any:
-    """A smaller batch of some of the runs."""
+    """A smaller batch of some of the runs, by way of the host, where nothing has to be compiled for it."""
     sharding = NamedSharding(Mesh(np.array(devices), ("runs",)), PartitionSpec("runs"))
     chosen = np.asarray(runs)
-    return jax.tree.map(lambda leaf: jax.device_put(leaf[chosen], sharding), tree)
+    return jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf)[chosen], sharding), tree)
 
 
 def freeze(state: State, runs: Sequence[int]) -> State:

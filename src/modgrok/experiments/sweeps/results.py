@@ -13,6 +13,7 @@ class Results:
     """Outcomes by run, for a list of experiments that may name the same run twice."""
 
     def __init__(self, experiments: Sequence[Experiment], store: Store) -> None:
+        self.store = store
         runs = [store.add(experiment) for experiment in experiments]
         self.experiments = tuple(store.resolve(experiment) for experiment in experiments)
         """Resolved."""

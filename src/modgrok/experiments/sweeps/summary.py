@@ -74,6 +74,8 @@ class Summary:
 def summarize(sweep: Sweep, table: Table, outcome: str, x: str | None = None, y: str | None = None) -> Summary:
     """Groups the runs by x and y; without x, by the first one or two settings that are not repetitions."""
     varying = {name: tuple(values) for axis in sweep.axes for name, values in axis.items()}
+    if "task" in varying:
+        varying["task"] = tuple(table.names.get(text, text) for text in varying["task"])
     if x is None:
         x, y = _choose(varying, y)
     for name in filter(None, (x, y)):
@@ -88,7 +90,11 @@ def summarize(sweep: Sweep, table: Table, outcome: str, x: str | None = None, y:
         places.setdefault((at_y, at_x), []).append((ended, value))
     cells = tuple(tuple(_cell(places.get((at_y, at_x), [])) for at_x in x_values) for at_y in y_values)
     base = sweep.experiment
-    title = describe_task(base) if "task" not in varying and "modulus" not in varying else "sweep"
+    title = (
+        describe_task(base, table.names.get(base.task, ""))
+        if "task" not in varying and "modulus" not in varying
+        else "sweep"
+    )
     return Summary(title, outcome, x, y, x_values, y_values, cells)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from modgrok.card import grid
 from modgrok.errors import ModgrokError
 from modgrok.experiments.disk import write_bytes
 from modgrok.experiments.experiment import Experiment
@@ -20,7 +21,8 @@ OUTCOMES = {
         name: name
         for name in (
             "learning_rate train_accuracy test_accuracy train_loss test_loss "
-            "memorized_at grokked_at diverged_at seconds"
+            "memorized_after memorized_at memorized_interpolated grokked_after grokked_at grokked_interpolated "
+            "diverged_at seconds"
         ).split()
     },
 }
@@ -37,13 +39,33 @@ class Table(dict[str, list[Any]]):
     come the run and its outcome, None where there is none (yet).
     """
 
-    def __init__(self, columns: dict[str, list[Any]], settings: tuple[str, ...]) -> None:
+    def __init__(
+        self, columns: dict[str, list[Any]], settings: tuple[str, ...], names: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(columns)
+        self.names = dict(names or {})
+        """What tasks are called here that the sweep calls otherwise, by what it calls them."""
         self.settings = settings
         """The names of the columns that are settings."""
 
     def __missing__(self, name: str) -> list[Any]:
         raise ModgrokError(f"The table has no column {name!r}; it has {', '.join(self)}.")
+
+    def __repr__(self) -> str:
+        ended = sum(status != "unfinished" for status in self["status"])
+        varying = ", ".join(self.varying) or "nothing"
+        return f"Table({len(self['run'])} runs, {ended} of them ended; {varying} varies; columns {', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what varies, and what came out."""
+        shown = [*self.varying, "status", "test_accuracy", "memorized_at", "grokked_at"]
+        columns = [self[name] for name in shown]
+        return grid(shown, list(zip(*columns, strict=True)), len(self["run"]))
+
+    @property
+    def varying(self) -> list[str]:
+        """The settings that are not the same in all runs."""
+        return [name for name in self.settings if len({repr(value) for value in self[name]}) > 1]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -59,8 +81,29 @@ class Table(dict[str, list[Any]]):
         try:
             import pandas
         except ModuleNotFoundError as error:
-            raise ModgrokError("A data frame needs pandas: pip install pandas.") from error
+            raise ModgrokError("A data frame needs pandas: pip install 'modgrok[frames]'.") from error
         return pandas.DataFrame(self)
+
+    def to_polars(self) -> Any:
+        """The table as a data frame of polars."""
+        try:
+            import polars
+        except ModuleNotFoundError as error:
+            raise ModgrokError("This data frame needs polars: pip install 'modgrok[frames]'.") from error
+        return polars.DataFrame(self._uniform())
+
+    def to_xarray(self) -> Any:
+        """The outcomes as arrays over the settings that vary, one axis each; nothing where no run has a place."""
+        try:
+            import xarray
+        except ModuleNotFoundError as error:
+            raise ModgrokError("Arrays with axes need xarray: pip install 'modgrok[frames]'.") from error
+        axes = self.varying
+        if not axes:
+            raise ModgrokError("Arrays need a setting that varies, and none does in this table.")
+        outcomes = [name for name in self if name not in self.settings]
+        frame = self.to_pandas().set_index(axes)[outcomes]
+        return xarray.Dataset.from_dataframe(frame)
 
     def to_csv(self) -> str:
         """Comma-separated text with a header; empty where there is no value."""
@@ -105,8 +148,10 @@ def sweep_table(sweep: Sweep, results: Results) -> Table:
     other = [name for name in base if base[name] != defaults[name]]
     names = dict.fromkeys(("task", "modulus", *sweep.names, *other))
     settings = {name: [getattr(e, name) for e in sweep.experiments] for name in names}
+    called = {text: results.store.task_name(text) for text in dict.fromkeys(settings["task"])}
+    settings["task"] = [called[text] for text in settings["task"]]
     outcomes: list[Mapping[str, Any]] = [results.outcomes.get(i, UNFINISHED) for i in results.ids]
     measures = dict.fromkeys(name for result in results.outcomes.values() for name in result.measures)
     shown = OUTCOMES | {name: name for name in measures}
     columns = {name: [outcome.get(key) for outcome in outcomes] for name, key in shown.items()}
-    return Table(settings | {"run": results.ids} | columns, tuple(settings))
+    return Table(settings | {"run": results.ids} | columns, tuple(settings), called)

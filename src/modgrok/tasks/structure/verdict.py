@@ -7,6 +7,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Int
 
+from modgrok.card import card
+from modgrok.tasks.polynomial import spell
+
 Kind = Literal["sum", "function_of_sum", "product", "function_of_product", "none", "unknown"]
 
 
@@ -27,7 +30,7 @@ class Coordinate:
     """The answer where some variable has no place; None where all have one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Structure:
     """A verdict, verified on the whole table, with its witnesses."""
 
@@ -39,6 +42,18 @@ class Structure:
     """f1, f2, … (or g1, g2, …) as tables over Z_p; empty for `none` and `unknown`."""
     outer: Int[np.ndarray, "p"] | None = None
     """F as a table over Z_p: the identity for `sum` and `product`; values of F that never occur are 0."""
+
+    def __repr__(self) -> str:
+        return f"Structure({self.kind.replace('_', ' ')} mod {self.modulus}: {self.reason})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the verdict, and the functions as polynomials where short ones exist."""
+        letter = "g" if self.is_product else "f"
+        found = {f"{letter}{s + 1}(n{s + 1})": spell(part, f"n{s + 1}") for s, part in enumerate(self.parts)}
+        if self.outer is not None and self.kind.startswith("function_of"):
+            found["F(x)"] = spell(self.outer, "x")
+        spelt = {name: text or "no short polynomial" for name, text in found.items()}
+        return card(f"{self.kind.replace('_', ' ')} mod {self.modulus}", {"why": self.reason} | spelt)
 
     @property
     def known(self) -> bool:

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
-from jaxtyping import Array, Float16, Float32, Int32
+from jaxtyping import Array, Float, Float16, Float32, Int32
 
 HALF, SINGLE, INTEGER = jnp.float16, jnp.float32, jnp.int32
 HALF_MAX = 65504.0
@@ -254,7 +254,7 @@ def column_sums(
     function: Function,
     prefactors: Prefactors,
     columns: Float32[Array, "S p N"],
-    d_z: Float16[Array, "row width"],
+    d_z: Float[Array, "row width"],
     places: Places,
     of_columns: Float32[Array, "N"],
     tile: Tile,

@@ -1,10 +1,7 @@
 """Batches train one after another on this process's devices, each spread over all of them."""
 
-import contextlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Sequence
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import Speed, check_memory
@@ -12,33 +9,8 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Failure, out_of_memory, plan_experiments
 from modgrok.experiments.store import Store
+from modgrok.experiments.sweeps.engines.compilers import Wait, compiling_ahead
 from modgrok.experiments.sweeps.engines.engine import Engine
-
-MOST_COMPILERS = 6
-"""Programs that are compiled at the same time."""
-
-
-@contextlib.contextmanager
-def compiling_ahead(batches: Sequence[Batch]) -> Iterator[None]:
-    """Compiles later batches on idle cores while earlier ones train on a GPU; what fails here fails again, and is told,
-    when its turn comes."""
-    import jax
-
-    from modgrok.experiments.batch_training import precompile
-    from modgrok.training.compilation_cache import enable_cache
-    from modgrok.training.devices import cores
-
-    devices, workers = tuple(jax.local_devices()), min(MOST_COMPILERS, cores() // 2)
-    if devices[0].platform == "cpu" or workers < 2 or enable_cache() is None:
-        yield
-        return
-    pool = ThreadPoolExecutor(workers)
-    for batch in batches[1:]:
-        pool.submit(precompile, batch, devices)
-    try:
-        yield
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 class LocalEngine(Engine):
@@ -68,17 +40,16 @@ class LocalEngine(Engine):
 
     def train(self, batches: Sequence[Batch], store: Store, observer: Observer) -> list[Failure]:
         """Trains everything that can be trained; returns what could not."""
+        with compiling_ahead(batches) as compiled:
+            return self._train(batches, store, observer, compiled)
+
+    def _train(self, batches: Sequence[Batch], store: Store, observer: Observer, compiled: Wait) -> list[Failure]:
         from modgrok.experiments.trainer import train_stored
 
-        with compiling_ahead(batches):
-            return self._train(batches, store, observer, train_stored)
-
-    def _train(
-        self, batches: Sequence[Batch], store: Store, observer: Observer, train_stored: Callable[..., Any]
-    ) -> list[Failure]:
         queue, failures = deque(batches), list[Failure]()
         while queue:
             batch = queue.popleft()
+            compiled(batch)
             try:
                 train_stored(batch.experiments, store, observer)
             except ModgrokError:
