@@ -4,7 +4,7 @@ from typing import Any
 
 from modgrok.reproduce.accelerators.profile import BASELINE
 from modgrok.reproduce.accelerators.studies import TITLES, middle
-from modgrok.reproduce.claim import Verdict, claim, decide
+from modgrok.reproduce.claim import Verdict, claim, decide, not_run
 from modgrok.reproduce.study import Numbers
 from modgrok.text import NONE, number, spread
 
@@ -35,6 +35,11 @@ def _faster(studies: tuple[Numbers, ...], *names: str) -> Verdict:
     ratios: list[Any] = [
         min((ratio for name in names if (ratio := _ratio(n, name)) is not None), default=None) for n in studies
     ]
+    if all(ratio is None for ratio in ratios):
+        return not_run(
+            "On no task do most seeds get there at the rate and decay that the search chose: a longer search says more.",
+            _measured(studies, *names),
+        )
     won = [ratio is not None and ratio < FASTER for ratio in ratios]
     shown = ", ".join(NONE if ratio is None else number(ratio) for ratio in ratios)
     return decide(
@@ -48,7 +53,8 @@ def _faster(studies: tuple[Numbers, ...], *names: str) -> Verdict:
 
 THRESHOLD = (
     "median steps to 95 % test accuracy below 0.8 of AdamW's, both tuned by the same search, on most tasks; remark "
-    "where not on all"
+    "where not on all, no "
+    "verdict where the search finds no rate and decay with which it gets there"
 )
 
 
