@@ -37,7 +37,8 @@ def _faster(studies: tuple[Numbers, ...], *names: str) -> Verdict:
     ]
     if all(ratio is None for ratio in ratios):
         return not_run(
-            "On no task do most seeds get there at the rate and decay that the search chose: a longer search says more.",
+            "On no task do most seeds get there at the rate and decay that the search chose: a longer search says "
+            "more.",
             _measured(studies, *names),
         )
     won = [ratio is not None and ratio < FASTER for ratio in ratios]
@@ -53,8 +54,7 @@ def _faster(studies: tuple[Numbers, ...], *names: str) -> Verdict:
 
 THRESHOLD = (
     "median steps to 95 % test accuracy below 0.8 of AdamW's, both tuned by the same search, on most tasks; remark "
-    "where not on all, no "
-    "verdict where the search finds no rate and decay with which it gets there"
+    "where not on all, no verdict where the search finds no rate and decay with which it gets there"
 )
 
 

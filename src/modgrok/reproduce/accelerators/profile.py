@@ -97,10 +97,9 @@ FULL = dataclasses.replace(
     },
     width=256,
     steps=3_000,
-    rates=(3.0, 10.0, 30.0),
-    seeds=3,
+    rates=(1.0, 3.0, 10.0, 30.0),
 )
-"""p = 97 and S5, nine trials for each contestant, three seeds compared, for a GPU."""
+"""p = 97 and S5, twelve trials for each contestant, two seeds compared, for a GPU."""
 TINY = dataclasses.replace(
     QUICK,
     name="tiny",
