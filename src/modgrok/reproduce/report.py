@@ -101,9 +101,10 @@ class Report:
         trained = "; ".join(describe(study.needs(self.profile)))
         settings = f"Settings: {_plain(trained)}." if trained else "Nothing is trained for this figure."
         numbers = record_path(Path(), study)
+        title = _plain(study.title if study.beyond else f"{_label(study.name)}: {study.title}")
         return (
-            f'<a id="{study.name}"></a>\n\n### {_label(study.name)}: {_plain(study.title)}\n\n'
-            f"![{_label(study.name)}: {_plain(study.title)}](figures/{study.name}.png)\n\n{_plain(study.caption)}\n\n"
+            f'<a id="{study.name}"></a>\n\n### {title}\n\n'
+            f"![{title}](figures/{study.name}.png)\n\n{_plain(study.caption)}\n\n"
             f"<small>{settings} Numbers: [{numbers}]({numbers}). Alone: `{self.command(study.name)}`</small>"
         )
 

@@ -135,8 +135,9 @@ def draw(n: Numbers) -> Any:
         panels[2, column].set(ylabel="sum of squared weights", xlabel="step", yscale="log")
         for panel in panels[:, column]:
             panel.set_xscale("log")
-            style.mark(panel, found["forming_from"], "circuit" if panel is panels[0, column] else "")
-            style.mark(panel, found["cleaning_from"], "clean-up" if panel is panels[0, column] else "")
+            first = panel is panels[0, column]
+            style.mark(panel, found["forming_from"], "circuit" if first else "", "right")
+            style.mark(panel, found["cleaning_from"], "clean-up" if first else "")
             style.mark(panel, found["clean_at"])
     panels[0, 0].legend(loc="lower left", fontsize=6)
     panels[1, 0].legend(loc="upper left", fontsize=6)
