@@ -33,7 +33,7 @@ def test_tables(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     cli.main(["bench", "--modulus", "7", "--width", "16", "--runs", "1"])
     text = capsys.readouterr().out
     assert "2 ms" in text
-    assert "50%" in text
+    assert "50\u202f%" in text
 
 
 def test_contestants_take_turns_in_another_order_each_round() -> None:

@@ -1,11 +1,16 @@
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from modgrok import cli
+from modgrok.closed_form import solve
 from modgrok.experiments import Store
 from modgrok.networks import save_network
+from modgrok.tasks import task
 
 
 def test_a_grokked_network_is_made_of_waves(run_json: Any, grokked: Path) -> None:
@@ -62,6 +67,24 @@ def test_networks_in_files(run_json: Any, grokked: Path, tmp_path: Path) -> None
     bare = tmp_path / "bare.safetensors"
     save_network(run.network, bare)
     assert run_json("inspect", str(bare), "--task", "n+m")["accuracy"] == result["accuracy"]
+
+
+def test_weights_of_other_programs(run_json: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    network = solve(task("n + m", 7), "exact")
+    matrices = {"first": network.w_in.reshape(network.width, -1), "last": network.w_out}
+    np.savez(tmp_path / "foreign.npz", **matrices)
+    save_file({name: np.ascontiguousarray(m) for name, m in matrices.items()}, tmp_path / "foreign.safetensors")
+    for name in ("foreign.npz", "foreign.safetensors"):
+        assert run_json("inspect", str(tmp_path / name), "--task", "n+m")["accuracy"] == 1
+
+
+def test_other_networks_are_drawn_by_their_curves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ("--modulus", "5", "--network", "mlp", "--width", "8", "--steps", "3", "--evaluations", "3")
+    cli.main(["train", "n + m", *small, "--store", str(tmp_path)])
+    picture = tmp_path / "curves.png"
+    cli.main(["inspect", "last", "--figure", str(picture), "--store", str(tmp_path)])
+    assert picture.stat().st_size > 1000
+    assert "Figure:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

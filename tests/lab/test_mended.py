@@ -112,7 +112,9 @@ SHOWN = {
 }
 
 
-def test_runs_of_every_kind_open_with_the_panels_that_apply(open_lab: Any, runs: dict[str, str]) -> None:
+def test_runs_of_every_kind_open_with_the_panels_that_apply(
+    open_lab: Any, runs: dict[str, str], shared: Any, chromium: Any, watch: Any, tmp_path: Path
+) -> None:
     page = open_lab()
     for name, shown in SHOWN.items():
         page.evaluate(f"location.hash = 'run={runs[name]}'")
@@ -133,6 +135,16 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(open_lab: Any, runs:
     page.evaluate(f"location.hash = 'run={runs['integers']}'")
     expect(page.locator("#embedding .sentence")).not_to_contain_text("of the power")
     expect(page.locator("#embedding .histogram")).to_be_hidden()
+    context = chromium.new_context(offline=True)
+    for name in ("transformer", "parity"):
+        file = tmp_path / f"{name}.html"
+        file.write_bytes(page.request.get(f"http://127.0.0.1:{shared.port}/api/runs/{runs[name]}/replay").body())
+        replayed = watch(context)
+        replayed.page.goto(file.as_uri())
+        expect(replayed.page.locator("#panels > .panel:visible")).to_have_count(len(SHOWN[name]))
+        expect(replayed.page.locator("#step")).to_have_text("step 4")
+        assert (replayed.problems, replayed.hosts) == ([], set())
+    context.close()
 
 
 def test_a_network_is_drawn_while_its_neurons_are_few(open_lab: Any, runs: dict[str, str]) -> None:

@@ -75,6 +75,8 @@ def test_balanced_choices_keep_no_diagonals() -> None:
         ("random", [4, 7, 8, 11, 19, 21]),
         ("balanced", [0, 2, 3, 6, 7, 19]),
         ("answers", [6, 7, 12, 15, 18, 22]),
+        ("lines", [1, 3, 6, 13, 14, 17]),
+        ("expander", [6, 8, 11, 13, 15, 19]),
     ],
 )
 def test_a_split_is_the_same_everywhere(sampling: str, first: list[int]) -> None:

@@ -193,7 +193,7 @@ def test_a_mapped_batch_is_its_runs_within_rounding(plain):
         when = (np.int32(0), np.int32(20), np.bool_(True))
         alone = plain.jit(partial(loop.advance, program))
         mapped = plain.jit(jax.vmap(partial(loop.advance, program), in_axes=(0,) * 4 + (None,) * 3))
-        together = unstack(mapped(*stack(runs, program, (jax.devices()[0],)), *when), 4)
+        together = unstack(mapped(*stack(runs, program, (jax.devices()[0],)), *when), range(4), 4)
         for run, in_batch in zip(runs, together, strict=True):
             for one, other in zip(jax.tree.leaves(alone(*run, *when)), jax.tree.leaves(in_batch), strict=True):
                 np.testing.assert_allclose(one, other, rtol=VMAP_TOLERANCE, atol=VMAP_TOLERANCE * np.abs(one).max())

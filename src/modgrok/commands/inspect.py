@@ -16,11 +16,15 @@ from modgrok.experiments.analysis import STRONGEST, Analysis, analyse, overview
 from modgrok.experiments.store import check_intact
 from modgrok.measures.cleaning import CAUTIONS
 from modgrok.networks import Network
-from modgrok.networks.storage import read_network
+from modgrok.networks.foreign import load
+from modgrok.networks.storage import StoredNetwork, read_network
+from modgrok.networks.tensors import read_tensors
 from modgrok.tasks import Task
 from modgrok.tasks import task as find_task
 from modgrok.text import count, number, percent
 
+FILES = (".safetensors", ".npz", ".pt", ".pth")
+"""Suffixes of weights in files, this program's and others'."""
 BAR = 30
 """Length of the longest bar of the table of frequencies."""
 
@@ -31,13 +35,14 @@ class Inspect(InStore):
     and how far it is from the closed form."""
 
     run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
-    """A run's id or the beginning of it, last for the latest, or a .safetensors file."""
+    """A run's id or the beginning of it, last for the latest, or a file with weights: a .safetensors file, or two
+    matrices of another program in one, in .npz or in a PyTorch state dict, .pt."""
     step: int | None = None
     """Inspect the weights kept at this step; by default those at the end."""
     top: int = STRONGEST
     """How many of the strongest frequencies to show, and to keep alone in the cleaning table."""
     task: str | None = None
-    """The function that a .safetensors file computes, where the file does not say."""
+    """The function that the weights in a file compute, where the file does not say."""
     figure: Path | None = None
     """Write a picture to this .png, .svg or .pdf file: of a network that has no waves and phases its curves."""
 
@@ -56,7 +61,7 @@ def main(argv: list[str]) -> None:
     """Load, analyse, draw, print."""
     arguments = parse(Inspect, "inspect", argv)
     require_suffix(arguments.figure, *FIGURES)
-    subject = _from_file(arguments) if arguments.run.endswith(".safetensors") else _from_store(arguments)
+    subject = _from_file(arguments) if arguments.run.endswith(FILES) else _from_store(arguments)
     if subject.network.architecture.name != "two-layer" or not subject.task.is_modular:
         _look(subject, arguments)
         return
@@ -102,7 +107,7 @@ def _look(subject: Subject, arguments: Inspect) -> None:
 
 def _from_store(arguments: Inspect) -> Subject:
     if arguments.task is not None:
-        raise ModgrokError("A run knows its task; --task is for .safetensors files.")
+        raise ModgrokError("A run knows its task; --task is for files.")
     run = Store(arguments.store).find(arguments.run)
     check_intact(run)
     if arguments.step is not None:
@@ -115,12 +120,19 @@ def _from_store(arguments: Inspect) -> Subject:
 def _from_file(arguments: Inspect) -> Subject:
     path = Path(arguments.run)
     if arguments.step is not None:
-        raise ModgrokError("A .safetensors file holds the weights of one step; leave out --step.")
-    network, settings = read_network(path)
+        raise ModgrokError("A file holds the weights of one step; leave out --step.")
+    network, settings = _read(path)
     text = arguments.task or settings.get("expression") or settings.get("task")
     if not isinstance(text, str):
         raise ModgrokError(f"{path} does not say which function it computes; name it with --task.")
     return Subject(str(path), network, find_task(text, network.modulus), None, None)
+
+
+def _read(path: Path) -> StoredNetwork:
+    """Weights that modgrok wrote, with what it wrote beside them; or those of another program."""
+    if path.suffix == ".safetensors" and "modgrok" in read_tensors(path).metadata:
+        return read_network(path)
+    return StoredNetwork(load(path), {})
 
 
 def _draw(subject: Subject, analysis: Analysis, path: Path) -> None:

@@ -58,7 +58,7 @@ class Profile:
             "loss": "cross_entropy",
             "width": self.width,
             "steps": self.steps,
-            "evaluations": 150,
+            "evaluations": 100,
             "snapshots": 0,
             "until": 0,
             "threshold": KNOWN,
@@ -76,17 +76,17 @@ class Profile:
 QUICK = Profile(
     name="quick",
     tasks={
-        "figN": {"task": "n + m", "modulus": 23, "fraction": 0.6},
-        "figP": {"task": "n * m", "modulus": 23, "fraction": 0.6},
+        "figN": {"task": "n + m", "modulus": 19, "fraction": 0.65},
+        "figP": {"task": "n * m", "modulus": 19, "fraction": 0.65},
         "figG": {"task": "group:S4", "fraction": 0.7},
     },
-    width=96,
-    steps=1_200,
+    width=64,
+    steps=800,
     rates=(3.0, 10.0),
     decays=(0.0, 1.0, 3.0),
     seeds=2,
 )
-"""Two CPU cores: p = 23, S4 instead of S5, six trials for each contestant, two seeds compared."""
+"""Two CPU cores: p = 19, S4 instead of S5, six trials for each contestant, two seeds compared."""
 FULL = dataclasses.replace(
     QUICK,
     name="full",
@@ -97,7 +97,7 @@ FULL = dataclasses.replace(
     },
     width=256,
     steps=3_000,
-    rates=(1.0, 3.0, 10.0),
+    rates=(3.0, 10.0, 30.0),
     seeds=3,
 )
 """p = 97 and S5, nine trials for each contestant, three seeds compared, for a GPU."""

@@ -8,7 +8,7 @@ from modgrok.experiments import Experiment, Run
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.profile import Profile, natural_unit
-from modgrok.reproduce.gromov2023.times import draw_times, step_axis, summary
+from modgrok.reproduce.gromov2023.times import LINES, draw_times, step_axis, summary
 from modgrok.reproduce.gromov2023.transitions import bars, known, transition
 from modgrok.reproduce.gromov2023.tuning import ADAMW_DECAY, trial_run
 from modgrok.reproduce.study import Numbers, Study, Tree, results
@@ -100,11 +100,12 @@ def draw(n: Numbers) -> Any:
     left.set_xlim(T[0], T[-1])
     for i, (name, found) in enumerate(n["curves"].items()):
         middle, below, above = bars(found)
-        left.plot(T, middle, color=SERIES[i], marker=MARKERS[i], markevery=4, label=name)
+        left.plot(T, middle, color=SERIES[i], marker=MARKERS[i], ls=LINES[i % len(LINES)], markevery=4)
         inside = np.array([known(one) for one in found])
         low, high = np.array(middle) - below, np.array(middle) + above
         left.fill_between(T, low, high, where=inside, color=SERIES[i], alpha=0.15, linewidth=0)
         draw_times(right, n["fractions"], n["summary"][name], i, name)
+    left.set_ylim(n["fractions"][0] - 0.03, n["fractions"][-1] + 0.03)
     left.set_xlabel("budget of steps, T")
     left.set_ylabel(r"critical fraction $\alpha_c(T)$")
     step_axis(right, n["steps"], len(n["curves"]))

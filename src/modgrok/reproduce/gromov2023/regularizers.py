@@ -57,6 +57,7 @@ def draw(n: Numbers) -> Any:
         right.errorbar(middle, places, xerr=[below, above], label=f"T = {count(budget)}", **look)
     right.set_yticks(range(len(names)), names)
     right.set_ylim(len(names) - 0.5, -0.5)
+    right.set_ylabel("optimizer")
     right.set_xlabel(r"critical fraction $\alpha_c(T)$")
     right.legend(fontsize=6)
     style.letter(panels, ("time, at the best settings", "data, at the best settings"))

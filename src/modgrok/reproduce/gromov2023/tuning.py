@@ -207,8 +207,8 @@ def draw(n: Numbers) -> Any:
     figure.legend(shown.values(), shown, fontsize=6.5, ncols=4, loc="outside upper center")
     for panel in panels[1]:
         panel.set_xlabel("learning rate")
-    for panel in panels[:, 0]:
-        panel.set_ylabel("steps until test accuracy ≥ 99 %")
+    for panel in panels.flat:
+        panel.set_ylabel("steps until test accuracy ≥ 99 %", fontsize=7)
     style.note(
         figure,
         f"n + m mod {n['modulus']}, N = {n['width']}; median and range of {n['seeds']} seeds, of the strengths of a "
