@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
-TESTING := $(patsubst %,$(VENV)/with-%,dev dist docs export ray)
+TESTING := $(patsubst %,$(VENV)/with-%,dev digits dist docs export ray)
 
 .PHONY: test reproduce docs dist attacks install format chromium axe
 
@@ -25,9 +25,9 @@ docs: $(VENV)/with-docs
 dist: $(VENV)/with-dist
 	$(BIN)/python -m build --no-isolation
 
-# Half an hour of crashes, full disks, changed files, lies and signals; writes the table of docs/reliability.md.
+# Half an hour of crashes, full disks, changed files, lies, fuzzed input, hostile requests and signals; writes the table of docs/reliability.md.
 attacks: $(TESTING)
-	for name in faults mutations lying_files command_lines signals; do \
+	for name in faults mutations lying_files command_lines expressions hostile_requests signals; do \
 	  $(BIN)/python benchmarks/attacks/$$name.py --write || exit 1; \
 	done
 

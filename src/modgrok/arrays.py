@@ -19,6 +19,15 @@ def namespace(x: Any) -> ModuleType:
     return jax.numpy
 
 
+def without_gradient(x: Any) -> Any:
+    """The same numbers, as constants to a derivative."""
+    if namespace(x) is np:
+        return x
+    import jax
+
+    return jax.lax.stop_gradient(x)
+
+
 def when_jax_is_imported(action: Callable[[], None]) -> None:
     """Does something once JAX is there: now, or when somebody imports it, without importing it for that."""
     if "jax" in sys.modules:

@@ -21,7 +21,7 @@ class Process:
     is_program = False
     """Whether it is the program `modgrok`, not a user's own, which is not ours to end."""
     received = 0
-    """The last signal that training was asked to stop by."""
+    """The signal that training or a server was asked to stop by."""
 
 
 def catch(handler: Callable[[int, Any], None]) -> dict[int, Any]:
@@ -43,6 +43,7 @@ def end_at_once(number: int, frame: Any = None) -> None:
 
 def interrupt(number: int, frame: Any = None) -> None:
     """The handler of a program around a server, which is asked to end by SIGTERM, its own way."""
+    Process.received = Process.received or number
     if signal.getsignal(signal.SIGTERM) not in (interrupt, signal.SIG_IGN):
         return signal.raise_signal(signal.SIGTERM)
     raise KeyboardInterrupt

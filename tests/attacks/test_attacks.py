@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-CASES = {"faults": 20, "mutations": 15, "lying_files": 20, "command_lines": 60, "signals": 3}
+CASES = {
+    "faults": 20,
+    "mutations": 15,
+    "lying_files": 20,
+    "command_lines": 60,
+    "expressions": 300,
+    "hostile_requests": 60,
+    "signals": 3,
+}
 
 
 @pytest.mark.filterwarnings("default")

@@ -36,7 +36,7 @@ def test_a_grokked_network_is_made_of_waves(run_json: Any, grokked: Path) -> Non
 def test_tables(capsys: pytest.CaptureFixture[str], grokked: Path) -> None:
     cli.main(["inspect", "last", "--store", str(grokked)])
     text = capsys.readouterr().out
-    for words in ("φ1 + φ2 − φ3", "waves only", "power in waves", "strongest", "closed form"):
+    for words in ("φ1 + φ2 − φ3", "waves only", "power in waves", "strongest", "closed form", "100 % on anything"):
         assert words in text
 
 

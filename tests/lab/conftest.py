@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ import playwright.sync_api as playwright
 import pytest
 
 from modgrok.closed_form import solve
-from modgrok.experiments import Experiment, Store
+from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.outcome import Progress
 from modgrok.lab.server import Lab
 from modgrok.measures import average_ipr
@@ -41,11 +42,25 @@ FLAGS = [
 ]
 expect = playwright.expect
 
+CACHE = tempfile.TemporaryDirectory(prefix="modgrok-")
+"""What one lab has compiled, the next need not."""
+
 PORT, TOKEN = 8642, "the-token"
 TINY = Experiment("n + m", 13, 64, fraction=0.7, lr=0.1, steps=30, evaluations=12, snapshots=5)
 NOISE = dataclasses.replace(TINY, seed=9, lr=0.001)
 LONG = Experiment("+".join(["n*m^2"] * 60), 13, 8, lr=0.1, steps=5, evaluations=3, snapshots=2)
+SMALL = Experiment("n + m", 7, 12, fraction=0.7, lr=0.1, steps=5, evaluations=3, snapshots=2)
 PRODUCT = Experiment("n * m", 11, 24, fraction=0.7, lr=0.1, steps=20, evaluations=8, snapshots=0)
+SHORT = {"steps": 4, "evaluations": 4, "snapshots": 2}
+KINDS = {
+    "transformer": Experiment("n + m", 7, 16, network="transformer", heads=2, **SHORT),
+    "embedding": Experiment("n * m", 11, 16, network="embedding-mlp", embedding=8, record=("rqi",), **SHORT),
+    "group": Experiment("group:S3", network="mlp", width=16, **SHORT),
+    "parity": Experiment("parity:8,2", network="mlp", width=16, examples=40, **SHORT),
+    "integers": Experiment("add:10", network="embedding-mlp", width=16, embedding=4, **SHORT),
+    "three": Experiment("n1 + n2 + n3", 5, 16, activation="x^3", **SHORT),
+}
+"""A run of every kind."""
 
 
 @pytest.fixture(scope="session")
@@ -58,8 +73,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def many(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with five more seeds, a run that never left its noise, and one whose function is long."""
+def many(written: Path, kinds: dict[str, Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with five more seeds, a run that never left its noise, one whose function is long, one of few neurons
+    and runs of every kind."""
     folder = tmp_path_factory.mktemp("many") / "store"
     shutil.copytree(written, folder)
     store = Store(folder)
@@ -67,7 +83,17 @@ def many(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_run(store, dataclasses.replace(TINY, seed=seed, snapshots=0, evaluations=4).resolve())
     write_run(store, NOISE.resolve(), moves=False)
     write_run(store, LONG.resolve(), moves=False)
+    write_run(store, SMALL.resolve())
+    for run in kinds.values():
+        shutil.copytree(run.folder, folder / run.id)
     return folder
+
+
+@pytest.fixture(scope="session")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """A run of every kind, none of them trained."""
+    store = Store(tmp_path_factory.mktemp("kinds"))
+    return {name: write_untrained(store, experiment.resolve()) for name, experiment in KINDS.items()}
 
 
 @pytest.fixture
@@ -99,7 +125,28 @@ def write_run(store: Store, experiment: Experiment, moves: bool = True) -> None:
     run.finish(progress.result(run.id, "finished", 1.0), network)
 
 
-def _measure(network: Network, experiment: Experiment) -> dict[str, float]:
+def write_untrained(store: Store, experiment: Experiment) -> Run:
+    """Stores a run of any kind whose weights stay as they begin."""
+    run, task = store.add(experiment), experiment.load_task()
+    run.begin(experiment, {})
+    progress, rng = Progress(experiment), np.random.default_rng(0)
+    shapes = experiment.architecture.shapes(task.signature)
+    weights = {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
+    network = Network(experiment.architecture, task.signature, weights)
+    scores = {f"{part}_{what}": 0.5 for part in ("train", "test") for what in ("loss", "accuracy")}
+    if task.table is not None:
+        scores |= _scores(network, experiment)
+    evaluated, kept = experiment.schedule
+    for step in evaluated.tolist():
+        progress.add({"step": step} | scores | dict.fromkeys(experiment.record, step / 4))
+        if step in kept:
+            run.keep(step, network)
+    run.append(progress.unwritten())
+    run.finish(progress.result(run.id, "finished", 1.0), network)
+    return run
+
+
+def _scores(network: Network, experiment: Experiment) -> dict[str, float]:
     task = experiment.load_task()
     parts = zip(("train", "test"), experiment.split.divide(task), strict=True)
     inputs = grid(task.sizes)
@@ -107,6 +154,13 @@ def _measure(network: Network, experiment: Experiment) -> dict[str, float]:
     return {
         **{f"{name}_loss": float(found.loss) for name, found in scores.items()},
         **{f"{name}_accuracy": float(found.accuracy) for name, found in scores.items()},
+    }
+
+
+def _measure(network: Network, experiment: Experiment) -> dict[str, float]:
+    task = experiment.load_task()
+    return {
+        **_scores(network, experiment),
         "norm_in": float(np.linalg.norm(network.w_in)),
         "norm_out": float(np.linalg.norm(network.w_out)),
         "gradient_in": 0.0,
@@ -194,6 +248,15 @@ def client(bare: Client) -> Client:
     return bare
 
 
+@pytest.fixture
+def kinds_client(kinds: dict[str, Run]) -> Client:
+    """The same of the store with runs of every kind."""
+    folder = next(iter(kinds.values())).folder.parent
+    client = Client(Lab(Store(folder), PORT, TOKEN).app, f"127.0.0.1:{PORT}")
+    client.headers["x-modgrok-token"] = TOKEN
+    return client
+
+
 class LabProcess:
     """`modgrok lab` as a person starts it."""
 
@@ -203,7 +266,7 @@ class LabProcess:
             [*command, "--port", str(port), "--store", str(folder)],
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONWARNINGS": "default"},
+            env=os.environ | {"PYTHONWARNINGS": "default", "MODGROK_CACHE": CACHE.name},
         )
         assert self.process.stderr is not None
         line = self.process.stderr.readline()
@@ -211,11 +274,11 @@ class LabProcess:
         assert found, line + self.process.stderr.read()
         self.url, self.port, self.token = found[0], int(found[1]), found[2]
 
-    def close(self) -> int:
-        """Ctrl-C, and the exit code."""
-        self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=30)
-        return self.process.returncode
+    def close(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str]:
+        """Ends it by a signal, Ctrl-C unless told; the exit code, and what it said."""
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=30)
+        return self.process.returncode, said
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Small things that were wrong once, each seen as a person sees it."""
 
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import playwright.sync_api as playwright
 import pytest
 
-from modgrok.experiments import Store
+from modgrok.experiments import Run, Store
 from modgrok.lab import form
 
 expect = playwright.expect
@@ -25,11 +26,16 @@ def shared(many: Path, start_lab: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
-def runs(many: Path) -> dict[str, str]:
+def runs(many: Path, kinds: dict[str, Run]) -> dict[str, str]:
     """Runs by what they are."""
-    found = {}
+    found = {name: run.id for name, run in kinds.items()}
     for run in Store(many):
         e = run.experiment
+        if run.id in found.values():
+            continue
+        if e.modulus == 7:
+            found["small"] = run.id
+            continue
         name = {"n*m": "product", "n+m": "tiny" if e.seed == 0 else f"seed{e.seed}"}.get(e.task, "long")
         found[name] = run.id
     return found
@@ -60,7 +66,7 @@ def fits(page: Any) -> bool:
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize("width", [390, 619, 640, 1280, 1920])
+@pytest.mark.parametrize("width", [390, 619, 640, 820, 1280, 1920])
 def test_no_width_and_no_zoom_makes_it_wider_than_the_screen(open_lab: Any, runs: dict[str, str], width: int) -> None:
     page = open_lab(f"#run={runs['long']}", width, 400 if width == 640 else 800, color_scheme="dark")
     expect(page.locator("#run-title")).to_contain_text("mod 13")
@@ -77,14 +83,81 @@ def test_no_width_and_no_zoom_makes_it_wider_than_the_screen(open_lab: Any, runs
         assert chart.evaluate("chart => getComputedStyle(chart).overflow") == "hidden"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_can_be_read_by_everyone(open_lab: Any, runs: dict[str, str], theme: str, accessibility: Any) -> None:
-    page = open_lab(f"#run={runs['tiny']}&neuron=3&compare={runs['seed1']}", color_scheme=theme)
-    expect(page.locator("html")).to_have_attribute("data-drawn", "30")
+@pytest.mark.parametrize(("width", "name"), [(390, "transformer"), (820, "small"), (1280, "tiny"), (1920, "embedding")])
+def test_it_can_be_read_by_everyone(
+    open_lab: Any, runs: dict[str, str], width: int, name: str, accessibility: Any
+) -> None:
+    page = open_lab(f"#run={runs[name]}&neuron=3&compare={runs['seed1']}", width, color_scheme="light")
+    expect(page.locator("html")).to_have_attribute("data-drawn", re.compile(r"\d+"))
     page.locator("#expert").evaluate("details => (details.open = true)")
-    assert accessibility(page) == []
-    page.click("#open-runs")
-    assert accessibility(page) == []
+    for theme in ("light", "dark"):
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        assert fits(page)
+        assert accessibility(page) == []
+        page.click("#theme")
+    if width == 1280:
+        page.click("#open-runs")
+        assert accessibility(page) == []
+
+
+SHOWN = {
+    "tiny": {"answers", "curves", "weights", "plane", "circle", "path", "whatif", "ipr", "theory"},
+    "small": {"answers", "curves", "weights", "plane", "circle", "path", "network", "whatif", "ipr", "theory"},
+    "three": {"curves", "weights", "plane", "circle", "whatif", "ipr", "theory"},
+    "transformer": {"answers", "curves", "embedding"},
+    "embedding": {"answers", "curves", "embedding"},
+    "group": {"answers", "curves", "embedding"},
+    "integers": {"answers", "curves", "embedding"},
+    "parity": {"curves"},
+}
+
+
+def test_runs_of_every_kind_open_with_the_panels_that_apply(
+    open_lab: Any, runs: dict[str, str], shared: Any, chromium: Any, watch: Any, tmp_path: Path
+) -> None:
+    page = open_lab()
+    for name, shown in SHOWN.items():
+        page.evaluate(f"location.hash = 'run={runs[name]}'")
+        expect(page.locator("#run-title")).to_have_attribute("title", f"run {runs[name]}")
+        if shown != {"curves"}:
+            expect(page.locator("html")).to_have_attribute("data-drawn", re.compile(r"\d+"))
+        expect(page.locator("#panels > .panel:visible")).to_have_count(len(shown))
+        assert set(page.locator("#panels > .panel:visible").evaluate_all("all => all.map((one) => one.id)")) == shown
+        for panel in shown:
+            page.locator(f"#{panel}").scroll_into_view_if_needed()
+            expect(page.locator(f"#{panel} .body")).to_be_visible()
+        page.locator("#panels").focus()
+        page.keyboard.press("Home")
+        expect(page.locator("#step")).to_have_text("step 0")
+    page.evaluate(f"location.hash = 'run={runs['embedding']}'")
+    expect(page.locator("#embedding .sentence")).to_contain_text("of the power")
+    assert page.locator("#curves select option", has_text="rqi").count() == 1
+    page.evaluate(f"location.hash = 'run={runs['integers']}'")
+    expect(page.locator("#embedding .sentence")).not_to_contain_text("of the power")
+    expect(page.locator("#embedding .histogram")).to_be_hidden()
+    context = chromium.new_context(offline=True)
+    for name in ("transformer", "parity"):
+        file = tmp_path / f"{name}.html"
+        file.write_bytes(page.request.get(f"http://127.0.0.1:{shared.port}/api/runs/{runs[name]}/replay").body())
+        replayed = watch(context)
+        replayed.page.goto(file.as_uri())
+        expect(replayed.page.locator("#panels > .panel:visible")).to_have_count(len(SHOWN[name]))
+        expect(replayed.page.locator("#step")).to_have_text("step 4")
+        assert (replayed.problems, replayed.hosts) == ([], set())
+    context.close()
+
+
+def test_a_network_is_drawn_while_its_neurons_are_few(open_lab: Any, runs: dict[str, str]) -> None:
+    page = open_lab(f"#run={runs['tiny']}")
+    expect(page.locator("html")).to_have_attribute("data-drawn", "30")
+    expect(page.locator("#network")).to_be_hidden()
+    page.locator("#whatif").get_by_text("Swap in one frequency").click()
+    page.locator("#network").scroll_into_view_if_needed()
+    expect(page.locator("#network .sentence")).to_contain_text("5 neurons at (n, m) = (1, 2): the answer is 3")
+    expect(page.locator("#network .sentence")).to_contain_text("the network says 3")
+    page.locator('#answers input[aria-label="n"]').fill("9")
+    page.locator('#answers input[aria-label="n"]').blur()
+    expect(page.locator("#network .sentence")).to_contain_text("(9, 2): the answer is 11, the network says 11")
 
 
 def test_ticks_fit_and_differ(open_lab: Any) -> None:
@@ -256,7 +329,12 @@ def test_pictures_are_saved_as_lines_and_text(open_lab: Any, runs: dict[str, str
         page.locator(f"#{panel} .menu summary").click()
         with page.expect_download() as download:
             page.locator(f"#{panel} .menu button", has_text="PNG").click()
-        assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+        image = Path(download.value.path()).read_bytes()
+        assert image.startswith(b"\x89PNG")
+        wide, tall = struct.unpack(">II", image[16:24])
+        drawn = re.search(r'viewBox="-8 -[\d.]+ ([\d.]+) ([\d.]+)"', text)
+        assert drawn is not None
+        assert wide / tall == pytest.approx(float(drawn[1]) / float(drawn[2]), rel=0.01), "squeezed"
 
 
 def test_the_tour_acts_and_says_what_is_so(open_lab: Any, runs: dict[str, str]) -> None:
@@ -265,22 +343,33 @@ def test_the_tour_acts_and_says_what_is_so(open_lab: Any, runs: dict[str, str]) 
     history = run.history
     page.click("#open-tour")
     tour, nextly = page.locator("#tour"), page.locator("#tour .primary")
-    expect(page.locator("#answers #tour")).to_contain_text(f"{100 * history['test_accuracy'][0]:.1f}")
+
+    def beside(panel: str) -> Any:
+        """The tour, which stands beside that panel, top beside top."""
+        expect(page.locator(f"#{panel}.toured")).to_be_visible()
+        words, shown = tour.bounding_box(), page.locator(f"#{panel}").bounding_box()
+        assert words["x"] >= shown["x"] + shown["width"]
+        assert shown["y"] - 40 < words["y"] < shown["y"] + shown["height"]
+        return tour
+
+    expect(beside("answers")).to_contain_text(f"{100 * history['test_accuracy'][0]:.1f}")
     expect(page.locator("#step")).to_have_text("step 0")
     nextly.click()
     result = run.result
     assert result is not None
     expect(tour).to_contain_text(f"By step {result['memorized_at']} it knows")
     nextly.click()
-    expect(page.locator("#curves #tour")).to_contain_text("What will become")
+    expect(beside("curves")).to_contain_text("What will become")
     tour.get_by_text("They stay wrong").click()
     expect(tour).to_contain_text(f"at step {result['grokked_at']}")
     nextly.click()
-    expect(page.locator("#circle #tour")).to_contain_text("spread is now")
+    expect(beside("circle")).to_contain_text("spread is now")
     nextly.click()
-    expect(page.locator("#weights #tour")).to_contain_text("of 64 neurons")
+    expect(beside("weights")).to_contain_text("of 64 neurons")
+    expect(page.locator("#step")).to_have_text("step 30")
+    expect(page.locator("#play")).to_have_attribute("aria-label", "Play")
     nextly.click()
-    expect(page.locator("#whatif #tour")).to_contain_text("is the strongest")
+    expect(beside("whatif")).to_contain_text("is the strongest")
     tour.get_by_text("Hardly any").click()
     expect(page.locator(".made .chip")).to_have_count(1)
     expect(tour).to_contain_text("before,")
@@ -288,11 +377,15 @@ def test_the_tour_acts_and_says_what_is_so(open_lab: Any, runs: dict[str, str]) 
     expect(tour).to_contain_text(f"{now} now")
     nextly.click()
     expect(page.locator(".made .chip")).to_have_count(0)
-    expect(page.locator("#theory #tour")).to_contain_text("written down")
+    expect(beside("theory")).to_contain_text("written down")
     nextly.click()
     expect(tour).to_contain_text("Train it")
     page.keyboard.press("Escape")
     expect(tour).to_be_hidden()
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.click("#open-tour")
+    expect(page.locator("#answers #tour")).to_be_visible()
+    assert fits(page)
 
 
 def test_estimates_do_not_jump() -> None:

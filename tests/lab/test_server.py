@@ -1,14 +1,14 @@
 """Requests to the server: answers, refusals, bounds."""
 
 import shlex
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import modgrok as mg
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Experiment, Store
+from modgrok.experiments import Experiment, Run, Store
 from modgrok.lab import limits
 from modgrok.lab.frames import unpack
 from modgrok.lab.library import command
@@ -99,10 +99,18 @@ def test_sizes_are_bounded_with_a_sentence(client: Any) -> None:
         {"steps": 10**9},
         {"snapshots": 10**6},
         {"modulus": 400, "width": 8000},
+        {"task": "+".join(f"n{k}" for k in range(1, 24)), "modulus": 2},
     ):
         answer = client.post("/api/check", json={"task": "n + m", "modulus": 7} | settings).json()
         assert not answer["valid"]
         assert "at most" in answer["error"]
+
+
+def test_what_does_not_fit_in_memory_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modgrok.experiments.cost.free_bytes", lambda: 1000)
+    settings = {"task": "n + m", "modulus": 7}
+    assert " kB are free" in client.post("/api/check", json=settings).json()["error"]
+    assert client.post("/api/train", json=settings).status_code == 422
 
 
 @pytest.mark.parametrize("task", ["/etc/passwd.csv", "../table.npy", "table:0123456789abcdef"])
@@ -199,6 +207,7 @@ def test_the_command_line_trains_the_same_run() -> None:
         Experiment("n + m", 31, network="transformer", heads=2, layer_norm="pre", biases=False),
         Experiment("group:S3", network="mlp", depth=2, grokfast="ema", grokfast_lambda=3.0),
         Experiment("parity:10,3", network="mlp", examples=100, loss="hinge"),
+        Experiment("parity:10,3", network="mlp", examples=100, lr=0.003, weight_decay=0.01, steps=400, seed=2),
     ]
     for experiment in experiments:
         words = shlex.split(command(experiment.resolve()))
@@ -210,6 +219,18 @@ def test_a_port_in_use_is_a_sentence() -> None:
         open_port(taken.getsockname()[1])
     with pytest.raises(ModgrokError, match="--port"):
         open_port(99999)
+
+
+def test_a_signal_closes_the_lab_with_one_sentence(store: Store, lab_process: Any) -> None:
+    numbers = (signal.SIGTERM, signal.SIGHUP)  # Ctrl-C closes the labs of the browser's tests.
+    labs = [lab_process(store.folder) for _ in numbers]
+    for number, lab in zip(numbers, labs, strict=True):
+        code, said = lab.close(number)
+        assert code == 128 + number
+        assert [line for line in said.splitlines() if line.startswith("modgrok: ")] == [
+            "modgrok: The lab is closed; what was training is stored."
+        ]
+        assert "Traceback" not in said
 
 
 def test_the_server_does_not_import_jax() -> None:
@@ -383,33 +404,36 @@ def test_the_token_stands_in_no_command_line(monkeypatch: pytest.MonkeyPatch, tm
     assert not list(tmp_path.glob("lab.html"))
 
 
+NEITHER = {"curves", "sweep"}
+
+
 @pytest.mark.parametrize(
-    ("experiment", "shown"),
+    ("name", "shown"),
     [
-        (
-            Experiment("n + m", 7, 16, network="transformer", heads=2, steps=4, snapshots=2),
-            {"curves", "answers", "sweep"},
-        ),
-        (Experiment("group:S3", network="mlp", width=16, steps=4, snapshots=2), {"curves", "answers", "sweep"}),
-        (Experiment("parity:8,2", network="mlp", width=16, examples=40, steps=4, snapshots=2), {"curves", "sweep"}),
-        (Experiment("n1 + n2 + n3", 5, 16, activation="x^3", steps=4, snapshots=2), {"curves", "weights", "plane"}),
+        ("transformer", {*NEITHER, "answers", "embedding"}),
+        ("embedding", {*NEITHER, "answers", "embedding"}),
+        ("group", {*NEITHER, "answers", "embedding"}),
+        ("integers", {*NEITHER, "answers", "embedding"}),
+        ("parity", NEITHER),
+        ("three", {*NEITHER, "weights", "plane", "circle", "whatif", "ipr", "theory"}),
     ],
 )
 def test_runs_of_every_kind_open_with_the_panels_that_apply(
-    client: Any, store: Store, experiment: Experiment, shown: set[str]
+    kinds_client: Any, kinds: dict[str, Run], name: str, shown: set[str]
 ) -> None:
-    run = Store(store.folder).add(experiment)
-    mg.train_all([experiment], store=store.folder)
+    run, client = kinds[name], kinds_client
     details = client.get(f"/api/runs/{run.id}").json()
-    assert shown <= set(details["panels"])
-    assert ("weights" in details["panels"]) == ("weights" in shown)
-    assert ("answers" in details["panels"]) == ("answers" in shown)
+    assert set(details["panels"]) == shown
     checked = client.post("/api/check", json=details["settings"]).json()
     assert checked["valid"], checked
     assert checked["run"] == run.id
+    assert len(details["snapshots"]) == (0 if shown == NEITHER else 2)
     if "answers" in shown:
         step = details["snapshots"][-1]
         header, arrays = unpack(client.get(f"/api/runs/{run.id}/frames/{step}").content)
         assert header["test_accuracy"] == pytest.approx(run.result["test_accuracy"])  # type: ignore[index]
         assert list(arrays["predictions"].shape) == header["sizes"]
+        assert len(arrays["embedding_plane"]) == header["sizes"][0]
+        assert ("embedding_spectrum" in arrays) == (name in ("transformer", "embedding"))
     assert client.get(f"/api/runs/{run.id}/theory/exact").status_code == 422 or "weights" in shown
+    assert client.get(f"/api/runs/{run.id}/replay").status_code == 200

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modgrok.measures import circular_mean, circular_spread
+from modgrok.measures import circular_mean, circular_spread, kuiper
 from modgrok.measures.angles import wrap
 
 
@@ -37,3 +37,22 @@ def test_extremes() -> None:
     assert np.isnan(circular_spread(np.array([np.nan]))).all()
     assert np.isnan(circular_mean(np.array([])))
     assert circular_spread(np.arange(4) * np.pi / 2).resultant == pytest.approx(0, abs=1e-12)
+
+
+def test_kuiper_tells_uniform_angles_from_others_whatever_the_origin() -> None:
+    rng = np.random.default_rng(0)
+    uniform = rng.uniform(-np.pi, np.pi, 500)
+    assert kuiper(uniform) > 0.01
+    assert kuiper(uniform) == pytest.approx(kuiper(uniform + 1.3))
+    two_ways = np.where(rng.random(500) < 0.5, 0, np.pi) + 0.5 * rng.standard_normal(500)
+    assert abs(np.exp(1j * two_ways).mean()) < 0.1  # The first moment does not see it.
+    assert kuiper(two_ways) < 1e-6
+    assert kuiper(np.linspace(0, 2 * np.pi, 500, endpoint=False)) == 1
+    assert np.isnan(kuiper(np.full(3, np.nan)))
+
+
+def test_kuiper_gives_uniform_probabilities() -> None:
+    rng = np.random.default_rng(1)
+    found = np.array([kuiper(rng.uniform(0, 2 * np.pi, 60)) for _ in range(600)])
+    assert 0.4 < found.mean() < 0.6
+    assert 0.02 < (found < 0.05).mean() < 0.09

@@ -14,6 +14,7 @@ from modgrok.measures import (
     top_frequencies,
     waves_only,
 )
+from modgrok.measures.cleaning import CAUTIONS
 from modgrok.networks import Network, Normalization, score_table, two_layer
 from modgrok.tasks.structure.verdict import Coordinate
 
@@ -123,6 +124,17 @@ def test_shuffled_phases_cost_the_exact_form_its_exactness() -> None:
     assert score_table(shuffle_phases(exact), addition.table).loss > 1e-3
 
 
+def test_without_their_readouts_shuffled_phases_add_up_to_nothing() -> None:
+    from modgrok.closed_form import solve
+    from modgrok.tasks import task
+
+    waves = solve(task("n + m", 11), width=400)
+    shuffled = shuffle_phases(waves, readout=False)
+    np.testing.assert_array_equal(shuffled.w_out.round(9), waves.w_out.round(9))
+    assert neuron_waves(waves).coherence > 0.999
+    assert neuron_waves(shuffled).coherence < 0.2
+
+
 def test_even_readouts_survive_cleaning(wave_network) -> None:
     p, rng = 13, np.random.default_rng(3)
     coordinate = Coordinate(p, (np.arange(p),) * 2, np.arange(p) ** 2 % p)
@@ -175,18 +187,19 @@ def test_one_neuron_is_ablated(addition) -> None:
 def test_table_of_a_closed_form(addition) -> None:
     network, table, coordinate = addition
     rows = {row.name: row for row in cleaning_table(network, table, coordinate)}
-    assert list(rows)[:3] == ["as it is", "waves only", "waves only, phases snapped"]
+    assert list(rows)[:4] == ["as it is", "waves only", "waves, each block its own", "waves only, phases snapped"]
+    assert set(CAUTIONS) < set(rows)
     assert rows["as it is"].accuracy == 1
     assert rows["waves only, phases snapped"].loss == pytest.approx(rows["as it is"].loss)
     assert {"top frequency only", "top 2 frequencies only", "top 4 frequencies only"} <= set(rows)
     assert rows["top frequency only"].loss > rows["top 4 frequencies only"].loss > rows["as it is"].loss
     assert [name.split()[1] for name in rows if name.startswith("without")] == ["frequency", "neuron"]
-    assert len(rows) == 8
+    assert len(rows) == 9
 
 
 def test_table_of_a_dead_network() -> None:
     rows = cleaning_table(two_layer(np.zeros((4, 2, 5)), np.zeros((5, 4))), np.zeros((5, 5), int))
-    assert [row.name for row in rows] == ["as it is", "waves only", "waves only, phases snapped"]
+    assert [row.name for row in rows] == ["as it is", *CAUTIONS]
 
 
 def test_wrong_requests_are_refused(addition) -> None:

@@ -43,6 +43,7 @@ CASES = {
     "mlp on signs": (MLP(7), BITS),
     "embedding-mlp": (EmbeddingMLP(7, embedding=3), TOKENS),
     "embedding-mlp, side by side": (EmbeddingMLP(7, 1, "silu", 3, "concat", False), TOKENS),
+    "embedding-mlp, multiplied": (EmbeddingMLP(7, 1, "tanh", 4, "product"), TOKENS),
     "transformer": (Transformer(8, heads=2), SQUARE),
     "transformer as Power et al.": (Transformer(8, 2, 4, 6, vocabulary=20, **POWER), SQUARE),
     "transformer with pre-LayerNorm, tied": (Transformer(8, 2, 1, layer_norm="pre", tied=True), TOKENS),
@@ -90,9 +91,14 @@ def plain_mlp(a, signature, w, row):
 
 def plain_embedding_mlp(a, signature, w, row):
     vectors = [w["embedding"][value] for value in row]
-    return perceptron(
-        w, "decoder", a.depth, PHI[a.activation], sum(vectors) if a.combine == "sum" else np.concatenate(vectors)
-    )
+    joined = {"sum": sum, "concat": np.concatenate, "product": matrix_product}[a.combine](vectors)
+    return perceptron(w, "decoder", a.depth, PHI[a.activation], joined)
+
+
+def matrix_product(vectors):
+    """Of vectors of length four, as matrices of two rows."""
+    (a, b, c, d), (e, f, g, h) = vectors
+    return np.array([a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h])
 
 
 def plain_transformer(a, signature, w, row):
@@ -161,6 +167,15 @@ def test_numpy_and_jax_compute_the_plain_forward_pass(architecture, signature):
     np.testing.assert_allclose(low, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("name", [name for name in CASES if "transformer" in name])
+def test_a_transformer_says_of_one_example_what_it_says_of_many(name):
+    """Vectors that examples share are computed once; with fewer examples than values none are shared."""
+    network = random_network(*CASES[name])
+    inputs = some_inputs(network.signature)
+    alone = np.concatenate([outputs(network, row[None]) for row in inputs])
+    np.testing.assert_allclose(alone, outputs(network, inputs), rtol=1e-9, atol=1e-11)
+
+
 def test_every_architecture_is_tested():
     assert {architecture.name for architecture, _ in CASES.values()} == set(ARCHITECTURES) == set(PLAIN)
 
@@ -211,6 +226,7 @@ def test_a_network_says_what_it_has():
         (lambda: EmbeddingMLP(8).check(VECTORS), "real vectors; use mlp"),
         (lambda: TwoLayer(8).check(VECTORS), "real vectors; use mlp"),
         (lambda: EmbeddingMLP(8, combine="max"), "sum or concat"),
+        (lambda: EmbeddingMLP(8, embedding=8, combine="product"), "square matrices, and 8 numbers fill none"),
         (lambda: MLP(8, activation="swish"), "activation is one of"),
     ],
 )

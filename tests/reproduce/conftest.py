@@ -1,5 +1,6 @@
 """Stored runs without training: curves of a textbook case of grokking, and weights written down or random."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ import pytest
 from modgrok.closed_form import available, solve
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.networks import Network, two_layer
+from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.gromov2023.profile import GD_FRACTION
+from modgrok.reproduce.paper import Paper
+from modgrok.reproduce.study import Profile
 
 Find = Callable[[Experiment], Run]
 Write = Callable[[Sequence[Experiment]], Find]
@@ -50,8 +54,8 @@ def grokking_curves(experiment: Experiment, learns: bool) -> list[dict[str, Any]
         else 0.01 + 0.005 * sigmoid(20 * (t - 0.1)),
         "train_accuracy": np.where(train > 0.99, 1, train),
         "test_accuracy": np.where(test > 0.99, 1, test),
-        "norm_in": 10 * (1 + 0.8 * sigmoid(30 * (t - 0.6))),
-        "norm_out": 7 * (1 + 0.8 * sigmoid(30 * (t - 0.6))),
+        "norm_in": 10 * (1 + 0.8 * sigmoid(30 * (t - 0.47))),
+        "norm_out": 7 * (1 + 0.8 * sigmoid(30 * (t - 0.47))),
         "gradient_in": 1e-4 * (1 + 5 * bump - 0.95 * sigmoid(20 * (t - 0.6))),
         "gradient_out": 1e-4 * (1 + 5 * bump - 0.95 * sigmoid(20 * (t - 0.6))),
         "ipr": 0.01 + 0.02 * t + (0.18 * np.clip((t - 0.4) / 0.3, 0, 1) if learns else 0),
@@ -68,8 +72,9 @@ def write_run(run: Run, experiment: Experiment, network: Network | None = None) 
     run.folder.mkdir(parents=True, exist_ok=True)
     run.begin(experiment, {"device": "test", "system": "test"})
     run.append(rows)
-    if experiment.snapshots:
-        run.keep(0, random_network(experiment))
+    last_network = network or (learnt_network if learns else random_network)(experiment)
+    for step in experiment.schedule[1].tolist():
+        run.keep(step, random_network(experiment) if 2 * step < rows[-1]["step"] else last_network)
     reached = {
         name: next((row["step"] for row in rows if row[curve] >= 0.99), None)
         for name, curve in (("memorized_at", "train_accuracy"), ("grokked_at", "test_accuracy"))
@@ -78,8 +83,60 @@ def write_run(run: Run, experiment: Experiment, network: Network | None = None) 
     outcome = {"status": "finished", "learning_rate": experiment.lr, "diverged_at": None, "seconds": 1.0}
     run.finish(
         {"run": run.id, "steps": rows[-1]["step"], **outcome, **last, **reached},
-        network or (learnt_network if learns else random_network)(experiment),
+        last_network,
     )
+
+
+class Pretended(Run):
+    """A run that was never trained nor stored: curves of a textbook case of grokking, and random weights."""
+
+    history: Any = None
+    result: Any = None
+    network: Any = None
+    snapshots: Any = None
+
+    def __init__(self, experiment: Experiment) -> None:
+        super().__init__(Path("nowhere"))
+        e = self.experiment = experiment.resolve()
+        rows = grokking_curves(e, learns=True)
+        self.history = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        self.history |= {"last_layer": self.history["norm_out"], "rqi": self.history["test_accuracy"]}
+        times = {"memorized_at": e.steps // 5, "grokked_at": e.steps // 2, "steps": e.steps}
+        self.result = rows[-1] | times
+        self.snapshots = e.schedule[1].tolist()
+        self.network = self.snapshot(e.steps)
+
+    def snapshot(self, step: int) -> Network:
+        signature, rng = self.experiment.load_task().signature, np.random.default_rng(step)
+        shapes = self.experiment.architecture.shapes(signature)
+        weights = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+        return Network(self.experiment.architecture, signature, weights)
+
+
+@pytest.fixture
+def judge() -> Callable[[Paper, Profile], dict[str, Verdict]]:
+    """Measures, draws and judges every study of a profile on pretended runs."""
+
+    def measure_draw_and_judge(paper: Paper, profile: Profile) -> dict[str, Verdict]:
+        made: dict[Experiment, Run] = {}
+
+        def find(experiment: Experiment) -> Run:
+            return made[experiment] if experiment in made else made.setdefault(experiment, Pretended(experiment))
+
+        numbers = {
+            study.name: json.loads(json.dumps(study.measure(profile, find))) for study in paper.chosen((), profile)
+        }
+        for study in paper.figures:
+            if study.name in numbers:
+                assert study.draw is not None
+                assert study.draw(numbers[study.name]).axes
+        verdicts = {claim.name: claim.verdict(numbers) for claim in paper.claims}
+        for claim in paper.claims:
+            absent = verdicts[claim.name].outcome == "not run in this profile"
+            assert absent != (set(claim.studies) <= set(numbers))
+        return verdicts
+
+    return measure_draw_and_judge
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 """The effective theory's exact numbers, the toy's measure, and the paper's pipeline on small runs."""
 
+import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from modgrok.reproduce.liu2022.effective_theory import (
     grokking_rate,
     predicted_accuracy,
 )
-from modgrok.reproduce.liu2022.profile import FULL, QUICK, TASK, toy
+from modgrok.reproduce.liu2022.profile import FULL, QUICK, TASK, TINY, toy
 from modgrok.reproduce.liu2022.studies_circle import effective_dimension, experiments, principal, roundness
 from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.tasks import task
@@ -86,8 +88,14 @@ def test_a_circle_is_round() -> None:
     assert experiments(FULL)[0].resolve().width == 256
 
 
-def test_the_whole_pipeline(tmp_path: Path) -> None:
-    outcome = reproduce(Request("liu2022", "tiny", out=tmp_path), say=lambda line: None)
+def test_every_study_is_measured_drawn_and_judged(judge: Any) -> None:
+    verdicts = judge(PAPER, dataclasses.replace(TINY, left_out=()))
+    assert verdicts["phases_of_permutations"].outcome == "does not hold here"
+    assert verdicts["critical_share"].outcome != "not run in this profile"
+
+
+def test_the_pipeline(tmp_path: Path) -> None:
+    outcome = reproduce(Request("liu2022", "tiny", only=("fig6",), out=tmp_path), say=lambda line: None)
     assert set(outcome.verdicts) == {claim.name for claim in PAPER.claims}
     assert outcome.verdicts["phases_of_rates"].outcome == "does not hold here"
     assert outcome.verdicts["circle"].outcome == "not run in this profile"

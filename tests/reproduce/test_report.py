@@ -45,3 +45,20 @@ def test_markdown_becomes_a_page_and_text_stays_text(tmp_path: Path, write_runs:
     assert "<td>n*m*q</td>" in page
     assert "α &lt; 1" in page
     assert "<title>A (quick)</title>" in page
+
+
+def test_answers_to_open_questions_and_errata_stand_apart(tmp_path: Path, write_runs: Any) -> None:
+    write_runs(list(shares(PAPER.chosen(("powers",), TINY), TINY)))
+    outcome = reproduce(Request(profile="tiny", only=("powers",), out=tmp_path), say=lambda text: None)
+    assert outcome.report is not None
+    text = (tmp_path / "report.md").read_text()
+    papers, further = text.index("## Verdicts"), text.index("## Beyond the paper")
+    beyond = [claim for claim in PAPER.claims if claim.beyond]
+    assert 0 < len(beyond) < len(PAPER.claims)
+    for claim in PAPER.claims:
+        place = text.index(f"(#{claim.name})")
+        assert place > further if claim.beyond else papers < place < further
+    assert further < text.index("figures/powers.png") < text.index("## Figures")
+    assert "Paper: section beyond" not in text
+    assert text.count("\n- ") == len(PAPER.errata) >= 4
+    assert "## Errata of the paper" in text

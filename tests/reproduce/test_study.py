@@ -1,6 +1,10 @@
+from pathlib import Path
+
 import numpy as np
 
 from modgrok.experiments import Experiment
+from modgrok.reproduce.gromov2023 import PAPER
+from modgrok.reproduce.records import read_records, record_path, write_record
 from modgrok.reproduce.study import Study, mean, rounded
 
 
@@ -22,3 +26,11 @@ def test_runs_are_nested_as_experiments_are() -> None:
     assert study.needs(None) == seeds
     measured = study.measure(None, lambda experiment: experiment.seed)  # type: ignore[arg-type, return-value]
     assert measured == {"found": {"a": [0, 1], "b": [[2]]}, "a": 1.2346}
+
+
+def test_a_record_is_read_back_and_has_a_list_on_each_line(tmp_path: Path) -> None:
+    numbers = {"a": [1, 2.5, None], "b": {"c": [[1, 2], [3, 4]], "d": "x [ y ],\n z"}, "e": [{"f": ["q, [ r ]", True]}]}
+    study, profile = PAPER.study("fig1"), PAPER.profile("tiny")
+    write_record(tmp_path, study, profile, numbers)
+    assert read_records(tmp_path, PAPER, profile) == {"fig1": numbers}
+    assert '"a": [1,2.5,null]' in record_path(tmp_path, study).read_text()

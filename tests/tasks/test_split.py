@@ -75,6 +75,8 @@ def test_balanced_choices_keep_no_diagonals() -> None:
         ("random", [4, 7, 8, 11, 19, 21]),
         ("balanced", [0, 2, 3, 6, 7, 19]),
         ("answers", [6, 7, 12, 15, 18, 22]),
+        ("lines", [1, 3, 6, 13, 14, 17]),
+        ("expander", [6, 8, 11, 13, 15, 19]),
     ],
 )
 def test_a_split_is_the_same_everywhere(sampling: str, first: list[int]) -> None:
@@ -87,7 +89,7 @@ def test_a_split_is_the_same_everywhere(sampling: str, first: list[int]) -> None
         ({"fraction": 0.0}, "between 0 and 1"),
         ({"fraction": 1.0}, "between 0 and 1"),
         ({"fraction": float("nan")}, "between 0 and 1"),
-        ({"sampling": "best"}, "random, balanced, answers, not 'best'"),
+        ({"sampling": "best"}, "random, balanced, answers, lines, expander, not 'best'"),
         ({"seed": -1}, "from 0 on"),
         ({"wrong": -0.1}, "wrong labels"),
         ({"wrong": float("nan")}, "wrong labels"),
@@ -212,3 +214,32 @@ def test_real_vectors_and_codes() -> None:
     examples = Split(0.3).examples_of(of)
     np.testing.assert_array_equal(examples.inputs, vectors)
     assert examples.trained.sum() == 6
+
+
+@given(fraction=st.floats(0.3, 0.7), seed=st.integers(0, 99), modulus=st.integers(5, 13), arity=st.integers(2, 3))
+def test_lines_have_every_value_alike(fraction: float, seed: int, modulus: int, arity: int) -> None:
+    whole = max(1, round(fraction * modulus)) / modulus
+    chosen = trained(Split(whole, "lines", seed), random_task(0, modulus, arity))
+    for axis in range(arity):
+        assert np.ptp(np.moveaxis(chosen, axis, 0).reshape(modulus, -1).sum(axis=1)) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lines_have_every_answer_of_a_sum_alike(seed: int) -> None:
+    of = task("n + m", 23)
+    chosen = trained(Split(7 / 23, "lines", seed), of)
+    assert np.ptp(np.bincount(of.table[chosen], minlength=23)) == 0
+
+
+def rectangles(chosen: np.ndarray) -> int:
+    """Quadruples of chosen inputs on two rows and two columns."""
+    shared = chosen.astype(int) @ chosen.T
+    pairs = shared[np.triu_indices(len(shared), 1)]
+    return int((pairs * (pairs - 1) // 2).sum())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_expanders_close_few_rectangles(seed: int) -> None:
+    of = task("n + m", 31)
+    found = {name: rectangles(trained(Split(0.15, name, seed), of)) for name in ("random", "balanced", "expander")}
+    assert found["expander"] < 0.6 * min(found["random"], found["balanced"])

@@ -32,6 +32,8 @@ RATES = {
     "beta2": 0.98,
     "epsilon": 1e-8,
     "dropout": 0.2,
+    "update_noise": 0.1,
+    "weight_noise": 0.01,
 }
 
 
@@ -108,7 +110,7 @@ def test_dropout_does_not_depend_on_blocks(plain, network, monkeypatch):
 PAIRS = [
     ("mlp", "muon", frozenset({"dropout"})),
     ("embedding-mlp", "lion", frozenset({"orthogonal", "hold_norm"})),
-    ("transformer", "adamw", frozenset({"dropout", "decay_to_start"})),
+    ("transformer", "adamw", frozenset({"dropout", "decay_to_start", "update_noise", "weight_noise"})),
     ("transformer", "muon", frozenset()),
     ("embedding-mlp", "nesterov", frozenset()),
     ("mlp", "rmsprop", frozenset({"orthogonal"})),

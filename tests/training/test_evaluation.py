@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from modgrok.networks import Network, TwoLayer, as_numpy, grid, score
+from modgrok.networks.transformer import Transformer
 from modgrok.tasks import Split, task
 from modgrok.training.data import Room, run_data
 from modgrok.training.evaluation import evaluate
@@ -54,3 +55,20 @@ def test_a_network_that_says_nothing_is_never_right(plain, program, data, value)
     )
     assert (float(found["train_accuracy"]), float(found["test_accuracy"])) == (0, 0)
     assert np.isnan(found["ipr"])
+
+
+def test_logits_of_marks_are_no_answers(plain):
+    """They count in the loss; the accuracy is among the answers, as `score` has it."""
+    program = plain.program_with(Transformer(8, heads=2), signature=TASK.signature, loss="cross_entropy")
+    examples = SPLIT.examples_of(TASK)
+    data = jax.tree.map(jnp.asarray, run_data(program, TASK, examples, Room(len(TRAIN))))
+    weights = dict(plain.random_weights(program))
+    loud = weights | {"unembedding.weight": weights["unembedding.weight"].at[-1].multiply(100)}
+    found, louder = (plain.jit(partial(evaluate, program))(w, data) for w in (weights, loud))
+    expected = score(
+        as_numpy(Network(program.architecture, program.signature, weights)), grid((11, 11)), TASK.table.ravel()
+    )
+    shares = [float(found[f"{name}_accuracy"]) * len(chosen) for name, chosen in (("train", TRAIN), ("test", TEST))]
+    assert sum(shares) / 121 == pytest.approx(expected.accuracy)
+    assert float(louder["test_accuracy"]) == float(found["test_accuracy"])
+    assert float(louder["test_loss"]) > float(found["test_loss"])

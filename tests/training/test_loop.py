@@ -62,6 +62,17 @@ def test_a_batch_larger_than_the_training_set_is_the_training_set(plain):
     np.testing.assert_allclose(one["columns"], other["columns"], rtol=1e-10)
 
 
+def test_weight_noise_moves_the_gradient_and_not_the_weights(plain):
+    noisy, plainly = plain.program_with(features=frozenset({"weight_noise"})), plain.program_with()
+    weights, data = plain.random_weights(noisy), plain.random_data(noisy)[2]
+    step = lambda program, noise: run_steps(plain, program, data, rates(weight_noise=noise), weights, 1).weights  # noqa: E731
+    still, loud, plain_step = step(noisy, 0.0), step(noisy, 1.0), step(plainly, 0.0)
+    np.testing.assert_allclose(still["columns"], plain_step["columns"], rtol=1e-12)
+    moved, usual = (np.abs(tree["columns"] - weights["columns"]).max() for tree in (loud, plain_step))
+    assert abs(moved - usual) > 0
+    assert moved < 50 * usual
+
+
 def run_steps(plain, program, data, its_rates, weights, count):
     state = plain.jit(partial(loop.start, program))(weights, its_rates, data.batch)
     advance = plain.jit(partial(loop.advance, program))
@@ -182,7 +193,7 @@ def test_a_mapped_batch_is_its_runs_within_rounding(plain):
         when = (np.int32(0), np.int32(20), np.bool_(True))
         alone = plain.jit(partial(loop.advance, program))
         mapped = plain.jit(jax.vmap(partial(loop.advance, program), in_axes=(0,) * 4 + (None,) * 3))
-        together = unstack(mapped(*stack(runs, program, (jax.devices()[0],)), *when), 4)
+        together = unstack(mapped(*stack(runs, program, (jax.devices()[0],)), *when), range(4), 4)
         for run, in_batch in zip(runs, together, strict=True):
             for one, other in zip(jax.tree.leaves(alone(*run, *when)), jax.tree.leaves(in_batch), strict=True):
                 np.testing.assert_allclose(one, other, rtol=VMAP_TOLERANCE, atol=VMAP_TOLERANCE * np.abs(one).max())

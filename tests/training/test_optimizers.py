@@ -1,5 +1,6 @@
 """Every optimizer and every wrapper, step by step, against its formula in NumPy."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -154,6 +155,25 @@ def test_orthogonal_gradients_keep_their_norm_and_lose_what_is_along_the_weights
         return w
 
     assert_follows({"optimizer": "gd", "orthogonal": True}, formula)
+
+
+def test_noise_is_added_to_updates_before_the_rate():
+    """Its deviation, over all weights of a step along no gradient, is rate × noise."""
+    settings = {"optimizer": "gd", "update_noise": 0.5, "lr": LR, "width": 400, "precision": "float64"}
+    experiment = Experiment("n + m", modulus=5, **settings).resolve()
+    program = program_of(experiment, experiment.load_task(), "cpu")
+    rates = rates_of(experiment)
+    shapes = program.architecture.shapes(program.signature)
+    weights = {name: jnp.zeros(shape) for name, shape in shapes.items()}
+    state = transformation(program, rates).init(weights)
+    moved = [
+        update(program, rates, weights, state, weights, Start(None, None), np.int32(0), jax.random.key(seed))[0]
+        for seed in (0, 0, 1)
+    ]
+    found = [np.concatenate([np.ravel(w) for w in tree.values()]) for tree in moved]
+    assert found[0].std() == pytest.approx(0.5 * LR, rel=0.05)
+    assert np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])
 
 
 def test_grokfast_by_an_exponential_average():

@@ -32,7 +32,7 @@ class CriticalFraction:
     place: Place
     modulus: tuple[int, ...] = ()
     """p; several are compared. By default 97, for tasks that have one."""
-    sampling: tuple[Literal["random", "balanced", "answers"], ...] = ("random",)
+    sampling: tuple[Literal["random", "balanced", "answers", "lines", "expander"], ...] = ("random",)
     """How training inputs are chosen; several are compared."""
     figure: Path | None = None
     """Draw the curves to this file: .png, .svg or .pdf."""

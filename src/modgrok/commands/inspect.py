@@ -14,6 +14,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
 from modgrok.experiments.analysis import STRONGEST, Analysis, analyse, overview
 from modgrok.experiments.store import check_intact
+from modgrok.measures.cleaning import CAUTIONS
 from modgrok.networks import Network
 from modgrok.networks.foreign import load
 from modgrok.networks.storage import StoredNetwork, read_network
@@ -173,6 +174,7 @@ def _show(subject: Subject, analysis: Analysis) -> None:
     for part in (table, _frequencies(analysis), _cleaning(analysis)):
         out.print(part, highlight=False)
         out.print()
+    out.print(_cautions(), style="dim", highlight=False)
 
 
 def _frequencies(analysis: Analysis) -> Table:
@@ -195,6 +197,11 @@ def _cleaning(analysis: Analysis) -> Table:
     for row in analysis.cleaning:
         table.add_row(row.name, percent(row.accuracy, 2), _number(row.loss))
     return table
+
+
+def _cautions() -> str:
+    """What rows of the cleaning table cannot show."""
+    return "\n".join(f"“{name}” {caution}." for name, caution in CAUTIONS.items())
 
 
 def _phases(arity: int) -> str:

@@ -1,7 +1,8 @@
 """`modgrok lab`: the local page on which runs are trained, watched and compared, and the story that leads to it."""
 
-import contextlib
 import html
+import signal
+import sys
 import tempfile
 import webbrowser
 from dataclasses import dataclass
@@ -44,8 +45,12 @@ def main(argv: list[str]) -> None:
 
     if signals.Process.is_program:
         signals.catch(signals.interrupt)
-    with tempfile.TemporaryDirectory(prefix="modgrok-") as private, contextlib.suppress(KeyboardInterrupt):
-        serve(Store(arguments.store), arguments.port, ready)
+    try:
+        with tempfile.TemporaryDirectory(prefix="modgrok-") as private:
+            serve(Store(arguments.store), arguments.port, ready)
+    except KeyboardInterrupt:
+        err.print("modgrok: The lab is closed; what was training is stored.", soft_wrap=True, highlight=False)
+        sys.exit(128 + (signals.Process.received or signal.SIGINT))
 
 
 def _door(folder: Path, address: str) -> str:

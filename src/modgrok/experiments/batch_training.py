@@ -41,6 +41,8 @@ CALL_SECONDS = 0.4
 """About how long one call of the compiled program may last: as long as it takes to notice Ctrl-C."""
 SHARED_BY = "shared_by"
 """Name of the fact how many devices shared a run, beside where it was made: more than two find other bits than one."""
+FLUSH_SECONDS, FLUSH_SHARE = 0.5, 0.05
+"""Least time between writes of curves, and the most of its time that training may spend on them."""
 CHECKPOINT_SECONDS = 5.0
 """Least time between checkpoints."""
 CHECKPOINT_SHARE = 0.05
@@ -84,7 +86,7 @@ class BatchTraining:
         self.active = list(range(len(self.members)))
         """Which of them still train; the others are frozen where they ended."""
         self.last_checkpoint = self.last_flush = self.started = time.monotonic()
-        self.checkpoint_cost = 0.0
+        self.checkpoint_cost = self.flush_cost = 0.0
         self.steps_per_second = 20.0
         """A first guess, corrected after every call; it decides how many steps one call takes."""
         self.evaluated: tuple[int, State] | None = None
@@ -270,23 +272,23 @@ class BatchTraining:
                 ended.append((i, "collapsed"))
             elif member.progress.may_stop:
                 ended.append((i, "finished"))
-        if time.monotonic() - self.last_flush > 0.5:
+        if time.monotonic() - self.last_flush > max(FLUSH_SECONDS, self.flush_cost / FLUSH_SHARE):
             self._flush()
         if ended:
             self._end(ended)
 
     def _end(self, ended: list[tuple[int, str]]) -> None:
         """Writes the results of runs that have ended, and trains them no further."""
-        self._flush()
-        networks, states = self._networks(), self._last_states(ended)
+        gone = [i for i, _ in ended]
+        networks, states = dict(zip(gone, self._networks(gone), strict=True)), self._last_states(ended)
         for i, status in ended:
             member = self.members[i]
+            member.run.append(member.progress.unwritten())
             if self.step in set(self.batch.schedule[1].tolist()) or len(member.run.snapshots):
                 member.run.keep(self.step, networks[i])
             result = member.progress.result(member.run.id, status, time.monotonic() - self.started)
             member.run.finish(result, networks[i], states.get(i))
             self.observer.ended(member.run, result)
-        gone = [i for i, _ in ended]
         self.active = [i for i in self.active if i not in gone]
         if not self.active:
             return
@@ -297,8 +299,8 @@ class BatchTraining:
     def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
         """The states from which more steps can go on, of those runs that keep weights on the way too."""
         kept = [i for i, status in ended if status == "finished" and self.members[i].experiment.snapshots > 0]
-        states = unstack(self.state, len(self.members)) if kept else []
-        return {i: named_tensors(states[i]) for i in kept}
+        states = unstack(self.state, kept, len(self.members)) if kept else []
+        return {i: named_tensors(state) for i, state in zip(kept, states, strict=True)}
 
     def _worth_shrinking(self) -> bool:
         """Whether a batch of the active runs alone saves more time than its compilation takes.
@@ -326,28 +328,29 @@ class BatchTraining:
     def active_members(self) -> list[Member]:
         return [self.members[i] for i in self.active]
 
-    def _networks(self) -> list[Network]:
-        """The networks of the whole batch, on the host."""
+    def _networks(self, runs: Sequence[int]) -> list[Network]:
+        """Networks of the batch, on the host."""
         program, count = self.program, len(self.members)
-        parameters = unstack(self.state.weights, count)
+        parameters = unstack(self.state.weights, runs, count)
         if program.batch_norm:
             settled = jax.jit(partial(settle, program))
             parameters = [
                 {name: np.asarray(value) for name, value in settled(*one).items()}
-                for one in zip(parameters, unstack(self.data, count), strict=True)
+                for one in zip(parameters, unstack(self.data, runs, count), strict=True)
             ]
         return [Network(program.architecture, program.signature, one) for one in parameters]
 
     def _keep_snapshots(self) -> None:
-        networks = self._networks()
-        for i in self.active:
-            self.members[i].run.keep(self.step, networks[i])
-            self.observer.kept(self.members[i].run, self.step, networks[i])
+        for member, network in zip(self.active_members, self._networks(self.active), strict=True):
+            member.run.keep(self.step, network)
+            self.observer.kept(member.run, self.step, network)
 
     def _flush(self) -> None:
+        began = time.monotonic()
         for member in self.active_members:
             member.run.append(member.progress.unwritten())
         self.last_flush = time.monotonic()
+        self.flush_cost = self.last_flush - began
 
     def _maybe_stop(self) -> None:
         """Stores the state if that is due, or if training is to stop here."""
@@ -365,9 +368,9 @@ class BatchTraining:
         began = time.monotonic()
         self._flush()
         step, state = self.evaluated or (self.step, self.state)
-        states = unstack(state, len(self.members))
-        for i in self.active:
-            self.members[i].run.checkpoint(step, named_tensors(states[i]))
+        states = unstack(state, self.active, len(self.members))
+        for member, one in zip(self.active_members, states, strict=True):
+            member.run.checkpoint(step, named_tensors(one))
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
         return step

@@ -48,6 +48,8 @@ _SHARES = (
     ("beta2", 0, 1),
     ("grokfast_alpha", 0, 1),
     ("dropout", 0, 1),
+    ("update_noise", 0, math.inf),
+    ("weight_noise", 0, math.inf),
     ("wrong_labels", 0, 1),
 )
 
@@ -106,5 +108,5 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "positions": ("learned", "sinusoidal"),
     "layer_norm": ("none", "pre", "post"),
     "initialization": ("normal", "torch"),
-    "combine": ("sum", "concat"),
+    "combine": ("sum", "concat", "product"),
 }

@@ -57,7 +57,7 @@ class Experiment:
     task: str = dataclasses.field(
         metadata={
             "help": 'What to learn: an expression such as "n + m", a name of the catalogue, group:S5, parity:30,3, '
-            "add:10, random:SEED, or a table file."
+            "add:10, discrete:n^m, random:SEED, or a table file."
         }
     )
     modulus: int | None = particular(None, "p: numbers are added and multiplied modulo p; by default 97.")
@@ -69,7 +69,7 @@ class Experiment:
     fraction: float = setting(0.5, "α, the share of all inputs that is trained on.")
     sampling: str = setting(
         "random",
-        "How the training inputs are chosen: random, balanced (over rows and columns) or answers.",
+        "How the training inputs are chosen: random, balanced (over rows and columns), answers, lines or expander.",
     )
     network: str = setting(
         "two-layer",
@@ -133,9 +133,10 @@ class Experiment:
     parent: str = setting("", "RUN@STEP: start from the weights another run had at that step instead of random ones.")
     depth: int | None = particular(None, "Hidden layers of mlp (by default 1) and embedding-mlp (2).")
     embedding: int | None = particular(None, "Length of the vectors of embedding-mlp; by default 64.")
-    combine: Literal["sum", "concat"] | None = particular(
+    combine: Literal["sum", "concat", "product"] | None = particular(
         None,
-        "Whether embedding-mlp adds its vectors (the default) or puts them side by side.",
+        "Whether embedding-mlp adds its vectors (the default), puts them side by side or multiplies them as square "
+        "matrices.",
     )
     biases: bool | None = particular(
         None,
@@ -172,6 +173,8 @@ class Experiment:
     embedding_decay: float | None = particular(None, "Weight decay of the embedding; by default that of all.")
     hold_norm: bool = setting(False, "Bring the norm of all weights back to its initial value after every step.")
     orthogonal: bool = setting(False, "Take the part of every gradient along its weights out (⊥Grad).")
+    update_noise: float = setting(0.0, "Add so much Gaussian noise to every update, before the learning rate.")
+    weight_noise: float = setting(0.0, "Take every step's gradient at weights with so much Gaussian noise added.")
     grokfast: Literal["none", "ema", "ma"] = setting(
         "none",
         "Amplify slow gradients by an exponential (ema) or a moving average (ma).",

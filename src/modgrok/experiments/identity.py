@@ -34,6 +34,8 @@ FROZEN: dict[str, Any] = {
     "decay_to": "zero",
     "hold_norm": False,
     "orthogonal": False,
+    "update_noise": 0.0,
+    "weight_noise": 0.0,
     "grokfast": "none",
     "wrong_labels": 0.0,
     "train_on": "",

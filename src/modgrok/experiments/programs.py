@@ -22,6 +22,8 @@ def program_of(experiment: Experiment, task: Task, platform: str) -> Program:
         "decay_to_start": e.decay_to == "start",
         "hold_norm": e.hold_norm,
         "orthogonal": e.orthogonal,
+        "update_noise": e.update_noise > 0,
+        "weight_noise": e.weight_noise > 0,
         f"grokfast_{e.grokfast}": e.grokfast != "none",
     }
     return Program(
@@ -52,6 +54,8 @@ def rates_of(experiment: Experiment) -> Rates:
         "coupled_decay": decays[0],
         "decoupled_decay": decays[1],
         "dropout": e.dropout,
+        "update_noise": e.update_noise,
+        "weight_noise": e.weight_noise,
         "warmup": e.warmup,
         "lr_end": e.lr_end,
         "steps": e.steps,

@@ -8,7 +8,7 @@ from modgrok.closed_form import available, exact_width
 from modgrok.closed_form.frequencies import independent_frequencies
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
-from modgrok.experiments.cost import COMPILE_SECONDS, device_rate, work
+from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, device_rate, work
 from modgrok.lab.limits import check_size
 from modgrok.networks import ARCHITECTURES
 from modgrok.networks.activation import ACTIVATIONS
@@ -43,12 +43,18 @@ def experiment_from(settings: Any) -> Experiment:
     return experiment
 
 
+def resolved_from(settings: Any) -> Experiment:
+    """The same with its defaults written out, if this machine has the memory for it."""
+    resolved = experiment_from(settings).resolve()
+    check_memory([resolved], [resolved.load_task()])
+    return resolved
+
+
 def check(settings: Any) -> dict[str, Any]:
     """What is known before an experiment starts: structure, closed forms, numbers behind auto, cost; or a mistake."""
     try:
-        experiment = experiment_from(settings)
-        task = experiment.load_task()
-        resolved = experiment.resolve()
+        resolved = resolved_from(settings)
+        task = resolved.load_task()
     except BadRequest:
         raise
     except ExpressionError as error:
@@ -59,7 +65,7 @@ def check(settings: Any) -> dict[str, Any]:
         "valid": True,
         "run": resolved.id,
         "lr": resolved.lr,
-        "auto_lr": natural_rate(experiment),
+        "auto_lr": natural_rate(resolved),
         "steps": resolved.steps,
         "momentum": resolved.momentum,
         "batch_size": resolved.batch_size,

@@ -5,13 +5,15 @@ at the offsets that the header gives. Weights are 8-bit integers with one scale 
 """
 
 import json
+import math
 import struct
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from modgrok.lab import limits
+from modgrok.lab import embedding, limits
+from modgrok.lab.panels import has_table
 from modgrok.measures import circular_mean, circular_spread, ipr, neuron_waves, power_spectrum, readout_spectrum
 from modgrok.networks import Network, as_numpy
 from modgrok.networks.scoring import output_blocks
@@ -33,8 +35,13 @@ def frame(
     """The message for one network; `train` are the flat indices trained on, `header` joins the header."""
     network = as_numpy(network)
     if network.architecture.name != "two-layer" or not task.is_modular:
+        facts, drawn = embedding.picture(network, task, coordinate)
+        header = header | facts | {"width": 0, "arity": task.arity}
+        operations = math.prod(task.sizes) * network.architecture.cost(task.signature).flops
+        if not has_table(task) or operations > 2 * limits.TABLE_PRODUCTS:
+            return pack(header, drawn)
         scores, tables = _table(network, task, train)
-        return pack(header | scores | {"width": 0, "arity": task.arity}, tables)
+        return pack(header | scores, drawn | tables)
     network = _within_bounds(network)
     N, S, p = network.w_in.shape
     shown = _shown_neurons(network)

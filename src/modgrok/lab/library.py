@@ -5,7 +5,7 @@ import dataclasses
 import math
 import shlex
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -31,7 +31,9 @@ CACHE_BYTES = 200 << 20
 OUTCOME = ("status", "steps", "grokked_at", "test_accuracy")
 UNREADABLE = (ModgrokError, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError)
 """What reading a damaged run may raise."""
-SUMMARY = ("task", "modulus", "network", "width", "fraction", "optimizer", "activation", "seed", "parent")
+FRAMED = {"answers", "weights", "embedding"}
+"""Panels that draw frames."""
+SUMMARY = ("task", "modulus", "network", "width", "fraction", "examples", "optimizer", "activation", "seed", "parent")
 
 
 class Library:
@@ -70,14 +72,14 @@ class Library:
         experiment = experiment or run.experiment
         task = experiment.load_task(self.store.tables)
         shown = panels(experiment, task)
-        coordinate = task.structure.coordinate if "weights" in shown else None
+        coordinate = task.structure.coordinate if FRAMED & set(shown) else None
         return {
             "run": run.id,
             "status": run.status,
             "settings": experiment.as_dict(),
             "result": run.result and run.result.as_dict(),
             "rows": run.rows(),
-            "snapshots": frame_steps(run) if "answers" in shown or "weights" in shown else [],
+            "snapshots": frame_steps(run) if FRAMED & set(shown) else [],
             "command": command(experiment),
             "panels": shown,
             "parent": self._parent(experiment),
@@ -180,7 +182,7 @@ def command(experiment: Experiment) -> str:
     given: dict[str, Any] = {"task": experiment.task, "modulus": experiment.modulus}
     if experiment.task.startswith(TABLE):  # Only its store can load it, so nothing is left open.
         given |= {"lr": experiment.lr, "steps": experiment.steps}
-    while (missing := _first_difference(Experiment(**given), experiment)) and missing not in given:
+    while missing := _first_difference(Experiment(**given), experiment, given):
         given[missing] = getattr(experiment, missing)
     words = ["modgrok", "train", given.pop("task")]
     for name, value in given.items():
@@ -196,12 +198,12 @@ def _words(name: str, value: Any) -> list[str]:
     return [str(part) for part in value] if isinstance(value, tuple) else [str(value)]
 
 
-def _first_difference(given: Experiment, wanted: Experiment) -> str | None:
-    """The first setting in which an experiment, with its defaults written out, is not the wanted one."""
-    resolved = given.resolve()
-    return next(
-        (f.name for f in dataclasses.fields(wanted) if getattr(resolved, f.name) != getattr(wanted, f.name)), None
-    )
+def _first_difference(found: Experiment, wanted: Experiment, given: Collection[str]) -> str | None:
+    """The first setting, of those not given, in which an experiment, with its defaults written out, is not the wanted
+    one."""
+    resolved = found.resolve()
+    names = (field.name for field in dataclasses.fields(wanted) if field.name not in given)
+    return next((name for name in names if getattr(resolved, name) != getattr(wanted, name)), None)
 
 
 @lru_cache(maxsize=64)

@@ -1,5 +1,7 @@
 """What one page may ask for, each bound with the sentence that states it."""
 
+import math
+
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
 from modgrok.experiments.experiment import TABLE, is_table_file
@@ -10,6 +12,8 @@ STEPS = 1_000_000
 KEPT = 400
 """Snapshots of one run."""
 WEIGHTS = 4_000_000
+ENTRIES = 8_000_000
+"""Of a table, so that its structure is found while its function is typed."""
 REQUEST_BYTES = 1 << 16
 RUNS_LISTED = 500
 FRAME_WEIGHTS = 1_500_000
@@ -45,6 +49,13 @@ def check_size(experiment: Experiment) -> None:
             )
     if e.snapshots > KEPT or e.evaluations > 10 * KEPT:
         raise ModgrokError(f"On this page a run has at most {KEPT} snapshots and {10 * KEPT} evaluations.")
-    weights = e.architecture.cost(e.load_task().signature).parameters
+    task = e.load_task()
+    entries = math.prod(task.sizes) if task.table is not None else 0
+    if entries > ENTRIES:
+        raise ModgrokError(
+            f"On this page a table has at most {ENTRIES:,} entries, and this one has {entries:,}; `modgrok train` has "
+            f"no such bound."
+        )
+    weights = e.architecture.cost(task.signature).parameters
     if weights > WEIGHTS:
         raise ModgrokError(f"On this page a network has at most {WEIGHTS} weights, and these are {weights}.")

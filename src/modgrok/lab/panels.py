@@ -9,20 +9,28 @@ WEIGHTS = ("weights", "plane", "circle", "whatif", "ipr", "theory")
 
 
 def panels(experiment: Experiment, task: Task) -> list[str]:
-    """Curves of every run; tables of functions of two variables; weights, waves and phases of two-layer networks."""
+    """Curves of every run; tables of functions of two variables; weights, waves and phases of two-layer networks; the
+    embedding of others."""
     chosen = list(ALWAYS)
     if has_table(task):
         chosen.append("answers")
+    if has_embedding(experiment, task):
+        chosen.append("embedding")
     if has_waves(experiment, task):
         chosen += WEIGHTS
         if task.arity == 2:
-            chosen.append("path")
+            chosen += ["path", "network"]
     return chosen
 
 
 def has_table(task: Task) -> bool:
     """Whether right and wrong can be drawn over two variables."""
     return task.arity == 2 and task.table is not None and task.vectors is None and task.codes is None
+
+
+def has_embedding(experiment: Experiment, task: Task) -> bool:
+    """Whether the network has a vector for every number, and weights of its own are not drawn."""
+    return not has_waves(experiment, task) and bool(task.signature.sizes) and not task.signature.signs
 
 
 def has_waves(experiment: Experiment, task: Task) -> bool:

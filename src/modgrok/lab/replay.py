@@ -10,18 +10,20 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run
 from modgrok.lab import assets
-from modgrok.lab.library import Library
+from modgrok.lab.library import FRAMED, Library
 from modgrok.lab.limits import REPLAY_FRAMES
 
 
 def replay(library: Library, run: Run) -> str:
-    """The file's text. Of longer runs some snapshots are left out, evenly."""
+    """The file's text. Of longer runs some snapshots are left out, evenly; runs of which only curves are drawn have
+    none."""
     details = library.details(run)
     steps = details["snapshots"]
-    if not steps:
+    if not steps and FRAMED & set(details["panels"]):
         raise ModgrokError(f"Run {run.id} has kept no weights, so there is nothing to replay.")
-    chosen = np.unique(np.round(np.linspace(0, len(steps) - 1, REPLAY_FRAMES)).astype(int))
-    steps = details["snapshots"] = [steps[i] for i in chosen]
+    if steps:
+        chosen = np.unique(np.round(np.linspace(0, len(steps) - 1, REPLAY_FRAMES)).astype(int))
+        steps = details["snapshots"] = [steps[i] for i in chosen]
     has_waves = "weights" in details["panels"]
     details["distances"] = {step: library.distance(run, step) for step in steps} if has_waves else {}
     coordinate = "task" if details["task"]["index"] is not None else "raw"

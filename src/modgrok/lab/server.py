@@ -15,13 +15,13 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 import modgrok
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments import Run, Store
 from modgrok.lab import assets, form, limits, sweeps
 from modgrok.lab.library import UNREADABLE, Library
 from modgrok.lab.replay import replay
@@ -69,6 +69,7 @@ class Lab:
             middleware=[Middleware(Guard, token=self.token, hosts=LOOPBACK, port=port)],
             lifespan=self._lifespan,
         )
+        self.app.router.redirect_slashes = False
 
     @property
     def address(self) -> str:
@@ -110,7 +111,7 @@ class Lab:
 
     async def train(self, request: Request) -> Any:
         settings = await _body(request)
-        experiment = await run_in_threadpool(_checked, settings)
+        experiment = await run_in_threadpool(form.resolved_from, settings)
         return {"run": await self.training.train(experiment)}
 
     async def stop(self, request: Request) -> Any:
@@ -216,11 +217,6 @@ def open_port(port: int) -> socket.socket:
     return listening
 
 
-def _checked(settings: Any) -> Experiment:
-    experiment = form.experiment_from(settings)
-    return experiment.resolve()
-
-
 def _step(request: Request) -> int:
     text = request.path_params["step"]
     if not text.isascii() or not text.isdigit() or len(text) > STEP_DIGITS:
@@ -230,10 +226,13 @@ def _step(request: Request) -> int:
 
 async def _body(request: Request) -> Any:
     content = b""
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > limits.REQUEST_BYTES:
-            raise ModgrokError(f"A request has at most {limits.REQUEST_BYTES} bytes.")
+    try:
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > limits.REQUEST_BYTES:
+                raise ModgrokError(f"A request has at most {limits.REQUEST_BYTES} bytes.")
+    except ClientDisconnect as error:
+        raise ModgrokError("The request ended before its stated length.") from error
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -39,10 +39,13 @@ def sweeps(store: Store) -> list[dict[str, Any]]:
 def sweep(store: Store, name: str) -> dict[str, Any]:
     """The table of one sweep: its axes, its outcomes and its rows."""
     path = _path(store, name)
-    with path.open(newline="", encoding="utf-8", errors="replace") as file:
-        reader = csv.DictReader(file)
-        columns = list(reader.fieldnames or [])
-        rows = [row for row, _ in zip(reader, range(ROWS), strict=False)]
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            reader = csv.DictReader(file)
+            columns = list(reader.fieldnames or [])
+            rows = [row for row, _ in zip(reader, range(ROWS), strict=False)]
+    except csv.Error as error:
+        raise ModgrokError(f"The table of sweep {name!r} cannot be read: {error}.") from error
     if "run" not in columns:
         raise ModgrokError(f"The table of sweep {name!r} has no column run.")
     settings = columns[: columns.index("run")]

@@ -1,7 +1,7 @@
 """What a network learnt and when: spectra, IPR, waves and phases, cleaning, distance to the closed form, early flow,
-conserved norms, progress measures, parallelograms of embeddings, times."""
+conserved norms, sharpness, tangent kernels, progress measures, parallelograms of embeddings, times."""
 
-from modgrok.measures.angles import CircularSpread, circular_mean, circular_spread
+from modgrok.measures.angles import CircularSpread, circular_mean, circular_spread, kuiper
 from modgrok.measures.cleaning import (
     CleaningRow,
     ablate_frequency,
@@ -24,7 +24,9 @@ from modgrok.measures.distance import (
 from modgrok.measures.early_flow import EarlyFlow, early_flow
 from modgrok.measures.ipr import AverageIPR, average_ipr, ipr
 from modgrok.measures.parallelograms import representation_quality
+from modgrok.measures.sharpness import sharpness
 from modgrok.measures.spectrum import frequency_power, power_spectrum, raw_coordinate, readout_spectrum
+from modgrok.measures.tangent_kernel import alignment, kernel_answers, tangent_kernel
 from modgrok.measures.times import Crossing, crossing, first_reached, grokked_at, memorized_at
 from modgrok.measures.waves import NeuronWaves, neuron_waves
 
@@ -38,6 +40,7 @@ __all__ = [
     "NeuronWaves",
     "ablate_frequency",
     "ablate_neuron",
+    "alignment",
     "average_ipr",
     "circular_mean",
     "circular_spread",
@@ -52,6 +55,8 @@ __all__ = [
     "grokked_at",
     "ipr",
     "keep_frequencies",
+    "kernel_answers",
+    "kuiper",
     "memorized_at",
     "nearest_closed_form",
     "neuron_waves",
@@ -61,8 +66,10 @@ __all__ = [
     "raw_coordinate",
     "readout_spectrum",
     "representation_quality",
+    "sharpness",
     "shuffle_phases",
     "snap_phases",
+    "tangent_kernel",
     "top_frequencies",
     "waves_only",
 ]

@@ -17,6 +17,15 @@ from modgrok.measures.triples import Triples, fit_own_waves, fit_triples, with_b
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.tasks.structure.verdict import Coordinate
 
+WAVES, OWN_WAVES, SNAPPED = "waves only", "waves, each block its own", "waves only, phases snapped"
+CAUTIONS = {
+    WAVES: "supposes that the blocks of a neuron share a frequency; what is left to know is a sign and an offset, so a "
+    "network that has only memorized may answer every input",
+    OWN_WAVES: "supposes only that every block is a wave; what it answers the network's own waves answer",
+    SNAPPED: "supplies the answer itself: 100 % on anything with enough neurons",
+}
+"""Names of rows of the cleaning table, and what each can and cannot show."""
+
 
 class CleaningRow(NamedTuple):
     """What a network is worth after one operation."""
@@ -43,11 +52,14 @@ def own_waves(network: Network, coordinate: Coordinate | None = None) -> Network
     return with_blocks(network, fit_own_waves(network, coordinate))
 
 
-def shuffle_phases(network: Network, coordinate: Coordinate | None = None, seed: int = 0) -> Network:
+def shuffle_phases(
+    network: Network, coordinate: Coordinate | None = None, seed: int = 0, readout: bool = True
+) -> Network:
     r"""The phases of each input block dealt anew among the neurons of a frequency; amplitudes and residuals stay.
 
     The readout follows, $\varphi_{S+1} = \sum_s\varphi_s - D$ with the neuron's own D, so that only the correlations
-    between phases are lost: what a network answers less well afterwards they did (paper, caption of Fig. 2).
+    between phases are lost: what a network answers less well afterwards they did (paper, caption of Fig. 2). Without
+    `readout` the readouts stay, and D becomes random too.
     """
     triples, rng = _fit(network, coordinate), np.random.default_rng(seed)
     x, y = np.moveaxis(triples.coefficients, -1, 0)
@@ -58,7 +70,8 @@ def shuffle_phases(network: Network, coordinate: Coordinate | None = None, seed:
         neurons = np.flatnonzero((triples.frequency == k) & (k > 0) & triples.resolved.all(axis=1))
         for s in range(phases.shape[1] - 1):
             moved[neurons, s] = phases[rng.permutation(neurons), s]
-        moved[neurons, -1] = moved[neurons, :-1].sum(axis=1) - residual[neurons]
+        if readout:
+            moved[neurons, -1] = moved[neurons, :-1].sum(axis=1) - residual[neurons]
     new = np.hypot(x, y)[..., None] * np.stack([np.cos(moved), np.sin(moved)], axis=-1)
     return with_blocks(network, triples.blocks + triples.waves(new - triples.coefficients))
 
@@ -114,16 +127,18 @@ def cleaning_table(
 ) -> list[CleaningRow]:
     """Loss and accuracy on the whole table after each operation.
 
-    In turn: nothing, waves only, waves with snapped phases, only the neurons of the top 1, 2, 4, … frequencies, all but
-    those of the strongest frequency, all but the strongest neuron.
+    In turn: nothing, waves only, every block its own wave, waves with snapped phases, only the neurons of the top 1, 2,
+    4, … frequencies, all but those of the strongest frequency, all but the strongest neuron. `CAUTIONS` says what some
+    of these cannot show.
     """
     network = as_numpy(network)
     triples = _fit(network, coordinate)
     waves = waves_only(network, coordinate)
     cleaned = [
         ("as it is", network),
-        ("waves only", waves),
-        ("waves only, phases snapped", snap_phases(waves, coordinate)),
+        (WAVES, waves),
+        (OWN_WAVES, own_waves(network, coordinate)),
+        (SNAPPED, snap_phases(waves, coordinate)),
     ]
     ranking = _ranking(triples)
     for count in (1 << i for i in range(len(ranking).bit_length())):

@@ -55,10 +55,11 @@ def cross_entropy(
     logits: Logits, answers: Integer[np.ndarray, "p p"], among: Bool[np.ndarray, "p p"] | None = None
 ) -> float:
     """Mean cross-entropy, over all pairs or among some of them."""
-    shifted = logits.astype(np.float64) - logits.max(axis=2, keepdims=True)
-    right = np.take_along_axis(shifted, answers[..., None], axis=2)[..., 0]
-    losses = np.log(np.exp(shifted).sum(axis=2)) - right
-    return float(losses.mean() if among is None else losses[among].mean())
+    if among is not None:
+        logits, answers = logits[among], answers[among]
+    shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
+    right = np.take_along_axis(shifted, answers[..., None], axis=-1)[..., 0]
+    return float((np.log(np.exp(shifted).sum(axis=-1)) - right).mean())
 
 
 def restricted_loss(

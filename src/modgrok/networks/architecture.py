@@ -66,6 +66,8 @@ class Architecture(ABC):
     """What it is trained with unless another loss is asked for."""
     steps: ClassVar[int] = 5_000
     """For how long, likewise."""
+    least_rows: ClassVar[int] = 64
+    """Examples that a block on a CPU has at least: shorter ones repeat too much of what all examples share."""
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Parameters that may have a rate, a decay and recorded norms of their own, by the first words of their names; all
     others are the group `rest`."""

@@ -1,8 +1,12 @@
-"""A learnable vector for every number, summed or side by side, then a perceptron (Liu et al., arXiv 2205.10343)."""
+"""A learnable vector for every number, summed, side by side or multiplied, then a perceptron (arXiv 2205.10343)."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar, Literal
+
+from jaxtyping import Float
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
@@ -15,33 +19,41 @@ from modgrok.tasks import Signature
 @register
 @dataclass(frozen=True)
 class EmbeddingMLP(Architecture):
-    r"""$f(n, m) = \mathrm{MLP}(E_n + E_m)$, or of $(E_n, E_m)$; all variables share the embedding.
+    r"""$f(n, m) = \mathrm{MLP}(E_n + E_m)$, of $(E_n, E_m)$, or of $E_n E_m$, a product of square matrices; all
+    variables share the embedding.
 
     Embeddings start uniform between ±½, the decoder as PyTorch's layers do.
     """
 
     name: ClassVar[str] = "embedding-mlp"
-    summary: ClassVar[str] = "a learnable vector for every number, summed or side by side, then hidden layers"
+    summary: ClassVar[str] = (
+        "a learnable vector for every number, summed, side by side or multiplied, then hidden layers"
+    )
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"embedding": ("embedding",), "decoder": ("decoder",)}
 
     width: int = 200
     depth: int = 2
     activation: str = "relu"
     embedding: int = 64
-    combine: Literal["sum", "concat"] = "sum"
+    combine: Literal["sum", "concat", "product"] = "sum"
     biases: bool = True
 
     def __post_init__(self) -> None:
         activation(self.activation)
-        if self.combine not in ("sum", "concat"):
-            raise ModgrokError(f"Embeddings combine by sum or concat, not {self.combine!r}.")
+        if self.combine not in ("sum", "concat", "product"):
+            raise ModgrokError(f"Embeddings combine by sum or concat (side by side) or product, not {self.combine!r}.")
+        if self.combine == "product" and math.isqrt(self.embedding) ** 2 != self.embedding:
+            raise ModgrokError(
+                f"Embeddings that are multiplied are square matrices, and {self.embedding} numbers fill none; take 4, "
+                "9, 16, …"
+            )
 
     def check(self, signature: Signature) -> None:
         if not signature.sizes:
             raise ModgrokError("The network embedding-mlp reads numbers, and this task has real vectors; use mlp.")
 
     def _decoder(self, signature: Signature) -> Perceptron:
-        first = self.embedding * (1 if self.combine == "sum" else len(signature.sizes))
+        first = self.embedding * (len(signature.sizes) if self.combine == "concat" else 1)
         widths = (first, *[self.width] * self.depth, signature.outputs)
         return Perceptron("decoder", widths, self.activation, self.biases)
 
@@ -56,9 +68,17 @@ class EmbeddingMLP(Architecture):
 
     def apply(self, parameters: Parameters, inputs: Any, signature: Signature, noise: Noise | None = None) -> Any:
         vectors = rows_of(parameters["embedding"], inputs)  # (row, S) -> (row, S, d)
-        joined = vectors.sum(axis=1) if self.combine == "sum" else vectors.reshape(len(inputs), -1)
+        joined = self._join(vectors).reshape(len(inputs), -1)
         first = dense(parameters, "decoder.0", namespace(joined).asarray(joined))
         return self._decoder(signature).apply(parameters, first, noise)
+
+    def _join(self, vectors: Float[Any, "row S d"]) -> Float[Any, "row ..."]:
+        """What the decoder reads. Matrices are multiplied in the order of the variables."""
+        if self.combine != "product":
+            return vectors.sum(axis=1) if self.combine == "sum" else vectors
+        side = math.isqrt(self.embedding)
+        matrices = vectors.reshape(*vectors.shape[:2], side, side)
+        return reduce(lambda left, right: left @ right, (matrices[:, s] for s in range(vectors.shape[1])))
 
     def cost(self, signature: Signature) -> Cost:
         decoder = self._decoder(signature).cost

@@ -31,7 +31,7 @@ def init_dense(key: Any, name: str, fan_in: int, fan_out: int, bias: bool, scale
     return made
 
 
-def rows_of(table: Inexact[Any, "value d"], index: Integer[Any, "*rows"]) -> Inexact[Any, "*rows d"]:
+def rows_of(table: Inexact[Any, "value *d"], index: Integer[Any, "*rows"]) -> Inexact[Any, "..."]:
     """Looked-up rows. The gradient is a product with one-hot rows: a GPU's scatter adds in an order of its own."""
     if namespace(table).__name__ == "numpy":
         return table[index]
@@ -45,7 +45,7 @@ def rows_of(table: Inexact[Any, "value d"], index: Integer[Any, "*rows"]) -> Ine
     def backward(index: Any, d_rows: Any) -> tuple[Any, None]:
         flat = index.reshape(-1)
         chosen = (jnp.arange(table.shape[0], dtype=flat.dtype)[:, None] == flat[None, :]).astype(d_rows.dtype)
-        return chosen @ d_rows.reshape(flat.size, -1), None
+        return (chosen @ d_rows.reshape(flat.size, -1)).reshape(table.shape), None
 
     look_up.defvjp(lambda table, index: (look_up(table, index), index), backward)
     return look_up(table, index)

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float, Integer
+from jaxtyping import Float
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.layers import dense, init_dense, rows_of
+from modgrok.networks.prefixes import EACH, FIXED, Prefixes
 from modgrok.tasks import Signature
 
 PROJECTIONS = ("query", "key", "value", "output")
@@ -36,6 +37,7 @@ class Transformer(Architecture):
         "mlp": ("blocks.mlp",),
         "unembedding": ("unembedding",),
     }
+    least_rows: ClassVar[int] = 512
 
     width: int = 128
     layers: int = 1
@@ -84,15 +86,12 @@ class Transformer(Architecture):
         """Logits; a task whose outputs are not answers has just those."""
         return self._tokens(signature) if signature.outputs > 1 else 1
 
-    def sequence(self, inputs: Integer[Any, "row S"], signature: Signature) -> Integer[Any, "row T"]:
-        """The inputs with their marks, which come after the numbers in the vocabulary: =, then operator and frame."""
-        xp = namespace(inputs)
-        equals, operator, frame = (
-            xp.full((inputs.shape[0], 1), _numbers(signature) + i, inputs.dtype) for i in range(3)
-        )
-        if not self.framed:
-            return xp.concatenate([inputs, equals], axis=1)
-        return xp.concatenate([frame, inputs[:, :1], operator, inputs[:, 1:], equals], axis=1)
+    def _sequence(self, signature: Signature) -> list[tuple[int, int]]:
+        """Position by position the variable that stands there, or which mark; the marks come after the numbers in the
+        vocabulary: =, then operator and frame."""
+        equals, operator, frame = ((FIXED, _numbers(signature) + i) for i in range(3))
+        first, *others = ((s, 0) for s in range(len(signature.sizes)))
+        return [frame, first, operator, *others, equals] if self.framed else [first, *others, equals]
 
     def init(self, key: Any, signature: Signature, scale: Any, dtype: Any) -> Parameters:
         import jax
@@ -128,48 +127,70 @@ class Transformer(Architecture):
         return made
 
     def apply(self, parameters: Parameters, inputs: Any, signature: Signature, noise: Noise | None = None) -> Any:
-        xp = namespace(parameters["embedding"])
-        x = rows_of(parameters["embedding"], self.sequence(inputs, signature))  # (row, S) -> (row, T, d)
-        if self.positions == "learned":
-            x = x + parameters["positions"][None]
-        else:
-            x = x + xp.asarray(sinusoidal(x.shape[1], self.width), x.dtype)[None]
-        norm = lambda i, x: _normalize(parameters, i, x)  # noqa: E731
+        dropping = noise is not None and noise.rate is not None
+        x = self._embed(parameters, inputs, signature)
         for i in range(self.layers):
             # Only the last position is read in the end, so the last block asks for nothing else.
-            asked = x if i < self.layers - 1 else x[:, -1:]
-            before = (lambda j, x: norm(j, x)) if self.layer_norm == "pre" else (lambda j, x: x)
-            after = (lambda j, x: norm(j, x)) if self.layer_norm == "post" else (lambda j, x: x)
-            x = after(2 * i, asked + self._attend(parameters, i, before(2 * i, asked), before(2 * i, x)))
-            z = activation(self.activation)(dense(parameters, f"blocks.mlp.{i}.in", before(2 * i + 1, x)))
-            change = dense(parameters, f"blocks.mlp.{i}.out", z)
-            x = after(2 * i + 1, x + (change if noise is None else noise.drop(change, i)))
-        last = norm(2 * self.layers, x)[:, 0] if self.layer_norm == "pre" else x[:, 0]
+            count = len(x.on) if i < self.layers - 1 else 1
+            asked = x.asked(count, dropping)
+            h = self._norm("post", parameters, 2 * i, asked.values + self._attend(parameters, i, x, asked.on))
+            z = dense(parameters, f"blocks.mlp.{i}.in", self._norm("pre", parameters, 2 * i + 1, h))
+            change = dense(parameters, f"blocks.mlp.{i}.out", activation(self.activation)(z))
+            if dropping:
+                assert noise is not None
+                by_example = change.reshape(count, -1, self.width).swapaxes(0, 1)
+                change = noise.drop(by_example, i).swapaxes(0, 1).reshape(change.shape)
+            x = asked._replace(values=self._norm("post", parameters, 2 * i + 1, h + change))
+        last = x.spread(self._norm("pre", parameters, 2 * self.layers, x.values), x.on[0], EACH)
         return last @ parameters["embedding"].T if self.tied else dense(parameters, "unembedding", last)
 
-    def _attend(
-        self, parameters: Parameters, i: int, asked: Float[Any, "row Q d"], x: Float[Any, "row T d"]
-    ) -> Float[Any, "row Q d"]:
-        """Causal attention of the last Q positions to all."""
-        xp = namespace(x)
-        rows, queries, length = asked.shape[0], asked.shape[1], x.shape[1]
+    def _embed(self, parameters: Parameters, inputs: Any, signature: Signature) -> Prefixes:
+        """Tokens and positions; a variable with more values than there are examples has a row for each example."""
+        embedding = parameters["embedding"]
+        xp, vectors, ons = namespace(embedding), [], []
+        at = parameters.get("positions")
+        if at is None:
+            at = xp.asarray(sinusoidal(self._length(signature), self.width), embedding.dtype)
+        for t, (on, mark) in enumerate(self._sequence(signature)):
+            if on == FIXED:
+                rows = embedding[mark : mark + 1]
+            elif signature.sizes[on] <= inputs.shape[0]:
+                rows = embedding[: signature.sizes[on]]
+            else:
+                rows, on = rows_of(embedding, inputs[:, on]), EACH
+            vectors.append(rows + at[t : t + 1])
+            ons.append(on)
+        return Prefixes(xp.concatenate(vectors), tuple(ons), inputs, signature.sizes)
+
+    def _attend(self, parameters: Parameters, i: int, x: Prefixes, to: tuple[int, ...]) -> Float[Any, "more d"]:
         of = f"blocks.attention.{i}"
-        split = lambda y: y.reshape(rows, -1, self.heads, self.width // self.heads).swapaxes(1, 2)  # noqa: E731
-        q, k, v = (split(dense(parameters, f"{of}.{n}", y)) for n, y in (("query", asked), ("key", x), ("value", x)))
-        scores = q @ k.swapaxes(2, 3) * (self.width // self.heads) ** -0.5  # (row, head, Q, T)
-        later = np.arange(length)[None, :] > np.arange(length - queries, length)[:, None]
-        scores = xp.where(later[None, None], xp.full_like(scores, -xp.inf), scores)
-        weights = xp.exp(scores - scores.max(axis=-1, keepdims=True))
-        z = (weights / weights.sum(axis=-1, keepdims=True)) @ v
-        return dense(parameters, f"{of}.output", z.swapaxes(1, 2).reshape(rows, queries, self.width))
+        x = x._replace(values=self._norm("pre", parameters, 2 * i, x.values))
+        q = dense(parameters, f"{of}.query", x.last(len(to)))
+        k, v = (dense(parameters, f"{of}.{name}", x.values) for name in ("key", "value"))
+        return dense(parameters, f"{of}.output", x.attend(to, q, k, v, self.heads))
+
+    def _norm(self, place: str, parameters: Parameters, i: int, x: Float[Any, "rows d"]) -> Float[Any, "rows d"]:
+        """LayerNorm with PyTorch's 1e-5, where this network has one."""
+        if self.layer_norm != place:
+            return x
+        mean = x.mean(axis=-1, keepdims=True)
+        variance = ((x - mean) ** 2).mean(axis=-1, keepdims=True)
+        normed = (x - mean) / namespace(x).sqrt(variance + 1e-5)
+        return normed * parameters[f"norms.{i}.weight"][None] + parameters[f"norms.{i}.bias"][None]
 
     def cost(self, signature: Signature) -> Cost:
-        length, width, hidden = self._length(signature), self.width, self.hidden or 4 * self.width
-        block = 4 * width * width + 2 * width * hidden
+        """Of what differs from example to example: vectors that depend on two variables or more."""
+        width, hidden, variables = self.width, self.hidden or 4 * self.width, len(signature.sizes)
+        attention, mlp = width * width, 2 * width * hidden
+        each = variables if variables > 1 else 0
+        products, activations = 0, self._length(signature) * 2 * width
+        for i in range(self.layers):
+            asked = min(each, 1) if i == self.layers - 1 else each
+            products += asked * (attention + mlp) + (0 if i == 0 else (asked + 2 * each) * attention)
+            activations += asked * (8 * width + 2 * hidden) + self._length(signature) * 2 * width
+        flops = 2 * products + 2 * width * self._tokens(signature)
         outside = self._tokens(signature) * width * (1 if self.tied else 2)
-        flops = 2 * length * self.layers * block + 2 * width * self._tokens(signature)
-        activations = self.layers * length * (6 * width + 2 * hidden + self.heads * length)
-        return Cost(flops, self.layers * block + outside, activations)
+        return Cost(flops, self.layers * (4 * attention + mlp) + outside, activations)
 
 
 def sinusoidal(length: int, width: int) -> Float[np.ndarray, "T d"]:
@@ -181,11 +202,3 @@ def sinusoidal(length: int, width: int) -> Float[np.ndarray, "T d"]:
 
 def _numbers(signature: Signature) -> int:
     return max(*signature.sizes, signature.outputs)
-
-
-def _normalize(parameters: Parameters, i: int, x: Float[Any, "row T d"]) -> Float[Any, "row T d"]:
-    """LayerNorm with PyTorch's 1e-5."""
-    mean = x.mean(axis=-1, keepdims=True)
-    variance = ((x - mean) ** 2).mean(axis=-1, keepdims=True)
-    normed = (x - mean) / namespace(x).sqrt(variance + 1e-5)
-    return normed * parameters[f"norms.{i}.weight"][None, None] + parameters[f"norms.{i}.bias"][None, None]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from modgrok.experiments import Experiment
     from modgrok.experiments.sweeps.critical import Critical
 
 
@@ -52,10 +53,16 @@ def transitions(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Ax
         panel.set_ylabel(f"share of runs that grok within {within} steps")
         e = found[0].experiment
         modulus = "modulo the number on top" if several else f"mod {e.modulus}"
-        panel.set_title(f"{e.task} {modulus}, N = {e.width}, {e.optimizer}")
+        panel.set_title(f"{e.task} {modulus}, N = {e.width}, {optimizer_name(e)}")
         if not several:
             panel.legend(loc="upper left", bbox_to_anchor=(0, 0.95), handletextpad=0.2)
     return panel
+
+
+def optimizer_name(experiment: "Experiment") -> str:
+    """The optimizer as papers call it: AdamW without weight decay is Adam."""
+    adam = experiment.optimizer == "adamw" and not experiment.weight_decay
+    return "adam" if adam else experiment.optimizer
 
 
 def _points(ax: "Axes", one: "Critical", color: str, label: str | None) -> None:

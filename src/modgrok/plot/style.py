@@ -116,6 +116,17 @@ def note(figure: "Figure", text: str) -> None:
     figure.supxlabel(text, fontsize=6.5, color=GRAY, x=0.5)
 
 
+def color_bar(panel: "Axes") -> None:
+    """What the colors of a panel's image stand for, at its side."""
+    figure: Any = panel.figure
+    bar = figure.colorbar(panel.images[0], ax=panel, fraction=0.046, pad=0.03)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=5.5, length=2, pad=1.5)
+    bar.ax.locator_params(nbins=4)
+    bar.ax.yaxis.get_offset_text().set_fontsize(5.5)
+    bar.formatter.set_powerlimits((-2, 3))
+
+
 def mark(panel: "Axes", place: int | float | None, name: str = "", side: str = "left") -> None:
     """A vertical line, its name above it to one side; nothing where there is no such place."""
     if place is None:

@@ -15,6 +15,8 @@ OUTCOMES: dict[Outcome, str] = {
     "not run in this profile": "not run in this profile",
 }
 """Every outcome, and how it is said of several claims."""
+BEYOND = "beyond the paper"
+"""The section of answers to questions that a paper leaves open; the report keeps them apart."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class Claim:
     """Whose numbers it is judged by."""
     judge: Callable[..., Verdict]
     """From the numbers of its studies, in their order, to a verdict."""
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the paper does not say it: a question that it leaves open, answered here."""
+        return self.section.startswith(BEYOND)
 
     def verdict(self, numbers: dict[str, Numbers]) -> Verdict:
         """The verdict from all numbers there are."""

@@ -29,6 +29,8 @@ class Paper:
     profiles: tuple[Profile, ...]
     cost: dict[str, str]
     """How long a profile took, and on what."""
+    errata: tuple[str, ...] = ()
+    """What the paper's text and formulas get wrong, a sentence for each."""
 
     @property
     def figures(self) -> tuple[Study, ...]:

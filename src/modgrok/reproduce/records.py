@@ -1,6 +1,7 @@
 """The numbers of studies on disk: one JSON file each, beside the figure where there is one."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from modgrok.reproduce.study import Numbers, Profile, Study
 
 SESSION = "session.json"
 """Where and for how long the runs of a reproduction were trained."""
+LINE_BREAK = re.compile(r",\n\s+")
 
 
 def record_path(out: Path, study: Study) -> Path:
@@ -18,8 +20,14 @@ def record_path(out: Path, study: Study) -> Path:
 
 
 def write_record(out: Path, study: Study, profile: Profile, numbers: Numbers) -> None:
-    """Keeps the numbers of a study."""
-    write_json(record_path(out, study), {"study": study.name, "profile": profile.name, "numbers": numbers})
+    """Keeps the numbers of a study, a list of plain values on one line."""
+    record = {"study": study.name, "profile": profile.name, "numbers": numbers}
+    text = re.sub(r"\[\n\s*([^][{}]*?)\n\s*\]", _on_one_line, json.dumps(record, indent=1, allow_nan=False))
+    write_bytes(record_path(out, study), f"{text}\n".encode())
+
+
+def _on_one_line(found: re.Match[str]) -> str:
+    return f"[{re.sub(LINE_BREAK, ',', found[1])}]"
 
 
 def read_records(out: Path, paper: Paper, profile: Profile) -> dict[str, Numbers]:

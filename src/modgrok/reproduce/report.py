@@ -47,22 +47,25 @@ class Report:
 
     def markdown(self) -> str:
         """The whole text."""
-        counts = counted(verdict for _, verdict in self.verdicts)
-        summary = " ".join(f'<span class="count {CLASSES[outcome]}">{text}</span>' for outcome, text in counts.items())
+        papers, further = ([e for e in self.verdicts if e[0].beyond is beyond] for beyond in (False, True))
+        figures, more_figures = ([s for s in self.figures if s.beyond is beyond] for beyond in (False, True))
+        links = ["Verdicts", *["Beyond the paper"] * bool(further), "Figures", "Claims in detail"]
+        links += [*["Errata of the paper"] * bool(self.paper.errata), "How this was made"]
         parts = [
             f"# {self.paper.title}, reproduced",
             f"The figures and claims of {self.paper.reference}, made again "
             f"{'from networks trained' if self._trains else 'by formulas and samples'} for this report. "
             "Verdicts are computed from the numbers by the thresholds given with each claim.",
-            summary,
-            "[Verdicts](#verdicts) [Figures](#figures) [Claims in detail](#claims-in-detail) "
-            "[How this was made](#how-this-was-made)",
+            _counts(papers),
+            " ".join(f"[{link}](#{_anchor(link)})" for link in links),
             "## Verdicts",
-            _table(("The paper says, and what was found", "Section", "Verdict"), map(self._verdict, self.verdicts)),
+            _table(("The paper says, and what was found", "Section", "Verdict"), map(self._verdict, papers)),
+            *self._further(further, more_figures),
             "## Figures",
-            *map(self._figure, self.figures),
+            *map(self._figure, figures),
             "## Claims in detail",
             *(self._claim(claim, verdict) for claim, verdict in self.verdicts),
+            *self._errata(),
             "## How this was made",
             _table(("", ""), self._made()),
         ]
@@ -75,15 +78,33 @@ class Report:
     def _verdict(self, entry: tuple[Claim, Verdict]) -> tuple[str, ...]:
         claim, verdict = entry
         said = f"[{_plain(claim.statement)}](#{claim.name})<br><small>{_plain(verdict.sentence)}</small>"
-        return said, _plain(claim.section), _mark(verdict)
+        return (said, _mark(verdict)) if claim.beyond else (said, _plain(claim.section), _mark(verdict))
+
+    def _further(self, verdicts: Sequence[tuple[Claim, Verdict]], figures: Sequence[Study]) -> list[str]:
+        """Questions that the paper leaves open: verdicts and figures together."""
+        if not verdicts:
+            return []
+        return [
+            "## Beyond the paper",
+            "Questions that the paper leaves open, and what was found here; none of it is a statement of the paper.",
+            _counts(verdicts),
+            _table(("Statement, and what was found", "Verdict"), map(self._verdict, verdicts)),
+            *map(self._figure, figures),
+        ]
+
+    def _errata(self) -> list[str]:
+        if not self.paper.errata:
+            return []
+        return ["## Errata of the paper", "\n".join(f"- {_plain(erratum)}" for erratum in self.paper.errata)]
 
     def _figure(self, study: Study) -> str:
         trained = "; ".join(describe(study.needs(self.profile)))
         settings = f"Settings: {_plain(trained)}." if trained else "Nothing is trained for this figure."
         numbers = record_path(Path(), study)
+        title = _plain(study.title if study.beyond else f"{_label(study.name)}: {study.title}")
         return (
-            f'<a id="{study.name}"></a>\n\n### {_label(study.name)}: {_plain(study.title)}\n\n'
-            f"![{_label(study.name)}: {_plain(study.title)}](figures/{study.name}.png)\n\n{_plain(study.caption)}\n\n"
+            f'<a id="{study.name}"></a>\n\n### {title}\n\n'
+            f"![{title}](figures/{study.name}.png)\n\n{_plain(study.caption)}\n\n"
             f"<small>{settings} Numbers: [{numbers}]({numbers}). Alone: `{self.command(study.name)}`</small>"
         )
 
@@ -95,7 +116,7 @@ class Report:
             f'<a id="{claim.name}"></a>\n\n### {_plain(claim.statement)}\n\n{_mark(verdict)} '
             f"{_plain(verdict.sentence)}\n\n"
             + (_table(("", ""), measured) + "\n\n" if measured else "")
-            + f"<small>Paper: section {_plain(claim.section)}. Threshold: {_plain(claim.threshold)}.{links} "
+            + f"<small>{_source(claim)} Threshold: {_plain(claim.threshold)}.{links} "
             f"Alone: `{self.command(claim.name)}`</small>"
         )
 
@@ -142,7 +163,7 @@ def render(text: str, title: str, folder: Path) -> str:
     tokens = reader.parse(text)
     for i, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h2":
-            token.attrSet("id", re.sub(r"\W+", "-", tokens[i + 1].content.lower()))
+            token.attrSet("id", _anchor(tokens[i + 1].content))
         for image in token.children or ():
             if image.type == "image":
                 picture = (folder / str(image.attrs["src"])).read_bytes()
@@ -188,8 +209,22 @@ def _phrase(name: str, values: list[Any]) -> str:
 
 
 def _label(name: str) -> str:
-    """fig0 → Fig. 0, figA5 → Fig. A5."""
-    return f"Fig. {name.removeprefix('fig')}"
+    """fig0 → Fig. 0, figA5 → Fig. A5; a figure that the paper does not have is called by its name."""
+    return f"Fig. {name.removeprefix('fig')}" if name.startswith("fig") else name.replace("_", " ").capitalize()
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"\W+", "-", heading.lower())
+
+
+def _source(claim: Claim) -> str:
+    return "Beyond the paper." if claim.beyond else f"Paper: section {_plain(claim.section)}."
+
+
+def _counts(verdicts: Sequence[tuple[Claim, Verdict]]) -> str:
+    """How many claims came out how."""
+    counts = counted(verdict for _, verdict in verdicts)
+    return " ".join(f'<span class="count {CLASSES[outcome]}">{text}</span>' for outcome, text in counts.items())
 
 
 def _mark(verdict: Verdict) -> str:

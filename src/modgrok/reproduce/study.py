@@ -50,6 +50,8 @@ class Study:
     """From numbers to a matplotlib figure, without arithmetic."""
     digits: int = 5
     """Significant digits of the numbers that are kept."""
+    beyond: bool = False
+    """Whether it answers a question that the paper leaves open, rather than repeat what the paper did."""
 
     def needs(self, profile: Any) -> list[Experiment]:
         """The experiments, in order."""

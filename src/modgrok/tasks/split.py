@@ -14,6 +14,8 @@ from modgrok.tasks.task import MOST_ENTRIES, Task
 
 TRADES = 12
 """Rounds of trades that shuffle a balanced choice along each variable."""
+ROUNDS = 32
+"""In how many parts an expander is put together."""
 TEST_EXAMPLES = 2048
 """Test examples of a task that cannot be enumerated, unless their number is given."""
 _SAMPLE, _CORRUPTION = 1, 2  # streams of random bits beside that of the division
@@ -43,12 +45,17 @@ class Split:
       column of the table has the same number of training pairs. With holes or variables of unequal sizes: the same
       share of the inputs that have the value, up to about one.
     - `answers`: every answer has the same share of its inputs in the training set, up to one input.
+    - `lines`: whole lines n + g·m = c of one random slope g other than ±1 (hyperplanes for more variables), each of
+      which has every value of every variable once, and for sums every answer too.
+    - `expander`: inputs are added that close as few rectangles with those chosen before as possible. The fourth corner
+      of a rectangle (n, m), (n, m'), (n', m), (n', m') follows from the other three where the function is a sum, so
+      this is the choice with the least redundancy; as a graph of rows and columns it has few short cycles.
     """
 
     fraction: float = 0.5
     """Share of the inputs that is trained on, α in the paper."""
     sampling: str = "random"
-    """How the inputs are chosen: random, balanced or answers."""
+    """How the inputs are chosen: random, balanced, answers, lines or expander."""
     seed: int = 0
     """Which of the possible choices."""
     wrong: float = 0.0
@@ -236,6 +243,35 @@ def _answers(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, 
     return chosen
 
 
+def _lines(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+    """Lines in a random order, inputs in a random order within each; the last line may be cut."""
+    p = max(task.sizes)
+    units = [g for g in range(1, p + 1) if math.gcd(g, p) == 1]
+    slopes = [g for g in units if g % p not in (1, p - 1)] or units
+    chances = _random_bits((task.arity,), bits) % np.uint64(len(slopes))
+    factors = [1, *(slopes[int(i)] for i in chances[1:])]
+    values = np.unravel_index(task.present, task.sizes)
+    line = sum(g * v for g, v in zip(factors, values, strict=True)) % p
+    order = np.lexsort((_random_bits((len(task.present),), bits), _shuffled(p, bits)[line]))
+    chosen = np.zeros(len(task.present), dtype=bool)
+    chosen[order[:count]] = True
+    return chosen
+
+
+def _expander(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+    """In rounds: the inputs that close the fewest rectangles with those of the rounds before, at random among equals.
+    Rows are the values of the first variable, columns all combinations of the others."""
+    table = np.zeros((task.sizes[0], math.prod(task.sizes[1:])))
+    flat = table.reshape(-1)
+    for size in np.diff(np.arange(ROUNDS + 1) * count // ROUNDS):
+        # A pair closes as many rectangles as there are paths of three edges from its row to its column.
+        closed = table @ (table.T @ table) if table.shape[1] < table.shape[0] else (table @ table.T) @ table
+        closed[table > 0] = np.inf
+        order = np.lexsort((_random_bits((len(task.present),), bits), closed.reshape(-1)[task.present]))
+        flat[task.present[order[:size]]] = 1
+    return flat[task.present] > 0
+
+
 def _shuffled(length: int, bits: np.random.PCG64) -> Int[np.ndarray, "length"]:
     return np.argsort(_random_bits((length,), bits), kind="stable")
 
@@ -249,5 +285,7 @@ _CHOICES: dict[str, Callable[[Task, int, np.random.PCG64], np.ndarray]] = {
     "random": _random,
     "balanced": _balanced,
     "answers": _answers,
+    "lines": _lines,
+    "expander": _expander,
 }
 SAMPLINGS = tuple(_CHOICES)

@@ -124,10 +124,21 @@ def stacked_shapes(tree: Any, count: int, program: Program, devices: tuple[Any, 
     return jax.tree.map(place, specs, tree, is_leaf=lambda node: isinstance(node, PartitionSpec))
 
 
-def unstack(tree: Any, count: int) -> list[Any]:
-    """All runs' parts of a stacked tree, on the host, fetched in one go."""
-    host = jax.tree.map(np.asarray, tree)
-    return [jax.tree.map(lambda leaf: np.asarray(leaf[run]), host) for run in range(count)]  # noqa: B023
+def unstack(tree: Any, runs: Sequence[int], count: int) -> list[Any]:
+    """Some of so many runs' parts of a stacked tree, on the host: few one by one, many out of all, fetched at once."""
+    if FEW * len(runs) > count:
+        host = jax.tree.map(np.asarray, tree)
+        return [jax.tree.map(lambda leaf: np.asarray(leaf[run]), host) for run in runs]  # noqa: B023
+    return [jax.tree.map(lambda leaf: np.asarray(_pick(leaf, np.int32(run))), tree) for run in runs]  # noqa: B023
+
+
+FEW = 8
+"""Fewer runs than this part of a batch are fetched one by one."""
+
+
+@jax.jit
+def _pick(leaf: Any, run: Any) -> Any:
+    return jax.lax.dynamic_index_in_dim(leaf, run, keepdims=False)
 
 
 def select(tree: Any, runs: Sequence[int], devices: tuple[Any, ...]) -> Any:

@@ -61,7 +61,9 @@ def _scores(program: Program, parameters: Parameters, data: RunData) -> tuple[Ar
         inputs, answers, *weights = block
         out = kernel.outputs(program, parameters, inputs)
         losses = objective.losses(out, answers, data.codes).astype(program.dtype)
-        right = objective.right(out, answers, data.codes).astype(program.dtype)
+        # An answer is one of the task's: logits of a vocabulary beyond count in the loss alone, as in `score`.
+        said = out if data.codes is not None else out[:, : program.signature.outputs]
+        right = objective.right(said, answers, data.codes).astype(program.dtype)
         now = [(values * weight).sum() for values in (losses, right) for weight in weights]
         return tuple(a + b for a, b in zip(sums, now, strict=True)), None
 

@@ -15,7 +15,7 @@ from modgrok.networks.architecture import Parameters
 from modgrok.training.data import Batch, RunData
 from modgrok.training.evaluation import evaluate, recorded_names
 from modgrok.training.kernels import kernel_for
-from modgrok.training.optimizers import Rates, Start, norm, transformation, update
+from modgrok.training.optimizers import Rates, Start, norm, normal_like, transformation, update
 from modgrok.training.program import Program
 
 NEVER = -1
@@ -100,8 +100,14 @@ def _step(program: Program, state: State, data: RunData, rates: Rates, key: Any,
         noise = None
         if "dropout" in program.features:
             noise = Noise(jax.random.fold_in(key, step), rates["dropout"], chosen.weight[0], None)
-        loss, gradient = kernel.loss_and_gradient(program, state.weights, chosen, data.codes, noise)
-    moved, optimizer = update(program, rates, gradient, state.optimizer, state.weights, state.start, step)
+        weights = state.weights
+        if "weight_noise" in program.features:
+            added = normal_like(_stream(key, step, 3), weights, rates["weight_noise"])
+            weights = jax.tree.map(jnp.add, weights, added)
+        loss, gradient = kernel.loss_and_gradient(program, weights, chosen, data.codes, noise)
+    moved, optimizer = update(
+        program, rates, gradient, state.optimizer, state.weights, state.start, step, _stream(key, step, 4)
+    )
     finite = jnp.isfinite(loss)
     if not kernel.guards:
         finite &= jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
@@ -124,12 +130,16 @@ def _slope(program: Program, weights: Parameters, data: RunData) -> tuple[Array,
     return kernel_for(program).loss_and_gradient(program, weights, data.batch, data.codes, None)
 
 
+def _stream(key: Any, step: Any, number: int) -> Any:
+    """Random bits of one step for one purpose."""
+    return jax.random.fold_in(jax.random.fold_in(key, step), number)
+
+
 def _fresh(program: Program, key: Any, step: Any) -> Batch:
     """Inputs that are drawn for this step alone, all values equally likely, and their answers."""
     assert program.batch_size is not None
     sizes = jnp.asarray(program.signature.sizes, jnp.int32)[None, :]
-    of_step = jax.random.fold_in(jax.random.fold_in(key, step), 2)
-    inputs = jax.random.randint(of_step, (program.batch_size, sizes.shape[1]), 0, sizes, jnp.int32)
+    inputs = jax.random.randint(_stream(key, step, 2), (program.batch_size, sizes.shape[1]), 0, sizes, jnp.int32)
     weight = jnp.full((1, program.batch_size), 1 / program.batch_size, program.dtype)
     return Batch(inputs[None], program.rule(inputs).astype(jnp.int32)[None], weight, None)
 

@@ -30,7 +30,9 @@ def mse(out: Outputs, answers: Answers, count: int) -> Losses:
 
 def cross_entropy(out: Outputs, answers: Answers, count: int) -> Losses:
     r"""$-\log \mathrm{softmax}(f(x))_y$: the outputs are logits."""
-    return jax.nn.logsumexp(_counted(out, count), axis=1) - answer_outputs(out, answers)
+    # Not `answer_outputs`: the derivative of a look-up is a scatter, which is slow on a GPU.
+    right = jnp.where(one_hot(out, answers) > 0, out, jnp.zeros_like(out)).sum(axis=1)
+    return jax.nn.logsumexp(_counted(out, count), axis=1) - right
 
 
 def hinge(out: Outputs, answers: Answers, count: int) -> Losses:

@@ -92,9 +92,16 @@ class Start(NamedTuple):
 
 
 def update(
-    program: Program, rates: Rates, gradient: Parameters, state: Any, weights: Parameters, start: Start, step: Any
+    program: Program,
+    rates: Rates,
+    gradient: Parameters,
+    state: Any,
+    weights: Parameters,
+    start: Start,
+    step: Any,
+    key: Any = None,
 ) -> tuple[Parameters, Any]:
-    """The weights after a step, and the optimizer's state."""
+    """The weights after a step, and the optimizer's state; where updates are noisy, `key` decides how."""
     import jax
     import jax.numpy as jnp
 
@@ -103,6 +110,9 @@ def update(
     # Adam's bias correction is a rate to the power of a whole number, which strict promotion forbids.
     with jax.numpy_dtype_promotion("standard"):
         updates, state = transformation(program, rates, start).update(gradient, state, weights)
+    if "update_noise" in program.features:
+        added = normal_like(key, weights, rates["lr"] * rates["update_noise"])
+        updates = jax.tree.map(jnp.add, updates, added)
     most = jnp.finfo(program.dtype).max
     moved = jax.tree.map(lambda w, update: jnp.clip(w + update, -most, most), weights, updates)
     if "hold_norm" in program.features:
@@ -132,6 +142,14 @@ def transformation(program: Program, rates: Rates, start: Start | None = None) -
     if "groups" in program.features:
         chain.append(_scale_groups(program.architecture, rates))
     return optax.chain(*chain)
+
+
+def normal_like(key: Any, tree: Parameters, deviation: Any) -> Parameters:
+    """Gaussian numbers in the shapes of these arrays."""
+    import jax
+
+    keys = zip(sorted(tree), jax.random.split(key, len(tree)), strict=True)
+    return {name: deviation * jax.random.normal(own, tree[name].shape, tree[name].dtype) for name, own in keys}
 
 
 def norm(tree: Any) -> Any:

@@ -33,7 +33,7 @@ class Program:
     """How gradients become updates, by name; momentum and both weight decays are numbers, zero where absent."""
     features: frozenset[str]
     """Which wrappers around the update there are: `dropout`, `schedule`, `groups`, `decay_to_start`, `hold_norm`,
-    `orthogonal`, `grokfast_ema`, `grokfast_ma`."""
+    `orthogonal`, `update_noise`, `weight_noise`, `grokfast_ema`, `grokfast_ma`."""
     batch_size: int | None
     """None: every step sees the whole training set."""
     precision: Precision
@@ -77,7 +77,8 @@ class Program:
     @property
     def whole(self) -> bool:
         """Whether every step sees the whole training set and nothing else, as an evaluation does."""
-        return self.batch_size is None and self.rule is None and "dropout" not in self.features
+        noisy = {"dropout", "weight_noise"} & self.features
+        return self.batch_size is None and self.rule is None and not noisy
 
     @property
     def parts(self) -> int:
@@ -89,7 +90,7 @@ class Program:
         if self.batch_norm or self.batch_size is not None:
             return 1, examples
         floats = CACHE_FLOATS if self.platform == "cpu" else DEVICE_FLOATS
-        length = max(64, floats // self.cost.activations)
+        length = max(self.architecture.least_rows, floats // self.cost.activations)
         count = 1 if examples <= length else self.blocks_of(length, examples)
         return count, -(-examples // count)
 

@@ -94,3 +94,20 @@ def _task_ipr(network: Network, data: "RunData") -> Any:
 def _rqi(network: Network, data: "RunData") -> Any:
     """Share of the parallelograms i + j = m + n that the embedding realizes (Liu et al. 2022)."""
     return representation_quality(network.parameters["embedding"])
+
+
+@record("last_layer", "two-layer", "mlp", "embedding-mlp", "transformer")
+def _last_layer(network: Network, data: "RunData") -> Any:
+    """Frobenius norm of the matrix that makes the outputs (Thilak et al. 2022)."""
+    weights = last_layer(network)
+    return namespace(weights).sqrt((weights**2).sum())
+
+
+def last_layer(network: Network) -> Any:
+    """The weights that make the outputs; of a transformer whose embedding serves twice, that."""
+    kind, parameters = network.architecture.name, network.parameters
+    if kind == "two-layer":
+        return network.w_out
+    if kind == "transformer":
+        return parameters.get("unembedding.weight", parameters["embedding"])
+    return parameters[f"{'layers' if kind == 'mlp' else 'decoder'}.{network.depth}.weight"]

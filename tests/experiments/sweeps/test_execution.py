@@ -181,6 +181,12 @@ def test_the_local_engine_splits_what_needs_too_much_memory(tmp_path: Path, monk
     assert out_of_memory(MemoryError())
 
 
+def test_a_sweep_with_a_run_that_needs_too_much_memory_does_not_begin(tmp_path: Path) -> None:
+    sweep = Sweep(BASE, ["width=8,1000000000"])
+    with pytest.raises(ModgrokError, match=r"width 1000000000 needs about .* are free"):
+        plan(Results(sweep.experiments, Store(tmp_path)), Store(tmp_path), LocalEngine())
+
+
 def test_a_small_sweep_trains_on_the_local_engine(tmp_path: Path) -> None:
     store, engine = Store(tmp_path), engine_named("local")
     sweep = Sweep(BASE, ["seed=0:3"])

@@ -1,7 +1,7 @@
 import numpy as np
 
 from modgrok.networks import grid
-from modgrok.reproduce.gromov2023.kernel import features, kernel_predictor, tangent_kernel
+from modgrok.reproduce.gromov2023.kernel import features, interpolation_error, kernel_predictor, tangent_kernel
 from modgrok.tasks import Split, task
 
 
@@ -23,6 +23,13 @@ def test_the_predictor_solves_kernel_regression() -> None:
     kernel = tangent_kernel(inputs[train], inputs[train])
     direct = tangent_kernel(inputs[test], inputs[train]) @ np.linalg.solve(kernel, answers[train])
     np.testing.assert_allclose(kernel_predictor(addition, train, test), direct, atol=1e-12)
+
+
+def test_the_kernel_interpolates_whatever_the_table_is() -> None:
+    for text in ("n + m", "random:3"):
+        learnt = task(text, 7)
+        train, _ = Split(0.6).divide(learnt)
+        assert interpolation_error(learnt, train) < 1e-12
 
 
 def test_features_are_the_kernel_without_its_memory() -> None:

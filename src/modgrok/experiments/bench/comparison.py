@@ -70,14 +70,14 @@ def compare(workload: Workload, tell: Callable[[str], None] = lambda sentence: N
     alone = [seconds[name] for name in ("products in JAX", "products in NumPy") if name in seconds]
     products = min(alone, key=np.median)
     one = seconds["one run"]
-    against: dict[str, Any] | None = None
+    theirs: dict[str, Any] | None = None
     if torch_device is not None:
-        against = {"version": pytorch.version(), "device": torch_device}
-        against |= {
-            name: _against(one, seconds[name]) for name in ("one_hot", "embedding", "compiled") if name in seconds
+        theirs = {"version": pytorch.version(), "device": torch_device}
+        theirs |= {
+            name: against(one, seconds[name]) for name in ("one_hot", "embedding", "compiled") if name in seconds
         }
         if "compiled_batch" in seconds:
-            against["compiled_batch"] = _against(seconds["batch"], seconds["compiled_batch"])
+            theirs["compiled_batch"] = against(seconds["batch"], seconds["compiled_batch"])
     return {
         "modulus": workload.modulus,
         "width": workload.width,
@@ -86,7 +86,7 @@ def compare(workload: Workload, tell: Callable[[str], None] = lambda sentence: N
         "flops_per_step": workload.flops,
         "one": _speed(workload, 1, one, products),
         "batch": _speed(workload, runs, seconds["batch"], seconds.get("products of the batch", runs * products)),
-        "pytorch": against,
+        "pytorch": theirs,
         "devices": len(devices),
         "cores": os.cpu_count(),
         "environment": environment(devices[0]),
@@ -141,5 +141,6 @@ def _speed(workload: Workload, runs: int, seconds: Seconds, products: Seconds) -
     }
 
 
-def _against(ours: Seconds, theirs: Seconds) -> dict[str, float]:
+def against(ours: Seconds, theirs: Seconds) -> dict[str, float]:
+    """Their time of a step, and how many times ours that is, by medians over rounds."""
     return {"seconds_per_step": float(np.median(theirs)), "ratio": float(np.median(theirs / ours))}

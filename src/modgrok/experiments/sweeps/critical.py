@@ -5,7 +5,7 @@ long one waits: near it, grokking takes ever longer. An estimate therefore alway
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -174,10 +174,7 @@ class Critical:
         return cls(Experiment.from_dict(content["experiment"]), counts, content["resolution"])
 
     def __str__(self) -> str:
-        t = self.transition
-        if t.critical is not None:
-            return f"{t.critical:.3f} [{t.low:.3f}, {t.high:.3f}]"
-        return f"above {t.low:g}" if t.high is None else f"below {t.high:g}"
+        return str(self.transition)
 
 
 def critical_fractions(searches: Sequence[Search], train: Train) -> list[Critical]:
@@ -192,14 +189,3 @@ def critical_fractions(searches: Sequence[Search], train: Train) -> list[Critica
                 task = describe_task(search.experiment)
                 raise ModgrokError(f"No run of {task} could be trained; see the remarks above.")
     return [Critical(search.experiment.resolve(), search.counts, search.effort.resolution) for search in searches]
-
-
-def critical_on_grid(counts: Mapping[float, tuple[int, int]]) -> float | None:
-    """α_c as far as a coarse grid shows it, without a fit: the smallest fraction at which at least half of the runs
-    grok, and at every larger one too; None where that is so at no fraction."""
-    found = None
-    for fraction, (successes, trials) in sorted(counts.items(), reverse=True):
-        if 2 * successes < trials:
-            break
-        found = fraction
-    return found

@@ -31,6 +31,11 @@ class Transition:
     width: float | None
     """w: from α_c to α_c + 2.2 w the probability rises from 1/2 to 9/10."""
 
+    def __str__(self) -> str:
+        if self.critical is not None:
+            return f"{self.critical:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        return f"above {self.low:g}" if self.high is None else f"below {self.high:g}"
+
     def probability(self, fraction: Float[np.ndarray, "x"]) -> Float[np.ndarray, "x"]:
         """P(α)."""
         assert self.critical is not None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.sweeps.critical import Critical
-from modgrok.experiments.sweeps.logistic import CONFIDENCE
+from modgrok.experiments.sweeps.logistic import CONFIDENCE, Transition
 
 Z95 = 1.96
 """Half-width of a 95 % interval in standard deviations."""
@@ -23,6 +23,15 @@ class PowerLaw:
     """k, positive where α_c falls."""
     error: float
     """Half the 95 % interval of the exponent."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One α_c minus another, with its 95 % interval."""
+
+    middle: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ def power_law(found: Iterable[Critical]) -> PowerLaw | None:
         return None
     p = np.array([one.experiment.modulus for one in known], float)
     alpha = np.array([one.transition.critical for one in known], float)
-    errors = np.array([_half_width(one) for one in known]) / alpha / Z95
+    errors = np.array([_half_width(one.transition) for one in known]) / alpha / Z95
     design = np.stack([np.ones_like(p), -np.log(p)], axis=1)
     weights = 1 / errors**2
     information = design.T @ (design * weights[:, None])
@@ -60,13 +69,19 @@ def gains(found: Sequence[Critical]) -> list[Gain]:
     pairs = [(one, random.get(one.experiment.modulus)) for one in found if one.experiment.sampling != "random"]
     compared = []
     for guided, reference in pairs:
-        if reference is None or guided.transition.critical is None or reference.transition.critical is None:
-            continue
-        difference = guided.transition.critical - reference.transition.critical
-        half = math.hypot(_half_width(guided), _half_width(reference))
-        e = guided.experiment
-        compared.append(Gain(e.sampling, e.modulus, difference, difference - half, difference + half))
+        gap = None if reference is None else difference(guided.transition, reference.transition)
+        if gap is not None:
+            e = guided.experiment
+            compared.append(Gain(e.sampling, e.modulus, gap.middle, gap.low, gap.high))
     return compared
+
+
+def difference(one: Transition, other: Transition) -> Difference | None:
+    """The first α_c minus the second; None where one of them is not known."""
+    if one.critical is None or other.critical is None:
+        return None
+    middle, half = one.critical - other.critical, math.hypot(_half_width(one), _half_width(other))
+    return Difference(middle, middle - half, middle + half)
 
 
 def describe(found: Sequence[Critical]) -> dict[str, Any]:
@@ -111,7 +126,7 @@ def _of_first_sampling(found: Sequence[Critical]) -> list[Critical]:
     return [one for one in found if one.experiment.sampling == found[0].experiment.sampling]
 
 
-def _half_width(one: Critical) -> float:
-    assert one.transition.low is not None
-    assert one.transition.high is not None
-    return max((one.transition.high - one.transition.low) / 2, 1e-4)
+def _half_width(one: Transition) -> float:
+    assert one.low is not None
+    assert one.high is not None
+    return max((one.high - one.low) / 2, 1e-4)

@@ -53,3 +53,13 @@ const FREQUENCY = {
 export function frequencyColor(k, length) {
   return `rgb(${mix(FREQUENCY[dark() ? "dark" : "light"], (k - 1) / Math.max(1, length / 2 - 1)).join(" ")})`;
 }
+
+// A color for every place round a circle, 0 … 1; both ends are the same.
+const ROUND = {
+  light: ["#2f6690", "#2f8a8a", "#6d8a22", "#b07714", "#c2611a", "#8c2f39", "#7b4a9e", "#2f6690"],
+  dark: ["#6fb1e6", "#5cc4bd", "#b3cc62", "#f2c14e", "#f0943f", "#ef7f86", "#c79be8", "#6fb1e6"],
+};
+
+export function roundColor(t) {
+  return `rgb(${mix(ROUND[dark() ? "dark" : "light"], t).join(" ")})`;
+}

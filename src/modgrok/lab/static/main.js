@@ -3,7 +3,7 @@
 import { buildClock } from "lab/clockbar.js";
 import { clock, setStep, toEnd } from "lab/clock.js";
 import { buildControls, fillFromRun } from "lab/controls.js";
-import { byId, make, number, taskName } from "lab/dom.js";
+import { byId, grouped, make, number, taskName } from "lab/dom.js";
 import { forget } from "lab/frames.js";
 import { keptForm } from "lab/form.js";
 import { buildKeys } from "lab/keys.js";
@@ -21,6 +21,8 @@ import { create as weights } from "lab/panels/weights.js";
 import { create as plane } from "lab/panels/plane.js";
 import { create as circle } from "lab/panels/circle.js";
 import { create as ipr } from "lab/panels/ipr.js";
+import { create as network } from "lab/panels/network.js";
+import { create as embedding } from "lab/panels/embedding.js";
 import { create as answers } from "lab/panels/answers.js";
 import { create as path } from "lab/panels/path.js";
 import { create as theory } from "lab/panels/theory.js";
@@ -82,8 +84,14 @@ function showTitle() {
   const status = byId("run-status");
   status.className = here ? "busy" : (run?.status ?? "");
   const rate = here && training.rate ? `, ${number(training.rate, 3)} steps/s` : "";
-  const settings = run ? `${run.settings.network && run.settings.network !== "two-layer" ? `${run.settings.network}, ` : ""}N = ${run.settings.width ?? "–"}, α = ${run.settings.fraction}, ${run.settings.optimizer}` : "";
+  const settings = run ? settingsOf(run.settings) : "";
   status.replaceChildren(...(run ? [make("b", {}, here ? busy : STATUS[run.status]), ` ${settings}${rate}`] : []));
+}
+
+function settingsOf({ network, width, examples, fraction, optimizer }) {
+  const other = network && network !== "two-layer";
+  const size = `${other ? `${network}, width` : "N ="} ${width ?? "–"}`;
+  return `${size}, ${examples == null ? `α = ${fraction}` : `${grouped(examples)} examples`}, ${optimizer}`;
 }
 
 async function begin() {
@@ -95,7 +103,7 @@ async function begin() {
     for (const element of document.querySelectorAll("[data-live]")) element.remove();
   }
   buildClock();
-  const panels = [answers, curves, weights, plane, circle, path, ...(source.replay ? [] : [whatif]), ipr, ...(source.replay ? [] : [sweep]), theory];
+  const panels = [answers, curves, embedding, weights, plane, circle, path, network, ...(source.replay ? [] : [whatif]), ipr, ...(source.replay ? [] : [sweep]), theory];
   if (!source.replay) {
     document.querySelector(".top nav").prepend(make("a", { class: "button", href: "/" }, "Story"));
     buildWelcome();

@@ -43,7 +43,8 @@ export function advice(run) {
   const { memorized } = times(run);
   if (!memorized && auto?.lr && settings.lr < 0.5 * auto.lr) return `${rate} is too small${where}${unit}, or train longer.`;
   if (!memorized) return "Train longer, or widen the network.";
-  if (["none", "unknown"].includes(run.task.structure)) return `For this function no structure is known that waves could use.`;
+  if (settings.examples != null) return `${grouped(settings.examples)} examples may be too few: train longer, add weight decay, or show more.`;
+  if (settings.modulus != null && ["none", "unknown"].includes(run.task.structure)) return `For this function no structure is known that waves could use.`;
   if (settings.fraction < 0.35) return `α = ${settings.fraction} is little data: train longer, add weight decay, or show more of the table.`;
   return "Train longer, or add a little weight decay.";
 }

@@ -30,7 +30,7 @@ export async function openDrawer() {
     const fits = (run) => words.every((word) => describe(run).includes(word));
     list.replaceChildren(...found.runs.filter(fits).map(row));
   };
-  const heads = ["run", "function", "p", "N", "α", "optimizer", "status", "grokked", "test", "compare"];
+  const heads = ["run", "function", "p", "network", "N", "α", "optimizer", "status", "grokked", "test", "compare"];
   drawer.replaceChildren(
     make(
       "header",
@@ -66,6 +66,7 @@ function describe(run) {
     run.run,
     run.task,
     run.modulus,
+    run.network,
     run.width,
     run.fraction,
     run.optimizer,
@@ -80,7 +81,7 @@ function row(run) {
     "tr",
     {},
     make("td", {}, run.run),
-    make("td", { colspan: 9 }, `damaged: ${run.reason}`),
+    make("td", { colspan: 10 }, `damaged: ${run.reason}`),
   );
   const open = make(
     "button",
@@ -93,8 +94,9 @@ function row(run) {
     open,
     pretty(run.task),
     run.modulus,
+    run.network,
     run.width,
-    run.fraction,
+    run.examples == null ? run.fraction : `${grouped(run.examples)} ex.`,
     run.optimizer,
     run.parent ? `${run.status}, fork` : run.status,
     grouped(run.grokked_at),

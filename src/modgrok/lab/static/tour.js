@@ -1,12 +1,13 @@
-// The guided tour: it plays, removes and asks on the user's own run, docked in the panel it speaks of.
+// The guided tour: it plays, removes and asks on the user's own run, docked beside the panel it speaks of.
 
 import { choose, train } from "lab/controls.js";
-import { lastStep, playBetween, setStep, toEnd } from "lab/clock.js";
+import { lastStep, play, playBetween, setStep, toEnd } from "lab/clock.js";
 import { byId, grouped, make, number, percent, taskName } from "lab/dom.js";
 import { PRESETS } from "lab/presets.js";
 import { firstReached, on, rowAt, setView, state } from "lab/store.js";
 
 const PURE = 0.9; // share of a neuron's weights that its wave explains where we call it pure
+const NO_ROOM = "(max-width: 760px), (max-height: 560px)"; // for a column beside the panels; as in lab.css
 const CANNOT = PRESETS.findIndex(({ name }) => name === "What it cannot learn");
 const grokked = () => firstReached(state.run, "test_accuracy");
 const memorized = () => firstReached(state.run, "train_accuracy");
@@ -115,7 +116,9 @@ function go(next) {
   if (state.run) {
     const panel = byId(stop.panel);
     panel.classList.add("toured");
-    panel.querySelector("header").after(box);
+    if (matchMedia(NO_ROOM).matches) panel.querySelector("header").after(box);
+    else document.querySelector(".frame").append(box);
+    play(false); // What the stop before was playing.
     stop.act();
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     panel.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });

@@ -13,6 +13,8 @@ from modgrok.tasks.arithmetic import is_prime
 
 SUMS = ("n^2 + m^2", "n^3 + 2*m", "5*n^2 + m^4", "n - m")
 """Cases of Claim II."""
+COMPOSED = ("(n^2 + 3*m)^{d}", "4*(n^3 + 2*m)^{d} + 1", "(n^2 + m^2)^{d}")
+"""Cases of the Corollary beside powers of n + m, for every invertible power d."""
 THREE_VARIABLES = ("n1 + n2 + n3", 7, 1500)
 """A sum of three variables: expression, p and width."""
 
@@ -21,6 +23,7 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
     """Accuracy and loss of every closed form, for several draws of its phases."""
     p, width, seeds = profile.modulus, profile.width, range(profile.closed_seeds)
     powers = [d for d in range(2, 9) if is_prime(p)]
+    invertible = [d for d in powers if np.gcd(d, p - 1) == 1]
     return {
         "modulus": p,
         "width": width,
@@ -29,6 +32,9 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
         "exact": _score(task("n + m", p), form="exact"),
         "sums": {text: _scores(task(text, p), width, seeds) for text in SUMS},
         "powers": {str(d): _power(d, p, width, seeds) for d in powers},
+        "composed": {
+            text.format(d=d): _scores(task(text.format(d=d), p), width, seeds) for d in invertible for text in COMPOSED
+        },
         "product": _scores(task("n*m", p), width, seeds),
         "product_exact": _score(task("n*m", p), form="exact"),
         "complex": _scores(task("n + m", p), width, seeds, form="complex"),

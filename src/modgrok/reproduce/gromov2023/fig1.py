@@ -10,14 +10,12 @@ from modgrok.experiments import Run
 from modgrok.networks import Network, hidden_map, output_map
 from modgrok.plot import style
 from modgrok.plot.answers import over_inputs
-from modgrok.reproduce.gromov2023.figA2 import clearest_neuron
+from modgrok.reproduce.gromov2023.figA2 import FREQUENCY, few_digits, nearest_frequency, neuron_of
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study
 from modgrok.tasks import task
 
 ANSWER = 6
-NEURON = 30
-"""Neuron of the closed forms; of the trained network, before and after, the one that a single wave explains best."""
 FAMILIES = {"n + m": (1, 1), "n − m": (1, -1), "2n": (2, 0), "2m": (0, 2)}
 """The waves of `eq_omg` by their direction in the plane of frequencies (of n, of m)."""
 
@@ -32,15 +30,16 @@ def numbers(profile: Profile, runs: list[Run]) -> Numbers:
         "exact form": [solve(addition, "exact")],
     }
     columns = {name: some[0] for name, some in networks.items()}
-    clearest = clearest_neuron(columns["gradient descent"], addition)
-    neurons = {name: min(NEURON, network.width - 1) for name, network in columns.items()}
-    neurons |= {"initialization": clearest, "gradient descent": clearest}
+    frequency = nearest_frequency(columns["gradient descent"], FREQUENCY)
+    neurons = {name: neuron_of(network, frequency) for name, network in columns.items()}
+    neurons["initialization"] = neurons["gradient descent"]
     return {
         "modulus": profile.modulus,
         "width": profile.width,
         "answer": ANSWER,
         "widths": {name: network.width for name, network in columns.items()},
         "neurons": neurons,
+        "frequency": frequency,
         "columns": {name: _maps(network, neurons[name]) for name, network in columns.items()},
         "shares": {name: [wave_shares(network) for network in some] for name, some in networks.items()},
     }
@@ -48,7 +47,8 @@ def numbers(profile: Profile, runs: list[Run]) -> Numbers:
 
 def _maps(network: Network, neuron: int) -> dict[str, np.ndarray]:
     answer = output_map(network, ANSWER)
-    return {"answer": answer, "fourier": fourier_image(answer), "neuron": hidden_map(network, neuron)}
+    maps = {"answer": answer, "fourier": fourier_image(answer), "neuron": hidden_map(network, neuron)}
+    return {name: few_digits(values) for name, values in maps.items()}
 
 
 def fourier_image(answer: Float[np.ndarray, "p p"]) -> Float[np.ndarray, "p p"]:
@@ -70,21 +70,30 @@ def wave_shares(network: Network, answer: int = ANSWER) -> dict[str, float]:
 
 
 def draw(n: Numbers) -> Any:
-    figure, panels = style.grid(3, len(n["columns"]), height=5.5)
+    figure, panels = style.grid(3, len(n["columns"]), width=7.6, height=5.6)
     half = n["modulus"] // 2
-    centered = {"extent": (-half - 0.5, half + 0.5) * 2, "cmap": "magma", "vmax": 0.6}
+    centered = {"extent": (-half - 0.5, half + 0.5) * 2, "vmin": 0, "vmax": 1}
     for column, (name, maps) in enumerate(n["columns"].items()):
         for panel, (key, values) in zip(panels[:, column], maps.items(), strict=True):
             over_inputs(values, ax=panel, **centered if key == "fourier" else {})
+            style.color_bar(panel)
             panel.tick_params(labelleft=column == 0)
         panels[0, column].set_title(f"{name}\nN = {n['widths'][name]}", loc="center")
         panels[1, column].set_xlabel("frequency of $m$", labelpad=1)
-        panels[2, column].set_title(f"k = {n['neurons'][name]}", loc="center", fontsize=7, pad=3)
+        panels[2, column].set_title(f"neuron {n['neurons'][name]}", loc="center", fontsize=7, pad=3)
     output = f"$h^{{(2)}}_{{{n['answer']}}}$"
-    texts = (f"{output}$(n, m)$\n$n$", f"Fourier image of {output}\nfrequency of $n$", "$h^{(1)}_k(n, m)$\n$n$")
+    texts = (
+        f"{output}$(n, m)$\n$n$",
+        f"Fourier image of {output}\nfrequency of $n$",
+        "$h^{(1)}(n, m)$ of a neuron\n$n$",
+    )
     for panel, text in zip(panels[:, 0], texts, strict=True):
         panel.set_ylabel(text)
-    style.note(figure, f"n + m mod {n['modulus']}; colors of each panel by its own range")
+    style.note(
+        figure,
+        f"n + m mod {n['modulus']}; Fourier images: amplitudes without the mean, over the largest of each; neurons: "
+        f"frequency {n['frequency']}, the trained one also before training",
+    )
     return figure
 
 
@@ -92,12 +101,12 @@ STUDY = Study(
     "fig1",
     "Preactivations: random, trained, written down",
     "Top: the output for one answer over all pairs. Middle: its Fourier image, in which n + m = q is the diagonal. "
-    "Bottom: one hidden neuron. Gradient descent finds one diagonal and nothing else; the paper's closed form has the "
-    "same diagonal and, faintly, the waves that its random phases do not quite cancel: 2n (vertical axis), "
-    "2m (horizontal axis) and n − m (the other diagonal). The exact form of finite width, which the paper does not "
-    "have, cancels them to rounding error.",
+    "Bottom: a hidden neuron of the same frequency in each network. Gradient descent finds one diagonal and nothing "
+    "else; the paper's closed form has the same diagonal and, faintly, the waves that its random phases do not quite "
+    "cancel: 2n (vertical axis), 2m (horizontal axis) and n − m (the other diagonal). The exact form of finite width, "
+    "which the paper does not have, cancels them to rounding error.",
     numbers,
     Profile.addition_by_gd,
     draw,
-    digits=4,
+    digits=3,
 )

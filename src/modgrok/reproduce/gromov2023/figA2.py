@@ -6,8 +6,10 @@ import numpy as np
 from jaxtyping import Float
 
 from modgrok.closed_form import solve
+from modgrok.closed_form.frequencies import independent_frequencies
+from modgrok.closed_form.random_phases import other_neurons
 from modgrok.experiments import Experiment, Run
-from modgrok.measures import distance_to_closed_form, neuron_waves, power_spectrum
+from modgrok.measures import distance_to_closed_form, frequency_power, neuron_waves
 from modgrok.networks import Network, hidden_map, output_map, score_table
 from modgrok.palette import PURPLE
 from modgrok.plot import style
@@ -16,24 +18,46 @@ from modgrok.plot.phases import frequencies
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study
 from modgrok.tasks import Task, task
+from modgrok.tasks.structure.verdict import Coordinate
 from modgrok.text import percent
 
 OUTCOMES = ("memorized_at", "grokked_at", "test_accuracy", "ipr", "task_ipr")
+FREQUENCY = 5
+"""Of the neurons shown, or the one nearest to it that the trained network has: low enough to be seen."""
 Forms = dict[str, dict[str, Any]]
 """Rows of closed forms: a label, and what `solve` is asked for."""
 
 
-def folded_power(network: Network, learnt: Task) -> Float[np.ndarray, "k"]:
-    """Share of the input weights' power at the frequencies 1 … L/2 of the task's own coordinate."""
-    power = power_spectrum(network.w_in.astype(np.float64), learnt.structure.coordinate).sum(axis=(0, 1))
-    half = len(power) // 2
-    folded = power[1 : half + 1]
-    return folded / folded.sum()
+def power_shares(network: Network, learnt: Task) -> Float[np.ndarray, "k"]:
+    """Share of the input weights' power at the frequencies 1 … ⌊L/2⌋ of the task's own coordinate."""
+    power = frequency_power(network.w_in.astype(np.float64), learnt.structure.coordinate)[1:]
+    return power / power.sum()
 
 
-def clearest_neuron(network: Network, learnt: Task) -> int:
-    """The neuron that one wave explains best."""
-    return int(np.nanargmax(neuron_waves(network, learnt.structure.coordinate).explained))
+def whole_copies(learnt: Task, width: int) -> int:
+    """The largest width up to this one at which random phases have every frequency equally often."""
+    coordinate = learnt.structure.coordinate
+    assert coordinate is not None
+    frequencies, others = len(independent_frequencies(coordinate.length)), other_neurons(coordinate, False)
+    return max(1, (width - others) // frequencies) * frequencies + others
+
+
+def few_digits(values: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
+    """A map for the eye: in steps of a thousandth of its largest value, zeros where it is rounding error."""
+    largest = float(abs(values).max())
+    return values if largest == 0 else np.round(values / largest, 3) * largest + 0.0
+
+
+def nearest_frequency(network: Network, wanted: int, coordinate: Coordinate | None = None) -> int:
+    """The frequency nearest to the wanted one that some neuron has."""
+    found = neuron_waves(network, coordinate).frequency
+    return int(found[np.argmin(np.where(found > 0, abs(found - wanted), len(found)))])
+
+
+def neuron_of(network: Network, frequency: int, coordinate: Coordinate | None = None) -> int:
+    """Of the neurons with this frequency the one that its wave explains best."""
+    waves = neuron_waves(network, coordinate)
+    return int(np.where(waves.frequency == frequency, np.nan_to_num(waves.explained), -1).argmax())
 
 
 def preactivations(
@@ -48,19 +72,23 @@ def preactivations(
         learnt = task(expression, profile.modulus)
         coordinate = learnt.structure.coordinate
         networks = {"AdamW": runs[0].network}
-        networks |= {label: solve(learnt, width=profile.width, **asked) for label, asked in forms.items()}
+        width = whole_copies(learnt, profile.width)
+        networks |= {label: solve(learnt, width=width, **asked) for label, asked in forms.items()}
+        frequency = nearest_frequency(networks["AdamW"], FREQUENCY, coordinate)
         return {
             "expression": expression,
             "modulus": profile.modulus,
             "width": profile.width,
+            "closed_width": width,
             "fraction": runs[0].experiment.fraction,
             "answers": answers,
             "length": coordinate.length if coordinate else profile.modulus,
-            "rows": {label: _row(network, learnt, answers) for label, network in networks.items()},
+            "frequency": frequency,
+            "rows": {label: _row(network, learnt, answers, frequency) for label, network in networks.items()},
             "seeds": [_outcome(run, learnt) for run in runs],
         }
 
-    return Study(name, title, caption, numbers, experiments, draw, digits=4)
+    return Study(name, title, caption, numbers, experiments, draw, digits=3)
 
 
 def _outcome(run: Any, learnt: Task) -> dict[str, Any]:
@@ -71,27 +99,33 @@ def _outcome(run: Any, learnt: Task) -> dict[str, Any]:
     }
 
 
-def _row(network: Network, learnt: Task, answers: tuple[int, int]) -> dict[str, Any]:
-    neuron = clearest_neuron(network, learnt)
+def _row(network: Network, learnt: Task, answers: tuple[int, int], frequency: int) -> dict[str, Any]:
+    neuron = neuron_of(network, frequency, learnt.structure.coordinate)
     score = score_table(network, learnt.table)
     return {
         "accuracy": score.accuracy,
         "loss": score.loss,
         "neuron": neuron,
-        "hidden": hidden_map(network, neuron),
-        "outputs": [output_map(network, answer) for answer in answers],
-        "spectrum": folded_power(network, learnt),
+        "hidden": few_digits(hidden_map(network, neuron)),
+        "outputs": [few_digits(output_map(network, answer)) for answer in answers],
+        "zero": [not network.w_out[answer].any() for answer in answers],
+        "spectrum": power_shares(network, learnt),
     }
 
 
 def draw(n: Numbers) -> Any:
     rows = n["rows"]
-    figure, grid = style.grid(len(rows), 4, height=1.85 * len(rows) + 0.5)
+    figure, grid = style.grid(len(rows), 4, width=7.6, height=1.85 * len(rows) + 0.6)
     for number, (panels, (label, row)) in enumerate(zip(grid, rows.items(), strict=True)):
         *maps, spectrum = panels
         names = (f"$h^{{(1)}}_{{{row['neuron']}}}$", *(f"$h^{{(2)}}_{{{q}}}$" for q in n["answers"]))
-        for panel, values, name in zip(maps, (row["hidden"], *row["outputs"]), names, strict=True):
-            over_inputs(values, ax=panel)
+        values = (row["hidden"], *row["outputs"])
+        for panel, drawn, name, zero in zip(maps, values, names, (False, *row["zero"]), strict=True):
+            over_inputs(drawn, ax=panel, **{"cmap": "Greys", "vmin": 0, "vmax": 1} if zero else {})
+            if zero:
+                panel.text(0.5, 0.5, "exactly 0", transform=panel.transAxes, ha="center", va="center")
+            else:
+                style.color_bar(panel)
             panel.set_title(name, loc="center", pad=5)
             panel.tick_params(labelleft=panel is maps[0])
         maps[0].set_ylabel(f"{label}\n{percent(row['accuracy'])} right\n$n$")
@@ -108,8 +142,9 @@ def draw(n: Numbers) -> Any:
             panel.tick_params(labelbottom=False)
     style.note(
         figure,
-        f"{n['expression']} mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}; h⁽¹⁾: the neuron that one wave "
-        f"explains best;\nspectrum: share of power in the task's own coordinate, Z of order {n['length']}",
+        f"{n['expression']} mod {n['modulus']}, AdamW: N = {n['width']}, α = {n['fraction']}; closed forms: N = "
+        f"{n['closed_width']}, every frequency equally often; $h^{{(1)}}$: neurons of frequency {n['frequency']};\n"
+        f"frequencies and spectra in the task's own coordinate, Z of order {n['length']}",
     )
     return figure
 
@@ -124,7 +159,8 @@ STUDIES = (
         "The hidden layer is that of n + m. For an answer that is a square (left output) the trained network "
         "shows the lines of both square "
         "roots; the paper's closed form reads out one of them and is right for half of the pairs, reading out all of "
-        "them makes it right everywhere. An answer that is no square (right output) is never given: noise.",
+        "them makes it right everywhere. An answer that is no square (right output) is never given: the trained "
+        "network keeps it small, the closed forms have a row of zeros for it, and their output is exactly 0.",
     ),
     preactivations(
         "figA3",
@@ -142,6 +178,7 @@ STUDIES = (
         {"random phases": {"form": "waves"}},
         "nm: what AdamW finds, and a closed form the paper does not have",
         "With discrete logarithms a product is a sum modulo p − 1, and the waves of the closed form live there. "
-        "The trained network's neurons are waves in the same coordinate.",
+        "The trained network's neurons are waves in the same coordinate. The highest frequency, "
+        "L/2, enters the closed form with half the coefficient of the others, so its weights are smaller.",
     ),
 )

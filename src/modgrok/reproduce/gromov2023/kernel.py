@@ -11,6 +11,8 @@ product of 2p + 1 features of n alone and m alone. Gradient descent's limit $K(x
 training pairs X, and everywhere else it is ridge regression on these features: a function of n plus a function of m.
 """
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float, Integer
 
@@ -19,6 +21,9 @@ from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree
 from modgrok.tasks import Split, Task, task
 
+FUNCTIONS = ("n + m", "n - m", "n*m", "n^2 + m^2", "(n + m)^2", "n^2 + m^2 + n*m")
+CONTROL = "n^2 + 0*m"
+"""A function of n alone, which the kernel can learn."""
 MEMORY = 12.0
 """Weight of the term that is there for equal inputs only."""
 
@@ -40,32 +45,55 @@ def kernel_predictor(
     learnt: Task, train: Integer[np.ndarray, "train"], test: Integer[np.ndarray, "test"]
 ) -> Float[np.ndarray, "test p"]:
     r"""Outputs at test inputs, $\phi\,(12 + \Phi^T\Phi)^{-1}\Phi^T Y$, which is $K(x, X) K(X, X)^{-1} Y$ there."""
-    inputs = grid(learnt.sizes)
+    return features(grid(learnt.sizes)[test], learnt.modulus) @ _solved(learnt, train)[2]
+
+
+def interpolation_error(learnt: Task, train: Integer[np.ndarray, "train"]) -> float:
+    r"""Largest distance between $K(X, X)\,c$ and Y on the training pairs, with $c = (Y - \Phi w)/12$.
+
+    The kernel is at least 12 on the diagonal beyond a positive matrix, so it interpolates whatever the table is; this
+    measures it.
+    """
+    seen, answers, weights = _solved(learnt, train)
+    dual = (answers - seen @ weights) / MEMORY
+    return float(abs(seen @ (seen.T @ dual) + MEMORY * dual - answers).max())
+
+
+def _solved(learnt: Task, train: Integer[np.ndarray, "train"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features and answers of the training pairs, and the weights of the features."""
     answers = np.eye(learnt.modulus)[learnt.table.reshape(-1)[train]]
-    seen = features(inputs[train], learnt.modulus)
+    seen = features(grid(learnt.sizes)[train], learnt.modulus)
     gram = seen.T @ seen + MEMORY * np.eye(seen.shape[1])
-    return features(inputs[test], learnt.modulus) @ np.linalg.solve(gram, seen.T @ answers)
+    return seen, answers, np.linalg.solve(gram, seen.T @ answers)
 
 
 def numbers(profile: Profile, runs: Tree) -> Numbers:
-    """Accuracies of the kernel predictor of n + m for every fraction and split."""
-    addition = task("n + m", profile.modulus)
-    answers = addition.table.reshape(-1)
+    """Accuracies of the kernel predictor for every function, fraction and split."""
+    return {
+        "modulus": profile.modulus,
+        "functions": {text: _cells(text, profile) for text in FUNCTIONS},
+        "control_expression": CONTROL,
+        "control": _cells(CONTROL, profile),
+    }
+
+
+def _cells(text: str, profile: Profile) -> list[dict[str, Any]]:
+    learnt = task(text, profile.modulus)
+    answers = learnt.table.reshape(-1)
     cells = []
     for fraction in profile.kernel_fractions:
-        scores = []
-        for seed in profile.seed_range:
-            train, test = Split(fraction, seed=seed).divide(addition)
-            predicted = kernel_predictor(addition, train, test).argmax(axis=1)
-            scores.append(float((predicted == answers[test]).mean()))
-        cells.append({"fraction": fraction, "test_accuracy": scores})
-    return {"modulus": profile.modulus, "cells": cells}
+        splits = [Split(fraction, seed=seed).divide(learnt) for seed in profile.seed_range]
+        predicted = [kernel_predictor(learnt, *split).argmax(axis=1) for split in splits]
+        right = [(found == answers[test]).mean() for found, (_, test) in zip(predicted, splits, strict=True)]
+        errors = [interpolation_error(learnt, train) for train, _ in splits]
+        cells.append({"fraction": fraction, "test_accuracy": right, "train_error": errors})
+    return cells
 
 
 STUDY = Study(
     "kernel",
     "Infinite width in the kernel regime",
     "The neural tangent kernel of the quadratic network in closed form, 4 + 6c² for inputs that agree in c "
-    "variables, and its predictor on all test pairs.",
+    "variables, and its predictor on all test pairs of several functions.",
     numbers,
 )

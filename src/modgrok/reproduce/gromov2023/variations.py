@@ -1,12 +1,10 @@
-"""Measurements without a figure: other losses, activations, moduli and samplings, more and less data, random tables."""
+"""Measurements without a figure: other losses and activations, more and less data, random tables."""
 
-import dataclasses
 from typing import Any
 
 from modgrok.experiments import Experiment, Run
 from modgrok.measures import neuron_waves
-from modgrok.reproduce.gromov2023.fig2 import wave_statistics
-from modgrok.reproduce.gromov2023.fig3 import critical_fraction, sweep_run
+from modgrok.reproduce.gromov2023.fig2 import share_in_waves, wave_statistics
 from modgrok.reproduce.gromov2023.figA5 import QUADRATIC_FRACTION, quadratic_runs
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree, last, results
@@ -18,14 +16,6 @@ FRACTIONS = (0.5, 0.8)
 """Less and more data, at which final ratios are compared."""
 
 
-def adam_runs(profile: Profile, fractions: tuple[float, ...], **changes: Any) -> list[list[Experiment]]:
-    """Runs under Adam as in figure 3a, with other settings, for every fraction and seed."""
-    return [
-        [dataclasses.replace(sweep_run(profile, "Adam", a, seed), **changes) for seed in profile.sweep_range]
-        for a in fractions
-    ]
-
-
 def _cross_entropy(profile: Profile, runs: list[Run]) -> Numbers:
     return {
         "test_accuracy": last(runs, "test_accuracy"),
@@ -33,8 +23,13 @@ def _cross_entropy(profile: Profile, runs: list[Run]) -> Numbers:
         "grokked_at": results(runs, "grokked_at"),
         "ipr_start": [run.history["ipr"][0] for run in runs],
         "ipr_end": last(runs, "ipr"),
-        "waves": [wave_statistics(neuron_waves(run.network)) for run in runs],
+        "waves": [_waves(run) for run in runs],
     }
+
+
+def _waves(run: Run) -> dict[str, Any]:
+    waves = neuron_waves(run.network)
+    return wave_statistics(waves) | {"in_waves": share_in_waves(run.network, waves)}
 
 
 def _random_table(profile: Profile, runs: list[Run]) -> Numbers:
@@ -52,49 +47,35 @@ def _quadratic_fractions(profile: Profile) -> tuple[float, ...]:
 
 
 def _quadratic_form(profile: Profile, runs: Tree) -> Numbers:
+    """The best test accuracy within the same steps at every fraction, and the chance that as many test pairs as there
+    are at the largest fraction, drawn at random from those of a network, are all answered."""
+    p, steps = profile.hard_modulus, profile.hard.steps
+    fractions = _quadratic_fractions(profile)
+    pairs = [p * p - round(fraction * p * p) for fraction in fractions]
+    best = [[_best(run, steps) for run in cell] for cell in runs]
+    cells = zip(best, pairs, strict=True)
     return {
-        "modulus": profile.hard_modulus,
+        "modulus": p,
         "width": profile.hard_width,
-        "fractions": _quadratic_fractions(profile),
-        "best_test_accuracy": [[run.history["test_accuracy"].max() for run in cell] for cell in runs],
-    }
-
-
-def _moduli(profile: Profile, runs: Tree) -> Numbers:
-    fractions, times = profile.fractions, results(runs, "grokked_at")
-    return {
-        "moduli": profile.moduli,
-        "width": profile.sweep_width,
+        "steps": steps,
         "fractions": fractions,
-        "times": times,
-        "critical_fraction": [critical_fraction(fractions, cells) for cells in times.values()],
-        "of_seeds": [
-            [critical_fraction(fractions, [[cell[seed]] for cell in cells]) for seed in profile.sweep_range]
-            for cells in times.values()
-        ],
+        "test_pairs": pairs,
+        "drawn": min(pairs),
+        "best_test_accuracy": best,
+        "all_right": [[all_right(accuracy, total, min(pairs)) for accuracy in cell] for cell, total in cells],
     }
 
 
-def _sampling(profile: Profile, runs: Tree) -> Numbers:
-    return {
-        "modulus": profile.sweep_modulus,
-        "fractions": profile.sampling_fractions,
-        "times": results(runs, "grokked_at"),
-        "test_accuracy": results(runs, "test_accuracy"),
-    }
+def _best(run: Run, steps: int) -> float:
+    history = run.history
+    return float(history["test_accuracy"][history["step"] <= steps].max())
 
 
-def _memorizing(profile: Profile, runs: list[Run]) -> Numbers:
-    return {
-        "modulus": profile.sweep_modulus,
-        "fraction": profile.fractions[0],
-        "train_accuracy": last(runs, "train_accuracy"),
-        "test_accuracy": last(runs, "test_accuracy"),
-        "loss_start": [run.history["test_loss"][0] for run in runs],
-        "loss_peak": [run.history["test_loss"].max() for run in runs],
-        "loss_end": last(runs, "test_loss"),
-        "train_loss_end": last(runs, "train_loss"),
-    }
+def all_right(accuracy: float, total: int, drawn: int) -> float:
+    """The chance that a random choice of test pairs holds none of those that are answered wrongly."""
+    from scipy.stats import hypergeom
+
+    return float(hypergeom.pmf(0, total, round((1 - accuracy) * total), drawn))
 
 
 def _activations(profile: Profile, runs: Tree) -> Numbers:
@@ -132,34 +113,10 @@ STUDIES = (
     Study(
         "quadratic_form_data",
         "n² + m² + nm with more data",
-        "The best test accuracy of n² + m² + nm as the share of data grows.",
+        "The best test accuracy of n² + m² + nm as the share of data grows, within the same steps, and the chance that "
+        "equally many test pairs at each share are all answered.",
         _quadratic_form,
         lambda profile: [quadratic_runs(profile, fraction) for fraction in _quadratic_fractions(profile)],
-    ),
-    Study(
-        "moduli",
-        "Critical fraction and modulus",
-        "The smallest share of the table from which n + m is learnt, for several p, under Adam.",
-        _moduli,
-        lambda profile: {p: adam_runs(profile, profile.fractions, modulus=p) for p in profile.moduli},
-    ),
-    Study(
-        "sampling",
-        "A guided choice of the training pairs",
-        "Near the critical fraction: training pairs drawn at random, against equally many in every row and "
-        "column of the table, under Adam.",
-        _sampling,
-        lambda profile: {
-            name: adam_runs(profile, profile.sampling_fractions, sampling=name) for name in ("random", "balanced")
-        },
-    ),
-    Study(
-        "memorizing",
-        "Too little data",
-        "n + m from the smallest share of the table in figure 3, under plain gradient descent: networks that learn by "
-        "heart and stay there.",
-        _memorizing,
-        lambda profile: [sweep_run(profile, "GD", profile.fractions[0], seed) for seed in profile.sweep_range],
     ),
     Study(
         "activations",

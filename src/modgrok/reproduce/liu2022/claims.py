@@ -163,6 +163,31 @@ def phases_with_cross_entropy(n: Numbers) -> Verdict:
     )
 
 
+@claim(
+    "4 (Fig. 6d)",
+    "memorization, and comprehension or grokking, occur, the latter at larger decays on average; remark where "
+    "confusion does not occur",
+    "fig6d",
+)
+def phases_of_permutations(n: Numbers) -> Verdict:
+    """For products of permutations weight decay turns memorization into generalization, and too much confuses."""
+    found, counts = n["d"], n["d"]["counts"]
+    places = [(decay, cell) for decay, row in zip(found["y_values"], found["phases"], strict=True) for cell in row]
+    learnt = [decay for decay, cell in places if cell in ("comprehension", "grokking")]
+    memorized = [decay for decay, cell in places if cell == "memorization"]
+    return decide(
+        bool(learnt) and bool(memorized) and float(np.mean(learnt)) > float(np.mean(memorized)),
+        "Decay brings generalization.",
+        "Phases are missing or lie otherwise.",
+        _counts(found)
+        | {
+            "mean decay, comprehension or grokking": number(float(np.mean(learnt)) if learnt else math.nan),
+            "mean decay, memorization": number(float(np.mean(memorized)) if memorized else math.nan),
+        },
+        not counts["confusion"] and "Confusion does not occur.",
+    )
+
+
 @claim("4 (Fig. 1)", "the radius varies by less than 20 % of its mean, and by less than half as much as before", "figP")
 def circle(n: Numbers) -> Verdict:
     """A transformer that adds modulo 53 has its embeddings on a circle."""

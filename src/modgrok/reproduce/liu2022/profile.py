@@ -10,6 +10,9 @@ NUMBERS, PAIRS = 10, 55
 TASK = "add:10,codes=30:unordered"
 """Sums of two of the numbers 0 … 9, each unordered pair once; every sum is a fixed vector of 30 normal numbers."""
 EMBEDDING_RATE, DECODER_RATE = 1e-3, 1e-4
+PERMUTATIONS = {"task": "group:S3,codes=30", "embedding": 9, "combine": "product"}
+"""Products of the six permutations of three things, each a learnable matrix of 3 × 3; 24 of 36 pairs are trained on."""
+PERMUTATION_PAIRS = 24
 RELIABLE = 0.9
 """Accuracy that counts as known in phase diagrams."""
 
@@ -56,6 +59,10 @@ class Profile:
     lag: int
     """Steps between training and test accuracy from which on it is grokking."""
     circle_steps: int
+    group_rates: tuple[float, ...] = (1e-4, 1e-2)
+    """Learning rates of the decoder in diagram (d)."""
+    group_decays: tuple[float, ...] = (0.0, 10.0, 50.0, 200.0)
+    """Weight decays of the decoder there."""
     left_out: tuple[str, ...] = ()
 
     def toys(self) -> dict[int, list[Experiment]]:
@@ -64,10 +71,10 @@ class Profile:
             size: [toy(size, seed, self.steps, evaluations=120) for seed in range(self.seeds)] for size in self.sizes
         }
 
-    def diagram(self, **settings: Any) -> list[Experiment]:
+    def diagram(self, pairs: int = 45, **settings: Any) -> list[Experiment]:
         """The runs of one place of a phase diagram; they stop when the test pairs are known."""
         more = {"threshold": RELIABLE, "evaluations": 100, "until": 0, "record": ()} | settings
-        return [toy(45, seed, self.diagram_steps, **more) for seed in range(self.diagram_seeds)]
+        return [toy(pairs, seed, self.diagram_steps, **more) for seed in range(self.diagram_seeds)]
 
 
 TINY = Profile(
@@ -83,7 +90,7 @@ TINY = Profile(
     diagram_steps=30,
     lag=10,
     circle_steps=5,
-    left_out=("figP", "fig6c"),
+    left_out=("figP", "fig6c", "fig6d"),
 )
 """For tests of the pipeline: everything runs, nothing is learnt."""
 QUICK = dataclasses.replace(
@@ -98,6 +105,7 @@ QUICK = dataclasses.replace(
     decays=(0.0, 2.0, 5.0, 10.0),
     diagram_steps=3_000,
     lag=500,
+    left_out=("figP", "fig6c"),
 )
 """Two CPU cores: coarse phase diagrams with one seed, 3 000 steps instead of 100 000 and half the paper's lag of
 1 000; no cross-entropy, no transformer."""
@@ -115,6 +123,8 @@ FULL = dataclasses.replace(
     lag=1_000,
     diagram_steps=30_000,
     circle_steps=10_000,
+    group_rates=(1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2),
+    group_decays=(0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0),
     left_out=(),
 )
 """The paper's grids with five seeds, over a thousand runs in each pair of diagrams, for a GPU."""

@@ -1,9 +1,9 @@
 """Families of tasks, one file each: text → Task."""
 
-from modgrok.tasks.families import files, groups, integers, modular, parity, random
+from modgrok.tasks.families import digits, discrete, files, groups, integers, modular, parity, random, teacher
 from modgrok.tasks.families.family import FAMILIES, Family, reads_modulus, register, task
 
-for _module in (modular, random, files, groups, parity, integers):
+for _module in (modular, random, files, groups, parity, integers, discrete, teacher, digits):
     register(_module.FAMILY)
 
 __all__ = ["FAMILIES", "Family", "reads_modulus", "register", "task"]

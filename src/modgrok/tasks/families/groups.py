@@ -5,6 +5,7 @@ r"""`group:NAME`: products in finite groups.
     group:table.csv              any Cayley table; it must be one of a group
     group:S5:conjugation         x y x⁻¹
     group:S5:xyx                 x y x
+    group:S3,codes=30            every answer is a fixed vector of 30 normal numbers instead of a one-hot vector
 
 Convention of Power et al. (2022): x y means first x, then y; of permutations, $(x y)[i] = y[x[i]]$. The permutations of
 S_n and A_n are numbered in lexicographic order, direct products with the last factor running fastest.
@@ -23,6 +24,7 @@ from modgrok.tasks.families.family import Family
 from modgrok.tasks.families.files import SUFFIXES, read_table
 from modgrok.tasks.task import Task, check_entries
 
+CODES = ",codes="
 Cayley = Int[np.ndarray, "order order"]
 
 
@@ -141,7 +143,10 @@ OPERATIONS = {"product": lambda table: table, "conjugation": conjugation, "xyx":
 
 
 def _read(text: str, _: int | None) -> Task:
-    name, colon, operation = text.partition(":")[2].rpartition(":")
+    described, comma, codes = text.partition(CODES)
+    if comma and not re.fullmatch("[1-9][0-9]{0,3}", codes):
+        raise ModgrokError(f"Elements as vectors of 30 numbers are written group:S3{CODES}30, not {text!r}.")
+    name, colon, operation = described.partition(":")[2].rpartition(":")
     if not colon:
         name, operation = operation, "product"
     if operation.lower() not in OPERATIONS:
@@ -154,7 +159,9 @@ def _read(text: str, _: int | None) -> Task:
             raise ModgrokError(f"{name!r} is not the table of a group. {error}") from None
     else:
         table = cayley_table(name.strip())
-    return Task(text, table.shape, len(table), OPERATIONS[operation.lower()](table))
+    answers = OPERATIONS[operation.lower()](table)
+    vectors = np.random.default_rng(0).standard_normal((len(table), int(codes))) if codes else None
+    return Task(text, table.shape, len(table), answers, codes=vectors)
 
 
 FAMILY = Family("group", "group:.*", _read, "group:S5, products in a group; group:S5:conjugation, group:S5:xyx")

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.cost import Speed
+from modgrok.experiments.cost import Speed, check_memory
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Failure, out_of_memory, plan_experiments
@@ -22,11 +22,13 @@ class LocalEngine(Engine):
         return 1
 
     def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Batch]:
-        """Batches as large as the devices like them, in the order in which they train."""
+        """Batches as large as the devices like them, in the order in which they train; an error where a run does not
+        fit in memory."""
         import jax
 
         from modgrok.experiments.trainer import batch_limit
 
+        check_memory(experiments, [experiment.load_task(store.tables) for experiment in experiments])
         devices = jax.local_devices()
         return plan_experiments(experiments, store, devices[0].platform, batch_limit(devices))
 

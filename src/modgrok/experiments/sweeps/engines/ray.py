@@ -94,7 +94,10 @@ class RayEngine(Engine):
     def measure(self, batch: Batch, store: Store) -> Speed:
         """How fast a batch trains on a worker, from a few steps of it there."""
         measure = self.ray.remote(measure_on_worker).options(**self._needs, max_retries=ATTEMPTS)
-        return self.ray.get(measure.remote(*_parcel(batch, store)))
+        try:
+            return self.ray.get(measure.remote(*_parcel(batch, store)))
+        except self.ray.exceptions.RayTaskError as error:
+            raise error.cause from None  # Its own text is a traceback.
 
     def train(self, plan: Sequence[Batch], store: Store, observer: Observer) -> list[Failure]:
         """Trains everything that can be trained; returns what could not."""

@@ -63,7 +63,8 @@ class Answers extends Panel {
       { class: "bars", role: "img", "aria-label": "All outputs at the chosen pair, split by frequency" },
     );
     this.words = make("p", { class: "sentence" });
-    this.body.append(make("div", { class: "split" }, this.canvas, make("div", {}, this.bars, this.words)));
+    this.split = make("div", { class: "split" }, this.canvas, make("div", {}, this.bars, this.words));
+    this.body.append(this.split);
     this.hovered = null;
   }
 
@@ -89,9 +90,17 @@ class Answers extends Panel {
     if (this.when()) this.drawOutputs();
   }
 
+  // Whether all outputs can be computed here, from weights that are all here.
+  get whole() {
+    const { frame } = state;
+    return Boolean(frame.blocks && frame.shown === frame.width && !refusal(frame.activation));
+  }
+
   draw() {
     const { frame, view } = state;
     this.mode.show(view.table);
+    this.element.classList.toggle("wide", this.whole);
+    this.split.classList.toggle("single", !this.whole);
     const tables = taskTables(state.run);
     drawTable(this.canvas, frame, view.table, tables, view.cell);
     const { accuracy } = frame;
@@ -102,7 +111,7 @@ class Answers extends Panel {
         [css("test"), "unseen, right", "box"],
         [css("cell"), "unseen, wrong", "box"],
       ],
-      prediction: [[sample("sizes", 0.05), "0", "box"], [sample("sizes", 1), `${frame.modulus - 1}`, "box"]],
+      prediction: [[sample("sizes", 0.05), "0", "box"], [sample("sizes", 1), `${(frame.answers_count ?? frame.modulus) - 1}`, "box"]],
       margin: [[sample("diverging", 0.1), "right by far", "box"], [sample("diverging", 0.9), "wrong by far", "box"]],
     };
     this.key(...keys[view.table], [null, `${percent(accuracy)} of all pairs right`]);
@@ -121,7 +130,7 @@ class Answers extends Panel {
     const at = n * sizes[1] + m;
     const right = taskTables(state.run).answers[at];
     const trained = taskTables(state.run).trained[at] ? "It was trained on this pair." : "It has never seen this pair.";
-    const whole = frame.blocks && frame.shown === frame.width && !refusal(frame.activation);
+    const { whole } = this;
     this.bars.hidden = !whole;
     if (right < 0) this.words.textContent = `(n, m) = (${n}, ${m}) does not occur in this task.`;
     else if (!whole) this.words.textContent = `(n, m) = (${n}, ${m}): the answer is ${right}, the network says ${frame.predictions[at]}. ${trained} ${(frame.blocks && refusal(frame.activation)) ?? ""}`;

@@ -36,8 +36,8 @@ class SweepMap extends Panel {
     this.refresh();
   }
 
-  waiting() {
-    return "There is no sweep in this store yet; modgrok sweep makes one.";
+  get applies() {
+    return super.applies && Boolean(this.sweep);
   }
 
   async refresh() {

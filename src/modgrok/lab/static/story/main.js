@@ -21,16 +21,22 @@ async function begin() {
   for (const element of document.querySelectorAll("[data-file-only]")) element.hidden = false;
   const replay = await Replay.load();
   new TableScene("watch", replay, { seconds: 9, label: "Time of training" });
-  writeNumbers(replay);
-  new QuestionScene("question", replay);
-  new TableScene("heart", replay, { to: 1.4 * replay.memorized, seconds: 6, label: "Time until it knows its examples by heart" });
-  new SilenceScene("silence", replay);
-  new TableScene("flip", replay, { from: 0.2 * replay.grokked, to: 1.4 * replay.grokked, seconds: 7, label: "Time around the jump" });
-  new WavesScene("waves", replay);
-  new PhasesScene("phases", replay);
-  new ThroughScene("through", replay);
-  new FormulaScene("formula", replay);
-  new LimitsScene("limits", replay);
+  const rest = [
+    () => writeNumbers(replay),
+    () => new QuestionScene("question", replay),
+    () => new TableScene("heart", replay, { to: 1.4 * replay.memorized, seconds: 6, label: "Time until it knows its examples by heart" }),
+    () => new SilenceScene("silence", replay),
+    () => new TableScene("flip", replay, { from: 0.2 * replay.grokked, to: 1.4 * replay.grokked, seconds: 7, label: "Time around the jump" }),
+    () => new WavesScene("waves", replay),
+    () => new PhasesScene("phases", replay),
+    () => new ThroughScene("through", replay),
+    () => new FormulaScene("formula", replay),
+    () => new LimitsScene("limits", replay),
+  ];
+  for (const build of rest) {
+    await new Promise((go) => setTimeout(go)); // The first picture moves while the others are built.
+    build();
+  }
   const { n, m, answer, agreeing, wavesAdded } = NUMBERS;
   on("pair", () => writeNumbers(replay, { n, m, answer, agreeing, wavesAdded }));
   document.documentElement.dataset.ready = "true";

@@ -11,14 +11,14 @@ export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matche
 
 export class Timeline {
   // Plays from step `from` to step `to` in so many seconds, logarithmically, while its figure is in sight.
-  constructor(replay, { from = 0, to = replay.last, seconds = 9, begin = from, label = "Time" }, moved) {
+  constructor(replay, { from = 0, to = replay.last, seconds = 9, label = "Time" }, moved) {
     Object.assign(this, { replay, from, to, seconds, moved, playing: !still(), visible: false, before: null });
     this.button = make("button", { class: "round", type: "button", onclick: () => this.play(!this.playing) });
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.range = make("input", { type: "range", min: 0, max: FINE, step: 1, "aria-label": label,
       oninput: () => { this.play(false); this.place = this.range.value / FINE; this.show(); } });
     this.element = make("div", { class: "timeline" }, this.button, make("div", { class: "track" }, this.canvas, this.range));
-    this.place = this.placeOf(begin);
+    this.place = still() ? 1 : 0; // Where nothing moves by itself, what the words tell of has happened.
     this.hold = 0;
     this.play(this.playing);
     new ResizeObserver(() => this.draw()).observe(this.canvas);

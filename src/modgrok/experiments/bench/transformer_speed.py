@@ -1,0 +1,130 @@
+"""The transformer of Nanda et al. (arXiv 2301.05217) against the same formulas in PyTorch, measured side by side."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from modgrok.errors import ModgrokError
+from modgrok.experiments.bench import pytorch
+from modgrok.experiments.bench.comparison import Contestant, against, time_in_turns
+from modgrok.experiments.bench.workload import Workload
+from modgrok.experiments.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class TransformerWorkload(Workload):
+    """Full-batch AdamW on n + m modulo 113 with 30 % of the pairs, without evaluations."""
+
+    modulus: int = 113
+    width: int = 128
+    fraction: float = 0.3
+    runs: int | None = 16
+
+    def experiment(self, seed: int) -> Experiment:
+        settings: dict[str, Any] = {"optimizer": "adamw", "lr": 1e-3, "weight_decay": 1.0, "warmup": 10}
+        return Experiment(
+            "n+m", self.modulus, self.width, self.fraction, network="transformer", seed=seed, **settings
+        ).resolve()
+
+    @property
+    def flops(self) -> int:
+        """Of one step of one run: the products of the rows that differ from example to example."""
+        experiment = self.experiment(0)
+        return round(3 * self.examples * experiment.architecture.cost(experiment.load_task().signature).flops)
+
+
+def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambda sentence: None) -> dict[str, Any]:
+    """Steps per second of one run and of a batch, and of PyTorch, as JSON values."""
+    import jax
+    import numpy as np
+
+    from modgrok.experiments.bench.contestants import Training
+    from modgrok.experiments.environment import environment
+
+    devices, runs = jax.local_devices(), workload.runs or 16
+    tell(f"Compiling for one run and for {runs} at once, on {len(devices)} × {devices[0].device_kind}.")
+    contestants: dict[str, Contestant] = {
+        "one": Training(workload, 1, devices),
+        "batch": Training(workload, runs, devices),
+    }
+    torch_device = pytorch.device(devices[0].platform == "cpu")
+    if torch_device is not None:
+        for name, mode in (("eager", None), ("compiled", "default"), ("graphs", "reduce-overhead")):
+            contestant = pytorch.PytorchElsewhere(PytorchTransformer, workload, mode, torch_device)
+            tell(f"PyTorch begins: {name}.")
+            try:
+                contestant.take(1)
+            except ModgrokError:  # its compiler needs another
+                continue
+            contestants[name] = contestant
+    seconds = time_in_turns(contestants, workload.seconds, tell)
+    told: dict[str, Any] = {
+        "modulus": workload.modulus,
+        "width": workload.width,
+        "fraction": workload.fraction,
+        "examples": workload.examples,
+        "flops_per_step": workload.flops,
+    }
+    for name, count in (("one", 1), ("batch", runs)):
+        step = float(np.median(seconds[name]))
+        speeds = {"run_steps_per_second": count / step, "flops_per_second": count * workload.flops / step}
+        told[name] = {"runs": count, "seconds_per_step": step} | speeds
+    if torch_device is not None:
+        others = [name for name in seconds if name not in ("one", "batch")]
+        told["pytorch"] = {"version": pytorch.version(), "device": torch_device}
+        told["pytorch"] |= {name: against(seconds["one"], seconds[name]) for name in others}
+    return told | {"devices": len(devices), "cores": os.cpu_count(), "environment": environment(devices[0])}
+
+
+class PytorchTransformer:
+    """One block of attention and MLP as an expert would write it: only the last position's query, a fused AdamW, the
+    precision that we use; compiled unless `mode` is None, with CUDA graphs for `reduce-overhead`."""
+
+    def __init__(self, workload: Workload, mode: str | None, device: str) -> None:
+        import torch
+        from torch.nn import functional
+
+        experiment = workload.experiment(0)
+        task, p, d, heads = experiment.load_task(), workload.modulus, workload.width, 4
+        torch.manual_seed(0)
+        torch.set_float32_matmul_precision("high")
+        train = torch.from_numpy(experiment.split.divide(task)[0])
+        tokens = torch.stack([train // p, train % p, torch.full_like(train, p)], dim=1).to(device)
+        answers = torch.from_numpy(task.table.reshape(-1).copy())[train].long().to(device)
+
+        def weight(*shape: int, fan: int = d) -> Any:
+            return (torch.randn(*shape, device=device) / fan**0.5).requires_grad_()
+
+        e, positions, unembedding = weight(p + 1, d), weight(3, d), weight(p + 1, d, fan=p + 1)
+        query, key, value, output = (weight(d, d) for _ in range(4))
+        w_in, w_out = weight(4 * d, d), weight(d, 4 * d)
+        b_in, b_out = (torch.zeros(size, device=device, requires_grad=True) for size in (4 * d, d))
+        self._parameters = [e, positions, unembedding, query, key, value, output, w_in, w_out, b_in, b_out]
+
+        def loss(*parameters: Any) -> Any:
+            e, positions, unembedding, query, key, value, output, w_in, w_out, b_in, b_out = parameters
+            x = functional.embedding(tokens, e) + positions
+            last = x[:, -1]
+            q = (last @ query.T).view(-1, heads, 1, d // heads)
+            k, v = ((x @ w.T).view(-1, 3, heads, d // heads).transpose(1, 2) for w in (key, value))
+            attention = ((q @ k.transpose(2, 3)) * (d // heads) ** -0.5).softmax(dim=-1)
+            h = last + (attention @ v).reshape(-1, d) @ output.T
+            h = h + functional.linear(functional.relu(functional.linear(h, w_in, b_in)), w_out, b_out)
+            return functional.cross_entropy(h @ unembedding.T, answers)
+
+        self._loss = loss if mode is None else torch.compile(loss, mode=None if mode == "default" else mode)
+        self._device = device
+        rates: dict[str, Any] = {"lr": experiment.lr, "betas": (experiment.beta1, experiment.beta2)}
+        self._optimizer = torch.optim.AdamW(self._parameters, **rates, weight_decay=experiment.weight_decay, fused=True)
+
+    def take(self, steps: int) -> None:
+        import torch
+
+        for _ in range(steps):
+            self.loss = self._loss(*self._parameters)
+            self._optimizer.zero_grad()
+            self.loss.backward()
+            self._optimizer.step()
+        if self._device != "cpu":
+            torch.cuda.synchronize()

@@ -1,0 +1,57 @@
+"""What the page draws of a network that has a vector for every number: their spectrum, and the plane in which they
+differ most."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from modgrok.measures.spectrum import frequency_power
+from modgrok.networks import Network
+from modgrok.tasks import Task
+from modgrok.tasks.structure.verdict import Coordinate
+
+
+def vectors(network: Network, task: Task) -> Float[np.ndarray, "value d"] | None:
+    """The embedding of the first variable's values, or what a first layer on one-hot numbers makes of them; None where
+    inputs are signs or real vectors."""
+    signature = task.signature
+    if not signature.sizes or signature.signs:
+        return None
+    size = signature.sizes[0]
+    if "embedding" in network.parameters:
+        return np.asarray(network.parameters["embedding"])[:size]
+    if network.architecture.name == "two-layer":
+        return np.asarray(network.w_in)[:, 0].T
+    return np.asarray(network.parameters["layers.0.weight"])[:, :size].T
+
+
+def picture(
+    network: Network, task: Task, coordinate: Coordinate | None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a frame: the share of the vectors' power at each frequency, along the coordinate, where the
+    task has one; every vector in the plane of the first two principal components, and their shares of the variance."""
+    found = vectors(network, task)
+    if found is None or not np.isfinite(found).all():
+        return {}, {}
+    arrays: dict[str, np.ndarray] = {}
+    if task.structure.coordinate is not None:
+        along = coordinate and Coordinate(coordinate.length, coordinate.index[:1], coordinate.readout)
+        power = frequency_power(found.T[:, None, :].astype(np.float64), along)
+        power[0] = 0  # The mean, which says nothing of the numbers.
+        arrays["embedding_spectrum"] = (power / (power.sum() or 1)).astype(np.float32)
+    places, shares = principal_plane(found.astype(np.float64))
+    arrays["embedding_plane"] = places.astype(np.float32)
+    return {"embedding_shares": shares, "embedding_size": found.shape[1]}, arrays
+
+
+def principal_plane(found: Float[np.ndarray, "value d"]) -> tuple[Float[np.ndarray, "value 2"], list[float]]:
+    """Places along the two directions of largest variance, the largest of each positive, and their shares of it."""
+    centered = found - found.mean(axis=0)
+    left, sizes, _ = np.linalg.svd(centered, full_matrices=False)
+    places = np.zeros((len(found), 2))
+    count = min(2, len(sizes))
+    places[:, :count] = left[:, :count] * sizes[:count]
+    places *= np.where(places.max(axis=0) < -places.min(axis=0), -1, 1)
+    total = float(np.square(sizes).sum()) or 1.0
+    return places, [float(size**2 / total) for size in sizes[:2]]

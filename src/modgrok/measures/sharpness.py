@@ -1,0 +1,53 @@
+r"""How sharply a loss bends: the largest eigenvalue of its Hessian.
+
+Gradient descent at the rate η is stable in a quadratic valley where $\lambda_{\max} < 2/\eta$. The Hessian is never
+built: $Hv = \frac{d}{d\epsilon}\nabla L(\theta + \epsilon v)$ costs about two gradients, and Lanczos' method finds the
+largest eigenvalue from few such products.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+ITERATIONS = 20
+"""Products with the Hessian; two or three digits of the largest eigenvalue need no more."""
+
+
+def sharpness(
+    loss: Callable[[Any], Any], points: Sequence[Any], iterations: int = ITERATIONS, seed: int = 0
+) -> Float[np.ndarray, "point"]:
+    r"""$\lambda_{\max}$ of the Hessian of a loss, written in JAX, at each of some points (pytrees of one shape); NaN
+    where the loss has none."""
+    import jax
+    from jax.flatten_util import ravel_pytree
+
+    _, unravel = ravel_pytree(points[0])
+
+    @jax.jit
+    def product(point: Any, v: Any) -> Any:
+        return jax.jvp(jax.grad(lambda x: loss(unravel(x))), (point,), (v,))[1]
+
+    flat = [ravel_pytree(point)[0] for point in points]
+    return np.array([largest_eigenvalue(partial(product, x), x.size, iterations, seed) for x in flat])
+
+
+def largest_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int = ITERATIONS, seed: int = 0) -> float:
+    """Of a symmetric matrix that is known by its products with vectors (Lanczos, every vector orthogonalized twice)."""
+    v = np.random.default_rng(seed).standard_normal(size)
+    basis = np.zeros((min(iterations, size), size))
+    projected = np.zeros((len(basis), len(basis)))
+    for i in range(len(basis)):
+        norm = np.linalg.norm(v)
+        if i and norm <= 1e-7 * np.abs(projected).max():
+            return float(np.linalg.eigvalsh(projected[:i, :i])[-1])  # the space is exhausted
+        basis[i] = v / norm
+        v = np.asarray(product(basis[i].astype(np.float32)), dtype=np.float64)
+        if not np.isfinite(v).all():
+            return np.nan
+        projected[: i + 1, i] = projected[i, : i + 1] = basis[: i + 1] @ v
+        for _ in range(2):
+            v -= basis[: i + 1].T @ (basis[: i + 1] @ v)
+    return float(np.linalg.eigvalsh(projected)[-1])

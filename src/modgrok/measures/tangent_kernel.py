@@ -1,0 +1,70 @@
+r"""The tangent kernel of a two-layer network as it stands, in closed form, and what a frozen kernel would answer.
+
+With $f_q = b\sum_k W^{(2)}_{qk}\phi(h_k)$, $h_k = a\sum_sW^{(1)}_{k,s}(n_s)$ and c the number of variables in which two
+inputs agree, the mean over outputs of $\nabla f_q(x)\cdot\nabla f_q(x')$ is
+
+$$K(x, x') = b^2\sum_k\Big[\phi(h_k)\phi(h_k') + a^2c\,\overline{(W^{(2)}_k)^2}\,\phi'(h_k)\phi'(h_k')\Big].$$
+
+In the kernel regime it stays what it is at initialization; where features are learnt it drifts.
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Integer
+
+from modgrok.errors import ModgrokError
+from modgrok.networks import Network, as_numpy
+from modgrok.networks.activation import activation
+from modgrok.networks.two_layer import hidden
+
+RIDGE = 1e-6
+"""Added to a kernel's diagonal, in units of its mean: far below what decides an answer."""
+
+
+def tangent_kernel(
+    network: Network, first: Integer[np.ndarray, "a S"], second: Integer[np.ndarray, "b S"]
+) -> Float[np.ndarray, "a b"]:
+    """The mean over outputs of the products of their gradients, between two lists of inputs."""
+    if network.architecture.name != "two-layer" or network.normalization is not None or network.dtype.kind == "c":
+        raise ModgrokError(
+            "The tangent kernel is written down for real two-layer networks without batch normalization."
+        )
+    network = as_numpy(network, np.float64)
+    a, b = network.scales.hidden, network.scales.output
+    (z, slope), (z_, slope_) = (_with_slope(network, inputs) for inputs in (first, second))
+    agree = (first[:, None, :] == second[None, :, :]).sum(axis=2)
+    return b**2 * (z @ z_.T + a**2 * agree * ((slope * np.square(network.w_out).mean(axis=0)) @ slope_.T))
+
+
+def _with_slope(network: Network, inputs: Any) -> tuple[np.ndarray, np.ndarray]:
+    import jax
+
+    h = hidden(network, inputs)
+    with jax.enable_x64(True):
+        z, slope = jax.jvp(activation(network.activation), (h,), (np.ones_like(h),))
+    return np.asarray(z), np.asarray(slope)
+
+
+def alignment(first: Float[np.ndarray, "x x"], second: Float[np.ndarray, "x x"]) -> float:
+    r"""$\langle A, B\rangle/(\|A\|\|B\|)$ of two kernels after their means are taken out of rows and columns (CKA)."""
+    a, b = (_centered(kernel) for kernel in (first, second))
+    return float((a * b).sum() / np.sqrt(np.square(a).sum() * np.square(b).sum()))
+
+
+def _centered(kernel: Float[np.ndarray, "x x"]) -> Float[np.ndarray, "x x"]:
+    rows = kernel - kernel.mean(axis=0)
+    return rows - rows.mean(axis=1, keepdims=True)
+
+
+def kernel_answers(
+    among: Float[np.ndarray, "train train"],
+    across: Float[np.ndarray, "test train"],
+    labels: Integer[np.ndarray, "train"],
+    answers: int,
+) -> Integer[np.ndarray, "test"]:
+    r"""What kernel regression with $K$ answers: the largest component of $K(x, X)(K(X, X) + \epsilon)^{-1}Y$."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    solid = among + RIDGE * np.trace(among) / len(among) * np.eye(len(among))
+    return (across @ cho_solve(cho_factor(solid), np.eye(answers)[labels])).argmax(axis=1)

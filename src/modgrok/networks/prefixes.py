@@ -1,0 +1,103 @@
+"""Vectors at the positions of a sequence, each kept as often as it differs.
+
+A causal network's vector at a position depends on the tokens up to there. One that depends on no variable is the same
+for all examples, one that depends on a single variable has a row for each of its values; only the others have a row for
+each example. The rows of all positions stand in one array, so that a dense layer is one product.
+"""
+
+from functools import reduce
+from typing import Any, NamedTuple
+
+from jaxtyping import Float, Integer
+
+from modgrok.arrays import namespace, without_gradient
+from modgrok.networks.layers import rows_of
+
+FIXED, EACH = -2, -1
+"""Depends on nothing; on the example. Other numbers name the one variable that something depends on."""
+
+
+def depends_on_both(one: int, other: int) -> int:
+    """What depends on the variables of both."""
+    if one == other or other == FIXED:
+        return one
+    return other if one == FIXED else EACH
+
+
+class Prefixes(NamedTuple):
+    """The rows of all positions, one position after the other, and what each depends on."""
+
+    values: Float[Any, "rows d"]
+    on: tuple[int, ...]
+    inputs: Integer[Any, "example S"]
+    sizes: tuple[int, ...]
+
+    def rows(self, on: int) -> int:
+        """How many rows something has that depends on this."""
+        return 1 if on == FIXED else self.inputs.shape[0] if on == EACH else self.sizes[on]
+
+    def spread(self, x: Float[Any, "some *rest"], of: int, to: int) -> Float[Any, "more *rest"]:
+        """The rows of what depends on less, repeated or looked up."""
+        if of == to:
+            return x
+        if of == FIXED:
+            return namespace(x).broadcast_to(x, (self.rows(to), *x.shape[1:]))
+        return rows_of(x, self.inputs[:, of])
+
+    def parts(self, values: Float[Any, "rows *rest"]) -> list[Float[Any, "some *rest"]]:
+        """An array over the rows of the last positions, cut into positions."""
+        found: list[Any] = []
+        stop = values.shape[0]
+        for on in reversed(self.on):
+            if stop == 0:
+                break
+            start = stop - self.rows(on)
+            found.insert(0, values[start:stop])
+            stop = start
+        return found
+
+    def last(self, count: int) -> Float[Any, "some d"]:
+        """The rows of the last so many positions."""
+        return self.values[self.values.shape[0] - sum(map(self.rows, self.on[-count:])) :]
+
+    def asked(self, count: int, each: bool) -> "Prefixes":
+        """The last so many positions with the rows that they have when all positions before have been looked at; if
+        `each` is set a row for every example."""
+        chosen = range(len(self.on) - count, len(self.on))
+        to = tuple(EACH if each else reduce(depends_on_both, self.on[: t + 1]) for t in chosen)
+        parts = zip(self.parts(self.last(count)), self.on[-count:], to, strict=True)
+        spread = [self.spread(part, of, on) for part, of, on in parts]
+        return self._replace(values=namespace(self.values).concatenate(spread), on=to)
+
+    def attend(
+        self,
+        to: tuple[int, ...],
+        q: Float[Any, "asked d"],
+        k: Float[Any, "rows d"],
+        v: Float[Any, "rows d"],
+        heads: int,
+    ) -> Float[Any, "more d"]:
+        r"""Causal attention of the last positions, of which q has the rows, to all: for every head the mean of its part
+        of v with weights $\mathrm{softmax}(q\cdot k/\sqrt{d/\text{heads}})$, in the rows of `to`."""
+        xp, before = namespace(q), len(self.on) - len(to)
+        factor = (q.shape[1] // heads) ** -0.5
+        queries, keys, values = (self.parts(x.reshape(x.shape[0], heads, -1)) for x in (q, k, v))
+        found = []
+        for t, (query, on) in enumerate(zip(queries, to, strict=True)):
+            scores, seen = [], []
+            for key, value, of in zip(keys[: before + t + 1], values, self.on, strict=False):
+                both = depends_on_both(self.on[before + t], of)
+                products = self.spread(query, self.on[before + t], both) * self.spread(key, of, both)
+                score = factor * products.sum(axis=2, keepdims=True)
+                if both == of:  # one look-up for two
+                    joint = self.spread(xp.concatenate([value, score], axis=2), of, on)
+                    value, score = joint[:, :, :-1], joint[:, :, -1:]
+                else:
+                    value, score = self.spread(value, of, on), self.spread(score, both, on)
+                scores.append(score)
+                seen.append(value)
+            most = without_gradient(reduce(xp.maximum, scores))
+            weights = [xp.exp(score - most) for score in scores]
+            mean = sum(w * x for w, x in zip(weights, seen, strict=True)) / sum(weights)
+            found.append(mean.reshape(mean.shape[0], -1))
+        return xp.concatenate(found)

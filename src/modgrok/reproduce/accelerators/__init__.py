@@ -1,0 +1,19 @@
+"""Ways to grok sooner, each tuned by the same search and compared at its best."""
+
+from modgrok.reproduce.accelerators import claims, studies
+from modgrok.reproduce.accelerators.profile import FULL, QUICK, TINY
+from modgrok.reproduce.claim import claims_of
+from modgrok.reproduce.paper import Paper
+
+PAPER = Paper(
+    key="accelerators",
+    title="Ways to grok sooner",
+    reference="Lee et al., *Grokfast* (arXiv 2405.20233); Prieto et al., *Grokking at the edge of numerical stability* "
+    "(arXiv 2501.04697); Tveit et al., *Muon optimizer accelerates grokking* (arXiv 2504.16041); and Lion (arXiv "
+    "2302.06675), each beside AdamW and tuned by the same search",
+    line="Grokfast, ⊥Grad, StableMax, Muon and Lion beside AdamW, all tuned by one search",
+    studies=studies.STUDIES,
+    claims=claims_of(claims),
+    profiles=(QUICK, FULL, TINY),
+    cost={"quick": "3 to 5 min on two idle CPU cores", "full": "meant for an H200"},
+)

@@ -1,0 +1,18 @@
+"""N. Nanda et al., Progress measures for grokking via mechanistic interpretability (2023)."""
+
+from modgrok.reproduce.claim import claims_of
+from modgrok.reproduce.nanda2023 import claims, studies_circuit, studies_progress, studies_sweep
+from modgrok.reproduce.nanda2023.profile import FULL, QUICK, TINY
+from modgrok.reproduce.paper import Paper
+
+PAPER = Paper(
+    key="nanda2023",
+    title="Progress measures for grokking via mechanistic interpretability",
+    reference="N. Nanda, L. Chan, T. Lieberum, J. Smith and J. Steinhardt, *Progress measures for grokking via "
+    "mechanistic interpretability* (arXiv 2301.05217, 2023)",
+    line="a transformer adds by a few frequencies, and measures of that circuit grow before the test loss falls",
+    studies=(studies_progress.STUDY, *studies_circuit.STUDIES, studies_sweep.STUDY),
+    claims=claims_of(claims),
+    profiles=(QUICK, FULL, TINY),
+    cost={"quick": "3 min on two idle CPU cores", "full": "meant for an H200"},
+)

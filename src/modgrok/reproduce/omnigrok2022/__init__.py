@@ -1,0 +1,17 @@
+"""Z. Liu, E. Michaud and M. Tegmark, Omnigrok: grokking beyond algorithmic data (2022)."""
+
+from modgrok.reproduce.omnigrok2022 import claims, studies
+from modgrok.reproduce.omnigrok2022.profile import FULL, QUICK, TINY
+from modgrok.reproduce.paper import Paper
+
+PAPER = Paper(
+    key="omnigrok2022",
+    title="Omnigrok: grokking beyond algorithmic data",
+    reference="Z. Liu, E. Michaud and M. Tegmark, *Omnigrok: grokking beyond algorithmic data* (arXiv 2210.01117, "
+    "2022)",
+    line="training loss is an L and test loss a U of the weights' norm; time is inverse to decay",
+    studies=studies.STUDIES,
+    claims=claims.CLAIMS,
+    profiles=(QUICK, FULL, TINY),
+    cost={"quick": "2 to 3 min on two idle CPU cores", "full": "meant for an H200"},
+)

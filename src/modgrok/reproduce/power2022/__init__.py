@@ -1,0 +1,18 @@
+"""A. Power et al., Grokking: generalization beyond overfitting on small algorithmic datasets (2022)."""
+
+from modgrok.reproduce.claim import claims_of
+from modgrok.reproduce.paper import Paper
+from modgrok.reproduce.power2022 import claims, studies_curves, studies_data, studies_geometry
+from modgrok.reproduce.power2022.profile import FULL, QUICK, TINY
+
+PAPER = Paper(
+    key="power2022",
+    title="Grokking: generalization beyond overfitting on small algorithmic datasets",
+    reference="A. Power, Y. Burda, H. Edwards, I. Babuschkin and V. Misra, *Grokking: generalization beyond "
+    "overfitting on small algorithmic datasets* (arXiv 2201.02177, 2022)",
+    line="a transformer learns tables of operations by heart, and understands them much later",
+    studies=(*studies_curves.STUDIES, *studies_data.STUDIES, *studies_geometry.STUDIES),
+    claims=claims_of(claims),
+    profiles=(QUICK, FULL, TINY),
+    cost={"quick": "4 min on two idle CPU cores", "full": "meant for an H200"},
+)

@@ -1,0 +1,310 @@
+"""What the paper says, and the thresholds by which it is judged."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from modgrok.reproduce.claim import Verdict, claim, decide, not_run
+from modgrok.reproduce.power2022.operations import ADDITION, CUBIC, DIVISION, OPERATIONS
+from modgrok.reproduce.power2022.studies_data import KNOWN
+from modgrok.reproduce.study import Numbers, mean
+from modgrok.text import NONE, count, number, percent, spread
+
+DECAYED, TO_START, PLAIN = "AdamW", "AdamW to the start", "Adam, minibatches"
+ONE_SIDED = ("x − y", DIVISION, "x² + xy + y² + x")
+"""Operations that the paper finds harder than the symmetric ones."""
+SOME_WRONG = 0.15
+"""Share of wrong labels up to which the paper finds little harm: 1 000 of some 7 000."""
+
+
+@claim(
+    "3.1 (Fig. 1 left)",
+    "the training set is known within 1 000 steps; with decay most seeds know the test set at least twice as late; "
+    "without decay none does within three times the steps of the slowest with decay",
+    "fig1",
+)
+def division(n: Numbers) -> Verdict:
+    """Division is grokked long after it is memorized, and much later without weight decay."""
+    decayed, plain = n["with"], n["without"]
+    learnt = [*decayed["memorized_at"], *plain["memorized_at"]]
+    both = zip(decayed["grokked_at"], decayed["memorized_at"], strict=True)
+    late = [g for g, m in both if g is not None and m is not None and g >= 2 * m]
+    early = [time for time in plain["grokked_at"] if time is not None and late and time <= 3 * max(late)]
+    budget = min(run["step"][-1] for run in plain["runs"])
+    memorized = all(time is not None and time <= 1_000 for time in learnt)
+    return decide(
+        memorized and 2 * len(late) > len(decayed["runs"]) and not early and budget >= 3 * max(late),
+        "With decay it is grokked, without it takes at least three times as long.",
+        "It is not grokked here." if not late else "The times are other ones.",
+        {
+            "steps to the training set, with decay": spread(decayed["memorized_at"]),
+            "steps to the test set, with decay": spread(decayed["grokked_at"]),
+            "steps to the training set, without": spread(plain["memorized_at"]),
+            "steps to the test set, without": spread(plain["grokked_at"]),
+            "test accuracy at the end, without": spread([run["test_accuracy"][-1] for run in plain["runs"]], percent),
+            "steps without decay": count(budget),
+        },
+        len(late) < len(decayed["runs"]) and "Not every seed does.",
+    )
+
+
+@claim(
+    "A.4 (Fig. 4)",
+    "with decay, in most seeds that grok: the test loss grows to 1.2 times that of the start or more, and ends below "
+    "half of the start",
+    "fig4",
+)
+def second_descent(n: Numbers) -> Verdict:
+    """While the network memorizes the test loss rises, and falls again when it generalizes."""
+    losses = [loss for loss, time in zip(n["with"]["loss"], n["with"]["grokked_at"], strict=True) if time is not None]
+    grown = [loss["largest"] / loss["start"] for loss in losses]
+    ended = [loss["end"] / loss["start"] for loss in losses]
+    good = [g for g, e in zip(grown, ended, strict=True) if g >= 1.2 and e <= 0.5]
+    return decide(
+        2 * len(good) > len(losses) > 0,
+        "It does.",
+        "It does not." if losses else "No seed groks.",
+        {
+            "largest test loss over that of the start": spread(grown),
+            "last test loss over that of the start": spread(ended),
+            "test loss when half of the test set is right, over that of the start": spread(
+                [None if loss["at_half"] is None else loss["at_half"] / loss["start"] for loss in losses]
+            ),
+        },
+    )
+
+
+@claim(
+    "3.1 (Fig. 1 center)",
+    "median times fall with the share of data wherever two shares grok, and fall by a larger factor than the times to "
+    "the training set",
+    "fig1b",
+)
+def time_against_data(n: Numbers) -> Verdict:
+    """With less data the test set takes much longer, the training set does not."""
+    medians = {
+        name: {float(f): _median(cell[name]) for f, cell in n["fractions"].items()}
+        for name in ("memorized_at", "grokked_at")
+    }
+    known = sorted((f, time) for f, time in medians["grokked_at"].items() if time is not None)
+    measured = {
+        f"steps to training and test set at {percent(float(f), 0)}": f"{spread(cell['memorized_at'])}; "
+        f"{spread(cell['grokked_at'])}"
+        for f, cell in n["fractions"].items()
+    }
+    if len(known) < 2:
+        return not_run(f"Fewer than two shares grok within {count(n['steps'])} steps.", measured)
+    (low, slow), (high, fast) = known[0], known[-1]
+    train = [medians["memorized_at"][f] for f in (low, high)]
+    falls = all(later < earlier for (_, earlier), (_, later) in pairwise(known))
+    trained = train[0] / train[1] if train[0] and train[1] else math.nan
+    return decide(
+        falls and slow / fast > trained,
+        "Less data takes longer.",
+        "Less data takes no longer, or as much longer for the training set.",
+        measured
+        | {
+            f"test set, {percent(low, 0)} over {percent(high, 0)}": number(slow / fast),
+            "training set, likewise": number(trained),
+            "more time for one percent less data (the paper: 40 to 50 % between 25 and 30 %)": percent(
+                (slow / fast) ** (0.01 / (high - low)) - 1
+            ),
+        },
+    )
+
+
+def _median(times: list[Any]) -> float | None:
+    known = [time for time in times if time is not None]
+    return float(np.median(known)) if 2 * len(known) > len(times) else None
+
+
+@claim(
+    "3.2 (Fig. 2 left)",
+    "mean best accuracy over the fractions: no variant is above AdamW with decay, which is at least 0.1 above Adam in "
+    "minibatches",
+    "fig2",
+)
+def decay_is_best(n: Numbers) -> Verdict:
+    """Weight decay improves generalization more than every other variant, and more than halves the data needed."""
+    areas = {name: found["area"] for name, found in n["variants"].items()}
+    better = [name for name, area in areas.items() if area > areas[DECAYED] + 1e-9]
+    needs = {name: found["needs"] for name, found in n["variants"].items()}
+    halved = needs[DECAYED] is not None and (needs[PLAIN] is None or needs[PLAIN] >= 2 * needs[DECAYED])
+    return decide(
+        not better and areas[DECAYED] >= areas[PLAIN] + 0.1,
+        "Weight decay is best.",
+        f"Better: {', '.join(better)}." if better else "Weight decay hardly helps.",
+        _areas(areas) | {f"fraction that is enough, {name}": _fraction(value) for name, value in needs.items()},
+        not halved and "The fractions of this profile do not show that it halves the data needed.",
+    )
+
+
+@claim("3.2 (Fig. 2 left)", "mean best accuracy over the fractions: between that of Adam and that of AdamW", "fig2")
+def decay_to_the_start(n: Numbers) -> Verdict:
+    """Decay toward the initial weights helps, but less than decay to zero."""
+    if TO_START not in n["variants"]:
+        return not_run("This profile leaves it out.")
+    areas = {name: n["variants"][name]["area"] for name in (PLAIN, TO_START, DECAYED)}
+    return decide(
+        areas[PLAIN] < areas[TO_START] < areas[DECAYED],
+        "It lies between.",
+        "It does not lie between.",
+        _areas(areas),
+    )
+
+
+@claim(
+    "3.2 (Fig. 2 left)",
+    "mean best accuracy over the fractions of Adam with rates 0.0003 and 0.003 at most that with 0.001",
+    "fig2",
+)
+def narrow_rates(n: Numbers) -> Verdict:
+    """The learning rate has to be right within less than a decade."""
+    names = (PLAIN, "Adam, rate 0.0003", "Adam, rate 0.003")
+    if missing := [name for name in names if name not in n["variants"]]:
+        return not_run(f"This profile leaves out {', '.join(missing)}.")
+    areas = {name: n["variants"][name]["area"] for name in names}
+    return decide(
+        max(areas[name] for name in names[1:]) <= areas[PLAIN],
+        "Both are worse.",
+        "A rate three times smaller or larger is no worse.",
+        _areas(areas),
+    )
+
+
+def _areas(areas: dict[str, float]) -> dict[str, str]:
+    return {f"mean best test accuracy, {name}": percent(area) for name, area in areas.items()}
+
+
+def _fraction(value: float | None) -> str:
+    return NONE if value is None else percent(value, 0)
+
+
+@claim(
+    "3.1 (acceptance)",
+    "at half of the table, or the next larger share there is, every seed knows the training set of x + y within 1 000 "
+    "steps, and later, within the steps of this profile, the test set",
+    "fig2b",
+)
+def addition(n: Numbers) -> Verdict:
+    """Addition is grokked."""
+    cells = {float(fraction): cell for fraction, cell in n["operations"][ADDITION]["fractions"].items()}
+    cell = cells[min(fraction for fraction in cells if fraction >= 0.5)]
+    pairs = list(zip(cell["memorized_at"], cell["grokked_at"], strict=True))
+    good = [(m, g) for m, g in pairs if m is not None and g is not None and m <= 1_000 and g > m]
+    return decide(
+        len(good) == len(pairs),
+        "It is.",
+        f"{len(good)} of {len(pairs)} seeds do.",
+        {"training set": spread(cell["memorized_at"]), "test set": spread(cell["grokked_at"])},
+    )
+
+
+@claim(
+    "3.1 (Fig. 2 right)",
+    "mean best accuracy over the fractions: every symmetric operation above each of x − y, x / y and x² + xy + y² + x; "
+    "with a remark where only their averages are",
+    "fig2b",
+)
+def symmetric_operations(n: Numbers) -> Verdict:
+    """Operations that are symmetric in x and y need less data."""
+    areas = {name: found["area"] for name, found in n["operations"].items()}
+    easy = {name: area for name, area in areas.items() if OPERATIONS[name].symmetric}
+    hard = {name: areas[name] for name in ONE_SIDED if name in areas}
+    return decide(
+        mean(list(easy.values())) > mean(list(hard.values())),
+        "They do.",
+        "They do not.",
+        _areas(easy | hard),
+        min(easy.values()) <= max(hard.values()) and "Only on average: some symmetric operation is no easier.",
+    )
+
+
+@claim("3.1 (Fig. 2 right)", "mean best accuracies over the fractions differ by less than 0.15", "fig2b")
+def subtraction_as_division(n: Numbers) -> Verdict:
+    """Subtraction and division need about the same data."""
+    areas = {name: n["operations"][name]["area"] for name in ("x − y", DIVISION)}
+    one, other = areas.values()
+    if all(n["operations"][name]["needs"] is None for name in areas):
+        return not_run("Neither is learnt in this profile.", _areas(areas))
+    return decide(abs(one - other) < 0.15, "They do.", "They do not.", _areas(areas))
+
+
+@claim("3.1 (Fig. 2 right)", "best test accuracy below one half at every fraction", "fig2b")
+def never_learnt(n: Numbers) -> Verdict:
+    """x³ + xy² + y is not generalized at any fraction up to 95 %."""
+    cells = {float(f): cell["mean"] for f, cell in n["operations"][CUBIC]["fractions"].items()}
+    measured = {f"best test accuracy at {percent(f, 0)}": percent(value) for f, value in cells.items()}
+    if n["operations"][ADDITION]["needs"] is None:
+        return not_run("Not even addition is learnt in this profile.", measured)
+    return decide(
+        max(cells.values()) < 0.5,
+        "It never is.",
+        "It is to some degree.",
+        measured,
+        max(cells) < 0.95 and "This profile goes up to smaller fractions.",
+    )
+
+
+@claim(
+    "A.3 (Fig. 6)",
+    "with up to 15 % wrong labels the best test accuracy stays within 0.1 of that without; with the most it does not",
+    "fig6",
+)
+def wrong_labels(n: Numbers) -> Verdict:
+    """Some wrong labels do little harm, many do."""
+    cells = {float(share): mean(cell["best"]) for share, cell in n["wrong"].items()}
+    clean = cells[0.0]
+    some = min(value for share, value in cells.items() if share <= SOME_WRONG)
+    most = cells[max(cells)]
+    measured = {f"best test accuracy, {percent(share)} wrong": percent(value) for share, value in cells.items()}
+    if clean < KNOWN:
+        return not_run("Without wrong labels the table is not learnt here either.", measured)
+    return decide(
+        some >= clean - 0.1 and most < clean - 0.1,
+        "They do.",
+        "Few wrong labels harm already." if some < clean - 0.1 else "Not even many do harm.",
+        measured,
+    )
+
+
+@claim(
+    "3.3 (Fig. 3)",
+    "rows of the unembedding within cosets of the subgroup are nearer, relative to all, than in each of 200 random "
+    "partitions",
+    "fig3",
+)
+def structure_of_answers(n: Numbers) -> Verdict:
+    """The unembedding shows the structure of the group: cosets of a subgroup lie together."""
+    measured = {f"distance within {side} cosets over all": number(ratio) for side, ratio in n["ratios"].items()}
+    measured |= {
+        "least and median of random partitions": ", ".join(map(number, n["chance"])),
+        "order of the subgroup": str(n["subgroup"]),
+        "commonest step between neighbors of the sum": f"{n['step']} ({percent(n['step_share'])})",
+        "test accuracy, product and sum": f"{percent(n['test_accuracy']['product'])}, "
+        f"{percent(n['test_accuracy']['sum'])}",
+    }
+    if n["test_accuracy"]["product"] < KNOWN:
+        return not_run("The product is not learnt here.", measured)
+    return decide(
+        min(n["ratios"].values()) < n["chance"][0],
+        f"The {n['side']} cosets lie together.",
+        "Cosets are no nearer than others.",
+        measured,
+    )
+
+
+@claim("A.5", "Spearman's correlation of sharpness and test accuracy below −0.5 (the paper: −0.795)", "figA5")
+def flat_minima(n: Numbers) -> Verdict:
+    """Networks that generalize lie in flatter minima."""
+    found = n["spearman"]
+    if found is None:
+        return not_run("All networks have the same accuracy or sharpness.")
+    return decide(
+        found < -0.5,
+        "They do.",
+        "They do not, or less clearly.",
+        {"Spearman's correlation": number(found), "networks": count(len(n["networks"]))},
+    )

@@ -1,0 +1,151 @@
+"""Fig. 3 and appendix A.5: how the answers lie in the unembedding, and how sharp the minima are."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from modgrok.experiments import Run
+from modgrok.plot import style
+from modgrok.reproduce.power2022.profile import Profile
+from modgrok.reproduce.power2022.sharpness import sharpness
+from modgrok.reproduce.power2022.tsne import tsne
+from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.tasks.families.groups import cayley_table
+
+PARTITIONS = 200
+"""Random partitions that cosets are compared with."""
+EXAMPLES = 512
+"""Training examples over which the loss is taken for the sharpness."""
+
+
+def cosets(table: Int[np.ndarray, "g g"], subgroup: list[int], side: str) -> Int[np.ndarray, "g"]:
+    """The number of every element's coset x H (`left`: first x, then H) or H x (`right`)."""
+    members = table[:, subgroup] if side == "left" else table[subgroup].T  # (g, |H|)
+    return np.unique(members.min(axis=1), return_inverse=True)[1]
+
+
+def generated(table: Int[np.ndarray, "g g"], generators: list[int]) -> list[int]:
+    """The subgroup that some elements generate."""
+    found = set(generators)
+    while True:
+        grown = found | {int(table[x, y]) for x in found for y in found}
+        if grown == found:
+            return sorted(found)
+        found = grown
+
+
+def within_over_all(vectors: Float[np.ndarray, "n d"], labels: Int[np.ndarray, "n"]) -> float:
+    """Mean cosine distance of pairs with one label in units of that of all pairs."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    distance = 1 - unit @ unit.T
+    pairs = ~np.eye(len(unit), dtype=bool)
+    return float(distance[(labels[:, None] == labels) & pairs].mean() / distance[pairs].mean())
+
+
+def commonest_step(plane: Float[np.ndarray, "n 2"]) -> tuple[int, float]:
+    """The commonest difference, up to sign, between a number and its nearest neighbor, and the share that has it."""
+    count = len(plane)
+    distance = np.square(plane[:, None] - plane).sum(axis=2)
+    np.fill_diagonal(distance, np.inf)
+    steps = (distance.argmin(axis=1) - np.arange(count)) % count
+    steps = np.minimum(steps, count - steps)
+    commonest = int(np.bincount(steps).argmax())
+    return commonest, float((steps == commonest).mean())
+
+
+def _unembedding(run: Run) -> Float[np.ndarray, "answer d"]:
+    network = run.network
+    rows = np.asarray(network.parameters["unembedding.weight"], np.float64)[: network.signature.outputs]
+    return rows - rows.mean(axis=0)
+
+
+def geometry(profile: Profile, runs: Tree) -> Numbers:
+    """Both unembeddings in the plane; cosets against random partitions, and steps of neighbors."""
+    table = cayley_table(profile.group)
+    subgroup = generated(table, list(profile.subgroup))
+    product, total = _unembedding(runs["product"]), _unembedding(runs["sum"])
+    random = np.random.default_rng(0)
+    sides = {side: cosets(table, subgroup, side) for side in ("left", "right")}
+    ratios = {side: within_over_all(product, labels) for side, labels in sides.items()}
+    side = min(ratios, key=lambda name: ratios[name])
+    chance = [within_over_all(product, random.permutation(sides[side])) for _ in range(PARTITIONS)]
+    planes = {"product": tsne(product), "sum": tsne(total)}
+    step, share = commonest_step(planes["sum"])
+    return {
+        "group": profile.group,
+        "modulus": profile.modulus,
+        "subgroup": len(subgroup),
+        "ratios": ratios,
+        "chance": [min(chance), float(np.median(chance))],
+        "side": side,
+        "cosets": sides[side],
+        "planes": planes,
+        "step": step,
+        "step_share": share,
+        "test_accuracy": {name: results(run, "test_accuracy") for name, run in runs.items()},
+    }
+
+
+def minima(profile: Profile, runs: list[Run]) -> Numbers:
+    """Sharpness and test accuracy of networks at the end, and their rank correlation."""
+    from scipy.stats import spearmanr
+
+    found = []
+    for run in runs:
+        examples = run.experiment.split.examples_of(run.task)
+        chosen = np.flatnonzero(examples.trained)[:EXAMPLES]
+        value = sharpness(run.network, examples.inputs[chosen], examples.labels[chosen])
+        found.append({"sharpness": value, "test_accuracy": results(run, "test_accuracy")})
+    both = [[one[key] for one in found] for key in ("sharpness", "test_accuracy")]
+    varies = all(len(set(values)) > 1 for values in both)
+    return {"networks": found, "spearman": float(spearmanr(*both)[0]) if varies else None}
+
+
+def draw_geometry(n: Numbers) -> Any:
+    figure, panels = style.grid(1, 2, height=3.2)
+    x, y = zip(*n["planes"]["product"], strict=True)
+    panels[0, 0].scatter(x, y, c=n["cosets"], cmap="tab20", s=10)
+    x, y = zip(*n["planes"]["sum"], strict=True)
+    step = n["step"]
+    panels[0, 1].scatter(x, y, c=[c % step for c in range(len(x))], cmap="tab10", s=10)
+    for c in range(len(x)):
+        other = (c + step) % len(x)
+        panels[0, 1].plot([x[c], x[other]], [y[c], y[other]], color="#999999", linewidth=0.3, zorder=0)
+    for panel in panels[0]:
+        panel.set(xticks=[], yticks=[])
+    kind = f"{n['side']} cosets of a subgroup of {n['subgroup']}"
+    style.letter(panels[0], (f"x ∘ y in {n['group']}; {kind}", f"x + y mod {n['modulus']}; lines: add {step}"))
+    style.note(figure, "t-SNE of the rows of the unembedding")
+    return figure
+
+
+def draw_minima(n: Numbers) -> Any:
+    figure, panels = style.grid(1, 1, style.COLUMN, 2.8)
+    panel = panels[0, 0]
+    panel.scatter([one["sharpness"] for one in n["networks"]], [one["test_accuracy"] for one in n["networks"]], s=14)
+    panel.set(xscale="log", xlabel="sharpness φ", ylabel="test accuracy", ylim=(-0.02, 1.02))
+    style.note(figure, f"{len(n['networks'])} networks at their last step")
+    return figure
+
+
+STUDIES = (
+    Study(
+        "fig3",
+        "Where the answers lie",
+        "t-SNE of the unembedding's rows. For the group's product colors are cosets of a subgroup; for the sum lines "
+        "join numbers that differ by the commonest difference between nearest neighbors.",
+        geometry,
+        lambda profile: profile.shown(),
+        draw_geometry,
+    ),
+    Study(
+        "figA5",
+        "Sharpness of the minima",
+        "Sharpness after Keskar et al. of networks at the end, against their test accuracy: one of every variant, of "
+        "every share of wrong labels, of every operation.",
+        minima,
+        lambda profile: profile.ended(),
+        draw_minima,
+    ),
+)

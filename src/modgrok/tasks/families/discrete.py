@@ -1,0 +1,79 @@
+"""`discrete:n^m`, roots and logarithms modulo a prime: what expressions cannot say: exponents are no variables."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Int
+
+from modgrok.errors import ModgrokError
+from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, primitive_root
+from modgrok.tasks.families.family import Family
+from modgrok.tasks.task import HOLE, Task, table_shape
+
+Table = Int[np.ndarray, "p p"]
+
+
+def powers(modulus: int) -> Table:
+    """n^m for n, m = 0 … p − 1, with 0^0 = 1."""
+    rows = [np.ones(modulus, dtype=np.int64)]
+    for _ in range(1, modulus):
+        rows.append(rows[-1] * np.arange(modulus) % modulus)
+    return np.stack(rows, axis=1)
+
+
+def square_root_of_sum(modulus: int) -> Table:
+    """The smaller r with r² = n + m; a hole where there is none."""
+    n = np.arange(modulus)
+    return _smallest(n * n % modulus, modulus)[(n[:, None] + n) % modulus]
+
+
+def logarithm_of_product(modulus: int) -> Table:
+    """x with g^x = nm for the smallest primitive root g; a hole where nm = 0."""
+    n = np.arange(modulus)
+    return discrete_logarithm(modulus, primitive_root(modulus))[n[:, None] * n % modulus]
+
+
+def roots(modulus: int) -> Table:
+    """The smallest r with r^m = n; a hole where there is none."""
+    return np.stack([_smallest(column, modulus) for column in powers(modulus).T], axis=1)
+
+
+def logarithms(modulus: int) -> Table:
+    """The smallest x with n^x = m; a hole where there is none."""
+    return np.stack([_smallest(row, modulus) for row in powers(modulus)])
+
+
+def _smallest(values: Int[np.ndarray, "x"], modulus: int) -> Int[np.ndarray, "p"]:
+    """The first place at which each number stands; a hole where it stands nowhere."""
+    found = np.full(modulus, HOLE, dtype=np.int64)
+    found[values[::-1]] = np.arange(len(values))[::-1]
+    return found
+
+
+FUNCTIONS: dict[str, Callable[[int], Table]] = {
+    "n^m": powers,
+    "root(n+m)": square_root_of_sum,
+    "log(n*m)": logarithm_of_product,
+    "n^(1/m)": roots,
+    "log_n(m)": logarithms,
+}
+
+
+def _read(text: str, modulus: int | None) -> Task:
+    assert modulus is not None  # the family reads it
+    name = re.sub(r"\s", "", text).lower().removeprefix("discrete:")
+    if name not in FUNCTIONS:
+        raise ModgrokError(f"Discrete functions are {', '.join(f'discrete:{f}' for f in FUNCTIONS)}, not {text!r}.")
+    if not is_prime(modulus):
+        raise ModgrokError(f"Discrete powers, roots and logarithms are taken modulo a prime, and {modulus} is none.")
+    return Task(f"discrete:{name}", table_shape(modulus, 2), modulus, FUNCTIONS[name](modulus))
+
+
+FAMILY = Family(
+    "discrete",
+    "discrete:.*",
+    _read,
+    f"discrete:n^m modulo a prime; {', '.join(name for name in FUNCTIONS if name != 'n^m')} too",
+    reads_modulus=True,
+)

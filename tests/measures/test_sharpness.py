@@ -1,0 +1,23 @@
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from modgrok.measures import sharpness
+from modgrok.measures.sharpness import largest_eigenvalue
+
+
+def test_the_largest_eigenvalue_of_a_matrix_is_found_from_products() -> None:
+    rng = np.random.default_rng(0)
+    half = rng.standard_normal((40, 40))
+    matrix = half + half.T - 30 * np.eye(40)  # the largest eigenvalue is not the largest in size
+    assert largest_eigenvalue(lambda v: matrix @ v, 40, 40) == pytest.approx(np.linalg.eigvalsh(matrix)[-1], rel=1e-5)
+    assert largest_eigenvalue(lambda v: 0 * v, 5) == 0
+    assert largest_eigenvalue(lambda v: 3 * v, 7) == pytest.approx(3, rel=1e-6)
+
+
+def test_sharpness_is_the_curvature_at_each_point() -> None:
+    def loss(point: dict[str, jnp.ndarray]) -> jnp.ndarray:
+        return (point["a"] ** 4).sum() + 2 * (point["b"] ** 2).sum()
+
+    points = [{"a": jnp.full(3, a, jnp.float32), "b": jnp.zeros(2, jnp.float32)} for a in (0.0, 1.0, np.nan)]
+    np.testing.assert_allclose(sharpness(loss, points), [4, 12, np.nan], rtol=1e-5)

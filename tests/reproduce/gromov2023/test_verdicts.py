@@ -1,0 +1,432 @@
+"""Every verdict can turn: synthetic numbers make a claim hold, hold with a remark, and fail."""
+
+import json
+from typing import Any
+
+import pytest
+
+from modgrok.reproduce.claim import claims_of
+from modgrok.reproduce.gromov2023 import PAPER
+from modgrok.reproduce.gromov2023.claims import dynamics, functions, solution, weights
+from modgrok.reproduce.gromov2023.claims.solution import width_for
+from modgrok.reproduce.study import Numbers
+
+YES, REMARK, NO, ABSENT = "holds", "holds with a remark", "does not hold here", "not run in this profile"
+CLAIMS = {claim.name: claim for claim in PAPER.claims}
+
+EVENTS = {
+    "memorized_at": 1000,
+    "onset_at": 2500,
+    "grokked_at": 3000,
+    "test_rise": 200,
+    "train_rise": 700,
+    "loss_peak_at": 2000,
+    "loss_peak": 0.012,
+    "loss_start": 0.01,
+    "test_accuracy_at_peak": 0.01,
+    "gradient_peak_at": 2200,
+    "gradient_start": 1.0,
+    "gradient_peak": 4.0,
+    "gradient_settled": 0.5,
+    "gradient_later": 0.4,
+    "norm_start": 100.0,
+    "norm_onset": 120.0,
+    "norm_end": 180.0,
+    "norm_largest": 180.0,
+    "norm_fastest_at": 2600,
+    "ipr_start": 0.01,
+    "ipr_memorized": 0.012,
+    "ipr_end": 0.2,
+    "train_loss_rises": 0.0,
+    "gap_largest": 0.01,
+    "gap_end": 1e-5,
+    "train_loss_end": 1e-5,
+    "test_loss_end": 1.5e-5,
+    "test_accuracy_end": 1.0,
+}
+DIRECTIONS = ("φ1", "φ2", "φ1 − φ2", "2φ1", "2φ2", "φ1 + φ2")
+WAVES = {
+    "mean": 0.01,
+    "resultant": 0.95,
+    "deviation": 0.3,
+    "explained": 0.9,
+    "explained_median": 0.9,
+    "in_waves": 0.9,
+    "clear": 0.95,
+    "frequencies": 48,
+    "several": 48,
+    "copies": 10.0,
+    "uniform": dict.fromkeys(DIRECTIONS, 0.4),
+    "moments": dict.fromkeys(DIRECTIONS, 0.04),
+    "agreement": dict.fromkeys(DIRECTIONS, 1.0),
+}
+RANDOM = WAVES | {"deviation": 2.5, "explained_median": 0.05, "in_waves": 0.06, "several": 0, "frequencies": 0}
+RATIO = {
+    "memorized_at": 500,
+    "onset_at": 600,
+    "grokked_at": 750,
+    "complete_at": 900,
+    "early_steps": 120,
+    "early_slope": 1e-6,
+    "early_change": 0.01,
+    "lowest": 0.0,
+    "lowest_at": 0,
+    "bends": [0, 600, 1000, 1500, 3000],
+    "slopes": [1e-5, 1e-4, 3e-4, 1e-5],
+    "start": 0.01,
+    "end": 0.2,
+}
+LEARNT = {"test_accuracy": 1.0, "grokked_at": 500, "ipr": 0.2, "task_ipr": 0.2, "explained": 0.9, "distance": 0.1}
+WAY = {"test_accuracy": 1.0, "grokked_at": 500, "in_waves": 0.9, "explained_median": 0.9}
+PERFECT = {"accuracy": [1.0, 1.0], "loss": [0.01, 0.01]}
+
+
+def power(branches: int, accuracy: float) -> Numbers:
+    a = 1 + 96 // branches
+    every = {"accuracy": [1.0, 1.0], "loss": [0.01, 0.01]}
+    one = {"accuracy": [accuracy, accuracy], "loss": [0.01, 0.01]}
+    return {"branches": branches, "read_out": a / 97, "guessed": (1 - a / 97) / a, "one": one, "all": every}
+
+
+def by_width(*accuracy: float) -> Numbers:
+    return {
+        "widths": [8, 32, 64, 128],
+        "accuracy": [[a, a] for a in accuracy],
+        "loss": [[0.5, 0.5], [0.12, 0.12], [0.06, 0.06], [0.03, 0.03]],
+        "mean_accuracy": list(accuracy),
+    }
+
+
+def activation(needed: int, last: float = 1.0, predicted: int | None = 0) -> Numbers:
+    """A curve that reaches its last value at a width, and the theory's that does the same."""
+    widths = [64, needed // 2, needed]
+    found = [0.1, 0.5, last]
+    theory = needed if predicted == 0 else predicted
+    return {"widths": widths, "mean": found, "predicted": found, "predicted_width": theory, "perfect_at": None}
+
+
+NUMBERS: Numbers = {
+    "fig0": {
+        "fraction": 0.49,
+        "learning_rate": 1e5,
+        "closed_form_growth": 5.16,
+        "runs": [{"events": EVENTS}, {"events": EVENTS}],
+    },
+    "delay": {
+        "modulus": 97,
+        "cells": [
+            {"fraction": 0.2, "delays": [None, None], "delay": None},
+            {"fraction": 0.25, "delays": [6.0, 8.0], "delay": 7.0},
+            {"fraction": 0.5, "delays": [1.3, 1.3], "delay": 1.3},
+        ],
+        "dramatic": {"fraction": 0.2, "modulus": 97, "delays": [20.0], "grokked_at": [2500]},
+    },
+    "memorizing": {
+        "modulus": 97,
+        "fraction": 0.15,
+        "steps": 10_000,
+        "memorized_at": [600, 600],
+        "train_accuracy": [1.0, 1.0],
+        "best_test_accuracy": [0.004, 0.01],
+        "test_pairs": 8000,
+        "loss_peak": [0.02, 0.02],
+        "loss_end": [0.02, 0.02],
+        "train_loss_half": [1e-4, 1e-4],
+        "train_loss_end": [1e-4, 1e-4],
+    },
+    "closed_forms": {
+        "modulus": 97,
+        "width": 500,
+        "addition": PERFECT,
+        "peak": [1.0, 1.02],
+        "exact": {"accuracy": 1.0, "loss": 1e-32, "width": 193},
+        "sums": {"n^2 + m^2": PERFECT},
+        "powers": {"2": power(2, 0.515), "5": power(1, 1.0), "8": power(8, 0.2)},
+        "composed": {"(n^2 + 3*m)^5": PERFECT},
+        "product": PERFECT,
+        "product_exact": {"accuracy": 1.0, "loss": 1e-32, "width": 192},
+        "complex": PERFECT,
+        "three_variables": PERFECT,
+    },
+    "composed": {"modulus": 97, "ways": {"(n + m)^7": [WAY, WAY]}},
+    "fig1": {
+        "shares": {
+            "initialization": [{"n + m": 0.01, "n − m": 0.01, "2n": 0.01, "2m": 0.01}],
+            "gradient descent": [{"n + m": 0.99, "n − m": 0.0, "2n": 0.0, "2m": 0.0}],
+            "closed form": [{"n + m": 0.8, "n − m": 0.1, "2n": 0.05, "2m": 0.05}],
+            "exact form": [{"n + m": 1.0, "n − m": 0.0, "2n": 0.0, "2m": 0.0}],
+        }
+    },
+    "fig2": {
+        "modulus": 97,
+        "width": 500,
+        "kinds": {
+            "random": {"seeds": [RANDOM, RANDOM]},
+            "GD": {"seeds": [WAVES, WAVES]},
+            "AdamW": {"seeds": [WAVES | {"deviation": 0.1}, WAVES | {"deviation": 0.12}]},
+        },
+    },
+    "features": {"modulus": 97, "ways": {"momentum": [WAY, WAY], "Adam": [WAY, WAY]}},
+    "cross_entropy": {
+        "test_accuracy": [1.0, 1.0],
+        "ipr_start": [0.01, 0.01],
+        "ipr_end": [0.1, 0.1],
+        "waves": [WAVES, WAVES],
+    },
+    "fig3": {
+        "by_width": {
+            "GD": by_width(0.15, 0.93, 1.0, 1.0),
+            "AdamW": by_width(0.15, 0.93, 1.0, 1.0),
+            "random phases": by_width(0.07, 0.6, 0.97, 1.0),
+            "exact form": {"widths": [5, 9], "accuracy": [[1.0], [1.0]]},
+        }
+    },
+    "fig4": {
+        "closed_form_ipr": 0.25,
+        "bend_intervals": [[590, 610], [980, 1020], None],
+        "runs": [RATIO, RATIO],
+    },
+    "figA1": {
+        "activations": {
+            "x²": activation(100),
+            "|x|": activation(200),
+            "ReLU": activation(400),
+            "GELU": activation(1200),
+            "GELU, x/√D": activation(12_000),
+            "SiLU": activation(600),
+            "tanh": activation(1024, predicted=None),
+        }
+    },
+    "figA2": {"seeds": [LEARNT], "rows": {"one branch": {"accuracy": 0.51}, "all branches": {"accuracy": 1.0}}},
+    "figA3": {"seeds": [LEARNT]},
+    "figA4": {"seeds": [LEARNT]},
+    "figA5": {
+        "modulus": 97,
+        "width": 1000,
+        "functions": {
+            "quadratic": {
+                "steps": 160_000,
+                "test_accuracy": [0.97, 0.975],
+                "loss_ratio": [4.0, 4.0],
+                "accuracy_change": [0.001, 0.002],
+                "loss_change": [-0.02, -0.03],
+            }
+        },
+        "cubic_by_fraction": [
+            {"fraction": a, "test_pairs": t, "train_accuracy": [1.0], "best_test_accuracy": [0.009]}
+            for a, t in ((0.9, 941), (0.98, 188))
+        ],
+    },
+    "more_data": {"fractions": [0.5, 0.8], "ipr": [[0.18, 0.19], [0.2, 0.21]]},
+    "quadratic_form_data": {
+        "modulus": 97,
+        "width": 1000,
+        "steps": 40_000,
+        "fractions": [0.73, 0.9, 0.98],
+        "test_pairs": [2540, 941, 188],
+        "drawn": 188,
+        "best_test_accuracy": [[0.965, 0.97], [0.99, 0.995], [1.0, 1.0]],
+        "all_right": [[0.0, 0.0], [0.2, 0.4], [1.0, 1.0]],
+    },
+    "random_table": {
+        "modulus": 97,
+        "train_accuracy": [1.0, 1.0],
+        "best_test_accuracy": [0.015, 0.02],
+        "test_pairs": 941,
+    },
+    "kernel": {
+        "modulus": 97,
+        "functions": {"n + m": [{"fraction": 0.5, "test_accuracy": [0.0, 0.01], "train_error": [1e-12, 1e-12]}]},
+        "control_expression": "n^2 + 0*m",
+        "control": [{"fraction": 0.5, "test_accuracy": [1.0, 1.0], "train_error": [1e-12, 1e-12]}],
+    },
+    "activations": {
+        "modulus": 97,
+        "fraction": 0.7,
+        "times": {"quadratic": [800, 800], "relu": [700, 700], "gelu": [900, 1000]},
+        "test_accuracy": {"quadratic": [1.0, 1.0], "relu": [1.0, 1.0], "gelu": [0.995, 1.0]},
+    },
+}
+"""Numbers as the paper would have them."""
+
+E = "fig0.runs.*.events."
+CASES: list[tuple[str, str, dict[str, Any]]] = [
+    ("grokking", YES, {}),
+    ("grokking", NO, {E + "grokked_at": None}),
+    ("memorizes_first", YES, {}),
+    ("memorizes_first", REMARK, {E + "memorized_at": 2500}),
+    ("memorizes_first", NO, {E + "memorized_at": 3100}),
+    ("memorizes_first", NO, {E + "test_rise": 700}),
+    ("memorizes_first", NO, {E + "train_rise": 300}),
+    ("memorizes_first", NO, {"delay.cells.1.delay": 1.5}),
+    ("no_waves_yet", YES, {}),
+    ("no_waves_yet", NO, {E + "ipr_memorized": 0.1}),
+    ("loss_peak", YES, {}),
+    ("loss_peak", NO, {E + "loss_peak": 0.01}),
+    ("loss_peak", NO, {E + "loss_peak_at": 100}),
+    ("train_loss", YES, {}),
+    ("train_loss", NO, {E + "train_loss_rises": 0.3}),
+    ("loss_gap_closes", YES, {}),
+    ("loss_gap_closes", REMARK, {E + "test_loss_end": 1e-4}),
+    ("loss_gap_closes", NO, {E + "gap_end": 0.001}),
+    ("norms", YES, {}),
+    ("norms", REMARK, {E + "norm_end": 510.0, E + "norm_largest": 510.0}),
+    ("norms", REMARK, {E + "norm_onset": 160.0}),
+    ("norms", NO, {E + "norm_largest": 700.0}),
+    ("norms", NO, {E + "norm_fastest_at": 1500}),
+    ("norms", NO, {E + "norm_end": 101.0}),
+    ("gradients", YES, {}),
+    ("gradients", REMARK, {E + "gradient_later": 5.0}),
+    ("gradients", NO, {E + "gradient_peak_at": 2600}),
+    ("gradients", NO, {E + "gradient_settled": 3.0}),
+    ("gradients", NO, {E + "gradient_peak_at": 3500}),
+    ("gradients", ABSENT, {E + "gradient_peak_at": 3500, E + "train_loss_rises": 0.01}),
+    ("memorizing_phase", YES, {}),
+    ("memorizing_phase", REMARK, {"memorizing.train_loss_end": [2e-5, 2e-5]}),
+    ("memorizing_phase", NO, {"memorizing.loss_end": [0.018, 0.02]}),
+    ("memorizing_phase", NO, {"memorizing.best_test_accuracy": [0.05, 0.004]}),
+    ("memorizing_phase", NO, {"memorizing.steps": 2000}),
+    ("claim_one", YES, {}),
+    ("claim_one", NO, {"closed_forms.addition.accuracy": [0.999, 1.0]}),
+    ("claim_one", NO, {"closed_forms.peak": [0.5, 0.5]}),
+    ("width", YES, {}),
+    ("width", NO, {"fig3.by_width.random phases.loss.1": [0.6, 0.6]}),
+    ("width", NO, {"fig3.by_width.random phases.accuracy.3": [0.9, 1.0]}),
+    ("trained_width", YES, {}),
+    ("trained_width", NO, {"fig3.by_width.GD.mean_accuracy": [0.15, 0.93, 0.9, 1.0]}),
+    ("trained_width", NO, {"fig3.by_width.AdamW.mean_accuracy": [0.6, 0.93, 1.0, 1.0]}),
+    ("trained_faster", REMARK, {}),
+    ("trained_faster", NO, {"fig3.by_width.AdamW.accuracy.2": [1.0, 0.95]}),
+    ("other_activations", REMARK, {"figA1.activations.GELU": activation(300)}),
+    ("other_activations", YES, {}),
+    ("other_activations", NO, {"figA1.activations.ReLU": activation(110)}),
+    ("other_activations", NO, {"figA1.activations.GELU, x/√D": activation(800)}),
+    ("other_activations", NO, {"figA1.activations.|x|.predicted": [0.1, 0.9, 1.0]}),
+    ("other_activations", NO, {"figA1.activations.|x|.predicted_width": 400}),
+    ("claim_two", YES, {}),
+    ("claim_two", NO, {"figA3.seeds.0.explained": 0.3}),
+    ("corollary", YES, {}),
+    ("corollary", NO, {"closed_forms.composed.(n^2 + 3*m)^5.accuracy": [0.9, 1.0]}),
+    ("corollary", NO, {"composed.ways.(n + m)^7.0.in_waves": 0.4}),
+    ("corollary", NO, {"composed.ways.(n + m)^7.0.test_accuracy": 0.9}),
+    ("branches", YES, {"closed_forms.powers.8": power(1, 1.0), "closed_forms.powers.*.all.accuracy": [0.9, 0.9]}),
+    ("branches", REMARK, {}),
+    ("branches", NO, {"closed_forms.powers.8": power(8, 0.134)}),
+    ("branches", NO, {"closed_forms.powers.2": power(2, 0.56)}),
+    ("complex_network", YES, {}),
+    ("complex_network", NO, {"closed_forms.complex.accuracy": [0.9, 1.0]}),
+    ("many_variables", YES, {}),
+    ("many_variables", NO, {"closed_forms.three_variables.accuracy": [0.9, 1.0]}),
+    ("fourier_peaks", YES, {}),
+    ("fourier_peaks", NO, {"fig1.shares.gradient descent.*.n + m": 0.8}),
+    ("periodic", YES, {}),
+    ("periodic", REMARK, {"features.ways.Adam.0.test_accuracy": 0.9}),
+    ("periodic", REMARK, {"cross_entropy.waves.*.in_waves": 0.52}),
+    ("periodic", NO, {"features.ways.momentum.1.in_waves": 0.5}),
+    ("periodic", NO, {"fig2.kinds.random.seeds.*.in_waves": 0.3}),
+    ("copies", YES, {}),
+    ("copies", NO, {"fig2.kinds.GD.seeds.1.several": 40}),
+    ("copies", NO, {"fig2.kinds.AdamW.seeds.0.agreement.φ2": 5.0}),
+    ("copies", NO, {"fig2.kinds.random.seeds.*.several": 10}),
+    ("copies", NO, {"fig2.kinds.GD.seeds": [RANDOM, RANDOM]}),
+    ("phases", YES, {}),
+    ("phases", NO, {"fig2.kinds.GD.seeds.0.deviation": 1.0}),
+    ("phases_adamw", YES, {}),
+    ("phases_adamw", REMARK, {"fig2.kinds.AdamW.seeds.0.deviation": 0.35}),
+    ("phases_adamw", NO, {"fig2.kinds.AdamW.seeds.*.deviation": 0.5}),
+    ("phases_random", YES, {}),
+    ("phases_random", REMARK, {"fig2.kinds.GD.seeds.*.agreement.φ1 − φ2": 0.2}),
+    ("phases_random", NO, {"fig2.kinds.AdamW.seeds.1.uniform.2φ1": 1e-6}),
+    ("phases_random", NO, {"fig2.kinds.*.seeds.*.explained_median": 0.1}),
+    ("cross_entropy", YES, {}),
+    ("cross_entropy", NO, {"cross_entropy.test_accuracy": [0.9, 1.0]}),
+    ("ipr_start", YES, {}),
+    ("ipr_start", NO, {"fig4.runs.0.early_slope": -1e-7}),
+    ("ipr_start", NO, {"fig4.runs.1.lowest": -0.002}),
+    ("ipr_onset", YES, {}),
+    ("ipr_onset", REMARK, {"fig4.runs.*.onset_at": 700}),
+    ("ipr_onset", NO, {"fig4.runs.0.onset_at": 900}),
+    ("ipr_onset", NO, {"fig4.runs.0.slopes": [1e-4] * 4}),
+    ("ipr_regimes", YES, {}),
+    ("ipr_regimes", NO, {"fig4.runs.*.slopes": [1e-5, 3e-4, 1e-4, 1e-5]}),
+    ("ipr_regimes", NO, {"fig4.runs.0.slopes.0": -1e-6}),
+    ("ipr_regimes", NO, {"fig4.runs.0.complete_at": 1200}),
+    ("ipr_gap", YES, {}),
+    ("ipr_gap", NO, {"fig4.runs.*.end": 0.249}),
+    ("ipr_data", YES, {}),
+    ("ipr_data", NO, {"more_data.ipr.1": [0.1, 0.1]}),
+    ("multiplication", YES, {"closed_forms.product_exact.accuracy": 0.9}),
+    ("multiplication", REMARK, {}),
+    ("multiplication", NO, {"figA4.seeds.0.test_accuracy": 0.9}),
+    ("square_of_sum", YES, {}),
+    ("square_of_sum", NO, {"figA2.rows.one branch.accuracy": 0.6}),
+    ("quadratic_form", YES, {}),
+    ("quadratic_form", REMARK, {"figA5.functions.quadratic.accuracy_change": [0.01, 0.01]}),
+    ("quadratic_form", REMARK, {"figA5.functions.quadratic.loss_change": [-0.3, -0.3]}),
+    ("quadratic_form", NO, {"figA5.functions.quadratic.test_accuracy": [0.999, 1.0]}),
+    ("quadratic_form", NO, {"figA5.functions.quadratic.loss_ratio": [1.1, 1.1]}),
+    ("quadratic_form", ABSENT, {"figA5.modulus": 31}),
+    ("quadratic_form_data", YES, {}),
+    ("quadratic_form_data", REMARK, {"quadratic_form_data.all_right.2": [0.4, 1.0]}),
+    ("quadratic_form_data", NO, {"quadratic_form_data.all_right.1": [0.9, 0.4]}),
+    ("quadratic_form_data", NO, {"quadratic_form_data.all_right.2": [0.4, 0.4]}),
+    ("cubic", YES, {}),
+    ("cubic", REMARK, {"figA5.cubic_by_fraction.*.best_test_accuracy": [0.016]}),
+    ("cubic", YES, {"figA5.cubic_by_fraction.*.best_test_accuracy": [0.016], "figA5.modulus": 47}),
+    ("cubic", NO, {"figA5.cubic_by_fraction.1.best_test_accuracy": [0.06]}),
+    ("cubic", NO, {"figA5.cubic_by_fraction.0.train_accuracy": [0.5]}),
+    ("random_table", YES, {}),
+    ("random_table", NO, {"random_table.best_test_accuracy": [0.05, 0.01]}),
+    ("kernel", YES, {}),
+    ("kernel", NO, {"kernel.functions.n + m.0.test_accuracy": [0.5, 0.0]}),
+    ("kernel", NO, {"kernel.functions.n + m.0.train_error": [0.1, 0.0]}),
+    ("kernel", NO, {"kernel.control.0.test_accuracy": [0.1, 1.0]}),
+    ("activations", YES, {}),
+    ("activations", REMARK, {"activations.times.gelu": [2900, 3000]}),
+    ("activations", NO, {"activations.times.gelu": [9000, 9000]}),
+    ("activations", NO, {"activations.test_accuracy.gelu": [0.5, 1.0]}),
+]
+
+
+def changed(numbers: Numbers, changes: dict[str, Any]) -> Numbers:
+    """A copy with other values at paths such as `fig0.runs.*.events.grokked_at`."""
+    found = json.loads(json.dumps(numbers))  # nothing shared
+    for path, value in changes.items():
+        *places, name = path.split(".")
+        ends: list[Any] = [found]
+        for place in places:
+            ends = [child for end in ends for child in _children(end, place)]
+        for end in ends:
+            key = int(name) if isinstance(end, list) else name
+            assert isinstance(end, list) or key in end, path
+            end[key] = value
+    return found
+
+
+def _children(end: Any, place: str) -> list[Any]:
+    if place == "*":
+        return list(end.values()) if isinstance(end, dict) else list(end)
+    return [end[int(place) if isinstance(end, list) else place]]
+
+
+@pytest.mark.parametrize(("claim", "outcome", "changes"), CASES)
+def test_a_verdict_follows_its_numbers(claim: str, outcome: str, changes: dict[str, Any]) -> None:
+    verdict = CLAIMS[claim].verdict(changed(NUMBERS, changes))
+    assert verdict.outcome == outcome, verdict
+    assert verdict.sentence.endswith(".")
+    assert ".." not in verdict.sentence
+    assert all(verdict.measured.values())
+
+
+def test_every_claim_is_made_to_hold_and_to_fail() -> None:
+    outcomes = {name: {outcome for claim, outcome, _ in CASES if claim == name} for name in CLAIMS}
+    for claim in claims_of(dynamics, solution, weights, functions):
+        assert NO in outcomes[claim.name], claim.name
+        assert outcomes[claim.name] & {YES, REMARK}, claim.name
+
+
+def test_a_width_is_interpolated_and_final() -> None:
+    assert width_for([10, 20, 40], [0.5, 0.98, 1.0], 0.99) == pytest.approx(20 * 2**0.5)
+    assert width_for([10, 20, 40], [1.0, 1.0, 1.0], 0.99) == 10
+    assert width_for([10, 20, 40], [0.995, 0.98, 1.0], 0.99) > 20
+    assert width_for([10, 20], [0.5, 0.6], 0.99) == float("inf")

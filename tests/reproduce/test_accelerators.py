@@ -1,0 +1,61 @@
+"""A fair search, verdicts on made-up times, and every study on made-up runs."""
+
+from typing import Any
+
+from modgrok.reproduce.accelerators import PAPER, claims
+from modgrok.reproduce.accelerators.profile import BASELINE, CONTESTANTS, FULL, QUICK, TINY
+from modgrok.reproduce.accelerators.studies import judge_trials, middle
+
+
+def test_every_contestant_has_the_same_search() -> None:
+    for profile in (QUICK, FULL):
+        assert len({len(profile.trials(name)) for name in CONTESTANTS}) == 1
+    some = TINY.experiments("figN")
+    assert some.keys() == CONTESTANTS.keys()
+    one = [trials[0][1] for trials in some.values()]
+    assert len({(e.seed, e.task, e.width, e.steps, e.threshold) for e in one}) == 1
+    assert QUICK.trials("Lion")[0] == (3e-4, 0.0)
+
+
+def test_one_seed_chooses_and_the_others_are_compared() -> None:
+    trials = [(0.1, 0.0), (0.2, 0.0)]
+    found = judge_trials(trials, [[(500, 1.0), (90, 1.0)], [(400, 1.0), (900, 1.0)]])
+    assert (found["lr"], found["times"]) == (0.2, [900])
+    never = judge_trials(trials, [[(None, 0.3), (1, 1.0)], [(None, 0.2), (2, 1.0)]])
+    assert never["lr"] == 0.1
+    assert middle([10, None, 30]) == 30
+    assert middle([10, None, None]) is None
+
+
+def made_up(**times: list[int | None]) -> tuple[dict[str, Any], ...]:
+    """The same times on three tasks, 100 steps where none are given."""
+    trials = [{"lr": 0.1, "decay": 0.0, "time": 200}, {"lr": 0.1, "decay": 1.0, "time": 100}]
+    one = {"lr": 0.1, "decay": 1.0, "trials": trials, "accuracies": [1.0]}
+    return ({"contestants": {name: one | {"times": times.get(name, [100, 100])} for name in CONTESTANTS}},) * 3
+
+
+def test_verdicts_on_speed() -> None:
+    assert claims.muon.judge(*made_up(Muon=[50, 60])).outcome == "holds"
+    assert claims.muon.judge(*made_up(Muon=[95, 95])).outcome == "does not hold here"
+    assert claims.muon.judge(*made_up(Muon=[None, None])).outcome == "does not hold here"
+    assert claims.muon.judge(*made_up(AdamW=[None, None])).outcome == "holds"
+    mixed = (*made_up(Muon=[50, 50])[:2], made_up()[0])
+    assert claims.muon.judge(*mixed).outcome == "holds with a remark"
+    assert claims.grokfast.judge(*made_up(**{"Grokfast, MA": [50, 50]})).outcome == "holds"
+
+
+def test_verdicts_without_decay() -> None:
+    assert claims.without_decay.judge(*made_up()).outcome == "holds with a remark"
+    numbers = made_up()[0]
+    alone = {
+        name: one | {"trials": [trial | {"time": None} for trial in one["trials"]]}
+        for name, one in numbers["contestants"].items()
+    }
+    base = {"contestants": numbers["contestants"] | {BASELINE: alone[BASELINE]}}
+    assert claims.without_decay.judge(base, base, base).outcome == "holds"
+    lost = {"contestants": alone}
+    assert claims.without_decay.judge(base, base, lost).outcome == "does not hold here"
+
+
+def test_every_study_is_measured_drawn_and_judged(judge: Any) -> None:
+    assert judge(PAPER, TINY).keys() == {claim.name for claim in PAPER.claims}

@@ -1,0 +1,50 @@
+"""Tasks of real vectors: a teacher's answers, and handwritten digits."""
+
+import numpy as np
+import pytest
+
+from modgrok.errors import ModgrokError
+from modgrok.tasks import Split, task
+from modgrok.tasks.families import digits
+from modgrok.tasks.families.teacher import TOLERANCE
+
+
+def test_a_teacher_gives_every_vector_an_answer_of_its_own():
+    found = task("teacher:200")
+    assert found.signature.dimension == 5
+    assert found.codes.shape == (200, 5)
+    assert found.tolerance == TOLERANCE
+    assert np.array_equal(found.codes, task("teacher:200").codes)
+    assert not np.array_equal(found.codes, task("teacher:200,1").codes)
+    assert 0.01 < found.codes.std(axis=0).min() < found.codes.std(axis=0).max() < 1
+    examples = Split(examples=100).examples_of(found)
+    assert examples.inputs.shape == (200, 5)
+    assert examples.trained.sum() == 100
+
+
+@pytest.mark.parametrize("text", ["teacher:", "teacher:1", "teacher:200,x", "teacher:999999999"])
+def test_other_teachers_are_refused(text):
+    with pytest.raises(ModgrokError, match="teacher"):
+        task(text)
+
+
+def test_digits_without_their_images(monkeypatch):
+    monkeypatch.setattr(digits, "has_digits", lambda: False)
+    with pytest.raises(ModgrokError, match=r"modgrok\[digits\]"):
+        digits.digits.__wrapped__()
+
+
+def test_digits():
+    pytest.importorskip("sklearn")
+    found = task("digits")
+    assert found.signature == task("digits").signature
+    assert (found.signature.dimension, found.answers, found.sizes) == (64, 10, (1797,))
+    assert (found.vectors.min(), found.vectors.max()) == (0, 1)
+
+
+def test_products_of_a_group_as_vectors():
+    found = task("group:S3,codes=30")
+    assert found.codes.shape == (6, 30)
+    assert np.array_equal(found.table, task("group:S3").table)
+    with pytest.raises(ModgrokError, match="group:S3,codes=30"):
+        task("group:S3,codes=x")
