@@ -58,6 +58,8 @@ KINDS = {
     "group": Experiment("group:S3", network="mlp", width=16, **SHORT),
     "parity": Experiment("parity:8,2", network="mlp", width=16, examples=40, **SHORT),
     "integers": Experiment("add:10", network="embedding-mlp", width=16, embedding=4, **SHORT),
+    "teacher": Experiment("teacher:20", network="mlp", width=8, **SHORT),
+    "codes": Experiment("group:S3,codes=5", network="embedding-mlp", width=8, embedding=4, **SHORT),
     "three": Experiment("n1 + n2 + n3", 5, 16, activation="x^3", **SHORT),
 }
 """A run of every kind."""
@@ -134,7 +136,7 @@ def write_untrained(store: Store, experiment: Experiment) -> Run:
     weights = {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
     network = Network(experiment.architecture, task.signature, weights)
     scores = {f"{part}_{what}": 0.5 for part in ("train", "test") for what in ("loss", "accuracy")}
-    if task.table is not None:
+    if task.enumerable and task.vectors is None and task.codes is None:
         scores |= _scores(network, experiment)
     evaluated, kept = experiment.schedule
     for step in evaluated.tolist():

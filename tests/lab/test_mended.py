@@ -108,7 +108,9 @@ SHOWN = {
     "embedding": {"answers", "curves", "embedding"},
     "group": {"answers", "curves", "embedding"},
     "integers": {"answers", "curves", "embedding"},
+    "codes": {"curves", "embedding"},
     "parity": {"curves"},
+    "teacher": {"curves"},
 }
 
 

@@ -415,6 +415,8 @@ NEITHER = {"curves", "sweep"}
         ("group", {*NEITHER, "answers", "embedding"}),
         ("integers", {*NEITHER, "answers", "embedding"}),
         ("parity", NEITHER),
+        ("teacher", NEITHER),
+        ("codes", {*NEITHER, "embedding"}),
         ("three", {*NEITHER, "weights", "plane", "circle", "whatif", "ipr", "theory"}),
     ],
 )

@@ -31,3 +31,31 @@ class Observer:
     def stop_requested(self) -> bool:
         """Whether training should store what it has and stop."""
         return False
+
+
+class Forwarding(Observer):
+    """Tells another observer everything; a base for those that listen in between."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer = observer
+
+    def planned(self, batches: Sequence[Any]) -> None:
+        self.observer.planned(batches)
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        self.observer.advanced(members, step, run_steps)
+
+    def measured(self, run: Any, row: dict[str, Any]) -> None:
+        self.observer.measured(run, row)
+
+    def kept(self, run: Any, step: int, network: Network) -> None:
+        self.observer.kept(run, step, network)
+
+    def ended(self, run: Any, result: Result) -> None:
+        self.observer.ended(run, result)
+
+    def remark(self, sentence: str) -> None:
+        self.observer.remark(sentence)
+
+    def stop_requested(self) -> bool:
+        return self.observer.stop_requested()

@@ -180,6 +180,8 @@ def command(experiment: Experiment) -> str:
     """The shortest command line that trains exactly this experiment."""
     experiment = experiment.resolve()
     given: dict[str, Any] = {"task": experiment.task, "modulus": experiment.modulus}
+    if experiment.network != Experiment.network:  # Not every network can read every task.
+        given["network"] = experiment.network
     if experiment.task.startswith(TABLE):  # Only its store can load it, so nothing is left open.
         given |= {"lr": experiment.lr, "steps": experiment.steps}
     while missing := _first_difference(Experiment(**given), experiment, given):

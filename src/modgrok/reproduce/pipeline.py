@@ -10,6 +10,8 @@ from typing import Any, Literal
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
 from modgrok.experiments.environment import host_environment
+from modgrok.experiments.observer import Forwarding
+from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.execution import Plan, execute, plan
 from modgrok.experiments.sweeps.results import Results
@@ -77,10 +79,7 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
         profile = paper.profile(copy_records(request.from_numbers, paper, out))
     else:
         with Measuring(paper, profile, out, say, drawn=not request.numbers_only) as measuring:
-            alone = [study for study in studies if not study.needs(profile)]
-            measuring.start(alone)
-            train(request, studies, profile, watch)
-            measuring.start([study for study in studies if study not in alone])
+            train(request, studies, profile, watch, measuring)
     records = read_records(out, paper, profile)
     verdicts = {claim.name: claim.verdict(records) for claim in paper.claims}
     if request.numbers_only:
@@ -95,8 +94,8 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
     return Outcome(verdicts, write_report(paper, profile, records, verdicts, out))
 
 
-def train(request: Request, studies: Sequence[Study], profile: Profile, watch: Watch) -> None:
-    """Trains what the folder's store does not have yet."""
+def train(request: Request, studies: Sequence[Study], profile: Profile, watch: Watch, measuring: Measuring) -> None:
+    """Trains what the folder's store does not have yet, and has each study measured as soon as its runs have ended."""
     out = request.folder
     store, needed = Store(out / "runs"), shares(studies, profile)
     if request.force:
@@ -106,6 +105,9 @@ def train(request: Request, studies: Sequence[Study], profile: Profile, watch: W
     results = Results(list(needed), store)
     if not needed and read_session(out).get("profile") != profile.name:
         add_to_session(out, profile, host_environment(), 0.0)
+    ids = dict(zip(needed, results.ids, strict=True))
+    starting = Starting(measuring, {study: {ids[e] for e in study.needs(profile)} for study in studies})
+    starting.remove(set(results.outcomes))
     if not results.pending:
         return
     from modgrok.training.devices import use_all_cores
@@ -116,11 +118,32 @@ def train(request: Request, studies: Sequence[Study], profile: Profile, watch: W
     try:
         planned = plan(results, store, engine)
         with watch(planned, dict(zip(results.ids, needed.values(), strict=True))) as observer:
-            failures = execute(planned, results, store, engine, observer)
+            starting.observer = observer or Observer()
+            failures = execute(planned, results, store, engine, starting)
     finally:
         add_to_session(out, profile, _environment(store, results), time.monotonic() - began)
     if failures:
         raise ModgrokError(f"{failures[0]} The same command tries again what could not be trained.")
+
+
+class Starting(Forwarding):
+    """Has studies measured when the last of their runs has ended."""
+
+    def __init__(self, measuring: Measuring, missing: dict[Study, set[str]]) -> None:
+        super().__init__(Observer())
+        self.measuring, self.missing = measuring, missing
+
+    def ended(self, run: Any, result: Result) -> None:
+        super().ended(run, result)
+        self.remove({run.id})
+
+    def remove(self, ended: set[str]) -> None:
+        """Strikes runs off the lists."""
+        for ids in self.missing.values():
+            ids -= ended
+        ready = [study for study, ids in self.missing.items() if not ids]
+        self.missing = {study: ids for study, ids in self.missing.items() if ids}
+        self.measuring.start(ready)
 
 
 def _environment(store: Store, results: Results) -> dict[str, Any]:

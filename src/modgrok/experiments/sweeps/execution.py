@@ -1,12 +1,11 @@
 """Many experiments from a plan to their results, on any engine: what the store has is not trained again."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from modgrok.experiments.observer import Observer
+from modgrok.experiments.observer import Forwarding, Observer
 from modgrok.experiments.planner import Batch, Failure
 from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store
@@ -15,7 +14,6 @@ from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import Table, sweep_table
-from modgrok.networks import Network
 
 
 @dataclass(frozen=True)
@@ -70,32 +68,15 @@ def run_sweep(sweep: Sweep, store: Store | str | Path | None = None, engine: Eng
     return sweep_table(sweep, results)
 
 
-class _Recorder(Observer):
-    """Tells everything on, and keeps the results."""
+class _Recorder(Forwarding):
+    """Keeps the results."""
 
     def __init__(self, observer: Observer, results: Results, record: Record | None) -> None:
-        self.observer, self.results, self.record = observer, results, record
+        super().__init__(observer)
+        self.results, self.record = results, record
 
     def ended(self, run: Any, result: Result) -> None:
         self.results.outcomes[run.id] = result
-        self.observer.ended(run, result)
+        super().ended(run, result)
         if self.record is not None:
             self.record.update(self.results)
-
-    def planned(self, batches: Sequence[Any]) -> None:
-        self.observer.planned(batches)
-
-    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        self.observer.advanced(members, step, run_steps)
-
-    def measured(self, run: Any, row: dict[str, Any]) -> None:
-        self.observer.measured(run, row)
-
-    def kept(self, run: Any, step: int, network: Network) -> None:
-        self.observer.kept(run, step, network)
-
-    def remark(self, sentence: str) -> None:
-        self.observer.remark(sentence)
-
-    def stop_requested(self) -> bool:
-        return self.observer.stop_requested()

@@ -14,5 +14,8 @@ PAPER = Paper(
     studies=(studies_progress.STUDY, *studies_circuit.STUDIES, studies_sweep.STUDY),
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "3 min on two idle CPU cores", "full": "meant for an H200"},
+    cost={
+        "quick": "about 4 min on two idle CPU cores (estimated)",
+        "full": "meant for an H200: some 4 min (estimated)",
+    },
 )

@@ -67,7 +67,7 @@ def excluded_rises_first(n: Numbers) -> Verdict:
     return decide(
         2 * len(good) > len(runs),
         "The excluded loss rises while the test loss is still high.",
-        "The excluded loss rises no sooner than the test loss falls.",
+        "By then the excluded loss has grown less than twofold in as many seeds or more.",
         {
             "excluded loss there, in units of its minimum": spread(growth),
             "circuit formation from step": spread([run["forming_from"] for run in runs]),

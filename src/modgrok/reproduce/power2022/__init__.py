@@ -14,5 +14,8 @@ PAPER = Paper(
     studies=(*studies_curves.STUDIES, *studies_data.STUDIES, *studies_geometry.STUDIES),
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "4 min on two idle CPU cores", "full": "meant for an H200"},
+    cost={
+        "quick": "about 5 min on two idle CPU cores (estimated)",
+        "full": "meant for an H200: some 5 min (estimated)",
+    },
 )

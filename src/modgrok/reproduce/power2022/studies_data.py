@@ -6,6 +6,7 @@ import numpy as np
 
 from modgrok.palette import MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
+from modgrok.reproduce.power2022.operations import OPERATIONS
 from modgrok.reproduce.power2022.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import count
@@ -62,7 +63,9 @@ def wrong_labels(profile: Profile, runs: Tree) -> Numbers:
 def draw_operations(n: Numbers) -> Any:
     figure, panels = style.grid(1, 1, style.PAGE, 3.4)
     _accuracies(panels[0, 0], n["operations"])
-    note = f"modulo {n['modulus']}, and in {n['group']}; {count(n['steps'])} steps, mean of {count(n['seeds'], 'seed')}"
+    grouped = any(OPERATIONS[name].of_group for name in n["operations"])
+    where = f"modulo {n['modulus']}" + (f", and ∘ in {n['group']}" if grouped else "")
+    note = f"{where}; {count(n['steps'])} steps, mean of {count(n['seeds'], 'seed')}"
     style.note(figure, note)
     return figure
 

@@ -248,7 +248,7 @@ def sampling(n: Numbers) -> Verdict:
         bool(better),
         f"Fewer pairs are enough where they are chosen by {', '.join(better)}.",
         f"None of the choices tried ({tried}) needs clearly fewer pairs than a random one"
-        + (f"; {', '.join(worse)} needs more." if worse else "."),
+        + (f"; more are needed by {', '.join(worse)}." if worse else "."),
         measured | {"p, steps, seeds at each α": f"{n['modulus']}, {count(n['steps'])}, {n['seeds']}"},
         bool(rest) and f"Not by {', '.join(rest)}.",
     )
