@@ -191,5 +191,5 @@ def test_a_figure_shows_where_runs_have_no_value() -> None:
     summary = Summary("n + m mod 23", "grokked_at", "fraction", None, (0.2, 0.4, 0.6, 0.8), (None,), (row,))
     axes = plot.sweep(summary)
     marked = {line.get_gid(): list(line.get_xdata()) for line in axes.lines if line.get_gid()}
-    assert marked == {"all runs without": [0.2], "some runs without": [0.4]}
-    assert axes.get_legend_handles_labels()[1] == ["some runs without", "all runs without"]
+    assert marked == {"none": [0.2], "some": [0.4]}
+    assert axes.get_legend_handles_labels()[1] == ["some runs do not grok", "no run groks"]
