@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
@@ -17,20 +15,15 @@ PAGES = [
 ]
 
 
-@pytest.fixture(scope="session")
-def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def test_code_of_pages() -> None:
+    """In one process, which imports JAX once."""
     usual = {name: value for name, value in os.environ.items() if not name.startswith("JAX_NUMPY")}
     usual |= {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
     script = Path(__file__).with_name("pages.py")
     ran = subprocess.run([sys.executable, script, *PAGES], capture_output=True, text=True, env=usual)
     assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)
-
-
-@pytest.mark.xdist_group("pages")
-@pytest.mark.parametrize("page", [page.name for page in PAGES])
-def test_code_of_page(page: str, failures: dict[str, str]) -> None:
-    assert page not in failures, failures[page]
+    failures = json.loads(ran.stdout)
+    assert not failures, "\n".join(f"{page}: {failure}" for page, failure in failures.items())
 
 
 def test_completion_in_bash() -> None:

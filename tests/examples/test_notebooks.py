@@ -37,28 +37,18 @@ for path in map(Path, sys.argv[2:]):
 """One kernel for all of them, which imports JAX once; in a process of its own, since sockets stay open."""
 
 
-@pytest.fixture(scope="session")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("notebooks")
+def test_notebooks(tmp_path: Path) -> None:
     hostile = ("JAX_NUMPY_RANK_PROMOTION", "JAX_NUMPY_DTYPE_PROMOTION", "MPLBACKEND")
     usual = {name: value for name, value in os.environ.items() if name not in hostile}
+    usual |= {"MODGROK_STORE": str(tmp_path / "runs"), "PYTHONPATH": str(EXAMPLES.parent / "src")}
     paths = [str(EXAMPLES / f"{name}.ipynb") for name in NOTEBOOKS]
-    place = {
-        "cwd": out,
-        "env": usual | {"MODGROK_STORE": str(out / "runs"), "PYTHONPATH": str(EXAMPLES.parent / "src")},
-    }
-    subprocess.run([sys.executable, "-c", RUN, str(out), *paths], check=True, **place)
-    return out
-
-
-@pytest.mark.xdist_group("notebooks")
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_notebook(name: str, executed: Path) -> None:
-    error = executed / f"{name}.txt"
-    assert not error.exists(), error.read_text()
-    for cell in nbformat.read(executed / f"{name}.ipynb", as_version=4).cells:
-        if cell.cell_type == "code" and "mg.plot." in cell.source:
-            assert any("image/png" in output.get("data", {}) for output in cell.outputs), cell.source
+    subprocess.run([sys.executable, "-c", RUN, str(tmp_path), *paths], check=True, cwd=tmp_path, env=usual)
+    for name in NOTEBOOKS:
+        error = tmp_path / f"{name}.txt"
+        assert not error.exists(), f"{name}: {error.read_text()}"
+        for cell in nbformat.read(tmp_path / f"{name}.ipynb", as_version=4).cells:
+            if cell.cell_type == "code" and "mg.plot." in cell.source:
+                assert any("image/png" in output.get("data", {}) for output in cell.outputs), cell.source
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
