@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -54,9 +55,13 @@ def print_json(result: dict[str, Any]) -> None:
 def require_suffix(path: Path | None, *suffixes: str) -> None:
     """An error where a file is to be written whose name says that it is something else; before any work is done. What
     is no file (a device, a pipe) may be called anything."""
-    if path is not None and path.suffix.lower() not in suffixes and (path.is_file() or not path.exists()):
+    if path is not None and path.suffix.lower() not in suffixes and not _is_device(path):
         known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
         raise ModgrokError(f"This is written to a {known} file, and {path.name} says that it is something else.")
+
+
+def _is_device(path: Path) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)  # these never raise
 
 
 def _whole(text: str) -> str:
