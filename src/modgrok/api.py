@@ -4,11 +4,11 @@ Everything that is a task is a text of any family, a callable, a table or a `Tas
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import modgrok.closed_form as closed_form
-from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments import Experiment, Run
+from modgrok.experiments.store import Place, Store, as_store
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.execution import run_sweep
 from modgrok.experiments.sweeps.landscape import Row, landscape_sweep
@@ -20,8 +20,6 @@ from modgrok.experiments.train import describe_source
 from modgrok.networks import Network
 from modgrok.tasks import Structure
 from modgrok.tasks import task as find_task
-
-Place = Store | str | Path | None
 
 
 def open(name: str = "last", store: Place = None) -> Run:
@@ -135,8 +133,3 @@ def landscape(
     chosen = landscape_sweep(base, functions, fraction, seeds)
     run_sweep(chosen, place)
     return landscape_rows(chosen, Results(chosen.experiments, place))
-
-
-def as_store(store: Place) -> Store:
-    """The store that a value names."""
-    return store if isinstance(store, Store) else Store(store)

@@ -226,14 +226,19 @@ class Run:
 
     def read_checkpoint_file(self, path: Path) -> tuple[int, dict[str, np.ndarray], Kept]:
         """Step, state and what else there was; `Damaged` where the file is not what was written."""
+        step, tensors, about = self._read_sealed(path, "a checkpoint")
+        return step, tensors, _kept(about.get("kept"), path)
+
+    def _read_sealed(self, path: Path, what: str) -> tuple[int, dict[str, np.ndarray], dict[str, Any]]:
+        """Step, tensors, and all that the file says of itself."""
         file = read_tensors(path)
         try:
             about = parse_json(file.metadata["modgrok"])
             if not file.sealed or about["run"] != self.id:
                 raise ValueError("it is another run's, or has lost its digest")
-            return int(about["step"]), file.tensors, _kept(about["kept"], path)
+            return int(about["step"]), file.tensors, about
         except (ValueError, TypeError, KeyError) as error:
-            raise Damaged(f"{path} is not a checkpoint of run {self.id}: {error}.") from error
+            raise Damaged(f"{path} is not {what} of run {self.id}: {error}.") from error
 
     @property
     def keeps_state(self) -> bool:
@@ -242,15 +247,7 @@ class Run:
 
     def read_state(self) -> tuple[int, dict[str, np.ndarray]]:
         """The last step and the state after it."""
-        path = self.folder / STATE
-        file = read_tensors(path)
-        try:
-            about = parse_json(file.metadata["modgrok"])
-            if not file.sealed or about["run"] != self.id:
-                raise ValueError("it is another run's, or has lost its digest")
-            return int(about["step"]), file.tensors
-        except (ValueError, TypeError, KeyError) as error:
-            raise Damaged(f"{path} is not the last state of run {self.id}: {error}.") from error
+        return self._read_sealed(self.folder / STATE, "the last state")[:2]
 
     def check(self, snapshots: bool = False) -> None:
         """Raises `Damaged` where the folder does not hold a run: settings, curves and snapshots as far as the result or

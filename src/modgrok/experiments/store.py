@@ -241,3 +241,12 @@ def _written(path: Path) -> float | None:
         return None
     except OSError:
         return time.time()
+
+
+Place = Store | str | Path | None
+"""What names a store: itself, its folder, or nothing for the usual one."""
+
+
+def as_store(place: Place) -> Store:
+    """The store that a value names."""
+    return place if isinstance(place, Store) else Store(place)

@@ -17,7 +17,7 @@ from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.progress import progress_display
 from modgrok.experiments.run import Run
-from modgrok.experiments.store import Store
+from modgrok.experiments.store import Store, as_store
 from modgrok.networks import Network
 from modgrok.tasks import Split, Task, reads_modulus
 from modgrok.tasks import task as find_task
@@ -45,7 +45,7 @@ def train(
     `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
     there.
     """
-    place = _store(store)
+    place = as_store(store)
     if start is not None:
         own = {key: value for key, value in start.architecture.settings().items() if value is not None}
         settings = {"network": start.architecture.name} | own | settings | {"parent": place.add_network(start)}
@@ -101,12 +101,12 @@ def train_all(
 
     use_all_cores()
     if observer is not None or threading.current_thread() is not threading.main_thread():
-        return trainer.train_stored(experiments, _store(store), observer)
+        return trainer.train_stored(experiments, as_store(store), observer)
     if (display := progress_display()) is not None:
         with display:
-            return trainer.train_stored(experiments, _store(store), display)
+            return trainer.train_stored(experiments, as_store(store), display)
     with Interruption() as interruption:
-        return trainer.train_stored(experiments, _store(store), _Stopping(interruption))
+        return trainer.train_stored(experiments, as_store(store), _Stopping(interruption))
 
 
 class _Stopping(Observer):
@@ -118,10 +118,6 @@ class _Stopping(Observer):
 
     def stop_requested(self) -> bool:
         return self.interruption.requested
-
-
-def _store(store: Store | str | Path | None) -> Store:
-    return store if isinstance(store, Store) else Store(store)
 
 
 def describe_source(source: Any, modulus: int | None, store: Store, name: str = "") -> dict[str, Any]:

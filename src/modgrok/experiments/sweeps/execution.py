@@ -8,7 +8,7 @@ from typing import Any
 from modgrok.experiments.observer import Forwarding, Observer
 from modgrok.experiments.planner import Batch, Failure
 from modgrok.experiments.result import Result
-from modgrok.experiments.store import Store
+from modgrok.experiments.store import Store, as_store
 from modgrok.experiments.sweeps.engines import Engine, engine_named
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
@@ -60,7 +60,7 @@ def run_sweep(sweep: Sweep, store: Store | str | Path | None = None, engine: Eng
     from modgrok.training.devices import use_all_cores
 
     use_all_cores()
-    place = store if isinstance(store, Store) else Store(store)
+    place = as_store(store)
     chosen = engine or engine_named("local")
     results = Results(sweep.experiments, place)
     for failure in execute(plan(results, place, chosen), results, place, chosen, record=Record(sweep, place)):
