@@ -62,6 +62,8 @@ def test_a_transition_that_was_not_seen_is_bounded_from_one_side() -> None:
     none = fit_transition({0.5: (0, 4), 0.9: (0, 4)}, 0.01)
     assert (none.critical, none.low, none.high) == (None, 0.9, None)
     every = fit_transition({0.5: (4, 4), 0.9: (4, 4)}, 0.01)
+    outside = fit_transition({0.5: (3, 4), 0.7: (4, 4), 0.9: (3, 4)}, 0.2)
+    assert (outside.critical, outside.low, outside.high) == (None, None, 0.5)
     assert (every.critical, every.low, every.high) == (None, None, 0.5)
 
 

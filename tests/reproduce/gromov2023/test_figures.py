@@ -15,7 +15,7 @@ from modgrok.reproduce.gromov2023.fig4 import fit_regimes, interval
 from modgrok.reproduce.gromov2023.figA2 import few_digits, nearest_frequency, neuron_of, power_shares, whole_copies
 from modgrok.reproduce.gromov2023.figA5 import second_half
 from modgrok.reproduce.gromov2023.moduli import fit_laws
-from modgrok.reproduce.gromov2023.profile import QUICK, TINY, Profile, natural_unit
+from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY, Profile, natural_unit
 from modgrok.reproduce.gromov2023.variations import all_right
 from modgrok.reproduce.study import Numbers, Study
 from modgrok.tasks import task
@@ -108,10 +108,11 @@ def test_a_seed_is_timed_with_the_trial_that_the_others_choose() -> None:
     assert times.tuned_times([[None, None], [7, None]]) == [None, None]
     assert times.best_trial([[None], [None]]) is None
     assert times.tuned_times([[9], [7]]) == [7]
+    assert times.first_times([[9, None, 5], [7, None, None]]) == [7, None, 5]
 
 
 def test_every_contestant_has_as_many_trials_and_a_stated_grid() -> None:
-    found = {name: one.trials(QUICK.search.reach) for name, one in tuning.contestants(QUICK).items()}
+    found = {name: one.trials(QUICK.search) for name, one in tuning.contestants(QUICK).items()}
     assert {len(trials) for trials in found.values()} == {9}
     assert len(found) == 8
     rates = [trial["lr"] for trial in found["GD"]]
@@ -119,6 +120,9 @@ def test_every_contestant_has_as_many_trials_and_a_stated_grid() -> None:
     start = QUICK.search.descent * natural_unit(QUICK.sweep_modulus, QUICK.sweep_width)
     assert rates[4] == pytest.approx(start, rel=1e-3)
     assert len({(trial["lr"], trial["weight_decay"]) for trial in found["AdamW"]}) == 9
+    full = {name: one.trials(FULL.search) for name, one in tuning.contestants(FULL).items()}
+    assert {len(trials) for trials in full.values()} == {15}
+    assert len({trial["lr"] for trial in full["AdamW"]}) == 5
     assert all(experiment.until is not None for experiment in PAPER.study("fig3").needs(TINY))
 
 

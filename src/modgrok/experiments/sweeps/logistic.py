@@ -19,7 +19,7 @@ class Transition:
     """Where runs begin to succeed.
 
     Where no run succeeded α_c is not known, only that it lies above `low`, the largest fraction tried; where none
-    failed it lies below `high`, the smallest.
+    failed it lies below `high`, the smallest. So it does where the fit lies outside the fractions tried.
     """
 
     critical: float | None
@@ -68,6 +68,9 @@ def fit_transition(counts: Mapping[float, tuple[int, int]], resolution: float) -
     profile = likelihood.max(axis=1)
     best = profile.max()
     critical = float(centres[profile >= best - 1e-3].mean())
+    if not fractions[0] <= critical <= fractions[-1]:
+        below = critical < fractions[0]
+        return Transition(None, None if below else float(fractions[-1]), float(fractions[0]) if below else None, None)
     inside = centres[2 * (best - profile) <= CHI_SQUARED]
     width = float(widths[likelihood[np.argmin(abs(centres - critical))].argmax()])
     return Transition(round(critical, 5), float(inside.min()), float(inside.max()), width)

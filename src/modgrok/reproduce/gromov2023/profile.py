@@ -49,9 +49,12 @@ class Training:
 class Search:
     """Sizes of the studies of rates, times and critical fractions, all at the modulus and the width of figure 3."""
 
-    reach: int = 0
-    """Places of the grid to each side of the start where two settings are searched; that makes (2 reach + 1)² trials,
-    and a single setting gets as many."""
+    rates: int = 1
+    """Rates of the grid around the start where a strength is searched too; an odd number."""
+    strengths: int = 1
+    """Strengths of the grid; where the rate is all there is to choose, there are rates × strengths of them."""
+    dense: int = 3
+    """Rates to the decade in the latter case; in the former they are three."""
     descent: float = 2e6
     """Rate from which everything that follows the gradient is searched, in natural units."""
     adaptive: float = 1.0
@@ -320,7 +323,8 @@ QUICK = dataclasses.replace(
     plateau_steps=6_000,
     left_out=("more_data", "quadratic_form_data"),
     search=Search(
-        reach=1,
+        rates=3,
+        strengths=3,
         descent=4e6,
         seeds=3,
         steps=1_000,
@@ -399,7 +403,9 @@ FULL = dataclasses.replace(
     cubic_fractions=(0.95, 0.98),
     left_out=(),
     search=Search(
-        reach=1,
+        rates=5,
+        strengths=3,
+        dense=6,
         seeds=4,
         steps=5_000,
         evaluations=150,

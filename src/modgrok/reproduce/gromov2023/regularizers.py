@@ -23,6 +23,7 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
     return {
         name: found[name] for name in ("modulus", "width", "seeds", "steps", "fractions", "budgets", "critical")
     } | {
+        "trials": len(found["settings"]["GD"]),
         "ratios": {
             name: [None if a is None or b is None else a / b for a, b in zip(medians[name], medians[base], strict=True)]
             for name, base in REGULARIZED.items()
@@ -63,8 +64,8 @@ def draw(n: Numbers) -> Any:
     style.letter(panels, ("time, at the best settings", "data, at the best settings"))
     style.note(
         figure,
-        f"n + m mod {n['modulus']}, N = {n['width']}, {n['seeds']} seeds, nine trials for each; (b) 95 % intervals, "
-        "no point where all or none of the runs grok",
+        f"n + m mod {n['modulus']}, N = {n['width']}, {n['seeds']} seeds, {n['trials']} trials for each; "
+        "(b) 95 % intervals, no point where all or none of the runs grok",
     )
     return figure
 

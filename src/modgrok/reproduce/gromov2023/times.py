@@ -55,6 +55,11 @@ def tuned_times(cells: Sequence[Times]) -> list[Value]:
     return found
 
 
+def first_times(cells: Sequence[Times]) -> list[Value]:
+    """The time of every seed under the trial in which it groks first."""
+    return [min((time for time in seed if time is not None), default=None) for seed in zip(*cells, strict=True)]
+
+
 def draw_times(
     panel: Any, x: Sequence[int | float], found: dict[str, list[Value]], series: int, label: str, row: int | None = None
 ) -> None:

@@ -1,9 +1,10 @@
 """Eight ways to train, each searched with the same number of trials: time against rate, and each at its best.
 
-The search is a grid around a stated start, three rates to the decade: nine rates where the rate is all there is to
-choose, three rates × three strengths where there is a regularizer. All trials have the same steps, fractions and seeds.
-At every α a contestant stands with the trial that is fastest there; it is chosen by the other seeds than the one
-whose time is taken, so that nobody gains by choosing among chances.
+The search is a grid around a stated start: rates × strengths where there is a regularizer, as many rates where the rate
+is all there is to choose. All trials have the same steps, fractions and seeds. At every α a contestant stands with the
+trial that is fastest there; it is chosen by the other seeds than the one whose time is taken, so that nobody gains by
+choosing among chances. Whether a seed groks at all is asked of all its trials, equally many for everyone: the fastest
+rate is often the last stable one, and a run that it loses does not say that the data were too few.
 """
 
 import math
@@ -14,11 +15,12 @@ from typing import Any
 
 from modgrok.experiments import Experiment
 from modgrok.plot import style
-from modgrok.reproduce.gromov2023.profile import Profile, natural_unit
+from modgrok.reproduce.gromov2023.profile import Profile, Search, natural_unit
 from modgrok.reproduce.gromov2023.times import (
     Times,
     best_trial,
     draw_times,
+    first_times,
     median_time,
     step_axis,
     summary,
@@ -28,8 +30,8 @@ from modgrok.reproduce.gromov2023.transitions import transitions_of_budgets
 from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import count, number
 
-RATE_RATIO = 10 ** (1 / 3)
-"""From one rate of the grid to the next; three make the factor 1/(1 − β) of momentum 0.9."""
+RATES_PER_DECADE = 3
+"""Rates of the grid where a strength is searched too."""
 DECAY_RATIO, DROPOUT_RATIO = 10**0.5, 2.0
 GD_DECAY = 1e-9
 """Weight decay from which gradient descent is searched, in units of 1/((p/97)³ (N/500)): ten times more kills the
@@ -63,16 +65,18 @@ class Contestant:
     ratio: float = DECAY_RATIO
     always: dict[str, Any] = field(default_factory=dict)
 
-    def trials(self, reach: int) -> list[dict[str, Any]]:
-        """Settings of the (2 reach + 1)² trials, by rate first."""
+    def trials(self, search: Search) -> list[dict[str, Any]]:
+        """Settings of all trials, by rate first."""
         if not self.strength:
-            most = 2 * reach * (reach + 1)
-            return [self._settings(place, 0) for place in range(-most, most + 1)]
-        places = range(-reach, reach + 1)
-        return [self._settings(rate, strength) for rate in places for strength in places]
+            return [self._settings(place / search.dense, 0) for place in _around(search.rates * search.strengths)]
+        return [
+            self._settings(place / RATES_PER_DECADE, strength)
+            for place in _around(search.rates)
+            for strength in _around(search.strengths)
+        ]
 
-    def _settings(self, rate: int, strength: int) -> dict[str, Any]:
-        chosen = {"optimizer": self.optimizer, "lr": _short(self.rate * RATE_RATIO**rate)} | self.always
+    def _settings(self, decades: float, strength: int) -> dict[str, Any]:
+        chosen = {"optimizer": self.optimizer, "lr": _short(self.rate * 10**decades)} | self.always
         return chosen | ({self.strength: _short(self.start * self.ratio**strength)} if self.strength else {})
 
 
@@ -110,7 +114,7 @@ def experiments(profile: Profile) -> Tree:
                 [trial_run(profile, trial, fraction, seed) for seed in range(search.seeds)]
                 for fraction in profile.fractions
             ]
-            for trial in contestant.trials(search.reach)
+            for trial in contestant.trials(search)
         ]
         for name, contestant in contestants(profile).items()
     }
@@ -119,8 +123,9 @@ def experiments(profile: Profile) -> Tree:
 def numbers(profile: Profile, runs: Tree) -> Numbers:
     """Grokking times of all trials (null: not within the steps), and of every contestant at its best."""
     times = results(runs, "grokked_at")
-    tried = {name: one.trials(profile.search.reach) for name, one in contestants(profile).items()}
+    tried = {name: one.trials(profile.search) for name, one in contestants(profile).items()}
     tuned = {name: [tuned_times(cells) for cells in by_fraction(trials)] for name, trials in times.items()}
+    first = {name: [first_times(cells) for cells in by_fraction(trials)] for name, trials in times.items()}
     budgets = profile.search.budgets(profile.search.steps)
     return {
         "modulus": profile.sweep_modulus,
@@ -137,7 +142,7 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
         "effective": effective_rates(tried, times),
         "by_rate": [rate_curves(tried, times, at) for at in shown_fractions(profile.fractions)],
         "budgets": budgets,
-        "critical": {name: transitions_of_budgets(profile.fractions, cells, budgets) for name, cells in tuned.items()},
+        "critical": {name: transitions_of_budgets(profile.fractions, cells, budgets) for name, cells in first.items()},
     }
 
 
@@ -217,6 +222,10 @@ def draw(n: Numbers) -> Any:
     return figure
 
 
+def _around(places: int) -> range:
+    return range(-(places // 2), places // 2 + 1)
+
+
 def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
@@ -224,8 +233,8 @@ def _short(value: float) -> float:
 STUDY = Study(
     "tuning",
     "Time against rate",
-    "Every optimizer of figure 3a searched with nine trials: nine rates, three to the decade, or three rates with "
-    "three strengths of its regularizer, the same steps and seeds for all. Above with plenty of data, below with "
+    "Every optimizer of figure 3a searched with equally many trials: a grid of rates, or of fewer rates and the "
+    "strengths of its regularizer, the same steps and seeds for all. Above with plenty of data, below with "
     "little. Plain gradient descent stands beside momentum 0.9, whose effective rate is ten times its rate.",
     numbers,
     experiments,

@@ -282,7 +282,10 @@ def memorizing_phase(n: Numbers) -> Verdict:
     return decide(
         holds,
         f"With α = {n['fraction']} the network knows its training pairs, and the test loss stays at its maximum.",
-        f"With α = {n['fraction']} the network does not stay in the memorizing phase.",
+        f"With α = {n['fraction']} the answers stay at chance, but the test loss leaves its maximum: "
+        f"it falls to {number(min(ratio))} of it."
+        if long and max(n["best_test_accuracy"]) <= limit
+        else f"With α = {n['fraction']} the network does not stay in the memorizing phase.",
         {
             "steps / memorization step": spread([n["steps"] / m if m else None for m in n["memorized_at"]]),
             "train accuracy": spread(n["train_accuracy"], percent),
