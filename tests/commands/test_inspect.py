@@ -76,6 +76,8 @@ def test_weights_of_other_programs(run_json: Callable[..., dict[str, Any]], tmp_
     save_file({name: np.ascontiguousarray(m) for name, m in matrices.items()}, tmp_path / "foreign.safetensors")
     for name in ("foreign.npz", "foreign.safetensors"):
         assert run_json("inspect", str(tmp_path / name), "--task", "n+m")["accuracy"] == 1
+    options = ("--parametrization", "mean-field", "--activation", "x^2", "--variables", "2")
+    assert run_json("inspect", str(tmp_path / "foreign.npz"), "--task", "n+m", *options)["accuracy"] == 1
 
 
 def test_other_networks_are_drawn_by_their_curves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,6 +96,8 @@ def test_other_networks_are_drawn_by_their_curves(tmp_path: Path, capsys: pytest
         (["last", "--step", "7777"], "kept no weights of step 7777"),
         (["last", "--top", "0"], "at least 1"),
         (["last", "--task", "n+m"], "knows its task"),
+        (["last", "--activation", "relu"], "knows its activation"),
+        (["bare.safetensors", "--parametrization", "standard"], "leave out --parametrization"),
         (["last", "--figure", "network.xyz"], ".png, .svg or .pdf"),
         (["absent.safetensors"], "is missing"),
         (["bare.safetensors"], "--task"),

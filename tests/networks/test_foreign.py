@@ -1,5 +1,9 @@
 """Weights from elsewhere become the network they are."""
 
+import os
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -56,3 +60,108 @@ def test_files_that_hold_no_network(tmp_path) -> None:
     for name in ("one.npz", "bad.npz", "net.txt", "missing.npz"):
         with pytest.raises(ModgrokError):
             mg.load(tmp_path / name)
+
+
+def test_variables_follow_from_the_answers() -> None:
+    network = mg.solve("n1 + n2 + n3", "exact", modulus=5)
+    found = mg.Network.from_matrices(network.w_in.reshape(network.width, -1), network.w_out)
+    assert found.arity == 3
+    for variables in (0, 4):
+        with pytest.raises(ModgrokError, match="variable|blocks"):
+            mg.Network.from_matrices(network.w_in.reshape(network.width, -1), network.w_out, variables=variables)
+
+
+def test_half_precision_becomes_single(exact: mg.Network) -> None:
+    w_in, w_out = exact.w_in.reshape(exact.width, -1).astype(np.float16), exact.w_out.astype(np.float16)
+    assert mg.Network.from_matrices(w_in, w_out).dtype == np.float32
+
+
+def test_biases_are_not_left_out_in_silence(exact: mg.Network, tmp_path) -> None:
+    w_in, w_out = exact.w_in.reshape(exact.width, -1), exact.w_out
+    np.savez(tmp_path / "zero.npz", w_in=w_in, b=np.zeros(exact.width), w_out=w_out)
+    assert mg.load(tmp_path / "zero.npz").width == exact.width
+    np.savez(tmp_path / "biases.npz", w_in=w_in, b=np.ones(exact.width), w_out=w_out)
+    with pytest.raises(ModgrokError, match="no biases"):
+        mg.load(tmp_path / "biases.npz")
+
+
+def test_a_parametrization_can_be_named(tmp_path) -> None:
+    np.savez(tmp_path / "noise.npz", a=1e-3 * np.ones((4, 10)), b=1e-3 * np.ones((5, 4)))
+    with pytest.raises(ModgrokError, match="parametrization="):
+        mg.load(tmp_path / "noise.npz")
+    assert mg.load(tmp_path / "noise.npz", parametrization="standard").parametrization == "standard"
+
+
+class Tensor:
+    """As much of a tensor of PyTorch as is needed to read it."""
+
+    def __init__(self, array) -> None:
+        self.array = np.asarray(array)
+
+    def detach(self):
+        return self
+
+    cpu = detach
+
+    def element_size(self) -> int:
+        return self.array.itemsize
+
+    def is_floating_point(self) -> bool:
+        return self.array.dtype.kind == "f"
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+@pytest.fixture
+def torch_finds(monkeypatch):
+    """Makes a stand-in for PyTorch find something in every file; without PyTorch this is all that can be tested."""
+
+    def finds(content) -> None:
+        def load(file, map_location, weights_only):
+            assert weights_only
+            if isinstance(content, Exception):
+                raise content
+            return content
+
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(load=load))
+
+    return finds
+
+
+def test_state_dicts_and_checkpoints(exact: mg.Network, tmp_path, torch_finds) -> None:
+    path = tmp_path / "net.pt"
+    path.touch()
+    w_in, w_out = exact.w_in.reshape(exact.width, -1), exact.w_out
+    weights = {"0.weight": Tensor(w_in), "1.seen": Tensor(np.int64(7)), "2.weight": Tensor(w_out)}
+    for content in (weights, {"epoch": 3, "model": weights, "optimizer": {"state": {}}}):
+        torch_finds(content)
+        np.testing.assert_array_equal(mg.load(path).w_in, exact.w_in)
+    for content in ([weights], Tensor(w_in), {"epoch": 3}, {"a": weights, "b": weights}, RuntimeError("Re-run with …")):
+        torch_finds(content)
+        with pytest.raises(ModgrokError, match=r"no state dict of PyTorch; write one with torch\.save"):
+            mg.load(path)
+
+
+def test_pytorch_itself(exact: mg.Network, tmp_path) -> None:
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Sequential(
+        torch.nn.Linear(14, exact.width, bias=False), torch.nn.Identity(), torch.nn.Linear(exact.width, 7, bias=False)
+    )
+    with torch.no_grad():
+        model[0].weight[:] = torch.tensor(exact.w_in.reshape(exact.width, -1))
+        model[2].weight[:] = torch.tensor(exact.w_out)
+    for kind in (torch.float32, torch.bfloat16):
+        torch.save(model.to(kind).state_dict(), tmp_path / "net.pt")
+        assert mg.score_table(mg.load(tmp_path / "net.pt"), mg.task("n + m", 7).table).accuracy == 1
+        assert mg.Network.from_matrices(model[0].weight, model[2].weight).dtype == np.float32
+
+    class Hostile:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "executed"),)
+
+    for number, content in enumerate((model, {"a": Hostile()}, torch.ones(3, 3))):
+        torch.save(content, tmp_path / f"{number}.pt")
+        with pytest.raises(ModgrokError, match="no state dict"):
+            mg.load(tmp_path / f"{number}.pt")
+    assert not (tmp_path / "executed").exists()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import tyro
@@ -25,6 +25,8 @@ from modgrok.text import count, number, percent
 
 FILES = (".safetensors", ".npz", ".pt", ".pth")
 """Suffixes of weights in files, this program's and others'."""
+OPTIONS = ("activation", "parametrization", "variables")
+"""Flags that say what a file of another program leaves open."""
 BAR = 30
 """Length of the longest bar of the table of frequencies."""
 
@@ -43,6 +45,13 @@ class Inspect(InStore):
     """How many of the strongest frequencies to show, and to keep alone in the cleaning table."""
     task: str | None = None
     """The function that the weights in a file compute, where the file does not say."""
+    activation: str | None = None
+    """The activation of another program's network: quadratic by default, or relu, gelu, silu, tanh, x^3 and so on."""
+    parametrization: Literal["mean-field", "standard"] | None = None
+    """With the paper's prefactors (mean-field) or without (standard): of another program's network, where the size of
+    its outputs does not tell."""
+    variables: int | None = None
+    """How many numbers another program's network takes, where they have not as many values as there are answers."""
     figure: Path | None = None
     """Write a picture to this .png, .svg or .pdf file: of a network that has no waves and phases its curves."""
 
@@ -106,8 +115,9 @@ def _look(subject: Subject, arguments: Inspect) -> None:
 
 
 def _from_store(arguments: Inspect) -> Subject:
-    if arguments.task is not None:
-        raise ModgrokError("A run knows its task; --task is for files.")
+    for name in ("task", *OPTIONS):
+        if getattr(arguments, name) is not None:
+            raise ModgrokError(f"A run knows its {name}; --{name} is for files.")
     run = Store(arguments.store).find(arguments.run)
     check_intact(run)
     if arguments.step is not None:
@@ -121,18 +131,21 @@ def _from_file(arguments: Inspect) -> Subject:
     path = Path(arguments.run)
     if arguments.step is not None:
         raise ModgrokError("A file holds the weights of one step; leave out --step.")
-    network, settings = _read(path)
+    given = {name: getattr(arguments, name) for name in OPTIONS}
+    network, settings = _read(path, {name: value for name, value in given.items() if value is not None})
     text = arguments.task or settings.get("expression") or settings.get("task")
     if not isinstance(text, str):
         raise ModgrokError(f"{path} does not say which function it computes; name it with --task.")
     return Subject(str(path), network, find_task(text, network.modulus), None, None)
 
 
-def _read(path: Path) -> StoredNetwork:
+def _read(path: Path, options: dict[str, Any]) -> StoredNetwork:
     """Weights that modgrok wrote, with what it wrote beside them; or those of another program."""
     if path.suffix == ".safetensors" and "modgrok" in read_tensors(path).metadata:
+        if options:
+            raise ModgrokError(f"{path} says it all itself; leave out {', '.join(f'--{name}' for name in options)}.")
         return read_network(path)
-    return StoredNetwork(load(path), {})
+    return StoredNetwork(load(path, **options), {})
 
 
 def _draw(subject: Subject, analysis: Analysis, path: Path) -> None:
@@ -155,6 +168,8 @@ def _show(subject: Subject, analysis: Analysis) -> None:
     dead = int(analysis.ipr.dead)
     spread = analysis.residual_spread
     table = Table(title=title, title_justify="left", show_header=False)
+    if subject.run is None:
+        table.add_row("read as", f"activation {network.activation}, parametrization {network.parametrization}")
     table.add_row("structure", f"{task.structure.kind.replace('_', ' ')}")
     table.add_row(
         "all inputs", f"accuracy {percent(analysis.score.accuracy, 2)}, loss (MSE) {_number(analysis.score.loss)}"

@@ -11,7 +11,9 @@ from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation as find_activation
 from modgrok.networks.network import Network, grid, outputs
 from modgrok.networks.storage import load_network
+from modgrok.networks.tensors import read_tensors
 from modgrok.networks.two_layer import PARAMETRIZATIONS, two_layer
+from modgrok.networks.weight_files import as_array, read_arrays
 
 SAMPLE = 2_000
 """Inputs on which the scale of a network's outputs is looked at."""
@@ -22,75 +24,77 @@ PLAUSIBLE = (0.05, 20.0)
 def from_matrices(
     w_in: Any,
     w_out: Any,
-    variables: int = 2,
+    variables: int | None = None,
     activation: str = "quadratic",
     parametrization: str | None = None,
 ) -> Network:
     r"""The two-layer network $W^{(2)}\phi(W^{(1)}x)$ on concatenated one-hot numbers.
 
-    `w_in` is (N, S·p) as PyTorch's `Linear` has it, (S·p, N), or (N, S, p); `w_out` is (q, N) or (N, q). Without a
-    parametrization the one is taken under which the outputs are about as large as one-hot answers; where neither is,
-    it has to be named.
+    `w_in` is (N, S·p) as PyTorch's `Linear` has it, (S·p, N), or (N, S, p); `w_out` is (q, N) or (N, q). Without
+    `variables` there are as many values of a variable as answers, p = q. Without a parametrization the one is taken
+    under which the outputs are about as large as one-hot answers; where neither is, it has to be named.
     """
     find_activation(activation)
-    first, last = _array(w_in, "w_in"), _array(w_out, "w_out")
+    if variables is not None and variables < 1:
+        raise ModgrokError(f"A network has one variable or more, not {variables}.")
+    first, last = as_array(w_in, "w_in"), as_array(w_out, "w_out")
+    if first.ndim not in (2, 3) or 0 in first.shape:
+        raise ModgrokError(f"w_in has the shape (N, S·p), (S·p, N) or (N, S, p), not {first.shape}.")
+    if last.ndim != 2 or 0 in last.shape:
+        raise ModgrokError(f"w_out has the shape (q, N) or (N, q), not {last.shape}.")
     if first.ndim == 2:
         first = _oriented(first, last, variables)
-    if first.ndim != 3 or 0 in first.shape:
-        raise ModgrokError(f"w_in has the shape (N, S·p), (S·p, N) or (N, S, p), not {np.shape(w_in)}.")
     width = first.shape[0]
-    if last.ndim != 2 or width not in last.shape:
-        raise ModgrokError(f"w_out has the shape (q, N) or (N, q) with N = {width}, not {np.shape(w_out)}.")
+    if width not in last.shape:
+        raise ModgrokError(f"w_out has the shape (q, N) or (N, q) with N = {width}, not {last.shape}.")
     last = last if last.shape[1] == width else last.T
     if parametrization is not None:
         return two_layer(first, last, activation, parametrization)
     return _plausible([two_layer(first, last, activation, name) for name in PARAMETRIZATIONS])
 
 
-def load(path: str | Path, variables: int = 2, activation: str = "quadratic") -> Network:
-    """A network that modgrok saved, or the two matrices in a .safetensors, .npz or .pt file of another program."""
+def load(
+    path: str | Path,
+    variables: int | None = None,
+    activation: str = "quadratic",
+    parametrization: str | None = None,
+) -> Network:
+    """A network that modgrok saved, or the two matrices in a .safetensors, .npz or .pt file of another program.
+
+    The options are those of `Network.from_matrices`, for files of other programs; modgrok's own say all of it.
+    """
     place = Path(path)
-    if place.suffix == ".safetensors":
-        try:
-            return load_network(place)
-        except ModgrokError:
-            tensors = _safetensors(place)
-    elif place.suffix == ".npz":
-        tensors = _opened(place, lambda: dict(np.load(place, allow_pickle=False)))
-    elif place.suffix in (".pt", ".pth"):
-        tensors = _opened(place, lambda: _state_dict(place))
-    else:
-        raise ModgrokError(f"A network is read from a .safetensors, .npz, .pt or .pth file, not from {place.name}.")
-    matrices = [tensor for tensor in tensors.values() if np.ndim(tensor) >= 2]
+    if place.suffix == ".safetensors" and "modgrok" in read_tensors(place).metadata:
+        return load_network(place)
+    arrays = read_arrays(place)
+    matrices = [array for array in arrays.values() if array.ndim >= 2]
     if len(matrices) != 2:
-        names = ", ".join(f"{name} {np.shape(t)}" for name, t in tensors.items())
+        names = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ModgrokError(f"{place} should hold two weight matrices, and holds {names or 'nothing'}.")
-    first, last = sorted(matrices, key=lambda tensor: -np.size(tensor))
-    return from_matrices(first, last, variables, activation)
-
-
-def _array(given: Any, name: str) -> np.ndarray:
-    if hasattr(given, "detach"):
-        given = given.detach().cpu()
-    try:
-        found = np.asarray(given)
-    except (TypeError, ValueError) as error:
-        raise ModgrokError(f"{name} is an array of NumPy, JAX or PyTorch, not {type(given).__name__}.") from error
-    if found.dtype.kind not in "fc" or not np.isfinite(found).all():
-        raise ModgrokError(f"{name} holds finite real or complex numbers, and this one {found.dtype} does not.")
-    return found
-
-
-def _oriented(first: np.ndarray, last: np.ndarray, variables: int) -> Float[np.ndarray, "N S p"]:
-    """(N, S, p) from a matrix one of whose axes is as long as one of the readout's."""
-    shared = [axis for axis in (0, 1) if first.shape[axis] in last.shape and first.shape[1 - axis] % variables == 0]
-    if not shared:
+    others = [name for name, array in arrays.items() if array.ndim < 2 and array.any()]
+    if others:
         raise ModgrokError(
-            f"The hidden width is an axis of both matrices, and the other axis of w_in holds {variables} blocks of "
-            f"equal length; shapes {first.shape} and {last.shape} do not fit."
+            f"{place} holds more than two weight matrices: {', '.join(others)}; this network has no biases. If they do "
+            f"not matter, give the matrices alone to Network.from_matrices."
         )
-    matrix = first if shared[0] == 0 else first.T
-    return matrix.reshape(len(matrix), variables, -1)
+    first, last = sorted(matrices, key=lambda array: -array.size)
+    return from_matrices(first, last, variables, activation, parametrization)
+
+
+def _oriented(first: np.ndarray, last: np.ndarray, variables: int | None) -> Float[np.ndarray, "N S p"]:
+    """(N, S, p) from a matrix one of whose axes is as long as one of the readout's."""
+    for matrix in (first, first.T):
+        width, inputs = matrix.shape
+        if width in last.shape:
+            answers = last.size // width
+            blocks = variables or (inputs // answers if inputs % answers == 0 else 0)
+            if blocks > 0 and inputs % blocks == 0:
+                return matrix.reshape(width, blocks, -1)
+    said = "as many blocks as there are variables" if variables is None else f"{variables} blocks of equal length"
+    raise ModgrokError(
+        f"The hidden width is an axis of both matrices, and the other axis of w_in holds {said}; shapes {first.shape} "
+        f"and {last.shape} do not fit." + (" Say how many with variables=…." if variables is None else "")
+    )
 
 
 def _plausible(candidates: list[Network]) -> Network:
@@ -108,27 +112,3 @@ def _plausible(candidates: list[Network]) -> Network:
             f"one that these weights were trained in, parametrization='mean-field' or 'standard'."
         )
     return candidates[best]
-
-
-def _safetensors(path: Path) -> dict[str, Any]:
-    from modgrok.networks.tensors import read_tensors
-
-    return dict(read_tensors(path).tensors)
-
-
-def _state_dict(path: Path) -> dict[str, Any]:
-    try:
-        import torch
-    except ModuleNotFoundError as error:
-        raise ModgrokError(f"{path} is read with PyTorch, which is not installed; save it as .safetensors.") from error
-    found = torch.load(path, map_location="cpu", weights_only=True)
-    return {name: tensor for name, tensor in found.items() if hasattr(tensor, "detach")}
-
-
-def _opened(path: Path, read: Any) -> dict[str, Any]:
-    try:
-        return read()
-    except ModgrokError:
-        raise
-    except Exception as error:
-        raise ModgrokError(f"{path} cannot be read as weights: {error}.") from error

@@ -56,11 +56,23 @@ class Network:
         return max(self.signature.sizes)
 
     @classmethod
-    def from_matrices(cls, w_in: Any, w_out: Any, **options: Any) -> "Network":
-        """A two-layer network from two weight matrices of NumPy, JAX or PyTorch; see `modgrok.networks.foreign`."""
+    def from_matrices(
+        cls,
+        w_in: Any,
+        w_out: Any,
+        variables: int | None = None,
+        activation: str = "quadratic",
+        parametrization: str | None = None,
+    ) -> "Network":
+        """A two-layer network from two weight matrices of NumPy, JAX or PyTorch.
+
+        `w_in` is (N, S·p) as PyTorch's `Linear` has it, (S·p, N), or (N, S, p); `w_out` is (q, N) or (N, q). Left open,
+        the number of variables S follows from p = q, and the parametrization (`standard`, or `mean-field` with the
+        paper's prefactors) from how large the outputs are.
+        """
         from modgrok.networks.foreign import from_matrices
 
-        return from_matrices(w_in, w_out, **options)
+        return from_matrices(w_in, w_out, variables, activation, parametrization)
 
     def replace(self, **tensors: Any) -> "Network":
         """The same network with some of its stored arrays replaced."""
