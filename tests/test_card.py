@@ -57,7 +57,8 @@ def test_frames_of_other_libraries(table: Table, monkeypatch: pytest.MonkeyPatch
     import sys
     from types import SimpleNamespace
 
-    monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(DataFrame=dict))
+    stand_in = SimpleNamespace(DataFrame=lambda columns, schema_overrides: columns, Float64=float)
+    monkeypatch.setitem(sys.modules, "polars", stand_in)
     assert table.to_polars()["grokked_at"] == [9, None]
     dataset = SimpleNamespace(from_dataframe=lambda frame: frame)
     monkeypatch.setitem(sys.modules, "xarray", SimpleNamespace(Dataset=dataset))
@@ -67,3 +68,19 @@ def test_frames_of_other_libraries(table: Table, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(mg.ModgrokError, match=r"modgrok\[frames\]"):
         table.to_polars()
+
+
+def test_what_no_run_has_is_a_number_all_the_same(table: Table) -> None:
+    table["grokked_at"] = [None, None]
+    assert table.to_pandas()["grokked_at"].dtype == float
+    assert table.to_pandas()["run"].tolist() == ["a", "b"]
+
+
+def test_polars_and_xarray_themselves(table: Table) -> None:
+    polars, xarray = pytest.importorskip("polars"), pytest.importorskip("xarray")
+    table["grokked_at"] = [None, None]
+    assert table.to_polars().schema["grokked_at"] == polars.Float64
+    arrays = table.to_xarray()
+    assert isinstance(arrays, xarray.Dataset)
+    assert float(arrays.test_accuracy.mean("seed")) == 1
+    assert arrays.grokked_at.isnull().all()

@@ -40,11 +40,11 @@ def test_wandb(trained, tmp_path, monkeypatch):
 
 def test_mlflow(trained, tmp_path, monkeypatch):
     told = Told()
-    names = ("set_tracking_uri", "set_experiment", "start_run", "log_params", "log_metrics")
+    names = "set_tracking_uri get_experiment_by_name set_experiment start_run log_params log_metrics".split()
     monkeypatch.setitem(sys.modules, "mlflow", SimpleNamespace(**{name: told.hear(name) for name in names}))
     write_mlflow([trained], tmp_path)
     said = {name: given for name, given, _ in told}
-    assert said["set_tracking_uri"] == (tmp_path.as_uri(),)
+    assert said["set_tracking_uri"] == (f"sqlite:///{tmp_path / 'mlflow.db'}",)
     assert said["log_params"][0]["width"] == 32
     assert sum(name == "log_metrics" for name, _, _ in told) == len(trained.rows())
 
@@ -54,3 +54,31 @@ def test_what_is_missing_is_named(name, write, trained, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ModgrokError, match=rf"modgrok\[{name}\]"):
         write([trained], tmp_path)
+
+
+@pytest.mark.parametrize(("name", "write"), [("wandb", write_wandb), ("mlflow", write_mlflow)])
+def test_what_another_program_refuses_is_said(name, write, trained, tmp_path, monkeypatch):
+    def refuse(*given, **named):
+        raise RuntimeError("no key.")
+
+    monkeypatch.setitem(sys.modules, name, SimpleNamespace(init=refuse, set_tracking_uri=refuse))
+    with pytest.raises(ModgrokError, match=r"did not take the curves: no key\.$"):
+        write([trained], tmp_path)
+
+
+def test_wandb_itself(trained, tmp_path):
+    pytest.importorskip("wandb")
+    write_wandb([trained], tmp_path)
+    assert len(list(tmp_path.glob(f"wandb/offline-run-*/run-{trained.id}.wandb"))) == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_itself(trained, tmp_path):
+    mlflow = pytest.importorskip("mlflow")
+    write_mlflow([trained], tmp_path / "curves")
+    write_mlflow([trained], tmp_path / "curves")
+    found = mlflow.search_runs(experiment_names=["modgrok"], output_format="list")
+    assert [run.info.run_name for run in found] == [trained.id] * 2
+    assert found[0].data.params["width"] == "32"
+    assert found[0].data.metrics["train_accuracy"] == trained.result.train_accuracy
+    assert [entry.name for entry in (tmp_path / "curves").iterdir()] == ["mlflow.db"]

@@ -1,5 +1,6 @@
 """Curves of stored runs for other programs: CSV, Parquet, TensorBoard, Weights & Biases, MLflow."""
 
+import contextlib
 import csv
 import io
 import json
@@ -82,28 +83,46 @@ def write_wandb(runs: Sequence[Run], folder: Path) -> None:
     except ImportError as error:
         raise ModgrokError("Weights & Biases needs an extra: pip install 'modgrok[wandb]'.") from error
     mode = os.environ.get("WANDB_MODE", "offline")
+    with translate_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    where = {"dir": str(folder), "mode": mode, "settings": {"silent": mode == "offline"}}
     for run in runs:
-        with translate_os_errors(folder):
-            folder.mkdir(parents=True, exist_ok=True)
         about = {"project": "modgrok", "id": run.id, "name": run.title, "config": run.experiment.as_dict()}
-        with wandb.init(dir=str(folder), mode=mode, reinit="finish_previous", **about) as written:
+        with _refusals("Weights & Biases"), wandb.init(**where, reinit="finish_previous", **about) as written:
             for row in run.rows():
                 written.log(_numbers(row), step=row["step"])
 
 
 def write_mlflow(runs: Sequence[Run], folder: Path) -> None:
-    """One run of the experiment `modgrok` for each, in a folder that `mlflow ui --backend-store-uri` shows."""
+    """One run of the experiment `modgrok` for each, in a folder's `mlflow.db`, the database that
+    `mlflow ui --backend-store-uri sqlite:///…/mlflow.db` shows."""
     try:
         import mlflow
     except ImportError as error:
         raise ModgrokError("MLflow needs an extra: pip install 'modgrok[mlflow]'.") from error
-    mlflow.set_tracking_uri(folder.resolve().as_uri())
-    mlflow.set_experiment("modgrok")
-    for run in runs:
-        with mlflow.start_run(run_name=run.id):
-            mlflow.log_params({name: value for name, value in run.experiment.as_dict().items() if value is not None})
-            for row in run.rows():
-                mlflow.log_metrics(_numbers(row), step=row["step"])
+    with translate_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    place = folder.resolve()
+    with _refusals("MLflow"):
+        mlflow.set_tracking_uri(f"sqlite:///{place / 'mlflow.db'}")
+        if mlflow.get_experiment_by_name("modgrok") is None:
+            mlflow.create_experiment("modgrok", artifact_location=(place / "artifacts").as_uri())
+        mlflow.set_experiment("modgrok")
+        for run in runs:
+            settings = {name: value for name, value in run.experiment.as_dict().items() if value is not None}
+            with mlflow.start_run(run_name=run.id):
+                mlflow.log_params(settings)
+                for row in run.rows():
+                    mlflow.log_metrics(_numbers(row), step=row["step"])
+
+
+@contextlib.contextmanager
+def _refusals(program: str) -> Iterator[None]:
+    """What another program says when it does not take the curves, as a sentence."""
+    try:
+        yield
+    except Exception as error:
+        raise ModgrokError(f"{program} did not take the curves: {str(error).rstrip('.')}.") from error
 
 
 def _numbers(row: dict[str, Any]) -> dict[str, float]:

@@ -71,10 +71,12 @@ class Store:
         return path
 
     def task_name(self, text: str) -> str:
-        """What a task is called: a table of this store by the name it was given, all else by its text."""
+        """What a task is called: a table of this store by the name it was given, or `table:` and its hash; all else by
+        its text."""
         name = f"{text.removeprefix(TABLE)}.npy" if text.startswith(TABLE) else Path(text).name
-        known = text.startswith(TABLE) or Path(text) == self.tables / name
-        return (given_name(self.tables / name) if known else None) or text
+        if not text.startswith(TABLE) and Path(text) != self.tables / name:
+            return text
+        return given_name(self.tables / name) or f"{TABLE}{Path(name).stem}"
 
     def add_network(self, network: Network) -> str:
         """Keeps weights to start from, and says by which name an experiment's parent calls them."""

@@ -53,8 +53,8 @@ class Table(dict[str, list[Any]]):
 
     def __repr__(self) -> str:
         ended = sum(status != "unfinished" for status in self["status"])
-        varying = ", ".join(self.varying) or "nothing"
-        return f"Table({len(self['run'])} runs, {ended} of them ended; {varying} varies; columns {', '.join(self)})"
+        varying = f"{', '.join(self.varying) or 'nothing'} {'vary' if len(self.varying) > 1 else 'varies'}"
+        return f"Table({len(self['run'])} runs, {ended} of them ended; {varying}; columns {', '.join(self)})"
 
     def _repr_html_(self) -> str:
         """For notebooks: what varies, and what came out."""
@@ -82,7 +82,7 @@ class Table(dict[str, list[Any]]):
             import pandas
         except ModuleNotFoundError as error:
             raise ModgrokError("A data frame needs pandas: pip install 'modgrok[frames]'.") from error
-        return pandas.DataFrame(self)
+        return pandas.DataFrame(self).astype(dict.fromkeys(self._empty(), float))
 
     def to_polars(self) -> Any:
         """The table as a data frame of polars."""
@@ -90,7 +90,7 @@ class Table(dict[str, list[Any]]):
             import polars
         except ModuleNotFoundError as error:
             raise ModgrokError("This data frame needs polars: pip install 'modgrok[frames]'.") from error
-        return polars.DataFrame(self._uniform())
+        return polars.DataFrame(self._uniform(), schema_overrides=dict.fromkeys(self._empty(), polars.Float64))
 
     def to_xarray(self) -> Any:
         """The outcomes as arrays over the settings that vary, one axis each; nothing where no run has a place."""
@@ -131,6 +131,10 @@ class Table(dict[str, list[Any]]):
         buffer = io.BytesIO()
         pyarrow.parquet.write_table(pyarrow.table(self._uniform()), buffer)
         return buffer.getvalue()
+
+    def _empty(self) -> list[str]:
+        """Outcomes that no run has, such as `grokked_at` where none grokked: numbers all the same."""
+        return [name for name in self if name not in self.settings and all(value is None for value in self[name])]
 
     def _uniform(self) -> dict[str, list[Any]]:
         """Columns of one type each: a column that mixes texts and numbers, such as auto and 0.1, as texts."""
