@@ -55,3 +55,27 @@ def test_names_that_were_given_are_kept(tmp_path: Path, capsys: pytest.CaptureFi
     cli.main(["sweep", "show", "last", "--x", "task", "--outcome", "test_accuracy", "--store", str(tmp_path)])
     assert "cube" in capsys.readouterr().out
     assert mg.open("last", tmp_path).task_name == "cube"
+    table = mg.sweep("n + m", 7, vary={"task": [lambda n, m: n**3 + m**2]}, store=tmp_path, **TINY)
+    assert table["task"][0].startswith("table:")
+
+
+def test_training_starts_from_a_network_or_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = {"store": tmp_path, "lr": 1e-3, "weight_decay": 0.0, "steps": 3, "evaluations": 3}
+    exact = mg.solve("n + m", "exact", modulus=7)
+    run = mg.train("n + m", start=exact, **settings)
+    assert (run.experiment.width, run.experiment.modulus, run.history["test_accuracy"][0]) == (exact.width, 7, 1)
+    path = tmp_path / "exact.safetensors"
+    mg.save_network(exact, path)
+    assert mg.train("n + m", start=path, **settings).id == run.id
+    flags = "--lr 1e-3 --weight-decay 0 --steps 3 --evaluations 3".split()
+    cli.main(["train", "n + m", "--start", str(path), "--store", str(tmp_path), *flags])
+    assert run.id in capsys.readouterr().out
+    with pytest.raises(mg.ModgrokError, match="real weights"):
+        mg.train("n + m", start=mg.solve("n + m", "complex", modulus=7, width=16), **settings)
+
+
+def test_the_modulus_is_97_where_nothing_else_is_said() -> None:
+    assert mg.classify("n/m").kind == "product"
+    assert mg.solve("n + m", width=8).modulus == 97
+    with pytest.raises(mg.ModgrokError, match="modulus"):
+        mg.classify(lambda n, m: n + m)

@@ -18,7 +18,7 @@ from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS, Sweep
 from modgrok.experiments.sweeps.table import Table
 from modgrok.experiments.train import describe_source
 from modgrok.networks import Network
-from modgrok.tasks import Structure
+from modgrok.tasks import Structure, usual_modulus
 from modgrok.tasks import task as find_task
 
 
@@ -28,13 +28,14 @@ def open(name: str = "last", store: Place = None) -> Run:
 
 
 def classify(task: Any, modulus: int | None = None) -> Structure:
-    """Which closed form a function admits, found from its table."""
-    return find_task(task, modulus).structure
+    """Which closed form a function admits, found from its table; modulo 97 where nothing else is said."""
+    return find_task(task, usual_modulus(task, modulus)).structure
 
 
 def solve(task: Any, form: Any = "waves", *, modulus: int | None = None, **options: Any) -> Network:
-    """The weights that compute a task, written down; options are those of `modgrok.closed_form.solve`."""
-    return closed_form.solve(find_task(task, modulus), form, **options)
+    """The weights that compute a task, written down, modulo 97 where nothing else is said; options are those of
+    `modgrok.closed_form.solve`."""
+    return closed_form.solve(find_task(task, usual_modulus(task, modulus)), form, **options)
 
 
 def sweep(

@@ -124,10 +124,14 @@ def test_jax_is_not_imported() -> None:
 
 
 def test_division_says_which_inputs_it_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
-    result = classify(capsys, "n/m", "--modulus", "97")
-    assert (result["structure"], result["holes"]) == ("product", 97)
-    cli.main(["classify", "n/m", "--modulus", "97"])
-    assert "no answer at 97 of 9,409 inputs" in " ".join(capsys.readouterr().out.split())
+    result = classify(capsys, "n/m")
+    assert (result["structure"], result["modulus"], result["holes"]) == ("product", 97, 97)
+    cli.main(["classify", "n/m"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "no answer at 97 of 9,409 inputs" in shown
+    assert "g2(m) = 1/m" in shown
+    cli.main(["classify", "2*n/(m + 1)", "--modulus", "7"])
+    assert "= 1/(m + 1)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_tasks_without_a_modulus(capsys: pytest.CaptureFixture[str]) -> None:

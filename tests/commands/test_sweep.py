@@ -58,6 +58,7 @@ def test_show(capsys: pytest.CaptureFixture[str], store: str, tmp_path: Path) ->
     text = capsys.readouterr().out
     assert "weight_decay" in text
     assert "optimizer adamw" in text
+    assert "%" in text
     assert figure.stat().st_size > 5000
     result = run(capsys, "show", "last", "--outcome", "ipr", "--x", "seed", "--store", store)
     assert (result["x"], result["y"], result["x_values"]) == ("seed", None, [0, 1])

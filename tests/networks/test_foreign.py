@@ -67,7 +67,7 @@ def test_variables_follow_from_the_answers() -> None:
     found = mg.Network.from_matrices(network.w_in.reshape(network.width, -1), network.w_out)
     assert found.arity == 3
     for variables in (0, 4):
-        with pytest.raises(ModgrokError, match="variable|blocks"):
+        with pytest.raises(ModgrokError, match=r"variable|blocks"):
             mg.Network.from_matrices(network.w_in.reshape(network.width, -1), network.w_out, variables=variables)
 
 

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 
 import numpy as np
 import tyro
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from rich.table import Table
 from rich.text import Text
 
 from modgrok.closed_form import available, default_width, exact_width
 from modgrok.closed_form.frequencies import independent_frequencies
 from modgrok.commands.arguments import out, parse, print_json
-from modgrok.tasks import Structure, Task, reads_modulus, task
+from modgrok.tasks import HOLE, Task, reads_modulus, task, usual_modulus
 from modgrok.tasks.polynomial import spell
 from modgrok.tasks.task import variable_names
 
@@ -28,7 +28,7 @@ class Classify:
     """The function: an expression such as "n^2 + m^2", a name of the catalogue, group:S5, random:SEED, a .npy or .csv
     table."""
     modulus: int | None = None
-    """p, prime or not, for tasks that leave it open."""
+    """p, prime or not, for tasks that leave it open; by default 97."""
     json: bool = False
     """Print one JSON object instead of tables."""
 
@@ -36,7 +36,7 @@ class Classify:
 def main(argv: list[str]) -> None:
     """Find the structure, print it."""
     arguments = parse(Classify, "classify", argv)
-    found = task(arguments.expression, arguments.modulus)
+    found = task(arguments.expression, usual_modulus(arguments.expression, arguments.modulus))
     if arguments.json:
         print_json(_describe(found))
     else:
@@ -83,7 +83,7 @@ def _show(found: Task) -> None:
         out.print(Text(found.note))
     if structure.known:
         out.print()
-        out.print(_witnesses(structure, found.arity))
+        out.print(_witnesses(found))
     widths = _widths(found)
     out.print()
     if not widths:
@@ -96,20 +96,38 @@ def _show(found: Task) -> None:
     out.print(forms)
 
 
-def _witnesses(structure: Structure, arity: int) -> Table:
-    """f1, f2, … and F (g1, g2, … for products), as polynomials where short ones exist."""
-    names = variable_names(arity)
+def _witnesses(found: Task) -> Table:
+    """f1, f2, … and F (g1, g2, … for products), as polynomials or one over them where short ones exist."""
+    structure, names = found.structure, variable_names(found.arity)
     letter, sign = ("g", "·") if structure.is_product else ("f", " + ")
     heads = [f"{letter}{s + 1}({name})" for s, name in enumerate(names)]
     inside = sign.join(heads)
     table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
     outer = structure.outer if structure.kind.startswith("function_of") else None
     table.add_row(f"T({', '.join(names)})", "=", inside if outer is None else f"F({inside})")
-    for head, name, part in zip(heads, names, structure.parts, strict=True):
-        table.add_row(head, "=", _spelt(part, name))
+    for s, (head, name, part) in enumerate(zip(heads, names, structure.parts, strict=True)):
+        table.add_row(head, "=", _reciprocal(part, name, _absent(found, s)) or _spelt(part, name))
     if outer is not None:
         table.add_row("F(x)", "=", _spelt(outer, "x"))
     return table
+
+
+def _absent(found: Task, s: int) -> Bool[np.ndarray, "p"]:
+    """Values of variable number s that occur in no input."""
+    return (found.table == HOLE).all(axis=tuple(axis for axis in range(found.arity) if axis != s))
+
+
+def _reciprocal(values: Int[np.ndarray, "p"], variable: str, absent: Bool[np.ndarray, "p"]) -> str | None:
+    """Such as 1/m, of a function that is one over a polynomial wherever it has a value; None of any other."""
+    if not absent.any():
+        return None
+    p = len(values)
+    try:
+        inverses = [0 if a else pow(int(v), -1, p) for v, a in zip(values, absent, strict=True)]
+    except ValueError:
+        return None
+    found = spell(np.array(inverses), variable)
+    return found and f"1/{found if '*' not in found and ' ' not in found else f'({found})'}"
 
 
 def _spelt(values: Int[np.ndarray, "p"], variable: str) -> str:

@@ -15,7 +15,7 @@ from modgrok.closed_form import Attempt, available, least_width, solve
 from modgrok.commands.arguments import err, out, parse, print_json, require_suffix
 from modgrok.measures import average_ipr, frequency_power
 from modgrok.networks import Network, save_network, score_table
-from modgrok.tasks import Task
+from modgrok.tasks import Task, usual_modulus
 from modgrok.tasks import task as find_task
 from modgrok.text import number, percent
 
@@ -30,8 +30,8 @@ class Solve:
 
     expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
     """The function: an expression such as "n^2 + m^2", a name of the catalogue, or a .npy or .csv table."""
-    modulus: int
-    """p, prime or not."""
+    modulus: int | None = None
+    """p, prime or not; by default 97."""
     form: Literal["waves", "exact", "complex", "minimal"] | None = None
     """Random phases (waves), the exact form, complex weights, or the smallest exact network that a search of a minute
     finds (p ≤ 13); exact where there is one and no width is given."""
@@ -59,7 +59,7 @@ def main(argv: list[str]) -> None:
     """Solve, score, save, print."""
     arguments = parse(Solve, "solve", argv)
     require_suffix(arguments.save, ".safetensors")
-    task = find_task(arguments.expression, arguments.modulus)
+    task = find_task(arguments.expression, usual_modulus(arguments.expression, arguments.modulus))
     exact = "exact" in available(task.structure, task.arity) and arguments.width is None
     form = arguments.form or ("exact" if exact else "waves")
     network = solve(

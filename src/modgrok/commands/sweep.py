@@ -1,9 +1,11 @@
 """`modgrok sweep`: many runs from one command or one file, and their table and pictures."""
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.markup import escape
@@ -192,7 +194,9 @@ def _list(asked: List) -> None:
 def _grid(summary: Summary) -> Grid:
     """Medians with their range, or shares, a column for each value of y."""
     title = f"{escape(summary.title)}: {summary.outcome.replace('_', ' ')}"
-    shown, spell = ("share", _share) if summary.outcome == GROKKED else ("median (range)", _spelt)
+    unit = percent if summary.outcome.endswith("_accuracy") else partial(number, digits=4)
+    spell = _share if summary.outcome == GROKKED else partial(_spelt, unit=unit)
+    shown = "share" if summary.outcome == GROKKED else "median (range)"
     heads = [f"{summary.y} {escape(str(value))}" if summary.y else shown for value in summary.y_values]
     grid = Grid(summary.x or "run", *heads, title=title, title_justify="left")
     for i, value in enumerate(summary.x_values):
@@ -200,12 +204,12 @@ def _grid(summary: Summary) -> Grid:
     return grid
 
 
-def _spelt(cell: Cell) -> str:
+def _spelt(cell: Cell, unit: Callable[[Any], str]) -> str:
     if not cell.values:
         return "–" if cell.ended else ""
-    spread = f" ({number(cell.low, 4)} to {number(cell.high, 4)})" if cell.low != cell.high else ""
+    spread = f" ({unit(cell.low)} to {unit(cell.high)})" if cell.low != cell.high else ""
     share = f", {len(cell.values)} of {cell.ended}" if len(cell.values) < cell.ended else ""
-    return f"{number(cell.median, 4)}{spread}{share}"
+    return f"{unit(cell.median)}{spread}{share}"
 
 
 def _share(cell: Cell) -> str:

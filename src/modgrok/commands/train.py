@@ -15,9 +15,11 @@ from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.divergence import rate_hint, why_diverged
+from modgrok.experiments.experiment import DEFAULTS
 from modgrok.experiments.progress import LiveProgress
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
+from modgrok.experiments.train import starting_settings
 from modgrok.text import count, duration, number, percent, steps_between
 
 LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
@@ -30,12 +32,19 @@ class Train(InStore):
     resumes a run that was stopped, and returns one that has ended."""
 
     settings: Settings
+    start: Path | None = None
+    """Start from the weights in this file instead of random ones: of solve --save, or of another program as inspect
+    reads it."""
 
 
 def main(argv: list[str]) -> None:
     """Train, print the outcome."""
     arguments = parse(Train, "train", argv)
-    experiment, store = Experiment(**given(arguments.settings)), Store(arguments.store)
+    store, settings = Store(arguments.store), given(arguments.settings)
+    if arguments.start is not None:
+        named = {name: value for name, value in settings.items() if value != DEFAULTS[name]}
+        settings = starting_settings(arguments.start, named, store)
+    experiment = Experiment(**settings)
     run = store.add(experiment)
     known = _has_ended(run)
     if not known:

@@ -16,7 +16,7 @@ from modgrok.experiments.identity import content_hash
 from modgrok.experiments.plain import plain
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
 from modgrok.networks import ARCHITECTURES, Architecture, architecture_named
-from modgrok.tasks import Split, Task, reads_modulus, task
+from modgrok.tasks import MODULUS, Split, Task, reads_modulus, task
 from modgrok.tasks.choice import read_choice, write_choice
 from modgrok.tasks.families.files import SUFFIXES
 from modgrok.tasks.split import TEST_EXAMPLES
@@ -28,8 +28,6 @@ ANSWERS = "-q"
 """What stands between the hash of a table that is no function on Z_p and its number of answers."""
 TASK_BYTES = 1 << 28
 """Tables that are remembered for the next experiment that asks for them."""
-MODULUS = 97
-"""p where none is given."""
 NAMES = ("optimizer", "network", "sampling", "loss", "activation", "parametrization")
 """Settings whose values are names, which may be typed in capitals."""
 FRESH_BATCH = 128

@@ -19,6 +19,7 @@ from modgrok.experiments.progress import progress_display
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store, as_store
 from modgrok.networks import Network
+from modgrok.networks.foreign import load
 from modgrok.tasks import Split, Task, reads_modulus
 from modgrok.tasks import task as find_task
 from modgrok.tasks.choice import write_choice
@@ -31,31 +32,41 @@ def train(
     *,
     store: Store | str | Path | None = None,
     observer: Observer | None = None,
-    start: Network | None = None,
+    start: Network | str | Path | None = None,
     train_on: Any = None,
     **settings: Any,
 ) -> Run:
     """Trains one network and returns its run; a run that the store already has returns at once.
 
     `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. Training
-    begins with the weights of `start`, a trained network, a closed form or one brought along, and takes its settings
-    from it. `train_on` says which inputs are trained on: a mask of the table's shape, indices into the raveled table,
-    rows (n, m), a file with one of these, or a `Split`. `record` may name functions of (network, data) too. The same
-    call with more `steps` goes on from where the shorter run ended. Progress is shown in terminals and notebooks; an
-    `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
-    there.
+    begins with the weights of `start`, a trained network, a closed form or one brought along, or the file of one, and
+    takes its settings from it. `train_on` says which inputs are trained on: a mask of the table's shape, indices into
+    the raveled table, rows (n, m), a file with one of these, or a `Split`. `record` may name functions of (network,
+    data) too. The same call with more `steps` goes on from where the shorter run ended. Progress is shown in terminals
+    and notebooks; an `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored: the same call
+    goes on from there.
     """
     place = as_store(store)
-    if start is not None:
-        own = {key: value for key, value in start.architecture.settings().items() if value is not None}
-        settings = {"network": start.architecture.name} | own | settings | {"parent": place.add_network(start)}
     if "record" in settings:
         settings["record"] = tuple(_measure_name(one) for one in settings["record"])
     settings = describe_source(task, modulus, place) | settings
+    if start is not None:
+        settings = starting_settings(start, settings, place)
     if train_on is not None:
         settings |= _split_settings(train_on, settings, place)
     experiment = Experiment.from_dict(settings)
     return train_all([experiment], place, observer)[0]
+
+
+def starting_settings(start: Network | str | Path, settings: dict[str, Any], store: Store) -> dict[str, Any]:
+    """The settings of a run that begins with given weights: what the network says, unless these say otherwise."""
+    network = start if isinstance(start, Network) else load(start)
+    if network.dtype.kind == "c":
+        raise ModgrokError("Training takes real weights, and those to start from are complex; solve with another form.")
+    own = {key: value for key, value in network.architecture.settings().items() if value is not None}
+    if reads_modulus(settings["task"]):
+        own["modulus"] = network.modulus
+    return {"network": network.architecture.name} | own | settings | {"parent": store.add_network(network)}
 
 
 def _split_settings(train_on: Any, settings: dict[str, Any], store: Store) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What is to be learnt: families of tasks, how a table decomposes, and what is trained on and tested."""
 
 from modgrok.tasks.expression import ExpressionError
-from modgrok.tasks.families import FAMILIES, Family, reads_modulus, register, task
+from modgrok.tasks.families import FAMILIES, MODULUS, Family, reads_modulus, register, task, usual_modulus
 from modgrok.tasks.families.modular import CATALOGUE
 from modgrok.tasks.families.random import random_task
 from modgrok.tasks.split import SAMPLINGS, Examples, Split
@@ -12,6 +12,7 @@ __all__ = [
     "CATALOGUE",
     "FAMILIES",
     "HOLE",
+    "MODULUS",
     "SAMPLINGS",
     "Coordinate",
     "Examples",
@@ -25,4 +26,5 @@ __all__ = [
     "reads_modulus",
     "register",
     "task",
+    "usual_modulus",
 ]

@@ -80,7 +80,7 @@ def summarize(sweep: Sweep, table: Table, outcome: str, x: str | None = None, y:
         x, y = _choose(varying, y)
     for name in filter(None, (x, y)):
         if name not in varying:
-            raise ModgrokError(f"{name} does not vary in this sweep; {', '.join(varying) or 'nothing'} does.")
+            raise ModgrokError(f"{name} does not vary in this sweep; what does: {', '.join(varying) or 'nothing'}.")
     outcomes = _outcomes(table, outcome)
     x_values = varying.get(x, (None,))
     y_values = varying[y] if y is not None else (None,)

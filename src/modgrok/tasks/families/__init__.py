@@ -1,9 +1,9 @@
 """Families of tasks, one file each: text → Task."""
 
 from modgrok.tasks.families import digits, discrete, files, groups, integers, modular, parity, random, teacher
-from modgrok.tasks.families.family import FAMILIES, Family, reads_modulus, register, task
+from modgrok.tasks.families.family import FAMILIES, MODULUS, Family, reads_modulus, register, task, usual_modulus
 
 for _module in (modular, random, files, groups, parity, integers, discrete, teacher, digits):
     register(_module.FAMILY)
 
-__all__ = ["FAMILIES", "Family", "reads_modulus", "register", "task"]
+__all__ = ["FAMILIES", "MODULUS", "Family", "reads_modulus", "register", "task", "usual_modulus"]

@@ -11,6 +11,8 @@ from modgrok.errors import ModgrokError
 from modgrok.tasks.task import Task, whole_modulus
 
 UNORDERED = ":unordered"
+MODULUS = 97
+"""p where none is given."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,11 @@ def reads_modulus(text: str) -> bool:
     """Whether a task's text leaves the modulus open."""
     family = family_of(text.strip().removesuffix(UNORDERED).rstrip())
     return family is not None and family.reads_modulus
+
+
+def usual_modulus(source: Any, modulus: int | None = None) -> int | None:
+    """The modulus given, or the usual one where a text leaves it open."""
+    return MODULUS if modulus is None and isinstance(source, str) and reads_modulus(source) else modulus
 
 
 def _required(modulus: int | None, what: str) -> int:
