@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from modgrok.experiments.sweeps.summary import Cell, Summary
+    from modgrok.experiments.sweeps.table import Table
 
 Kind = Literal["auto", "curves", "map"]
 GROKKED = "grokked"
@@ -38,8 +39,20 @@ ABSENCES = {
 MOST_TICKS = 12
 
 
-def sweep(summary: "Summary", kind: Kind = "auto", *, ax: "Axes | None" = None) -> "Axes":
-    """A map where both settings are numbers of which there are several, curves otherwise."""
+def sweep(
+    data: "Table | Summary",
+    kind: Kind = "auto",
+    *,
+    outcome: str = "grokked_at",
+    x: str | None = None,
+    y: str | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """An outcome of a sweep's table against the settings x and y; without them, against the first one or two that vary
+    and are no seeds. A map where both are numbers of which there are several, curves otherwise."""
+    from modgrok.experiments.sweeps.summary import Summary, summarize_table
+
+    summary = data if isinstance(data, Summary) else summarize_table(data, outcome, x, y)
     if kind == "auto":
         several = summary.y is not None and len(summary.y_values) > 2 and numeric(summary.y_values)
         kind = "map" if several and numeric(summary.x_values) else "curves"

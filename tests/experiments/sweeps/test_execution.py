@@ -19,7 +19,7 @@ from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.execution import execute, plan, run_sweep
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.sweeps.summary import summarize
+from modgrok.experiments.sweeps.summary import summarize, summarize_table
 from modgrok.experiments.sweeps.table import sweep_table
 
 BASE = Experiment("n + m", 11, width=16, steps=30, snapshots=0)
@@ -123,6 +123,7 @@ def test_summaries(trained: tuple[Store, Results]) -> None:
     assert (summary.x, summary.y) == ("fraction", "optimizer")
     assert summary.cells[0][0].as_dict()["with_value"] == 0
     assert (summary.cells[1][2].low, summary.cells[1][2].median, summary.cells[1][2].high) == (80, 80.5, 81)
+    assert summarize_table(table) == summary
     shares = summarize(SWEEP, table, "grokked", x="fraction")
     assert [cell.mean for cell in shares.cells[0]] == [0, 1, 1]
     assert [cell.ended for cell in shares.cells[0]] == [4, 4, 4]
@@ -142,6 +143,8 @@ def test_figures(trained: tuple[Store, Results], tmp_path: Path, kind: Any) -> N
             plot.sweep(summary, kind)
         summary = summarize(SWEEP, sweep_table(SWEEP, trained[1]), "test_accuracy", "fraction", "seed")
     plot.save(plot.sweep(summary, kind), tmp_path / "figure.svg")
+    table = sweep_table(SWEEP, trained[1])
+    assert plot.sweep(table, outcome="test_accuracy", x="fraction").get_xlabel() == "training fraction α"
     assert (tmp_path / "figure.svg").stat().st_size > 5000
     with pytest.raises(ModgrokError, match=r"\.png, \.svg or \.pdf"):
         plot.save(plot.sweep(summary), tmp_path / "figure.txt")

@@ -76,6 +76,20 @@ def summarize(sweep: Sweep, table: Table, outcome: str, x: str | None = None, y:
     varying = {name: tuple(values) for axis in sweep.axes for name, values in axis.items()}
     if "task" in varying:
         varying["task"] = tuple(table.names.get(text, text) for text in varying["task"])
+    base = sweep.experiment
+    return _summarize(table, varying, describe_task(base, table.names.get(base.task, "")), outcome, x, y)
+
+
+def summarize_table(table: Table, outcome: str = "grokked_at", x: str | None = None, y: str | None = None) -> Summary:
+    """`summarize` of a table alone, by the settings that have more than one value in it."""
+    varying = {name: tuple(dict.fromkeys(table[name])) for name in table.varying}
+    task, modulus = table["task"][0], table["modulus"][0]
+    return _summarize(table, varying, task if modulus is None else f"{task} mod {modulus}", outcome, x, y)
+
+
+def _summarize(
+    table: Table, varying: dict[str, tuple[Any, ...]], title: str, outcome: str, x: str | None, y: str | None
+) -> Summary:
     if x is None:
         x, y = _choose(varying, y)
     for name in filter(None, (x, y)):
@@ -89,13 +103,9 @@ def summarize(sweep: Sweep, table: Table, outcome: str, x: str | None = None, y:
     for at_x, at_y, ended, value in zip(*columns, _ended(table), outcomes, strict=True):
         places.setdefault((at_y, at_x), []).append((ended, value))
     cells = tuple(tuple(_cell(places.get((at_y, at_x), [])) for at_x in x_values) for at_y in y_values)
-    base = sweep.experiment
-    title = (
-        describe_task(base, table.names.get(base.task, ""))
-        if "task" not in varying and "modulus" not in varying
-        else "sweep"
+    return Summary(
+        "sweep" if "task" in varying or "modulus" in varying else title, outcome, x, y, x_values, y_values, cells
     )
-    return Summary(title, outcome, x, y, x_values, y_values, cells)
 
 
 def _choose(varying: dict[str, tuple[Any, ...]], y: str | None) -> tuple[str, str | None]:
