@@ -16,7 +16,7 @@ from modgrok.experiments.sweeps.landscape import landscape as landscape_rows
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS, Sweep
 from modgrok.experiments.sweeps.table import Table
-from modgrok.experiments.train import describe_source
+from modgrok.experiments.train import declare_settings, describe_source
 from modgrok.networks import Network
 from modgrok.tasks import Structure, usual_modulus
 from modgrok.tasks import task as find_task
@@ -134,3 +134,8 @@ def landscape(
     chosen = landscape_sweep(base, functions, fraction, seeds)
     run_sweep(chosen, place)
     return landscape_rows(chosen, Results(chosen.experiments, place))
+
+
+declare_settings(sweep, DEFAULTS)
+declare_settings(critical, {**DEFAULTS, "evaluations": EVALUATIONS}, ("fraction", "seed", "split_seed"))
+declare_settings(landscape, DEFAULTS, ("task", "seed", "split_seed"))

@@ -4,7 +4,7 @@ import contextlib
 import inspect
 import threading
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -87,20 +87,23 @@ def _measure_name(measure: Any) -> str:
     return measure
 
 
-def _declare_settings(function: Any) -> None:
-    """Every setting of an experiment as a keyword of the function, for `help` and completion."""
-    hints = typing.get_type_hints(Experiment)
-    own_names = inspect.signature(function).parameters
-    listed = [field for field in fields(Experiment) if field.name not in own_names]
-    own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    made = [inspect.Parameter(f.name, keyword, default=f.default, annotation=hints[f.name]) for f in listed]
-    function.__signature__ = inspect.Signature([*own, *made], return_annotation=Run)
+def declare_settings(function: Any, defaults: Mapping[str, Any] | None = None, without: Sequence[str] = ()) -> None:
+    """Every setting of an experiment as a keyword of the function, for `help` and completion; but those left out, and
+    with other defaults where given."""
+    hints, signature = typing.get_type_hints(Experiment), inspect.signature(function)
+    defaults, keyword = defaults or {}, inspect.Parameter.KEYWORD_ONLY
+    listed = [field for field in fields(Experiment) if field.name not in (*signature.parameters, *without)]
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    made = [
+        inspect.Parameter(f.name, keyword, default=defaults.get(f.name, f.default), annotation=hints[f.name])
+        for f in listed
+    ]
+    function.__signature__ = signature.replace(parameters=[*own, *made])
     lines = "\n".join(f"        {field.name}: {field.metadata['help']}" for field in listed)
     function.__doc__ = f"{function.__doc__.rstrip()}\n\n    Settings:\n{lines}\n    "
 
 
-_declare_settings(train)
+declare_settings(train)
 
 
 def train_all(

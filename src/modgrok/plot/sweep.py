@@ -117,11 +117,16 @@ def _curves(ax: "Axes", summary: "Summary") -> None:
         ax.set_xlim(-0.6, len(summary.x_values) - 0.4)
     elif geometric(summary.x_values):
         ax.set_xscale("log")
+        shown = summary.x_values[:: -(-len(summary.x_values) // MOST_TICKS)]
+        ax.set_xticks(shown, [tick(value) for value in shown])
+        ax.set_xticks([], minor=True)
     finite = [cell.low for row in summary.cells for cell in row if cell.low is not None]
     if summary.outcome in SHARES:
         ax.set_ylim(-0.03, 1.03)
     elif finite and min(finite) > 0 and max(finite) > 20 * min(finite):
         ax.set_yscale("log")
+    elif summary.outcome.endswith(("_at", "_after")):
+        ax.locator_params("y", integer=True)
     ax.set_ylabel(words(summary.outcome))
     _legend(ax, summary)
 
