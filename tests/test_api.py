@@ -79,3 +79,16 @@ def test_the_modulus_is_97_where_nothing_else_is_said() -> None:
     assert mg.solve("n + m", width=8).modulus == 97
     with pytest.raises(mg.ModgrokError, match="modulus"):
         mg.classify(lambda n, m: n + m)
+
+
+def test_every_setting_is_a_keyword_but_those_that_are_searched() -> None:
+    import inspect
+
+    for function in (mg.train, mg.sweep, mg.critical, mg.landscape):
+        assert {"weight_decay", "width"} <= inspect.signature(function).parameters.keys()
+        assert "weight_decay: " in (function.__doc__ or "")
+    assert inspect.signature(mg.sweep).parameters["until"].default == 0
+    with pytest.raises(mg.ModgrokError, match="fraction is varied here"):
+        mg.critical("n + m", 7, fraction=0.5)
+    with pytest.raises(mg.ModgrokError, match="seed is varied here"):
+        mg.landscape(modulus=7, seed=1)

@@ -10,6 +10,7 @@ import modgrok as mg
 NAMES = [
     "Analysis",
     "Architecture",
+    "Effort",
     "Experiment",
     "ModgrokError",
     "Network",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from modgrok.experiments import Experiment, Observer, Run, Store
     from modgrok.experiments.analysis import Analysis, Overview, analyse, overview
     from modgrok.experiments.sweeps import Sweep
+    from modgrok.experiments.sweeps.critical import Effort
     from modgrok.experiments.sweeps.execution import run_sweep
     from modgrok.experiments.train import train, train_all
     from modgrok.measures import (
@@ -54,6 +55,7 @@ _HOMES = {
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
     "modgrok.experiments.analysis": ("Analysis", "Overview", "analyse", "overview"),
     "modgrok.experiments.sweeps": ("Sweep",),
+    "modgrok.experiments.sweeps.critical": ("Effort",),
     "modgrok.experiments.sweeps.execution": ("run_sweep",),
     "modgrok.experiments.train": ("train", "train_all"),
     "modgrok.measures": (
@@ -86,6 +88,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Analysis",
     "Architecture",
+    "Effort",
     "Experiment",
     "ModgrokError",
     "Network",

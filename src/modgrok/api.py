@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import modgrok.closed_form as closed_form
+from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run
 from modgrok.experiments.store import Place, Store, as_store
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
@@ -20,6 +21,10 @@ from modgrok.experiments.train import declare_settings, describe_source
 from modgrok.networks import Network
 from modgrok.tasks import Structure, usual_modulus
 from modgrok.tasks import task as find_task
+
+SEEDS = ("seed", "split_seed")
+SEARCHED = ("fraction", *SEEDS)
+"""Settings that the search for the critical fraction chooses."""
 
 
 def open(name: str = "last", store: Place = None) -> Run:
@@ -94,10 +99,11 @@ def critical(
     store: Place = None,
     **settings: Any,
 ) -> list[Critical]:
-    """The critical fraction, for each modulus and each sampling."""
+    """The critical fraction, for each modulus and each sampling; `effort` says how thoroughly it is looked for."""
     from modgrok.training.devices import use_all_cores
 
     use_all_cores()
+    _leave_out(SEARCHED, settings)
     place, many = as_store(store), {**DEFAULTS, "evaluations": EVALUATIONS}
     moduli = [modulus] if modulus is None or isinstance(modulus, int) else list(modulus)
     samplings = [sampling] if isinstance(sampling, str) else list(sampling)
@@ -129,6 +135,7 @@ def landscape(
     **settings: Any,
 ) -> list[Row]:
     """Functions, the structure of their tables, and what training makes of them."""
+    _leave_out(SEEDS, settings)
     place = as_store(store)
     base = Experiment.from_dict(DEFAULTS | {"task": "n + m", "modulus": modulus} | settings)
     chosen = landscape_sweep(base, functions, fraction, seeds)
@@ -136,6 +143,13 @@ def landscape(
     return landscape_rows(chosen, Results(chosen.experiments, place))
 
 
+def _leave_out(names: Sequence[str], settings: Mapping[str, Any]) -> None:
+    """Raises where a setting is given that the search itself varies."""
+    for name in names:
+        if name in settings:
+            raise ModgrokError(f"{name} is varied here and cannot be set; leave it out.")
+
+
 declare_settings(sweep, DEFAULTS)
-declare_settings(critical, {**DEFAULTS, "evaluations": EVALUATIONS}, ("fraction", "seed", "split_seed"))
-declare_settings(landscape, DEFAULTS, ("task", "seed", "split_seed"))
+declare_settings(critical, {**DEFAULTS, "evaluations": EVALUATIONS}, SEARCHED)
+declare_settings(landscape, DEFAULTS, ("task", *SEEDS))
