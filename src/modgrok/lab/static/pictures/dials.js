@@ -22,7 +22,7 @@ export function drawDials(canvas, { k, length, phases, n, m, right }) {
       context.fillStyle = here ? css(c === 2 ? "test" : "ink") : css("faint");
       dot(context, ...point(c, turn(x) + starts, radius), here ? 5 : 1.7);
     }
-    context.strokeStyle = css("edge");
+    context.strokeStyle = css("muted");
     context.setLineDash([2, 4]);
     context.lineWidth = 1.5;
     line(context, [point(c, 0, 0), point(c, starts, radius * 0.9)]);
