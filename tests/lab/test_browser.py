@@ -179,6 +179,8 @@ def test_a_reload_and_a_second_tab_show_the_same(watched: Any, lab: Any, store: 
     page.click("#theme")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.locator("#sweep").scroll_into_view_if_needed()
+    expect(page.locator("#sweep-map thead")).to_contain_text("fraction")
+    expect(page.locator("#sweep select[aria-label=Outcome]")).to_have_value("grokked_at")
     page.locator("#sweep-map td button").first.click()
     expect(page.locator("#run-title")).to_have_text("n·m mod 11")
 
