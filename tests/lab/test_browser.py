@@ -238,6 +238,7 @@ def test_a_run_is_forked_and_one_that_dies_says_so(watched: Any, lab: Any, store
     expect(page.locator("#run-status.finished")).to_be_visible(timeout=60_000)
     assert f"{run}@0" in {r.experiment.parent for r in store}
     expect(page.locator("#times")).to_contain_text("Forked at step 0.")
+    expect(page.locator("#curves .legend")).to_contain_text("before the fork")
 
     fill_small_run(page)
     page.fill("#set-lr", "1e9")

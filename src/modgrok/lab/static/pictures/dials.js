@@ -29,7 +29,7 @@ export function drawDials(canvas, { k, length, phases, n, m, right }) {
     context.setLineDash([]);
     context.fillStyle = css("muted");
     context.font = `12px ${css("sans")}`;
-    context.fillText(`φ${c + 1}`, ...point(c, starts, radius * 0.55));
+    context.fillText(`φ${c + 1}`, ...point(c, starts + 0.36, radius * 0.6)); // beside its line
     context.strokeStyle = c === 2 ? css("test") : frequencyColor(k, length);
     context.lineWidth = 4;
     context.lineCap = "round";
