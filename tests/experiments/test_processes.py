@@ -15,6 +15,7 @@ from modgrok.experiments import Store
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.trainer import train_stored
 
+pytestmark = pytest.mark.usefixtures("optimized")
 KILLS = 10
 DEVICES = 8
 
@@ -45,17 +46,18 @@ print(counter.steps, flush=True)
 """
 
 
-@pytest.fixture(scope="session")
-def start(tmp_path_factory):
-    """Starts a process that trains experiments into a store; processes share what they compile."""
-    compilations = tmp_path_factory.mktemp("compilations")
+@pytest.fixture(scope="module")
+def trained(optimized, lab, tmp_path_factory):
+    (run,) = train_stored([lab.small()], Store(tmp_path_factory.mktemp("trained")))
+    return run
+
+
+@pytest.fixture(scope="module")
+def start(optimized):
+    """Starts a process that trains experiments into a store."""
 
     def start(store, *experiments, devices=1):
-        environment = os.environ | {
-            "JAX_COMPILATION_CACHE_DIR": str(compilations),
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
-        }
+        environment = os.environ | {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
         arguments = [json.dumps(str(store.folder)), *(json.dumps(e.as_dict()) for e in experiments)]
         return subprocess.Popen(
             [sys.executable, "-c", PROGRAM, *arguments],

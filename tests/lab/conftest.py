@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -41,9 +40,6 @@ FLAGS = [
     "--disable-sync",
 ]
 expect = playwright.expect
-
-CACHE = tempfile.TemporaryDirectory(prefix="modgrok-")
-"""What one lab has compiled, the next need not."""
 
 PORT, TOKEN = 8642, "the-token"
 TINY = Experiment("n + m", 13, 64, fraction=0.7, lr=0.1, steps=30, evaluations=12, snapshots=5)
@@ -268,7 +264,7 @@ class LabProcess:
             [*command, "--port", str(port), "--store", str(folder)],
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONWARNINGS": "default", "MODGROK_CACHE": CACHE.name},
+            env=os.environ | {"PYTHONWARNINGS": "default"},
         )
         assert self.process.stderr is not None
         line = self.process.stderr.readline()

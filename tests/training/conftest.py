@@ -3,7 +3,6 @@
 Everything here is in double precision unless a test says otherwise, so that formulas agree to the last digits.
 """
 
-from functools import partial
 from types import SimpleNamespace
 
 import jax
@@ -25,11 +24,6 @@ PHI = {
     "tanh": jnp.tanh,
     "x^3": lambda x: x**3,
 }
-
-jit = partial(
-    jax.jit, compiler_options={"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-)
-"""For formulas, which are tested faster where the compiler does not try hard."""
 
 
 def program_with(architecture=None, modulus=5, arity=2, answers=None, **changes):
@@ -119,4 +113,4 @@ def _double_precision():
 def plain():
     """The functions of this file, by name."""
     functions = (program_with, random_task, random_weights, random_data, data_of, plain_loss, plain_mask)
-    return SimpleNamespace(**{function.__name__: function for function in functions}, jit=jit)
+    return SimpleNamespace(**{function.__name__: function for function in functions})

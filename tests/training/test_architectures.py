@@ -52,7 +52,7 @@ def test_platforms_blocks_and_precisions_agree(plain, network, monkeypatch):
 
     def gradient(weights, data, **changes):
         other = plain.program_with(network, **settings | changes)
-        step = plain.jit(partial(kernel_for(other).loss_and_gradient, other))
+        step = jax.jit(partial(kernel_for(other).loss_and_gradient, other))
         return step(weights, data.batch, None, None)
 
     whole = gradient(weights, data)
@@ -84,7 +84,7 @@ def test_the_gradient_is_a_finite_difference(plain, network):
     program = plain.program_with(network, signature=SIGNATURE, loss="stablemax")
     weights, direction = plain.random_weights(program), plain.random_weights(program, seed=1)
     _, _, data = plain.random_data(program)
-    loss = plain.jit(lambda w: kernel_for(program).loss_and_gradient(program, w, data.batch, None, None))
+    loss = jax.jit(lambda w: kernel_for(program).loss_and_gradient(program, w, data.batch, None, None))
     gradient = loss(weights)[1]
     sides = [jax.tree.map(lambda w, d, step=step: w + step * d, weights, direction) for step in (1e-6, -1e-6)]
     expected = (loss(sides[0])[0] - loss(sides[1])[0]) / 2e-6
@@ -99,7 +99,7 @@ def test_dropout_does_not_depend_on_blocks(plain, network, monkeypatch):
     def gradient():
         _, _, data = plain.random_data(program)
         noise = Noise(jax.random.key(1), jnp.asarray(0.5), data.batch.weight[0], None)
-        return plain.jit(partial(generic.KERNEL.loss_and_gradient, program))(weights, data.batch, None, noise)
+        return jax.jit(partial(generic.KERNEL.loss_and_gradient, program))(weights, data.batch, None, noise)
 
     whole = gradient()
     monkeypatch.setattr(program_module.Program, "blocks", lambda program, examples: (4, -(-examples // 4)))
@@ -144,7 +144,7 @@ def test_every_optimizer_takes_finite_steps(plain, name, optimizer, features):
             moved, _ = loop.advance(program, state, data, rates, seed, np.int32(0), np.int32(3), np.bool_(False))
             return state.weights, moved
 
-        before, state = plain.jit(three_steps)(jnp.arange(2, dtype=jnp.uint32))
+        before, state = jax.jit(three_steps)(jnp.arange(2, dtype=jnp.uint32))
     assert not state.frozen.any()
     for key, w in state.weights.items():
         assert np.isfinite(w).all(), key
@@ -160,7 +160,7 @@ def test_a_network_that_learns_predicts(plain):
     task, train, data = plain.random_data(program, fraction=0.9)
     rates = {key: np.asarray(value, "float64") for key, value in RATES.items()} | {"decoupled_decay": np.asarray(0.0)}
     state = loop.start_randomly(program, np.uint32(0), np.asarray(1.0), rates, data.batch)
-    advance = plain.jit(partial(loop.advance, program))
+    advance = jax.jit(partial(loop.advance, program))
     state, _ = advance(state, data, rates, np.uint32(0), np.int32(0), np.int32(100), np.bool_(False))
     network = Network(program.architecture, program.signature, jax.tree.map(np.asarray, state.weights))
     assert (outputs(network, grid(task.sizes)[train]).argmax(axis=1) == task.table.ravel()[train]).all()

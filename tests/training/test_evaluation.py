@@ -37,7 +37,7 @@ def random_weights(scale):
 
 def test_losses_and_accuracies_are_those_of_the_network(plain, program, data):
     weights = random_weights(5.0)
-    found = plain.jit(partial(evaluate, program))(weights, data)
+    found = jax.jit(partial(evaluate, program))(weights, data)
     network = as_numpy(Network(program.architecture, program.signature, weights), np.float64)
     inputs, answers = grid((11, 11)), TASK.table.reshape(-1)
     for name, chosen in (("train", TRAIN), ("test", TEST)):
@@ -50,7 +50,7 @@ def test_losses_and_accuracies_are_those_of_the_network(plain, program, data):
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_a_network_that_says_nothing_is_never_right(plain, program, data, value):
     """Equal outputs, and outputs that are no numbers, name no answer."""
-    found = plain.jit(partial(evaluate, program))(
+    found = jax.jit(partial(evaluate, program))(
         jax.tree.map(lambda w: jnp.full_like(w, value), random_weights(1.0)), data
     )
     assert (float(found["train_accuracy"]), float(found["test_accuracy"])) == (0, 0)
@@ -64,7 +64,7 @@ def test_logits_of_marks_are_no_answers(plain):
     data = jax.tree.map(jnp.asarray, run_data(program, TASK, examples, Room(len(TRAIN))))
     weights = dict(plain.random_weights(program))
     loud = weights | {"unembedding.weight": weights["unembedding.weight"].at[-1].multiply(100)}
-    found, louder = (plain.jit(partial(evaluate, program))(w, data) for w in (weights, loud))
+    found, louder = (jax.jit(partial(evaluate, program))(w, data) for w in (weights, loud))
     expected = score(
         as_numpy(Network(program.architecture, program.signature, weights)), grid((11, 11)), TASK.table.ravel()
     )

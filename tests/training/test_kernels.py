@@ -38,7 +38,7 @@ def test_gradient_is_the_derivative_of_the_loss(plain, case, monkeypatch):
     task, train, _ = plain.random_data(reference)
     weights = plain.random_weights(reference)
     inputs, answers = grid(task.sizes)[train], task.table.ravel()[train]
-    expected = plain.jit(jax.value_and_grad(lambda w: plain.plain_loss(reference, w, inputs, answers)))(weights)
+    expected = jax.jit(jax.value_and_grad(lambda w: plain.plain_loss(reference, w, inputs, answers)))(weights)
 
     def check(extra_rows=0, **changes):
         program = plain.program_with(**case, **changes)
@@ -81,7 +81,7 @@ def test_the_kernel_agrees_with_the_generic_step(plain, changes, seed, rate):
     if rate is not None:
         noise = Noise(jax.random.key(seed), jnp.asarray(rate, program.dtype), data.batch.weight[0], None)
     mine, theirs = (
-        plain.jit(partial(kernel.loss_and_gradient, program))(weights, data.batch, None, noise)
+        jax.jit(partial(kernel.loss_and_gradient, program))(weights, data.batch, None, noise)
         for kernel in (kernel_for(program), generic.KERNEL)
     )
     assert kernel_for(program) is not generic.KERNEL
@@ -93,14 +93,17 @@ def assert_close(found, expected, tolerance=1e-11):
     (loss, gradient), (expected_loss, expected) = found, expected
     np.testing.assert_allclose(loss, expected_loss, rtol=tolerance)
     assert gradient.keys() == expected.keys()
+    largest = {name: np.abs(expected[name]).max() for name in expected}
     for name in expected:
         assert gradient[name].dtype == expected[name].dtype
-        largest = np.abs(expected[name]).max()
-        np.testing.assert_allclose(gradient[name], expected[name], rtol=tolerance, atol=tolerance * largest)
+        # Where batch norm makes a gradient vanish, only the rounding of the others is left.
+        rounding = 10 * np.finfo(expected[name].dtype).eps * max(largest.values())
+        atol = max(tolerance * largest[name], rounding)
+        np.testing.assert_allclose(gradient[name], expected[name], rtol=tolerance, atol=atol)
 
 
 def fast(plain, program, *values):
-    return plain.jit(partial(kernel_for(program).loss_and_gradient, program))(*values)
+    return jax.jit(partial(kernel_for(program).loss_and_gradient, program))(*values)
 
 
 def four_blocks(program, examples):
@@ -132,7 +135,7 @@ def test_dropout_is_a_mask_on_the_hidden_units(plain, platform, width):
 
     weights = plain.random_weights(program)
     inputs, answers = grid(task.sizes)[train], task.table.ravel()[train]
-    expected = plain.jit(jax.value_and_grad(lambda w: plain.plain_loss(program, w, inputs, answers, mask)))(weights)
+    expected = jax.jit(jax.value_and_grad(lambda w: plain.plain_loss(program, w, inputs, answers, mask)))(weights)
     assert_close(fast(plain, program, weights, data.batch, None, noise), expected)
 
 

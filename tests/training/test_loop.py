@@ -40,7 +40,7 @@ def test_every_epoch_sees_every_example_once_in_a_new_order(plain):
     _, train, data = plain.random_data(program)  # 15 examples: batches of 4, 4, 4 and 3
     key = jax.random.key(0)
     order, epochs = jnp.arange(len(train), dtype=jnp.int32), []
-    draw = plain.jit(partial(loop._minibatch, 4))
+    draw = jax.jit(partial(loop._minibatch, 4))
     for epoch in range(3):
         seen = []
         for number in range(4):
@@ -74,8 +74,8 @@ def test_weight_noise_moves_the_gradient_and_not_the_weights(plain):
 
 
 def run_steps(plain, program, data, its_rates, weights, count):
-    state = plain.jit(partial(loop.start, program))(weights, its_rates, data.batch)
-    advance = plain.jit(partial(loop.advance, program))
+    state = jax.jit(partial(loop.start, program))(weights, its_rates, data.batch)
+    advance = jax.jit(partial(loop.advance, program))
     return advance(state, data, its_rates, np.uint32(0), np.int32(0), np.int32(count), np.bool_(False))[0]
 
 
@@ -83,8 +83,8 @@ def test_steps_are_the_same_however_they_are_cut(plain):
     program = plain.program_with(batch_size=4, features=DROPOUT, scaling="adam")
     _, _, data = plain.random_data(program)
     its_rates = rates(dropout=0.3)
-    state = plain.jit(partial(loop.start, program))(plain.random_weights(program), its_rates, data.batch)
-    advance = plain.jit(partial(loop.advance, program))
+    state = jax.jit(partial(loop.start, program))(plain.random_weights(program), its_rates, data.batch)
+    advance = jax.jit(partial(loop.advance, program))
 
     def to(state, cuts):
         for begin, end in pairwise(cuts):
@@ -136,7 +136,7 @@ def test_measurements_are_those_of_the_network(plain, changes):
     program = with_measures(plain.program_with(**changes))
     task, train, data = plain.random_data(program)
     weights = plain.random_weights(program)
-    measured = plain.jit(partial(evaluate, program))(weights, data)
+    measured = jax.jit(partial(evaluate, program))(weights, data)
     network = as_numpy(Network(program.architecture, program.signature, settle(program, weights, data)))
     inputs, answers = grid(task.sizes), task.table.ravel()
     test = np.setdiff1d(np.arange(len(answers)), train)
@@ -146,7 +146,7 @@ def test_measurements_are_those_of_the_network(plain, changes):
         assert measured[f"{name}_accuracy"] == pytest.approx(expected.accuracy, rel=1e-12)
     assert measured["norm_in"] == pytest.approx(np.linalg.norm(network.w_in))
     assert measured["norm_out"] == pytest.approx(np.linalg.norm(network.w_out))
-    gradient = plain.jit(jax.grad(lambda w: plain.plain_loss(program, w, inputs[train], answers[train])))(weights)
+    gradient = jax.jit(jax.grad(lambda w: plain.plain_loss(program, w, inputs[train], answers[train])))(weights)
     assert measured["gradient_in"] == pytest.approx(np.linalg.norm(gradient["columns"]))
     assert measured["gradient_out"] == pytest.approx(np.linalg.norm(gradient["readout"]))
     assert tuple(sorted(measured)) == tuple(sorted(recorded_names(program)))
@@ -160,7 +160,7 @@ def test_a_dead_network_is_measured_without_nan_in_its_losses(plain):
     program = with_measures(plain.program_with())
     _, _, data = plain.random_data(program)
     zero = jax.tree.map(jnp.zeros_like, plain.random_weights(program))
-    measured = plain.jit(partial(evaluate, program))(zero, data)
+    measured = jax.jit(partial(evaluate, program))(zero, data)
     assert np.isnan(measured["ipr"])
     assert all(np.isfinite(value) for name, value in measured.items() if "ipr" not in name)
 
@@ -186,13 +186,13 @@ def test_a_mapped_batch_is_its_runs_within_rounding(plain):
         data = [run_data(program, task, examples(task, train), room) for train in trains]
         its_rates = [rates("float32", lr=0.01 * (1 + i), decoupled_decay=0.1 * i) for i in range(4)]
         seeds = [np.uint32(i) for i in range(4)]
-        begin = plain.jit(partial(loop.start_randomly, program))
+        begin = jax.jit(partial(loop.start_randomly, program))
         states = [begin(seeds[i], np.float32(1 + i), its_rates[i], data[i].batch) for i in range(4)]
         runs = list(zip(states, data, its_rates, seeds, strict=True))
 
         when = (np.int32(0), np.int32(20), np.bool_(True))
-        alone = plain.jit(partial(loop.advance, program))
-        mapped = plain.jit(jax.vmap(partial(loop.advance, program), in_axes=(0,) * 4 + (None,) * 3))
+        alone = jax.jit(partial(loop.advance, program))
+        mapped = jax.jit(jax.vmap(partial(loop.advance, program), in_axes=(0,) * 4 + (None,) * 3))
         together = unstack(mapped(*stack(runs, program, (jax.devices()[0],)), *when), range(4), 4)
         for run, in_batch in zip(runs, together, strict=True):
             for one, other in zip(jax.tree.leaves(alone(*run, *when)), jax.tree.leaves(in_batch), strict=True):

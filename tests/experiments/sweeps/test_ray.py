@@ -32,6 +32,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 pytestmark = [
     pytest.mark.xdist_group("ray"),
     pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("optimized"),
 ]
 
 BASE = Experiment("n + m", 11, width=16, fraction=0.7, lr=0.01, evaluations=10, snapshots=2)
@@ -63,7 +64,7 @@ class Acting(Observer):
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def cluster(optimized: None) -> Iterator[Any]:
     found = Cluster(
         initialize_head=True,
         connect=True,
@@ -75,7 +76,7 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def reference(optimized: None, tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store(tmp_path_factory.mktemp("reference"))
     train(sweep(STEPS), store, LocalEngine())
     return store

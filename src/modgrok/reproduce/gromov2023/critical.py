@@ -14,20 +14,21 @@ from modgrok.reproduce.gromov2023.tuning import ADAMW_DECAY, trial_run
 from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import count, number
 
-SMALL_RATE = 0.1
-"""Of Adam and AdamW beside the rate at which they are fastest, in units of it."""
+ADAM_RATES, ADAMW_RATES = (0.1, 1.0, 5.0), (0.1, 1.0)
+"""In units of the rate from which they are searched. Adam's fastest rates with few data are the largest."""
 EVALUATIONS = 200
 POINTS = 25
 """Budgets at which the curves of the figure are computed."""
 
 
 def contestants(profile: Profile) -> dict[str, dict[str, Any]]:
-    """Gradient descent, and Adam without and with weight decay at a small and at a large rate."""
+    """Gradient descent, and Adam without and with weight decay at small and at large rates."""
     large = profile.search.adaptive
     rate = profile.search.descent * natural_unit(profile.sweep_modulus, profile.sweep_width)
     found: dict[str, dict[str, Any]] = {"GD": {"optimizer": "gd", "lr": float(f"{rate:.4g}")}}
-    for lr in (SMALL_RATE * large, large):
+    for lr in (rate * large for rate in ADAM_RATES):
         found[f"Adam, rate {number(lr)}"] = {"optimizer": "adam", "lr": lr}
+    for lr in (rate * large for rate in ADAMW_RATES):
         found[f"AdamW, rate {number(lr)}"] = {"optimizer": "adamw", "lr": lr, "weight_decay": ADAMW_DECAY}
     return found
 
@@ -127,7 +128,7 @@ STUDY = Study(
     "critical",
     "Critical fraction against budget",
     "The share of the table with which half of the runs grok within T steps, for plain gradient descent, Adam without "
-    "and AdamW with weight decay at a small and at a large rate, each trained to the last of these budgets.",
+    "and AdamW with weight decay at small and at large rates, each trained to the last of these budgets.",
     numbers,
     experiments,
     draw,

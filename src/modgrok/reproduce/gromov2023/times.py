@@ -32,12 +32,12 @@ def summary(cells: Sequence[Times]) -> dict[str, list[Value]]:
 
 
 def best_trial(cells: Sequence[Times]) -> int | None:
-    """Which trial has the smallest median time, by the number of seeds that grok where medians tie; None where no run
-    of any trial groks."""
+    """Which trial has the smallest median time among those in which most seeds grok; None where no run of any trial
+    groks."""
 
-    def order(trial: int) -> tuple[float, int]:
+    def order(trial: int) -> tuple[int, float]:
         middle = median_time(cells[trial])
-        return math.inf if middle is None else middle, sum(time is None for time in cells[trial])
+        return sum(time is None for time in cells[trial]), math.inf if middle is None else middle
 
     if all(time is None for cell in cells for time in cell):
         return None

@@ -2,8 +2,8 @@
 
 The search is a grid around a stated start: rates × strengths where there is a regularizer, as many rates where the rate
 is all there is to choose. All trials have the same steps, fractions and seeds. At every α a contestant stands with the
-trial that is fastest there; it is chosen by the other seeds than the one whose time is taken, so that nobody gains by
-choosing among chances. Whether a seed groks at all is asked of all its trials, equally many for everyone: the fastest
+trial that is fastest there among those in which most seeds grok; it is chosen by the other seeds than the one whose
+time is taken, so that nobody gains by choosing among chances. Whether a seed groks at all is asked of all its trials, equally many for everyone: the fastest
 rate is often the last stable one, and a run that it loses does not say that the data were too few.
 """
 
@@ -37,7 +37,8 @@ GD_DECAY = 1e-9
 """Weight decay from which gradient descent is searched, in units of 1/((p/97)³ (N/500)): ten times more kills the
 weights."""
 ADAMW_DECAY = 0.05
-DROPOUT = 0.2
+DROPOUT, DROPOUT_RATE = 0.4, 2.0
+"""Strength and rate from which dropout is searched, the rate in units of the one without."""
 BATCH_NORM_RATE = 2.0
 """Rate with batch norm in units of the rate without divided by p: normalized preactivations are √p larger."""
 MOMENTUM = 0.9
@@ -92,7 +93,7 @@ def contestants(profile: Profile) -> dict[str, Contestant]:
         "momentum + weight decay": Contestant("momentum", rate, "weight_decay", decay),
         "Adam": Contestant("adam", search.adaptive),
         "AdamW": Contestant("adamw", search.adaptive, "weight_decay", ADAMW_DECAY),
-        "GD + dropout": Contestant("gd", rate, "dropout", DROPOUT, DROPOUT_RATIO),
+        "GD + dropout": Contestant("gd", DROPOUT_RATE * rate, "dropout", DROPOUT, DROPOUT_RATIO),
         "GD + batch norm": Contestant("gd", BATCH_NORM_RATE * rate / p, always={"batch_norm": True}),
     }
 
@@ -122,8 +123,12 @@ def experiments(profile: Profile) -> Tree:
 
 def numbers(profile: Profile, runs: Tree) -> Numbers:
     """Grokking times of all trials (null: not within the steps), and of every contestant at its best."""
-    times = results(runs, "grokked_at")
     tried = {name: one.trials(profile.search) for name, one in contestants(profile).items()}
+    return compared(profile, tried, results(runs, "grokked_at"))
+
+
+def compared(profile: Profile, tried: dict[str, list[dict[str, Any]]], times: dict[str, Any]) -> Numbers:
+    """What the times of all trials come to."""
     tuned = {name: [tuned_times(cells) for cells in by_fraction(trials)] for name, trials in times.items()}
     first = {name: [first_times(cells) for cells in by_fraction(trials)] for name, trials in times.items()}
     budgets = profile.search.budgets(profile.search.steps)

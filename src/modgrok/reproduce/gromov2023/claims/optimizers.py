@@ -59,6 +59,11 @@ def _searched(n: Numbers, names: tuple[str, ...]) -> dict[str, str]:
     }
 
 
+def _best_rates(n: Numbers, name: str) -> str:
+    chosen = zip(n["fractions"], n["chosen"][name], strict=True)
+    return ", ".join(f"{number(n['settings'][name][i]['lr'])} at α = {a}" for a, i in chosen if i is not None)
+
+
 @claim(
     "4.1 (Fig. 3a)",
     f"each at its best, momentum takes at most 1/{MAJOR} of GD's median steps at every α where both grok; a remark "
@@ -143,7 +148,9 @@ def adaptive_fraction(n: Numbers) -> Verdict:
         lower[-1],
         "Each at its best, Adam needs less data than plain GD, without any weight decay.",
         "Each at its best, Adam without weight decay does not clearly need less data than plain GD.",
-        _critical(n, ("GD", "Adam", "AdamW")) | _searched(n, ("GD", "Adam", "AdamW")),
+        _critical(n, ("GD", "Adam", "AdamW"))
+        | {"best rates of Adam, from little data to much": _best_rates(n, "Adam")}
+        | _searched(n, ("GD", "Adam", "AdamW")),
         not all(lower) and "Not within the smaller budgets.",
     )
 
