@@ -16,7 +16,7 @@ from modgrok.experiments.programs import program_of
 from modgrok.experiments.trainer import train_stored
 
 pytestmark = pytest.mark.usefixtures("optimized")
-KILLS = 10
+KILLS = 6
 DEVICES = 8
 
 PROGRAM = """
@@ -155,7 +155,7 @@ def test_two_devices_that_share_a_run_do_not_change_a_bit(lab, store, start):
     """Large enough for several blocks; alone it is shared, in a batch each device has a run of its own."""
     large = [
         lab.small(modulus=modulus, width=width, dropout=dropout, seed=seed, steps=20, evaluations=4)
-        for modulus, width, dropout in ((97, 500, 0.0), (31, 800, 0.2), (23, 500, 0.0))
+        for modulus, width, dropout in ((97, 500, 0.0), (31, 800, 0.2))
         for seed in (0, 1)
     ]
     assert (
@@ -167,7 +167,7 @@ def test_two_devices_that_share_a_run_do_not_change_a_bit(lab, store, start):
     wait_for(start(store, *large, devices=2))
     for devices in (1, 2):
         alone = Store(store.folder.parent / f"alone on {devices}")
-        wait_for(start(alone, *large[::2], devices=devices))  # of three shapes, so that none shares its batch
+        wait_for(start(alone, *large[::2], devices=devices))  # of two shapes, so that none shares its batch
         for experiment in large[::2]:
             lab.assert_same(alone.find(experiment.resolve().id), store.find(experiment.resolve().id))
 

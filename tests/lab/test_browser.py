@@ -179,6 +179,8 @@ def test_a_reload_and_a_second_tab_show_the_same(watched: Any, lab: Any, store: 
     page.click("#theme")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.locator("#sweep").scroll_into_view_if_needed()
+    expect(page.locator("#sweep-map thead")).to_contain_text("fraction")
+    expect(page.locator("#sweep select[aria-label=Outcome]")).to_have_value("grokked_at")
     page.locator("#sweep-map td button").first.click()
     expect(page.locator("#run-title")).to_have_text("n·m mod 11")
 
@@ -236,6 +238,7 @@ def test_a_run_is_forked_and_one_that_dies_says_so(watched: Any, lab: Any, store
     expect(page.locator("#run-status.finished")).to_be_visible(timeout=60_000)
     assert f"{run}@0" in {r.experiment.parent for r in store}
     expect(page.locator("#times")).to_contain_text("Forked at step 0.")
+    expect(page.locator("#curves .legend")).to_contain_text("before the fork")
 
     fill_small_run(page)
     page.fill("#set-lr", "1e9")

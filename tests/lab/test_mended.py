@@ -132,6 +132,7 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(
         page.keyboard.press("Home")
         expect(page.locator("#step")).to_have_text("step 0")
     page.evaluate(f"location.hash = 'run={runs['embedding']}'")
+    page.locator("#embedding").scroll_into_view_if_needed()
     expect(page.locator("#embedding .sentence")).to_contain_text("of the power")
     assert page.locator("#curves select option", has_text="rqi").count() == 1
     page.evaluate(f"location.hash = 'run={runs['integers']}'")
@@ -235,6 +236,11 @@ def test_a_link_pasted_into_the_open_tab_is_followed(open_lab: Any, runs: dict[s
     expect(page.locator("#run-title")).to_have_text("n + m mod 13")
     expect(page.locator("#step")).to_have_text("step 0")
     expect(page.locator('.choice [data-value="margin"]')).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#set-task")).to_have_value("n+m")
+    page.evaluate(f"history.replaceState(null, '', '#run={runs['product']}')")
+    page.reload()  # The form says what it said; a link that is followed fills it.
+    expect(page.locator("#run-title")).to_have_text("n·m mod 11")
+    expect(page.locator("#set-task")).to_have_value("n+m")
 
 
 def test_comparisons_are_named_by_what_differs_and_a_sixth_is_refused(open_lab: Any, runs: dict[str, str]) -> None:
@@ -254,6 +260,7 @@ def test_comparisons_are_named_by_what_differs_and_a_sixth_is_refused(open_lab: 
         page.locator(f"#{panel}").scroll_into_view_if_needed()
         legend = page.locator(f"#{panel} .legend")
         expect(legend).to_contain_text("seed 1")
+        expect(legend).not_to_contain_text("record")
         assert not re.search("[0-9a-f]{12}", legend.inner_text())
         keys = legend.locator("i.dashed").evaluate_all("keys => keys.map((key) => key.style.getPropertyValue('--key'))")
         assert len(set(keys)) >= 5

@@ -59,6 +59,11 @@ def test_what_the_story_claims_is_so() -> None:
     assert MEASURED["waves_only"][MEASURED["step"] >= EARLY].min() > 0.88, "there all along"
     assert at("spread", 0) > 2
     assert at("spread", MEMORIZED) < 0.4, "phases agree long before the table flips"
+    waves = neuron_waves(network_at(-1), ADDITION.structure.coordinate)
+    clear = waves.explained > HEADER["pure"]
+    assert circular_spread(waves.residual[clear]).deviation < at("spread", MEMORIZED), "clear waves agree still better"
+    assert circular_spread(waves.residual[~clear]).deviation > 2 * at("spread", MEMORIZED), "the others drift apart"
+    assert len({pow(2, exponent, P) for exponent in range(P - 1)}) == P - 1, "all but 0 are powers of 2"
     assert at("pure", MEMORIZED) == 0
     assert at("explained", END) > 4 * at("explained", MEMORIZED), "what goes on unseen is a clearing-away"
     assert 0.5 < at("pure", END) < 0.95, "most neurons are waves at the end, the others never cleared up"
@@ -202,6 +207,7 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "trainEarly": share(at("train_accuracy", EARLY)),
         "spreadStart": f"{at('spread', 0):.2f}",
         "spreadMemorized": f"{at('spread', MEMORIZED):.2f}",
+        "spreadPure": f"{circular_spread(last_waves.residual[last_waves.explained > HEADER['pure']]).deviation:.2f}",
         "explainedMemorized": share(at("explained", MEMORIZED)),
         "explainedEnd": share(at("explained", END)),
         "flipStart": SILENCE,
@@ -308,6 +314,7 @@ def test_the_reader_can_touch_it(reader: Any) -> None:
     page.locator("#watch").scroll_into_view_if_needed()
     box = page.locator("#watch canvas.cells").bounding_box()
     page.locator("#watch canvas.cells").click(position={"x": box["width"] * 2.5 / P, "y": box["width"] * 3.5 / P})
+    expect(page.locator("#watch .edged")).to_contain_text(str(P - 1))
     expect(page.locator("#watch .reply")).to_contain_text("3 + 2 = ?")
     page.locator('#watch input[type="range"]').fill("1000")
     expect(page.locator("#watch .score .test")).to_contain_text("100")

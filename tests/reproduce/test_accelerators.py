@@ -4,7 +4,7 @@ from typing import Any
 
 from modgrok.reproduce.accelerators import PAPER, claims
 from modgrok.reproduce.accelerators.profile import BASELINE, CONTESTANTS, FULL, QUICK, TINY
-from modgrok.reproduce.accelerators.studies import judge_trials, middle
+from modgrok.reproduce.accelerators.studies import judge_trials
 
 
 def test_every_contestant_has_the_same_search() -> None:
@@ -23,8 +23,6 @@ def test_one_seed_chooses_and_the_others_are_compared() -> None:
     assert (found["lr"], found["times"]) == (0.2, [900])
     never = judge_trials(trials, [[(None, 0.3), (1, 1.0)], [(None, 0.2), (2, 1.0)]])
     assert never["lr"] == 0.1
-    assert middle([10, None, 30]) == 30
-    assert middle([10, None, None]) is None
 
 
 def made_up(**times: list[int | None]) -> tuple[dict[str, Any], ...]:

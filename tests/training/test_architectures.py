@@ -20,7 +20,7 @@ from modgrok.training.optimizers import OPTIMIZERS
 NETWORKS = {
     "mlp": MLP(7, 2, "tanh"),
     "embedding-mlp": EmbeddingMLP(7, embedding=3),
-    "transformer": Transformer(8, 2, 2, 6, layer_norm="pre"),
+    "transformer": Transformer(8, 1, 2, 6, layer_norm="pre"),
 }
 SIGNATURE = Signature((4, 3), 5)
 RATES = {

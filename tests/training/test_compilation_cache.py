@@ -24,6 +24,7 @@ print("hit" if "/jax/compilation_cache/cache_hits" in seen else "missed")
 @pytest.fixture(autouse=True)
 def _fresh():
     before = jax.config.jax_compilation_cache_dir, jax.config.jax_persistent_cache_min_compile_time_secs
+    jax.config.update("jax_compilation_cache_dir", None)
     enable_cache.cache_clear()
     yield
     enable_cache.cache_clear()

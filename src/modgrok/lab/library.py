@@ -33,7 +33,10 @@ UNREADABLE = (ModgrokError, ArithmeticError, LookupError, OSError, RecursionErro
 """What reading a damaged run may raise."""
 FRAMED = {"answers", "weights", "embedding"}
 """Panels that draw frames."""
-SUMMARY = ("task", "modulus", "network", "width", "fraction", "examples", "optimizer", "activation", "seed", "parent")
+SUMMARY = (
+    *("task", "modulus", "network", "width", "fraction", "examples"),
+    *("optimizer", "lr", "activation", "seed", "parent"),
+)
 
 
 class Library:

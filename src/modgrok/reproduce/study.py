@@ -1,6 +1,7 @@
 """A study: runs to train, and the numbers that figures and claims read from them."""
 
 import math
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -12,6 +13,8 @@ from modgrok.text import Value
 
 Numbers = dict[str, Any]
 """JSON values: whatever a figure draws and a claim judges, so that both can be redone without the runs."""
+Times = Sequence[Value]
+"""Grokking steps of seeds, None for those that did not grok."""
 Tree = Any
 """Lists and dicts of lists and dicts …, with experiments or their runs at the ends."""
 
@@ -77,6 +80,12 @@ def rounded(value: Any, digits: int = 5) -> Any:
     if isinstance(value, (float, np.floating)):
         return float(f"{float(value):.{digits}g}") if math.isfinite(value) else None
     return value
+
+
+def median_time(times: Times) -> float | None:
+    """Median over all seeds, of which those that did not grok took forever; None where that is the median."""
+    middle = statistics.median(math.inf if time is None else time for time in times)
+    return None if math.isinf(middle) else float(middle)
 
 
 def mean(values: Sequence[Value]) -> float:

@@ -93,7 +93,7 @@ export class StepChart {
     context.textAlign = "left";
     context.textBaseline = "bottom";
     context.fillStyle = css("muted");
-    context.fillText(track.title, left, top - 4);
+    context.fillText(track.title, left + 4, top - 4);
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (const [value, text] of ticks) {

@@ -1,4 +1,4 @@
-// Colours of the theme and colour-blind-safe maps: blue–orange around zero, dark blue to yellow for sizes.
+// Colors of the theme and color-blind-safe maps: blue–orange around zero, dark blue to yellow for sizes.
 
 const cache = new Map();
 
@@ -44,7 +44,7 @@ export function sample(name, t) {
   return `rgb(${mix(ANCHORS[name + (dark() ? "Dark" : "Light")], t).join(" ")})`;
 }
 
-// A frequency's colour: the same in every panel, far from the background at both ends.
+// A frequency's color: the same in every panel, far from the background at both ends.
 const FREQUENCY = {
   light: ["#1b2f5b", "#2f6690", "#3f9c9c", "#8aa83c", "#d99a2b", "#c2611a", "#8c2f39"],
   dark: ["#8fa9f0", "#6fb1e6", "#5cc4bd", "#b3cc62", "#f2c14e", "#f0943f", "#ef7f86"],

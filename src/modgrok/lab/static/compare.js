@@ -5,7 +5,8 @@ import { state } from "lab/store.js";
 
 const COLORS = ["#7b6ca8", "#4d8f63", "#b0546a", "#8a7a3a", "#6f7b86"];
 export const DASHES = [[6, 4], [2, 3], [9, 3, 2, 3], [1, 3], [12, 4]];
-const NAMES = { fraction: "α", width: "N", modulus: "p", lr: "rate", weight_decay: "decay", task: "" };
+const FIRST = ["task", "modulus", "network", "fraction", "optimizer", "lr", "width", "seed"]; // told before all others
+const NAMES = { fraction: "α", width: "N", modulus: "p", lr: "rate", weight_decay: "decay", task: "", network: "" };
 const SILENT = new Set(["evaluations", "snapshots", "parent", "until", "steps", "batch_size", "momentum", "decoupled", "split_seed"]);
 
 const write = (name, value) => {
@@ -15,7 +16,9 @@ const write = (name, value) => {
 
 // What sets a run apart from the open one, in a few words.
 export function labelOf(other, open = state.run) {
-  const differing = Object.keys(other.settings).filter((name) => other.settings[name] !== open.settings[name]);
+  const same = (name) => JSON.stringify(other.settings[name] ?? null) === JSON.stringify(open.settings[name] ?? null);
+  const rank = (name) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+  const differing = Object.keys(other.settings).filter((name) => !same(name)).sort((a, b) => rank(a) - rank(b));
   const told = differing.filter((name) => !SILENT.has(name));
   const words = (told.length ? told : differing).slice(0, 3).map((name) => write(name, other.settings[name]));
   return words.join(", ") || "the same settings";

@@ -9,6 +9,7 @@ import { emit, on, state } from "lab/store.js";
 
 const PAUSE = 250;
 const AROUND = 18; // letters shown on either side of a mistake
+const FEW = 4; // functions of a sum that are spelt out even where they are 0
 
 let checked = null;
 let parent = "";
@@ -125,7 +126,9 @@ function verdict({ structure, reason, forms, witnesses }) {
   const names = [];
   if ("waves" in forms) names.push("random phases");
   if ("exact" in forms) names.push(`exact with ${forms.exact} neurons`);
-  const spelt = Object.entries(witnesses).map(([head, text]) => `${head} = ${text}`).join(", ");
+  const all = Object.entries(witnesses);
+  const told = all.length > FEW ? all.filter(([, text]) => text !== "0") : all;
+  const spelt = told.map(([head, text]) => `${head} = ${text}`).concat(told.length < all.length ? "the others 0" : []).join(", ");
   return [
     make("b", {}, { none: "No structure", unknown: "Structure unknown" }[structure] ?? structure.replaceAll("_", " ")),
     ["none", "unknown"].includes(structure) ? `: ${reason}` : spelt ? `: ${spelt}. ` : ". ",

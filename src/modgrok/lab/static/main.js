@@ -132,9 +132,14 @@ async function begin() {
   listen();
   const run = wanted.run ?? training.run;
   if (run) await open(run, { step: wanted.step, tries: training.run === run ? 40 : 1 });
-  if (state.run && !kept) fillFromRun(state.run);
+  if (state.run && (!kept || (wanted.run && followed()))) fillFromRun(state.run);
   for (const other of wanted.compared) await setCompared(other, true);
   emit("training");
+}
+
+// Whether a link led here, and neither a reload nor the way back, on which the form says what it said.
+function followed() {
+  return performance.getEntriesByType("navigation")[0]?.type === "navigate";
 }
 
 on("open", async (run) => {
@@ -146,7 +151,9 @@ addEventListener("hashchange", async () => {
   const wanted = readAddress();
   emit("view", state.view);
   for (const other of [...state.compared.keys()]) if (!wanted.compared.includes(other)) state.compared.delete(other);
+  const other = wanted.run && wanted.run !== state.run?.run;
   if (wanted.run) await open(wanted.run, { step: wanted.step });
+  if (other && state.run?.run === wanted.run) fillFromRun(state.run);
   for (const other of wanted.compared) await setCompared(other, true);
 });
 on("training-asked", (run) => {

@@ -1,10 +1,11 @@
 // The drawer of runs: everything in the store, to be opened or drawn beside the open run.
 
-import { byId, grouped, make, percent, pretty } from "lab/dom.js";
+import { byId, grouped, make, number, percent, pretty } from "lab/dom.js";
 import { source } from "lab/source.js";
 import { emit, state } from "lab/store.js";
 
 const COMPARED = 5;
+const HEADS = ["run", "function", "p", "network", "N", "α", "optimizer", "rate", "seed", "status", "grokked", "test", "compare"];
 
 export async function openDrawer() {
   const drawer = byId("runs");
@@ -30,7 +31,6 @@ export async function openDrawer() {
     const fits = (run) => words.every((word) => describe(run).includes(word));
     list.replaceChildren(...found.runs.filter(fits).map(row));
   };
-  const heads = ["run", "function", "p", "network", "N", "α", "optimizer", "status", "grokked", "test", "compare"];
   drawer.replaceChildren(
     make(
       "header",
@@ -50,7 +50,7 @@ export async function openDrawer() {
       make(
         "table",
         {},
-        make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))),
+        make("thead", {}, make("tr", {}, ...HEADS.map((text) => make("th", { scope: "col" }, text)))),
         list,
       ),
     ),
@@ -81,7 +81,7 @@ function row(run) {
     "tr",
     {},
     make("td", {}, run.run),
-    make("td", { colspan: 10 }, `damaged: ${run.reason}`),
+    make("td", { colspan: HEADS.length - 1 }, `damaged: ${run.reason}`),
   );
   const open = make(
     "button",
@@ -98,6 +98,8 @@ function row(run) {
     run.width,
     run.examples == null ? run.fraction : `${grouped(run.examples)} ex.`,
     run.optimizer,
+    typeof run.lr === "number" ? number(run.lr) : run.lr,
+    run.seed,
     run.parent ? `${run.status}, fork` : run.status,
     grouped(run.grokked_at),
     percent(run.test_accuracy, 0),

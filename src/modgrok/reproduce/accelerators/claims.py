@@ -3,9 +3,9 @@
 from typing import Any
 
 from modgrok.reproduce.accelerators.profile import BASELINE
-from modgrok.reproduce.accelerators.studies import TITLES, middle
+from modgrok.reproduce.accelerators.studies import TITLES
 from modgrok.reproduce.claim import Verdict, claim, decide, not_run
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.study import Numbers, median_time
 from modgrok.text import NONE, number, spread
 
 ALL = tuple(TITLES)
@@ -16,7 +16,7 @@ FASTER = 0.8
 def _ratio(n: Numbers, name: str) -> float | None:
     """Median steps in units of the baseline's: none where the contestant never gets there, 0 where only the baseline
     does not."""
-    own, base = (middle(n["contestants"][one]["times"]) for one in (name, BASELINE))
+    own, base = (median_time(n["contestants"][one]["times"]) for one in (name, BASELINE))
     return None if own is None else 0.0 if base is None else own / base
 
 

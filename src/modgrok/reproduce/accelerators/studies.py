@@ -9,7 +9,7 @@ import numpy as np
 from modgrok.palette import BLUE, EMPTY, GRAY, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.accelerators.profile import BASELINE, KNOWN, Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.study import Numbers, Study, Tree, median_time, results
 from modgrok.text import count, number, percent
 
 TITLES = {"figN": "n + m", "figP": "n · m", "figG": "The symmetric group"}
@@ -45,12 +45,6 @@ def judge_trials(trials: list[tuple[float, float]], found: list[list[tuple[int |
     }
 
 
-def middle(times: list[int | None]) -> float | None:
-    """The median over seeds, those that never get there last; None where that is one of them."""
-    value = float(np.median([np.inf if time is None else time for time in times]))
-    return value if np.isfinite(value) else None
-
-
 def draw(n: Numbers) -> Any:
     figure, panels = style.grid(1, 1, style.PAGE, 2.9)
     panel, names = panels[0, 0], list(n["contestants"])
@@ -65,7 +59,7 @@ def draw(n: Numbers) -> Any:
         text = f"rate {number(found['lr'])}, decay {number(found['decay'])}"
         text += f"; {missing} of {len(found['times'])} seeds never" if missing else ""
         panel.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), fontsize=6.5, va="center", color=GRAY)
-    base = middle(n["contestants"][BASELINE]["times"])
+    base = median_time(n["contestants"][BASELINE]["times"])
     style.mark(panel, base, f"tuned {BASELINE}")
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.5)

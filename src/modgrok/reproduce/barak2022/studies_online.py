@@ -8,7 +8,7 @@ from modgrok.experiments import Run
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.study import Numbers, Study, Tree, median_time, results
 from modgrok.text import number
 
 K = 3
@@ -58,7 +58,7 @@ def times(profile: Profile, runs: Tree) -> Numbers:
     found = {}
     for k, sizes in runs.items():
         cells = results(sizes, "grokked_at")
-        medians = {n: _median(cell) for n, cell in cells.items()}
+        medians = {n: median_time(cell) for n, cell in cells.items()}
         known = [(n, time) for n, time in medians.items() if time is not None]
         slope = _slope(known) if len(known) > 1 else None
         found[k] = {"times": cells, "median": medians, "exponent": slope}
@@ -68,11 +68,6 @@ def times(profile: Profile, runs: Tree) -> Numbers:
 def _slope(points: list[tuple[int, float]]) -> float:
     n, time = np.log(np.array(points, dtype=float)).T
     return float(np.polyfit(n, time, 1)[0])
-
-
-def _median(times: list[int | None]) -> float | None:
-    known = [time for time in times if time is not None]
-    return float(np.median(known)) if 2 * len(known) > len(times) else None
 
 
 def histogram(profile: Profile, runs: list[Run]) -> Numbers:

@@ -1,24 +1,16 @@
 """Grokking times of several seeds: their median, the best of several trials, and curves of them."""
 
 import math
-import statistics
 from collections.abc import Sequence
 from typing import Any
 
 from modgrok.palette import GRAY, MARKERS, SERIES
+from modgrok.reproduce.study import Times, median_time
 from modgrok.text import Value, number
 
-Times = Sequence[Value]
-"""Grokking steps of seeds, None for those that did not grok."""
 LINES = ("-", "--", ":", "-.")
 TOP, ROW = 0.985, 0.03
 """Height of the first row of crosses, and from one to the next, as shares of the panel's."""
-
-
-def median_time(times: Times) -> float | None:
-    """Median over all seeds, of which those that did not grok took forever; None where that is the median."""
-    middle = statistics.median(math.inf if time is None else time for time in times)
-    return None if math.isinf(middle) else float(middle)
 
 
 def summary(cells: Sequence[Times]) -> dict[str, list[Value]]:

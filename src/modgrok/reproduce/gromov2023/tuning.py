@@ -3,8 +3,9 @@
 The search is a grid around a stated start: rates × strengths where there is a regularizer, as many rates where the rate
 is all there is to choose. All trials have the same steps, fractions and seeds. At every α a contestant stands with the
 trial that is fastest there among those in which most seeds grok; it is chosen by the other seeds than the one whose
-time is taken, so that nobody gains by choosing among chances. Whether a seed groks at all is asked of all its trials, equally many for everyone: the fastest
-rate is often the last stable one, and a run that it loses does not say that the data were too few.
+time is taken, so that nobody gains by choosing among chances. Whether a seed groks at all is asked of all its trials,
+equally many for everyone: the fastest rate is often the last stable one, and a run that it loses does not say that the
+data were too few.
 """
 
 import math
@@ -17,17 +18,15 @@ from modgrok.experiments import Experiment
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.profile import Profile, Search, natural_unit
 from modgrok.reproduce.gromov2023.times import (
-    Times,
     best_trial,
     draw_times,
     first_times,
-    median_time,
     step_axis,
     summary,
     tuned_times,
 )
 from modgrok.reproduce.gromov2023.transitions import transitions_of_budgets
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.study import Numbers, Study, Times, Tree, median_time, results
 from modgrok.text import count, number
 
 RATES_PER_DECADE = 3

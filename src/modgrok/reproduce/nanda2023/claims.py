@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.reproduce.claim import Verdict, claim, decide, not_run
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.study import Numbers, median_time
 from modgrok.text import count, number, percent, spread
 
 MODULUS = 113
@@ -273,7 +273,7 @@ def _delays(cell: Any) -> list[float]:
 def decays(n: Numbers) -> Verdict:
     """Without weight decay nothing groks, and more of it is faster (the printed sweep reads both ways)."""
     cells = {float(value): cell["grokked_at"] for value, cell in n["decays"].items()}
-    medians = {value: _median(cell) for value, cell in cells.items()}
+    medians = {value: median_time(cell) for value, cell in cells.items()}
     known = [(value, time) for value, time in sorted(medians.items()) if value > 0 and time is not None]
     if len(known) < 2:
         return not_run("Fewer than two decays grok within the steps of this profile.", _times(cells))
@@ -286,11 +286,6 @@ def decays(n: Numbers) -> Verdict:
         _times(cells) | {"decay · median time": ", ".join(map(number, products))},
         max(products) > 1.5 * min(products) and "The time is not inversely proportional to the decay.",
     )
-
-
-def _median(times: Sequence[int | None]) -> float | None:
-    known = [time for time in times if time is not None]
-    return float(np.median(known)) if 2 * len(known) > len(times) else None
 
 
 def _times(cells: dict[float, Any]) -> dict[str, str]:

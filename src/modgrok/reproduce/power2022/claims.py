@@ -2,14 +2,11 @@
 
 import math
 from itertools import pairwise
-from typing import Any
-
-import numpy as np
 
 from modgrok.reproduce.claim import Verdict, claim, decide, not_run
 from modgrok.reproduce.power2022.operations import ADDITION, CUBIC, DIVISION, OPERATIONS
 from modgrok.reproduce.power2022.studies_data import KNOWN
-from modgrok.reproduce.study import Numbers, mean
+from modgrok.reproduce.study import Numbers, mean, median_time
 from modgrok.text import NONE, count, number, percent, spread
 
 DECAYED, TO_START, PLAIN = "AdamW", "AdamW to the start", "Adam, minibatches"
@@ -85,7 +82,7 @@ def second_descent(n: Numbers) -> Verdict:
 def time_against_data(n: Numbers) -> Verdict:
     """With less data the test set takes much longer, the training set does not."""
     medians = {
-        name: {float(f): _median(cell[name]) for f, cell in n["fractions"].items()}
+        name: {float(f): median_time(cell[name]) for f, cell in n["fractions"].items()}
         for name in ("memorized_at", "grokked_at")
     }
     known = sorted((f, time) for f, time in medians["grokked_at"].items() if time is not None)
@@ -113,11 +110,6 @@ def time_against_data(n: Numbers) -> Verdict:
             ),
         },
     )
-
-
-def _median(times: list[Any]) -> float | None:
-    known = [time for time in times if time is not None]
-    return float(np.median(known)) if 2 * len(known) > len(times) else None
 
 
 @claim(

@@ -55,7 +55,8 @@ class Answers extends Panel {
       { type: "number", min: 0, "aria-label": name, placeholder: name, onchange: () => this.type(place) },
     );
     this.fields = [field("n", 0), field("m", 1)];
-    this.options.append(this.mode, ...this.fields);
+    const named = (words, input) => make("label", { class: "mini" }, words, input);
+    this.options.append(this.mode, named("n ↓", this.fields[0]), named("m →", this.fields[1]));
     this.canvas = make("canvas", { class: "table", id: "table-canvas", role: "img", "aria-label": "Table of answers over n and m",
       onpointermove: (event) => this.point(event, false), onclick: (event) => this.point(event, true), onpointerleave: () => this.hover(null) });
     this.bars = make(

@@ -12,7 +12,7 @@ class Circle extends Panel {
       id: "circle",
       title: "Phases: φ1 + φ2 − φ3",
       help: [
-        "Each dot is a neuron. Its waves on n and m have phases φ1 and φ2, its readout φ3, and the dot stands at the angle φ1 + φ2 − φ3; dots with equal angles pile up outwards. The colour is the neuron's frequency.",
+        "Each dot is a neuron. Its waves on n and m have phases φ1 and φ2, its readout φ3, and the dot stands at the angle φ1 + φ2 − φ3; dots with equal angles pile up outwards. The color is the neuron's frequency.",
         "The closed form needs this angle to be 0 for every neuron: then all neurons of a frequency add up at the right answer and cancel elsewhere. Random weights scatter around the circle. They agree early, often before the training pairs are memorized and long before the test accuracy moves; afterwards the spread may widen again, through neurons that never become waves. The arrow points to the circular mean, and its length (1 at the circle) says how much they agree.",
         "The spread is the circular standard deviation √(−2 ln R), with R the length of the arrow.",
       ],
@@ -28,7 +28,7 @@ class Circle extends Panel {
   draw() {
     drawCircle(this.canvas, state.frame);
     this.sentence.textContent = phaseSentence(state.frame);
-    this.key([css("faint"), "a neuron, coloured by frequency", "dot"], [css("ink"), "circular mean"]);
+    this.key([css("faint"), "a neuron, colored by frequency", "dot"], [css("ink"), "circular mean"]);
   }
 
   csv() {

@@ -55,7 +55,7 @@ class Path extends Panel {
       count: Number(this.count.value),
       words: {
         look: [`weights on n = ${n}, neuron by neuron`, `weights on m = ${m}`],
-        square: `added, then ${frame.activation}`,
+        square: `added, and ${frame.activation === "quadratic" ? "squared" : `then ${frame.activation}`}`,
         waves: (count, all) => `readouts by frequency: ${count} of ${all}`,
         sum: "their sum: the outputs",
       },

@@ -43,11 +43,8 @@ class SweepMap extends Panel {
   async refresh() {
     const found = await source.sweeps().catch(() => []);
     this.options.hidden = !found.length;
-    this.which.replaceChildren(...found.map(({ sweep, title }) => make(
-      "option",
-      { value: sweep },
-      `${title} (${sweep.slice(0, 8)})`,
-    )));
+    const named = ({ sweep, title }) => (found.filter((other) => other.title === title).length > 1 ? `${title} (${sweep.slice(0, 8)})` : title);
+    this.which.replaceChildren(...found.map((one) => make("option", { value: one.sweep }, named(one))));
     const chosen = found.find(({ sweep }) => sweep === state.view.sweep) ?? found[0];
     if (chosen) await this.open(chosen.sweep);
   }
@@ -65,9 +62,9 @@ class SweepMap extends Panel {
       { value: name, selected: name === chosen },
       WORDS[name] ?? name.replaceAll("_", " "),
     )));
-    const { axes, outcomes } = this.sweep;
+    const { axes, outcomes, rows } = this.sweep;
     const ranked = [...axes].sort((a, b) => (a === "seed") - (b === "seed"));
-    fill(this.outcome, outcomes, "grokked_at");
+    fill(this.outcome, outcomes, rows.some((row) => row.grokked_at != null) ? "grokked_at" : "test_accuracy");
     fill(this.x, ranked, ranked[0]);
     fill(this.y, ["–", ...ranked], ranked[1] && ranked[1] !== "seed" ? ranked[1] : "–");
     if (state.view.sweep !== sweep) setView({ sweep });
@@ -114,7 +111,7 @@ class SweepMap extends Panel {
         make(
           "tr",
           {},
-          make("th", {}, y === "–" ? "" : `${y.replaceAll("_", " ")} ╲ ${x.replaceAll("_", " ")}`),
+          make("th", {}, `${y === "–" ? "" : `${y.replaceAll("_", " ")} ╲ `}${x.replaceAll("_", " ")}`),
           ...across.map((a) => make("th", { scope: "col" }, typeof a === "number" ? number(a) : String(a))),
         ),
       ),

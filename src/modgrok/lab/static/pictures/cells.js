@@ -2,6 +2,7 @@
 
 import { prepare } from "lab/canvas.js";
 import { css } from "lab/color.js";
+import { make } from "lab/dom.js";
 
 // `at(cell)` gives [trained, margin]; margins near zero are drawn between the colors of wrong and right.
 export function drawCells(canvas, rows, columns, at, chosen = null) {
@@ -25,6 +26,12 @@ export function drawCells(canvas, rows, columns, at, chosen = null) {
   context.strokeStyle = css("ink");
   context.lineWidth = 2.5;
   context.strokeRect(chosen[1] * size - 2, chosen[0] * size - 2, size + 4 - gap, size + 4 - gap);
+}
+
+// A table with its variables at its edges: n down, m across, from 0 to the last number.
+export function withEdges(canvas, last) {
+  const edge = (name, variable) => make("span", { class: name, "aria-hidden": "true" }, make("i", {}, 0), make("b", {}, variable), make("i", {}, last));
+  return make("div", { class: "edged" }, edge("across", "m"), edge("down", "n"), canvas);
 }
 
 // The cell under a pointer.

@@ -22,14 +22,14 @@ export function drawDials(canvas, { k, length, phases, n, m, right }) {
       context.fillStyle = here ? css(c === 2 ? "test" : "ink") : css("faint");
       dot(context, ...point(c, turn(x) + starts, radius), here ? 5 : 1.7);
     }
-    context.strokeStyle = css("edge");
+    context.strokeStyle = css("muted");
     context.setLineDash([2, 4]);
     context.lineWidth = 1.5;
     line(context, [point(c, 0, 0), point(c, starts, radius * 0.9)]);
     context.setLineDash([]);
     context.fillStyle = css("muted");
     context.font = `12px ${css("sans")}`;
-    context.fillText(`φ${c + 1}`, ...point(c, starts, radius * 0.55));
+    context.fillText(`φ${c + 1}`, ...point(c, starts + 0.36, radius * 0.6)); // beside its line
     context.strokeStyle = c === 2 ? css("test") : frequencyColor(k, length);
     context.lineWidth = 4;
     context.lineCap = "round";

@@ -25,6 +25,8 @@ export function drawNeurons(context, width, height, { frame, inputs, right, draw
   context.textBaseline = "alphabetic";
   context.fillStyle = css("test");
   context.fillText(String(right), Math.min(Math.max(x(right), 8), width - 8), height - 5);
+  context.fillStyle = css("muted");
+  for (const q of [0, p - 1]) if (Math.abs(x(q) - x(right)) > 24) context.fillText(String(q), Math.min(Math.max(x(q), 8), width - 8), height - 5);
   return total;
 }
 

@@ -3,7 +3,7 @@
 import { line, prepare } from "lab/canvas.js";
 import { css } from "lab/color.js";
 import { choice, grouped, make, percent, pretty } from "lab/dom.js";
-import { drawCells } from "lab/pictures/cells.js";
+import { drawCells, withEdges } from "lab/pictures/cells.js";
 import { share } from "lab/story/numbers.js";
 import { Scene } from "lab/story/scene.js";
 
@@ -23,7 +23,7 @@ export class LimitsScene extends Scene {
       this.redraw();
     });
     this.figure.prepend(this.which);
-    this.figure.append(this.curves, this.says);
+    this.figure.append(withEdges(this.canvas, replay.modulus - 1), this.curves, this.says);
   }
 
   draw() {
@@ -41,7 +41,7 @@ export class LimitsScene extends Scene {
       line(context, values.map((value, i) => [x(steps[i]), height - 6 - value * (height - 12)]));
     }
     this.says.replaceChildren(
-      `${pretty(shown.task)} mod ${replay.modulus}, ${shown.width} neurons, shown ${percent(shown.fraction, 0)} of the table. After ${grouped(steps.at(-1))} steps: `,
+      `${pretty(shown.task)} mod ${replay.modulus}, ${shown.width} neurons, shown ${percent(shown.fraction, 0)} of the table. Above, what it has right at the end, and both shares over time. After ${grouped(steps.at(-1))} steps: `,
       make("b", { class: "train" }, `shown ${share(train.at(-1))}`),
       ", ",
       make("b", { class: "test" }, `never shown ${share(test.at(-1))}`),

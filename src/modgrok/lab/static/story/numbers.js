@@ -2,6 +2,7 @@
 
 import { grouped, number, percent } from "lab/dom.js";
 import { outputs } from "lab/network.js";
+import { circular } from "lab/pictures/phases.js";
 import { pair } from "lab/story/pair.js";
 
 export const EARLY = 0.9; // share of unseen sums that the waves alone answer where the prose says "already"
@@ -42,6 +43,7 @@ export const NUMBERS = {
   trainEarly: at("train_accuracy", early),
   spreadStart: at("spread", () => 0, radians),
   spreadMemorized: at("spread", memorized, radians),
+  spreadPure: (replay) => radians(circular(pureOf(replay, "residual")).phase_spread),
   explainedMemorized: at("explained", memorized),
   explainedEnd: at("explained", end),
   flipStart: (replay) => grouped(silence(replay)),
@@ -50,7 +52,7 @@ export const NUMBERS = {
   grokked: (replay) => grouped(grokked(replay)),
   ratio: (replay) => Math.round(grokked(replay) / memorized(replay)),
   pureCount: (replay) => Math.round(measured("pure", end)(replay) * replay.width),
-  frequencies: (replay) => new Set(pureFrequencies(replay)).size,
+  frequencies: (replay) => new Set(pureOf(replay, "frequency")).size,
   agreeing: (replay) => partsAtAnswer(replay).filter((part) => part > 0).length,
   wavesAdded: (replay) => partsAtAnswer(replay).length,
   exactWidth: (replay) => 2 * replay.modulus - 1,
@@ -62,9 +64,10 @@ export const NUMBERS = {
     `n + m mod ${replay.modulus}, ${replay.width} neurons, ${percent(replay.fraction, 0)} of the table, AdamW with rate ${number(replay.lr)} and decay ${number(replay.weight_decay)}, full batch, ${grouped(replay.last)} steps`,
 };
 
-function pureFrequencies(replay) {
+// What a measure says at the end of the neurons that became waves.
+function pureOf(replay, measure) {
   const frame = replay.frame(replay.last);
-  return Array.from(frame.frequency).filter((_, i) => frame.explained[i] > replay.pure);
+  return Array.from(frame[measure]).filter((_, i) => frame.explained[i] > replay.pure);
 }
 
 // What the wave of every frequency adds to the right answer of the chosen sum, at the end.

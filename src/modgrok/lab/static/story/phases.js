@@ -22,7 +22,8 @@ export class PhasesScene extends Scene {
     this.says = make("p", { class: "reply" });
     this.timeline = new Timeline(replay, { seconds: 10 }, () => this.redraw());
     const row = (name) => make("label", {}, make("span", {}, name), this.sliders[name]);
-    this.figure.append(make("div", { class: "sliders" }, row("n"), row("m")), this.circle, this.timeline.element, this.says);
+    const title = make("p", { class: "above" }, "φ1 + φ2 − φ3 of every neuron; the hand in the middle is longer the more they agree");
+    this.figure.append(make("div", { class: "sliders" }, row("n"), row("m")), title, this.circle, this.timeline.element, this.says);
     on("neuron", () => this.redraw());
   }
 

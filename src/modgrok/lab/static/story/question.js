@@ -58,6 +58,11 @@ export class QuestionScene extends Scene {
       context.textAlign = "center";
       context.fillStyle = css("test");
       context.fillText(`▲ ${right}`, Math.min(Math.max((right + 0.5) * bar, 14), width - 14), floor + 16);
+      context.fillStyle = css("muted");
+      for (const [q, side] of [[0, "left"], [replay.modulus - 1, "right"]]) {
+        context.textAlign = side;
+        if (Math.abs(q - right) > 4) context.fillText(String(q), q ? width : 0, floor + 16);
+      }
       return said;
     });
     const shown = replay.isTrained(pair.n, pair.m) ? "This sum was among its examples." : "This sum was not among its examples.";

@@ -1,6 +1,6 @@
 // The table of all sums, square by square, while time runs; a touched square is asked for.
 
-import { cellAt, drawCells } from "lab/pictures/cells.js";
+import { cellAt, drawCells, withEdges } from "lab/pictures/cells.js";
 import { grouped, make } from "lab/dom.js";
 import { largest, outputs } from "lab/network.js";
 import { share } from "lab/story/numbers.js";
@@ -17,7 +17,7 @@ export class TableScene extends Scene {
     this.score = make("p", { class: "score" });
     this.reply = make("p", { class: "reply" });
     this.timeline = new Timeline(replay, times, () => this.redraw());
-    this.figure.append(this.score, this.timeline.element, this.reply);
+    this.figure.append(withEdges(this.canvas, replay.modulus - 1), this.score, this.timeline.element, this.reply);
   }
 
   draw() {

@@ -59,7 +59,7 @@ export class ThroughScene extends Scene {
         look: [`weights of all ${replay.width} neurons on ${pair.n}`, `their weights on ${pair.m}`],
         square: "the two added, and squared",
         waves: (count, all) => `readout waves, by frequency: ${count} of ${all}`,
-        sum: "their sum: the outputs",
+        sum: `their sum: the outputs for the answers 0 … ${replay.modulus - 1}`,
       },
     });
   }

@@ -1,4 +1,4 @@
-// Time under a picture: a play button and a track, with both accuracy curves, that can be dragged.
+// Time under a picture: a play button and a track, with both accuracy curves and the steps, that can be dragged.
 
 import { css } from "lab/color.js";
 import { line, prepare } from "lab/canvas.js";
@@ -7,14 +7,17 @@ import { on } from "lab/store.js";
 
 const FINE = 1000;
 const REST = 1600; // milliseconds at the end before it begins again
+const BELOW = 15; // pixels for the steps
+const APART = 46; // pixels between two of them, at least
+export const INSET = 8; // half of the thumb: where the track begins
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class Timeline {
   // Plays from step `from` to step `to` in so many seconds, logarithmically, while its figure is in sight.
-  constructor(replay, { from = 0, to = replay.last, seconds = 9, label = "Time" }, moved) {
-    Object.assign(this, { replay, from, to, seconds, moved, playing: !still(), visible: false, before: null });
+  constructor(replay, { from = 0, to = replay.last, seconds = 9, label = "Time", curves = true }, moved) {
+    Object.assign(this, { replay, from, to, seconds, moved, curves, playing: !still(), visible: false, before: null });
     this.button = make("button", { class: "round", type: "button", onclick: () => this.play(!this.playing) });
-    this.canvas = make("canvas", { "aria-hidden": "true" });
+    this.canvas = make("canvas", { "aria-hidden": "true", class: curves ? "" : "steps" });
     this.range = make("input", { type: "range", min: 0, max: FINE, step: 1, "aria-label": label,
       oninput: () => { this.play(false); this.place = this.range.value / FINE; this.show(); } });
     this.element = make("div", { class: "timeline" }, this.button, make("div", { class: "track" }, this.canvas, this.range));
@@ -80,7 +83,10 @@ export class Timeline {
   draw() {
     if (!this.canvas.clientWidth) return;
     const { context, width, height } = prepare(this.canvas);
-    const at = (place) => 8 + place * (width - 16);
+    const at = (place) => INSET + place * (width - 2 * INSET);
+    this.writeSteps(context, width, height, (step) => at(this.placeOf(step)));
+    if (!this.curves) return;
+    const floor = height - BELOW;
     const { step: steps } = this.replay.measured;
     for (const [name, color] of [["test_accuracy", "test"], ["train_accuracy", "train"]]) {
       context.strokeStyle = css(color);
@@ -88,10 +94,22 @@ export class Timeline {
       const points = steps
         .map((step, i) => [step, this.replay.measured[name][i]])
         .filter(([step]) => step >= this.from && step <= this.to * 1.02)
-        .map(([step, value]) => [at(this.placeOf(step)), height - 3 - value * (height - 6)]);
+        .map(([step, value]) => [at(this.placeOf(step)), floor - 3 - value * (floor - 6)]);
       line(context, points);
     }
     context.fillStyle = css("ink");
-    context.fillRect(at(this.place) - 1, 0, 2, height);
+    context.fillRect(at(this.place) - 1, 0, 2, floor);
+  }
+
+  // Both ends, and the powers of ten between them for which there is room.
+  writeSteps(context, width, height, x) {
+    const [from, to] = [Math.round(this.from), Math.round(this.to)];
+    const written = [from, to];
+    for (let step = 1; step < to; step *= 10) if (written.every((other) => Math.abs(x(step) - x(other)) > APART)) written.push(step);
+    context.textBaseline = "alphabetic";
+    for (const step of written) {
+      context.textAlign = step === from ? "left" : step === to ? "right" : "center";
+      context.fillText(`${step === from ? "step " : ""}${grouped(step)}`, step === from ? 0 : step === to ? width : x(step), height - 3);
+    }
   }
 }

@@ -2,11 +2,11 @@
 
 import { prepare } from "lab/canvas.js";
 import { css, frequencyColor } from "lab/color.js";
-import { grouped, make, percent } from "lab/dom.js";
+import { grouped, make } from "lab/dom.js";
 import { weight } from "lab/network.js";
 import { drawWave } from "lab/pictures/wave.js";
 import { emit, on } from "lab/store.js";
-import { writeNumbers } from "lab/story/numbers.js";
+import { share, writeNumbers } from "lab/story/numbers.js";
 import { Scene } from "lab/story/scene.js";
 import { still, Timeline } from "lab/story/timeline.js";
 
@@ -42,7 +42,9 @@ export class WavesScene extends Scene {
     this.wrap = make("button", { type: "button", "aria-pressed": "false", onclick: () => this.turn() }, "Unwrap the circle");
     this.says = make("p", { class: "reply" });
     this.timeline = new Timeline(replay, { seconds: 10 }, () => this.redraw());
-    this.figure.append(this.timeline.element, this.strip, this.number, make("div", { class: "asking" }, this.wrap), this.says);
+    const title = make("p", { class: "above" }, `all ${replay.width} neurons, ordered and colored by frequency, the clearer the more they are one wave`);
+    this.figure.prepend(make("div", { class: "asking" }, this.wrap));
+    this.figure.append(this.timeline.element, title, this.strip, this.number, this.says);
     on("neuron", () => this.redraw());
     this.choose(chosen.neuron);
   }
@@ -74,24 +76,26 @@ export class WavesScene extends Scene {
     const i = chosen.neuron;
     const { context, width, height } = prepare(this.canvas);
     const tall = height / 3;
-    ["weights on n", "weights on m", "readout, over answers q"].forEach((label, b) => {
+    const k = end.frequency[i];
+    const places = (x) => (this.unwrapped > 0.5 ? `in the order of ${k}·${x}` : `from 0 to ${replay.modulus - 1}`);
+    [`weights on n, ${places("n")}`, `weights on m, ${places("m")}`, `weights on the answers q, ${places("q")}`].forEach((text, b) => {
       const values = Array.from({ length: replay.modulus }, (_, x) => weight(frame, i, b, x));
       context.font = `600 13px ${css("sans")}`;
       context.textAlign = "left";
       context.fillStyle = css("ink");
-      context.fillText(label, 4, b * tall + 14);
+      context.fillText(text, 4, b * tall + 14);
       drawWave(context, [4, b * tall + 22, width - 4, (b + 1) * tall - 8], {
         values,
-        k: end.frequency[i],
+        k,
         length: replay.modulus,
-        amplitude: frame.frequency[i] === end.frequency[i] ? frame.amplitudes[3 * i + b] : 0,
+        amplitude: frame.frequency[i] === k ? frame.amplitudes[3 * i + b] : 0,
         phase: frame.phases[3 * i + b],
         unwrapped: this.unwrapped,
         top: 1.05 * Math.max(...values.map(Math.abs)),
       });
     });
     this.drawStrip(frame);
-    this.says.textContent = `Step ${grouped(Math.round(this.timeline.step))}: one wave explains ${percent(frame.explained[i], 0)} of neuron ${i}.`;
+    this.says.textContent = `Step ${grouped(Math.round(this.timeline.step))}: one wave explains ${share(frame.explained[i])} of neuron ${i}.`;
   }
 
   drawStrip(frame) {

@@ -5,7 +5,7 @@ from typing import Any
 
 from modgrok.reproduce.claim import Verdict, claim, decide
 from modgrok.reproduce.gromov2023.statements import DISGUISED, MIXED, SUMS
-from modgrok.reproduce.study import Numbers, mean
+from modgrok.reproduce.study import Numbers, Times, mean, median_time
 from modgrok.text import number, percent, spread
 
 LEARNT = 0.99
@@ -24,10 +24,9 @@ def _least(accuracies: Any) -> float:
     return min(0.0 if value is None else value for value in _flat(accuracies))
 
 
-def _median(times: list[Any]) -> float:
-    """The median time, infinite for runs that did not get there."""
-    ordered = sorted(math.inf if time is None else time for time in times)
-    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+def _steps(times: Times) -> float:
+    """The median time, infinite where that is a run that did not get there."""
+    return math.inf if (found := median_time(times)) is None else found
 
 
 @claim("5 (outlook)", "test accuracy ≥ 99 % in every seed at every size", "three_variables")
@@ -58,7 +57,7 @@ def composite_modulus(n: Numbers) -> Verdict:
     """The modulus does not have to be prime."""
     (prime, *composite) = n["test_accuracy"]
     holds = _least([n["test_accuracy"][p] for p in composite]) >= LEARNT
-    times = {p: _median(n["grokked_at"][p]) for p in n["grokked_at"]}
+    times = {p: _steps(n["grokked_at"][p]) for p in n["grokked_at"]}
     slower = [p for p in composite if times[p] > 2 * times[prime]]
     return decide(
         holds,
@@ -90,7 +89,7 @@ def products_of_functions(n: Numbers) -> Verdict:
 )
 def mixed_functions_harder(n: Numbers) -> Verdict:
     """Functions f(n, m) + g(n, m), a sum and a product mixed, need more epochs and more data than either."""
-    times = {text: [_median(cell) for cell in cells] for text, cells in n["grokked_at"].items()}
+    times = {text: [_steps(cell) for cell in cells] for text, cells in n["grokked_at"].items()}
     learnt = [i for i, time in enumerate(times["n + m"]) if time < math.inf]
     slower = all(times[text][i] >= 1.5 * times["n + m"][i] for text in MIXED for i in learnt)
     more_data = bool(learnt) and all(times[text][learnt[0]] == math.inf for text in MIXED)
