@@ -8,6 +8,7 @@ Needs Chromium on PATH and Playwright. The store is fresh, so that nothing comes
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -26,7 +27,7 @@ SCRUB = """async () => {
   const slider = document.getElementById("scrubber");
   const seen = [];
   for (let i = 0; i < 12; i++) {
-    slider.value = (i % 2 ? 300 : 1700) + 31 * i;
+    slider.value = (i % 2 ? 300 : 1000) + 31 * i;
     const before = document.documentElement.dataset.drawn;
     const began = performance.now();
     slider.dispatchEvent(new Event("input"));
@@ -45,7 +46,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         _weigh(Path(folder))
         _watch_story(browser, Path(folder))
-        command = [shutil.which("modgrok") or "modgrok", "lab", "--no-browser", "--port", "0", "--store", folder]
+        command = [sys.executable, "-m", "modgrok", "lab", "--no-browser", "--port", "0", "--store", folder]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as lab:
             try:
                 _train(browser, lab)
