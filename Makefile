@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
-TESTING := $(patsubst %,$(VENV)/with-%,dev digits dist docs export ray)
+TESTING := $(VENV)/with-dev,digits,dist,docs,export,ray
 
 .PHONY: test reproduce docs dist attacks install format chromium axe
 
@@ -15,7 +15,7 @@ test: $(TESTING) chromium axe
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 3 --dist loadgroup
 
 # The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read.
 docs: $(VENV)/with-docs
@@ -39,7 +39,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(PIP_INSTALL) .
 	touch $@
 
-# .venv/with-docs says that the extra docs of pyproject.toml is installed.
+# .venv/with-docs says that the extra docs of pyproject.toml is installed, .venv/with-docs,ray that both are.
 $(VENV)/with-%: $(INSTALLED)
 	$(PIP_INSTALL) '.[$*]'
 	touch $@

@@ -146,9 +146,9 @@ on("open", async (run) => {
   await open(run);
   if (state.run?.run === run) fillFromRun(state.run);
 });
-// A link pasted into the open tab.
-addEventListener("hashchange", async () => {
-  const wanted = readAddress();
+// A link pasted into the open tab; the address itself may have been written over since.
+addEventListener("hashchange", async ({ newURL }) => {
+  const wanted = readAddress(new URL(newURL).hash);
   emit("view", state.view);
   for (const other of [...state.compared.keys()]) if (!wanted.compared.includes(other)) state.compared.delete(other);
   const other = wanted.run && wanted.run !== state.run?.run;

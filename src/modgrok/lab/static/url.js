@@ -12,8 +12,8 @@ const WORDS = {
   form: ["waves", "exact"],
 };
 
-export function readAddress() {
-  const given = new URLSearchParams(location.hash.slice(1));
+export function readAddress(hash = location.hash) {
+  const given = new URLSearchParams(hash.slice(1));
   const { view } = state;
   for (const [name, words] of Object.entries(WORDS)) if (words.includes(given.get(name))) view[name] = given.get(name);
   const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
