@@ -15,7 +15,7 @@ test: $(TESTING) chromium axe
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 3 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 # The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read.
 docs: $(VENV)/with-docs
