@@ -9,7 +9,7 @@ from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.profile import Profile, natural_unit
 from modgrok.reproduce.gromov2023.times import LINES, draw_times, step_axis, summary
-from modgrok.reproduce.gromov2023.transitions import bars, known, transition
+from modgrok.reproduce.gromov2023.transitions import bars, known, transitions_of_budgets
 from modgrok.reproduce.gromov2023.tuning import ADAMW_DECAY, trial_run
 from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import count, number
@@ -59,7 +59,7 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
     """Grokking times by optimizer, fraction and seed, α_c for every budget; gradient descent for longest."""
     search, times = profile.search, results(runs["long"], "grokked_at")
     fractions, budgets = search.long_fractions, search.budgets(search.long_steps)
-    shown = np.unique(np.geomspace(search.long_steps / 100, search.long_steps, POINTS).round().astype(int))
+    shown = np.unique(np.geomspace(search.long_steps / 100, search.long_steps, POINTS).round().astype(int)).tolist()
     return {
         "modulus": profile.sweep_modulus,
         "width": profile.sweep_width,
@@ -71,9 +71,9 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
         "summary": {name: summary(cells) for name, cells in times.items()},
         "test_accuracy": results(runs["long"], "test_accuracy"),
         "budgets": budgets,
-        "critical": {name: [vars(transition(fractions, cells, T)) for T in budgets] for name, cells in times.items()},
+        "critical": {name: transitions_of_budgets(fractions, cells, budgets) for name, cells in times.items()},
         "curve_budgets": shown,
-        "curves": {name: [vars(transition(fractions, cells, int(T))) for T in shown] for name, cells in times.items()},
+        "curves": {name: transitions_of_budgets(fractions, cells, shown) for name, cells in times.items()},
         "longest": {
             "fractions": search.longest_fractions,
             "steps": search.longest_steps,
