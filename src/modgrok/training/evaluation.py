@@ -1,5 +1,6 @@
 """What is recorded of a network while it trains: losses, accuracies, norms, and the measures that were asked for."""
 
+from functools import cache
 from typing import Any
 
 import jax
@@ -18,6 +19,7 @@ from modgrok.training.program import EXAMPLES, Program
 SCORES = ("train_loss", "test_loss", "train_accuracy", "test_accuracy")
 
 
+@cache
 def recorded_names(program: Program) -> tuple[str, ...]:
     """The names of all that is recorded, in order."""
     groups = program.architecture.group_names(program.architecture.shapes(program.signature))
