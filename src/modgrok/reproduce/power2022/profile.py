@@ -65,6 +65,8 @@ class Profile:
     variants: tuple[str, ...]
     variant_fractions: tuple[float, ...]
     variant_seeds: int
+    variant_rates: tuple[float, ...]
+    """Learning rates among which every variant is given its best one."""
     wrong: tuple[float, ...]
     """Shares of the training set with wrong labels; in the paper 10, 100, 1 000, 2 000 and 3 000 labels."""
     wrong_fraction: float
@@ -134,6 +136,22 @@ class Profile:
             for name in self.variants
         }
 
+    def tuned_runs(self) -> dict[str, dict[float, list[Experiment]]]:
+        """The operation that is studied under every variant, at every rate: a run for each fraction and seed. Variants
+        that are nothing but another rate are among them."""
+        return {
+            name: {
+                lr: [
+                    self.train(self.studied, fraction, seed, **VARIANTS[name] | {"lr": lr})
+                    for fraction in self.variant_fractions
+                    for seed in range(self.variant_seeds)
+                ]
+                for lr in self.variant_rates
+            }
+            for name in self.variants
+            if "lr" not in VARIANTS[name]
+        }
+
     def wrong_runs(self) -> dict[float, list[Experiment]]:
         """The operation that is studied with wrong labels in the training set."""
         return {
@@ -189,6 +207,7 @@ TINY = Profile(
     variants=("Adam, minibatches", "AdamW"),
     variant_fractions=(0.5,),
     variant_seeds=1,
+    variant_rates=(1e-3,),
     wrong=(0.0, 0.2),
     wrong_fraction=0.5,
     evaluations=4,
@@ -216,6 +235,7 @@ QUICK = dataclasses.replace(
     group_fractions=(0.9,),
     variants=("Adam, minibatches", "AdamW", "AdamW to the start"),
     variant_fractions=(0.7,),
+    variant_rates=(1e-3, 3e-3),
     wrong=(0.0, 0.14, 0.42),
     wrong_fraction=0.7,
     evaluations=60,
@@ -246,6 +266,7 @@ FULL = dataclasses.replace(
     group_fractions=(0.3, 0.4, 0.5, 0.7),
     variants=tuple(VARIANTS),
     variant_fractions=(0.4, 0.7),
+    variant_rates=(3e-4, 1e-3, 3e-3),
     wrong=tuple(count / 10_080 for count in (0, 10, 100, 1_000, 2_000, 3_000)),
     wrong_fraction=0.7,
     evaluations=80,
