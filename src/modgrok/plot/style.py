@@ -2,6 +2,7 @@
 
 import io
 import string
+import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 COLUMN, PAGE = 4.6, 7.0
 """Widths of a figure of one panel and of one across the page, in inches."""
+NOTE_LETTERS = 19
+"""Letters of a note in an inch."""
 RESOLUTION = 200
 """Dots per inch of PNG files."""
 FORMATS = (".png", ".svg", ".pdf")
@@ -112,8 +115,9 @@ def letter(panels: "Iterable[Axes]", titles: Iterable[str]) -> None:
 
 
 def note(figure: "Figure", text: str) -> None:
-    """A line under the whole figure: what it was made with."""
-    figure.supxlabel(text, fontsize=6.5, color=GRAY, x=0.5)
+    """Under the whole figure: what it was made with, in as many lines as that takes."""
+    fitting = textwrap.fill(text, int(NOTE_LETTERS * figure.get_size_inches()[0]))
+    figure.supxlabel(fitting, fontsize=6.5, color=GRAY, x=0.5)
 
 
 def color_bar(panel: "Axes") -> None:

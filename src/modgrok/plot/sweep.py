@@ -37,6 +37,8 @@ ABSENCES = {
 }
 """What hollow points and crosses say of an outcome."""
 MOST_TICKS = 12
+TICK_LETTERS = 13
+"""Letters of an axis's labels in an inch of its column of the figure."""
 
 
 def sweep(
@@ -82,9 +84,13 @@ def tick(value: Any) -> str:
 
 def places(ax: "Axes", axis: Literal["x", "y"], values: Sequence[Any]) -> None:
     """Labels in the middle of the rows or columns of a map, as many as can be read."""
-    shown = range(0, len(values), -(-len(values) // MOST_TICKS))
+    labels, most = [tick(value) for value in values], MOST_TICKS
+    if axis == "x" and (spec := ax.get_subplotspec()) is not None:
+        width = ax.figure.get_size_inches()[0] / spec.get_gridspec().ncols  # type: ignore[union-attr]
+        most = min(most, max(1, int(TICK_LETTERS * width / (max(map(len, labels)) + 1))))
+    shown = range(0, len(values), -(-len(values) // most))
     set_ticks = ax.set_xticks if axis == "x" else ax.set_yticks
-    set_ticks([i + 0.5 for i in shown], [tick(values[i]) for i in shown])
+    set_ticks([i + 0.5 for i in shown], [labels[i] for i in shown])
     ax.tick_params(axis=axis, length=0)
 
 

@@ -14,7 +14,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "teacher": PERCEPTRON | {"task": "teacher:200", "examples": 100, "width": 100, "activation": "tanh"},
     "digits": PERCEPTRON | {"task": "digits"},
     "addition": {"task": "n + m", "network": "two-layer"},
-    "transformer": {"task": "n + m", "network": "transformer"},
+    "transformer": {
+        "task": "n + m",
+        "network": "transformer",
+        "precision": "highest",
+        "loss_precision": "float64",
+    },
 }
 """What is always the same in a system: network, task and loss."""
 STUDIES = {"teacher": "figS", "digits": "figD", "addition": "figA", "transformer": "figT"}
@@ -121,10 +126,10 @@ FULL = Profile(
         "addition": System(
             {"modulus": 97, "width": 500},
             0.03,
-            (0.2, 0.4, 0.8, 1.2, 1.6, 2.0, 2.4, 2.8, 3.2, 4.0, 6.4),
+            (0.2, 0.4, 0.8, 1.6, 2.4, 3.2, 4.0, 5.2, 6.4, 9.0, 12.8, 18.0),
             10_000,
-            2.4,
-            3.0,
+            5.2,
+            12.8,
             (0.02, 0.05, 0.1, 0.2),
             20_000,
             0.99,

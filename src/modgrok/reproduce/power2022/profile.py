@@ -96,6 +96,7 @@ class Profile:
             "weight_decay": self.decay,
             "batch_size": min(self.batch, math.ceil(examples / 2)),
             "warmup": 10,
+            "precision": "highest",
             "steps": self.steps,
             "evaluations": self.evaluations,
             "snapshots": 0,

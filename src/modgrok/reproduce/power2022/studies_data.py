@@ -160,8 +160,8 @@ STUDIES = (
     Study(
         "fig2",
         "Variants of training",
-        "Best test accuracy within the steps, for one operation, under variants of the optimizer, at the rates that the "
-        "paper gives. Below each has its best rate.",
+        "Best test accuracy within the steps, for one operation, under variants of the optimizer, at the rates that "
+        "the paper gives. Below each has its best rate.",
         variants,
         lambda profile: profile.variant_runs(),
         draw_variants,

@@ -20,6 +20,7 @@ POWER = {
     "warmup": 10,
     "batch_size": 512,
     "lr": 1e-3,
+    "precision": "highest",
 }
 """The transformer of Power et al., which the paper trains."""
 DESCENT_RATE = 0.05
@@ -72,6 +73,7 @@ class Profile:
             "evaluations": self.evaluations,
             "snapshots": 0,
             "record": ("last_layer",),
+            "precision": "highest",
         }
         return Experiment("n + m", self.modulus, seed=seed, **settings | more)
 
