@@ -11,7 +11,7 @@ from modgrok.networks import Network, TwoLayer, as_numpy, grid, score
 from modgrok.networks.transformer import Transformer
 from modgrok.tasks import Split, task
 from modgrok.training.data import Room, run_data
-from modgrok.training.evaluation import evaluate
+from modgrok.training.evaluation import evaluate, recorded_names
 from modgrok.training.recording import recorded_measures
 
 TASK = task("n + m", 11)
@@ -72,3 +72,12 @@ def test_logits_of_marks_are_no_answers(plain):
     assert sum(shares) / 121 == pytest.approx(expected.accuracy)
     assert float(louder["test_accuracy"]) == float(found["test_accuracy"])
     assert float(louder["test_loss"]) > float(found["test_loss"])
+
+
+def test_names_of_what_is_recorded_cost_one_trace_for_a_program(plain, monkeypatch):
+    network, traced = Transformer(width=8, heads=2), []
+    program = plain.program_with(network, signature=TASK.signature, precision="float32", recorded=())
+    shapes = Transformer.shapes
+    monkeypatch.setattr(Transformer, "shapes", lambda self, signature: traced.append(1) or shapes(self, signature))
+    recorded_names.cache_clear()
+    assert len({recorded_names(program) for _ in range(1000)}) == len(traced) == 1
