@@ -15,5 +15,5 @@ PAPER = Paper(
     studies=studies.STUDIES,
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "3 to 5 min on two idle CPU cores", "full": "meant for an H200"},
+    cost={"quick": "2 min on two idle CPU cores", "full": "meant for an H200"},
 )

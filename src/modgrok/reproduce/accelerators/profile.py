@@ -76,17 +76,17 @@ class Profile:
 QUICK = Profile(
     name="quick",
     tasks={
-        "figN": {"task": "n + m", "modulus": 19, "fraction": 0.65},
-        "figP": {"task": "n * m", "modulus": 19, "fraction": 0.65},
+        "figN": {"task": "n + m", "modulus": 31, "fraction": 0.55},
+        "figP": {"task": "n * m", "modulus": 31, "fraction": 0.55},
         "figG": {"task": "group:S4", "fraction": 0.7},
     },
-    width=64,
-    steps=800,
-    rates=(3.0, 10.0),
-    decays=(0.0, 1.0, 3.0),
+    width=128,
+    steps=300,
+    rates=(30.0, 100.0),
+    decays=(0.0, 0.1, 0.3, 1.0, 3.0),
     seeds=2,
 )
-"""Two CPU cores: p = 19, S4 instead of S5, six trials for each contestant, two seeds compared."""
+"""Two CPU cores: p = 31, S4 instead of S5, ten trials for each contestant, two seeds compared."""
 FULL = dataclasses.replace(
     QUICK,
     name="full",
@@ -96,10 +96,11 @@ FULL = dataclasses.replace(
         "figG": {"task": "group:S5", "fraction": 0.5},
     },
     width=256,
-    steps=3_000,
-    rates=(1.0, 3.0, 10.0, 30.0),
+    steps=1_000,
+    rates=(10.0, 30.0, 100.0, 300.0),
+    decays=(0.0, 0.1, 0.3, 1.0, 3.0, 10.0),
 )
-"""p = 97 and S5, twelve trials for each contestant, two seeds compared, for a GPU."""
+"""p = 97 and S5, 24 trials for each contestant, two seeds compared, for a GPU."""
 TINY = dataclasses.replace(
     QUICK,
     name="tiny",

@@ -14,5 +14,5 @@ PAPER = Paper(
     studies=(*studies_online.STUDIES, studies_theory.STUDY, studies_finite.STUDY),
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "1 to 2 min on two idle CPU cores", "full": "7 min on two CPU cores"},
+    cost={"quick": "1 min on two idle CPU cores", "full": "7 min on two CPU cores"},
 )

