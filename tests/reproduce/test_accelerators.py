@@ -14,7 +14,7 @@ def test_every_contestant_has_the_same_search() -> None:
     assert some.keys() == CONTESTANTS.keys()
     one = [trials[0][1] for trials in some.values()]
     assert len({(e.seed, e.task, e.width, e.steps, e.threshold) for e in one}) == 1
-    assert QUICK.trials("Lion")[0] == (3e-4, 0.0)
+    assert QUICK.trials("Lion")[0] == (3e-3, 0.0)
 
 
 def test_one_seed_chooses_and_the_others_are_compared() -> None:

@@ -64,7 +64,8 @@ def draw(n: Numbers) -> Any:
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.set(xscale="log", xlabel=f"steps until the test accuracy is {percent(KNOWN, 0)}")
-    panel.xaxis.set_minor_formatter(lambda value, _: number(value))
+    for formatter in (panel.xaxis.set_major_formatter, panel.xaxis.set_minor_formatter):
+        formatter(lambda value, _: number(value))
     panel.grid(axis="y", color=EMPTY)
     described = ", ".join(f"{key} {value}" for key, value in n["task"].items())
     style.note(
