@@ -38,7 +38,7 @@ for path in map(Path, sys.argv[2:]):
 
 
 def test_notebooks(tmp_path: Path) -> None:
-    usual = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "MPLBACKEND"))}
+    usual = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_NUMPY_", "MPLBACKEND"))}
     usual |= {"MODGROK_STORE": str(tmp_path / "runs"), "PYTHONPATH": str(EXAMPLES.parent / "src")}
     paths = [str(EXAMPLES / f"{name}.ipynb") for name in NOTEBOOKS]
     subprocess.run([sys.executable, "-c", RUN, str(tmp_path), *paths], check=True, cwd=tmp_path, env=usual)
