@@ -113,4 +113,5 @@ def draw(study: Study, numbers: Numbers, out: Path) -> None:
     with style.context():
         figure = study.draw(numbers)
     style.save(figure, picture(out, study))
+    figure.set_layout_engine("none")  # What was laid out for the first file stays where it is in the second.
     style.save(figure, picture(out, study).with_suffix(".svg"))
