@@ -99,7 +99,28 @@ class PytorchTraining:
             torch.cuda.synchronize()
 
 
-class CompiledTraining:
+class Descent:
+    """Steps of an optimizer down a loss of parameters."""
+
+    loss: Any
+    _loss: Callable[..., Any]
+    _parameters: Any
+    _optimizer: Any
+    _device: str
+
+    def take(self, steps: int) -> None:
+        import torch
+
+        for _ in range(steps):
+            self.loss = self._loss(*self._parameters)
+            self._optimizer.zero_grad()
+            self.loss.backward()
+            self._optimizer.step()
+        if self._device != "cpu":
+            torch.cuda.synchronize()
+
+
+class CompiledTraining(Descent):
     """The same for many runs at once, as an expert would write it: look-ups in one table of all runs, products with
     `bmm`, compiled, with a fused AdamW and the precision that we use."""
 
@@ -130,14 +151,3 @@ class CompiledTraining:
         self._optimizer = torch.optim.AdamW(
             self._parameters, e.lr, (e.beta1, e.beta2), weight_decay=e.weight_decay, fused=True
         )
-
-    def take(self, steps: int) -> None:
-        import torch
-
-        for _ in range(steps):
-            self.loss = self._loss(*self._parameters)
-            self._optimizer.zero_grad()
-            self.loss.backward()
-            self._optimizer.step()
-        if self._device != "cpu":
-            torch.cuda.synchronize()

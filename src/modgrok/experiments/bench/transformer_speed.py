@@ -77,7 +77,7 @@ def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambd
     return told | {"devices": len(devices), "cores": os.cpu_count(), "environment": environment(devices[0])}
 
 
-class PytorchTransformer:
+class PytorchTransformer(pytorch.Descent):
     """One block of attention and MLP as an expert would write it: only the last position's query, a fused AdamW, the
     precision that we use; compiled unless `mode` is None, with CUDA graphs for `reduce-overhead`."""
 
@@ -117,14 +117,3 @@ class PytorchTransformer:
         self._device = device
         rates: dict[str, Any] = {"lr": experiment.lr, "betas": (experiment.beta1, experiment.beta2)}
         self._optimizer = torch.optim.AdamW(self._parameters, **rates, weight_decay=experiment.weight_decay, fused=True)
-
-    def take(self, steps: int) -> None:
-        import torch
-
-        for _ in range(steps):
-            self.loss = self._loss(*self._parameters)
-            self._optimizer.zero_grad()
-            self.loss.backward()
-            self._optimizer.step()
-        if self._device != "cpu":
-            torch.cuda.synchronize()

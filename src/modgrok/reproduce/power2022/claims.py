@@ -121,13 +121,13 @@ def time_against_data(n: Numbers) -> Verdict:
 def decay_is_best(n: Numbers) -> Verdict:
     """Weight decay improves generalization more than every other variant, and more than halves the data needed."""
     areas = {name: found["area"] for name, found in n["variants"].items()}
-    better = [name for name, area in areas.items() if area > areas[DECAYED] + 1e-9]
+    lost = _decay_lost(areas)
     needs = {name: found["needs"] for name, found in n["variants"].items()}
     halved = needs[DECAYED] is not None and (needs[PLAIN] is None or needs[PLAIN] >= 2 * needs[DECAYED])
     return decide(
-        not better and areas[DECAYED] >= areas[PLAIN] + 0.1,
+        not lost,
         "Weight decay is best.",
-        f"Better: {', '.join(better)}." if better else "Weight decay hardly helps.",
+        lost,
         _areas(areas) | {f"fraction that is enough, {name}": _fraction(value) for name, value in needs.items()},
         not halved and "The fractions of this profile do not show that it halves the data needed.",
     )
@@ -141,12 +141,11 @@ def decay_is_best(n: Numbers) -> Verdict:
 )
 def decay_is_best_when_tuned(n: Numbers) -> Verdict:
     """Weight decay is best also where every variant has the learning rate that suits it."""
-    areas = {name: found["area"] for name, found in n["variants"].items()}
-    better = [name for name, area in areas.items() if area > areas[DECAYED] + 1e-9]
+    lost = _decay_lost({name: found["area"] for name, found in n["variants"].items()})
     return decide(
-        not better and areas[DECAYED] >= areas[PLAIN] + 0.1,
+        not lost,
         "It is.",
-        f"Better: {', '.join(better)}." if better else "It hardly helps.",
+        lost,
         {
             f"mean best test accuracy, {name} (rate {number(float(found['lr']))})": percent(found["area"])
             for name, found in n["variants"].items()
@@ -185,6 +184,14 @@ def narrow_rates(n: Numbers) -> Verdict:
         "A rate three times smaller or larger is no worse.",
         _areas(areas),
     )
+
+
+def _decay_lost(areas: dict[str, float]) -> str:
+    """Why weight decay is not best; nothing where it is."""
+    better = [name for name, area in areas.items() if area > areas[DECAYED] + 1e-9]
+    if better:
+        return f"Better: {', '.join(better)}."
+    return "" if areas[DECAYED] >= areas[PLAIN] + 0.1 else "Weight decay hardly helps."
 
 
 def _areas(areas: dict[str, float]) -> dict[str, str]:
