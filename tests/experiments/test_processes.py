@@ -16,7 +16,7 @@ from modgrok.experiments.programs import program_of
 from modgrok.experiments.trainer import train_stored
 
 pytestmark = pytest.mark.usefixtures("optimized")
-KILLS = 6
+KILLS = 4
 DEVICES = 8
 
 PROGRAM = """

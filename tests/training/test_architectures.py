@@ -111,7 +111,6 @@ PAIRS = [
     ("mlp", "muon", frozenset({"dropout"})),
     ("embedding-mlp", "lion", frozenset({"orthogonal", "hold_norm"})),
     ("transformer", "adamw", frozenset({"dropout", "decay_to_start", "update_noise", "weight_noise"})),
-    ("transformer", "muon", frozenset()),
     ("embedding-mlp", "nesterov", frozenset()),
     ("mlp", "rmsprop", frozenset({"orthogonal"})),
     ("two-layer", "muon", frozenset()),
