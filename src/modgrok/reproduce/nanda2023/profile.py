@@ -35,8 +35,7 @@ class Profile:
 
     def transformer(self, seed: int, **more: Any) -> Experiment:
         """One block, 4 heads, ReLU, no LayerNorm; full-batch AdamW with rate 0.001 and a warm-up of 10 steps. Products
-        in whole float32 and the loss in float64, as in the authors' code: with less, Adam follows rounding once the
-        training loss has vanished."""
+        in whole float32 and the loss in float64, as in the authors' code."""
         settings: dict[str, Any] = {
             "network": "transformer",
             "width": self.width,
