@@ -158,7 +158,7 @@ def draw(n: Numbers) -> Any:
     style.note(
         figure,
         f"n + m mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}, AdamW with rate {n['learning_rate']}, "
-        f"weight decay {n['weight_decay']}; bold: seed 0, faint: {len(n['runs']) - 1} more;\n"
+        f"weight decay {n['weight_decay']}; bold: seed 0, faint: {len(n['runs']) - 1} more; "
         "shaded: 95 % intervals of the bends over seeds",
     )
     return figure

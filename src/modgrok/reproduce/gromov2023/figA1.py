@@ -93,7 +93,7 @@ def draw(n: Numbers) -> Any:
     style.note(
         figure,
         f"n + m mod {n['modulus']}, weights written down; mean and range of {n['seeds']} draws, N ≤ "
-        f"{count(n['limit'])};\ndashed: theory, the outputs as independent Gaussians with their exact moments",
+        f"{count(n['limit'])}; dashed: theory, the outputs as independent Gaussians with their exact moments",
     )
     return figure
 

@@ -143,7 +143,7 @@ def draw(n: Numbers) -> Any:
     style.note(
         figure,
         f"{n['expression']} mod {n['modulus']}, AdamW: N = {n['width']}, α = {n['fraction']}; closed forms: N = "
-        f"{n['closed_width']}, every frequency equally often; $h^{{(1)}}$: neurons of frequency {n['frequency']};\n"
+        f"{n['closed_width']}, every frequency equally often; $h^{{(1)}}$: neurons of frequency {n['frequency']}; "
         f"frequencies and spectra in the task's own coordinate, Z of order {n['length']}",
     )
     return figure

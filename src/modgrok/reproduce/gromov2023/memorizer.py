@@ -164,7 +164,7 @@ def draw(n: Numbers) -> Any:
         "what is answered after a projection",
         f"{n['pairs'][n['shares'].index(SHARE)]} pairs, on the way",
         "known are a sign and an offset (accuracy)",
-        "phases align: measured, and by the early flow",
+        "phases align; dashed: early flow",
     )
     style.letter(panels.flat, titles)
     style.note(figure, f"n + m mod {n['modulus']}, N = {n['width']}, Adam with rate {RATE}, no decay; (d): plain GD")
