@@ -99,6 +99,7 @@ def draw_counts(n: Numbers) -> Any:
     panel.set_yticks(range(len(names)), names)
     panel.invert_yaxis()
     panel.set(xlabel=f"spikes in {count(n['steps'])} steps, a mark for each seed")
+    panel.xaxis.get_major_locator().set_params(integer=True)
     panel.grid(axis="y", linewidth=0.3)
     style.note(figure, f"a spike: the training loss rises to {RISE} times its least value so far")
     return figure
