@@ -137,7 +137,7 @@ def paper_numbers() -> dict[str, Any]:
         "fig2": {"variants": variants},
         "fig2t": {"variants": {name: {"lr": "0.001", "area": found["area"]} for name, found in variants.items()}},
         "fig2b": {"operations": operations},
-        "fig6": {"wrong": {share: {"best": [value]} for share, value in wrong.items()}},
+        "fig6": {"steps": 100, "wrong": {share: {"best": [value]} for share, value in wrong.items()}},
         "fig3": {
             "ratios": {"left": 0.5, "right": 0.9},
             "chance": [0.95, 1.0],

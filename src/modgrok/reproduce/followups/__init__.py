@@ -1,0 +1,19 @@
+"""What was found later about networks like the paper's: margins, wrong labels, and machines that learn features."""
+
+from modgrok.reproduce.claim import claims_of
+from modgrok.reproduce.followups import claims, corruption, feature_machine, margin
+from modgrok.reproduce.followups.profile import FULL, QUICK, TINY
+from modgrok.reproduce.paper import Paper
+
+PAPER = Paper(
+    key="followups",
+    title="What came after",
+    reference="D. Morwani et al., *Feature emergence via margin maximization* (arXiv 2311.07568); D. Doshi, A. Das, T. "
+    "He and A. Gromov, *To grok or not to grok* (arXiv 2310.13061); N. Mallinar et al., *Emergence in non-neural "
+    "models* (arXiv 2407.20199)",
+    line="largest margins, wrong labels and recursive feature machines on the paper's network and task",
+    studies=(*margin.STUDIES, *corruption.STUDIES, *feature_machine.STUDIES),
+    claims=claims_of(claims),
+    profiles=(QUICK, FULL, TINY),
+    cost={"quick": "40 s on two idle CPU cores", "full": "meant for an H200"},
+)

@@ -1,0 +1,179 @@
+"""What the follow-ups say, and the thresholds by which it is judged."""
+
+import numpy as np
+
+from modgrok.reproduce.claim import Verdict, claim, decide, not_run
+from modgrok.reproduce.followups.corruption import PHASES
+from modgrok.reproduce.study import Numbers
+from modgrok.text import number, percent, spread
+
+NEAR = 0.9
+"""Of the largest margin."""
+KNOWN, KILLED = 0.9, 0.5
+
+
+@claim(
+    "2311.07568",
+    "in every seed the margin at the end is 0.9 to 1 times the largest (to a thousandth), and larger than after the "
+    "first quarter",
+    "figM",
+)
+def largest_margin(n: Numbers) -> Verdict:
+    """Gradient descent on cross-entropy with a small penalty finds the largest margin there is, from below."""
+    ends = [found["margins"][-1] for found in n["seeds"]]
+    rises = all(found["margins"][-1] > found["margins"][len(found["margins"]) // 4] for found in n["seeds"])
+    return decide(
+        all(NEAR <= end <= 1.001 for end in ends) and rises,
+        "It does.",
+        "The margin stays below.",
+        {
+            "margin at the end over the largest": spread(ends),
+            "the largest": number(n["largest"]),
+            f"closed form with {n['closed_form_width']} neurons": number(n["closed_form"]),
+        },
+    )
+
+
+@claim(
+    "2311.07568",
+    "in every seed waves explain at least 95 % of the middle neuron, whose phases miss by less than 0.1, and all "
+    "(p − 1)/2 frequencies occur",
+    "figM",
+)
+def margin_is_fourier(n: Numbers) -> Verdict:
+    """The network of the largest margin is the paper's: one frequency a neuron, φ₁ + φ₂ = φ₃, every frequency."""
+    seeds, most = n["seeds"], (n["modulus"] - 1) // 2
+    return decide(
+        all(s["explained"] >= 0.95 and s["mismatch"] < 0.1 and s["frequencies"] == most for s in seeds),
+        "It is.",
+        "Not in every seed.",
+        {
+            "explained by one wave, middle neuron": spread([s["explained"] for s in seeds], percent),
+            "mismatch of phases, middle neuron": spread([s["mismatch"] for s in seeds]),
+            f"frequencies, of {most}": spread([s["frequencies"] for s in seeds]),
+        },
+    )
+
+
+@claim(
+    "2310.13061",
+    "every phase occurs for some fraction and share of wrong labels at some weight decay",
+    "figC",
+)
+def five_phases(n: Numbers) -> Verdict:
+    """With wrong labels there are five phases: coexistence, partial and full inversion, memorization, forgetting."""
+    counts = {name: sum(by_name[name] for by_name in n["counts"].values()) for name in PHASES}
+    absent = [name for name, found in counts.items() if not found]
+    return decide(
+        not absent,
+        "All occur.",
+        f"There is no {' and no '.join(absent)}.",
+        {f"networks, {name}": str(found) for name, found in counts.items()},
+    )
+
+
+@claim(
+    "2310.13061",
+    "among networks that know the test set, the share of inversions is larger at the largest decay at which any does "
+    "than without decay; without decay there are none",
+    "figC",
+)
+def decay_inverts(n: Numbers) -> Verdict:
+    """Weight decay makes the network forget wrong labels and keep the rule."""
+
+    def inverted(by_name: dict[str, int]) -> float | None:
+        both = by_name["partial inversion"] + by_name["full inversion"]
+        known = both + by_name["coexistence"]
+        return both / known if known else None
+
+    shares = {decay: inverted(by_name) for decay, by_name in n["counts"].items()}
+    known = [share for share in shares.values() if share is not None]
+    return decide(
+        bool(known) and not shares[next(iter(shares))] and known[-1] > 0,
+        "It does.",
+        "Not here.",
+        {f"inverted of those that know the test set, decay {decay}": percent(x) for decay, x in shares.items()},
+    )
+
+
+@claim(
+    "2310.13061",
+    "in most seeds that know half of their wrong labels: with the neurons of least IPR taken away first, there is a "
+    "share at which at most a quarter of the wrong labels is known, or missed beyond them, and the test accuracy is at "
+    "least 90 %; with those of the largest first, the test accuracy falls below 50 % while the training accuracy is "
+    "higher",
+    "figP",
+)
+def pruning(n: Numbers) -> Verdict:
+    """Neurons of one frequency know the rule, the others the wrong labels: taking these away inverts the network."""
+    seeds = [found for found in n["seeds"] if found["low"][0][0] >= 1 - n["wrong"] / 2]
+    whole = "; ".join(f"{percent(train)} and {percent(test)}" for (train, test), *_ in (s["low"] for s in n["seeds"]))
+    if not seeds:
+        return not_run("No network has learnt half of its wrong labels.", {"accuracies of whole networks": whole})
+    inverts = [
+        any(abs(train - (1 - n["wrong"])) <= n["wrong"] / 4 and test >= KNOWN for train, test in found["low"])
+        for found in seeds
+    ]
+    kills = [any(test < KILLED < train for train, test in found["high"]) for found in seeds]
+    holds = 2 * sum(a and b for a, b in zip(inverts, kills, strict=True)) > len(seeds)
+    last = [
+        max((share for share, (_, test) in zip(n["shares"], found["low"], strict=True) if test >= KNOWN), default=0)
+        for found in seeds
+    ]
+    return decide(
+        holds,
+        "Without the neurons of small IPR wrong labels are forgotten and the rule stays.",
+        "Not in most seeds.",
+        {
+            "seeds that are inverted": f"{sum(inverts)} of {len(inverts)}",
+            "seeds that lose the test set first": f"{sum(kills)} of {len(kills)}",
+            "share of neurons that can go, least IPR first": spread(last, percent),
+            "accuracies of whole networks": whole,
+        },
+    )
+
+
+@claim(
+    "2407.20199",
+    "from the first iteration on the training loss is below 10⁻⁶; the test accuracy is below 10 % for at least five "
+    "iterations and above 90 % in the end; remark where it only passes one half",
+    "figF",
+)
+def machine_groks(n: Numbers) -> Verdict:
+    """A recursive feature machine, which has no network and no gradient descent, groks n + m."""
+    accuracy = n["test_accuracy"]
+    late = sum(value < 0.1 for value in accuracy)
+    return decide(
+        max(n["train_loss"]) < 1e-6 and late >= 5 and accuracy[-1] > 0.5,
+        "It does.",
+        "It does not.",
+        {
+            "training loss, largest": number(max(n["train_loss"])),
+            "iterations below 10 %": str(late),
+            "test accuracy at the end": percent(accuracy[-1]),
+        },
+        accuracy[-1] <= KNOWN and "It has not come to 90 %.",
+    )
+
+
+@claim(
+    "2407.20199",
+    "the deviation of the features' block between n and m from circulant falls to half of its first value at an "
+    "iteration at which the test accuracy is still below 10 %",
+    "figF",
+)
+def features_first(n: Numbers) -> Verdict:
+    """Its features become circulant, which is the Fourier basis, before the test accuracy shows anything."""
+    known = [(i, value) for i, value in enumerate(n["deviation"]) if value is not None]
+    half = next((i for i, value in known if value <= known[0][1] / 2), None)
+    rises = next((i for i, value in enumerate(n["test_accuracy"]) if value >= 0.1), None)
+    return decide(
+        half is not None and (rises is None or half < rises) and bool(np.isfinite(known[-1][1])),
+        "They do.",
+        "Not before.",
+        {
+            "iteration of half the deviation": number(None if half is None else half + 1),
+            "iteration of 10 % test accuracy": number(None if rises is None else rises + 1),
+            "deviation, first and last": f"{number(known[0][1])}, {number(known[-1][1])}",
+        },
+    )
