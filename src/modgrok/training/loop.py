@@ -69,16 +69,16 @@ def advance(
 ) -> tuple[State, dict[str, Array]]:
     """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN."""
     key = jax.random.fold_in(jax.random.key(seed), 1)
-    if program.whole:
-        first = lambda: _slope(program, state.weights, data)  # noqa: E731
-        state = state._replace(slope=jax.lax.cond(step == 0, first, lambda: state.slope))
 
     def body(i: Any, state: State) -> State:
         return _step(program, state, data, rates, key, step + i)
 
     if program.platform == "cpu":
         count = jnp.where(state.frozen, jnp.zeros_like(count), count)
-    state = jax.lax.fori_loop(jnp.zeros_like(count), count, body, state)
+    first = jnp.zeros_like(count)
+    if program.whole:
+        first = jnp.where(step == 0, first - 1, first)  # Step −1 moves nothing, and finds the slope.
+    state = jax.lax.fori_loop(first, count, body, state)
     missing = jnp.full((), jnp.nan, program.dtype)
     return state, jax.lax.cond(
         measured,
@@ -111,9 +111,9 @@ def _step(program: Program, state: State, data: RunData, rates: Rates, key: Any,
     finite = jnp.isfinite(loss)
     if not kernel.guards:
         finite &= jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
-    moving = finite & ~state.frozen
+    trains = ~state.frozen & (step >= 0)
+    moving, diverged = finite & trains, ~finite & trains
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
-    diverged = ~finite & ~state.frozen
     weights = jax.tree.map(keep, moved, state.weights)
     return State(
         weights,
