@@ -50,6 +50,12 @@ def test_what_may_differ_within_a_batch(planned):
     assert sizes(plan_on([planned(**change) for change in changes], [Device()])) == [len(changes)]
 
 
+@pytest.mark.parametrize(("platform", "batches"), [("cpu", [1, 1]), ("gpu", [2])])
+def test_on_a_cpu_runs_of_a_batch_have_equally_many_tested_examples(planned, platform, batches):
+    changes = [{"task": task, "examples": 20} for task in ("n + m", "n / m")]
+    assert sizes(plan_on([planned(**change) for change in changes], [Device(platform)])) == batches
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -152,6 +152,26 @@ def test_measurements_are_those_of_the_network(plain, changes):
     assert tuple(sorted(measured)) == tuple(sorted(recorded_names(program)))
 
 
+@pytest.mark.parametrize("changes", [{}, {"features": DROPOUT, "batch_size": 4}], ids=str)
+def test_what_a_step_found_out_is_what_an_evaluation_finds(plain, changes):
+    """Also where no step is taken, whether the run is frozen or not."""
+    program = plain.program_with(**changes)
+    _, _, data = plain.random_data(program)
+    its_rates = rates()
+    state = jax.jit(partial(loop.start, program))(plain.random_weights(program), its_rates, data.batch)
+    advance = jax.jit(partial(loop.advance, program))
+    alone = jax.jit(partial(evaluate, program))
+    for step, count, frozen in [(0, 0, False), (0, 3, False), (3, 0, False), (3, 2, True)]:
+        state = state._replace(frozen=jnp.asarray(frozen))
+        when = np.int32(step), np.int32(count), np.bool_(True)
+        weights = state.weights
+        state, found = advance(state, data, its_rates, np.uint32(0), *when)
+        moved = any((weights[name] != state.weights[name]).any() for name in weights)
+        assert moved == (count > 0 and not frozen)
+        for name, expected in alone(state.weights, data).items():
+            assert found[name] == pytest.approx(float(expected), rel=1e-10), name
+
+
 def with_measures(program):
     return dataclasses.replace(program, recorded=recorded_measures(program.architecture, ()))
 

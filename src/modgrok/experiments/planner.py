@@ -112,7 +112,10 @@ def plan(members: Sequence[Planned], platform: str, most: Most) -> list[Batch]:
         program = program_of(e, member.task, platform)
         # Minibatches are drawn from the whole training set, so its length is part of their program.
         length = member.rows if program.batch_size is not None else None
-        key = (program, e.steps, e.evaluations, e.snapshots, member.step, length, bool(e.parent), member.evaluated)
+        # Where only the tested examples are evaluated, runs of a batch have as many.
+        total = sum(e.split.counts(member.task)) if program.judges else None
+        lengths = length, total, member.evaluated
+        key = (program, e.steps, e.evaluations, e.snapshots, member.step, bool(e.parent), lengths)
         groups.setdefault(key, []).append(member)
     return [batch for key, group in groups.items() for batch in _cut(key[0], group, most)]
 

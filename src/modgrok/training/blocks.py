@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from modgrok.training.losses import Objective
 from modgrok.training.program import EXAMPLES, Program
 
 
@@ -23,6 +24,21 @@ def sum_parts(program: Program, add_block: Callable[..., Any], nothing: Any, blo
         halves = jax.tree.map(lambda part: part.reshape(2, -1, *part.shape[1:]), blocks)
         total = jax.tree.map(lambda part: part[0] + part[1], jax.lax.map(sum_part, halves))
     return jax.lax.optimization_barrier(total)  # what follows is compiled, and rounds, alike
+
+
+def count_right(program: Program, out: Any, labels: Any, weight: Any, codes: Any, judged: Any) -> Any:
+    """How many examples of a block are answered right, padding aside; 0 where `judged`, which may be traced, is false
+    or None."""
+    nobody = jnp.zeros((), program.dtype)
+    if judged is None:
+        return nobody
+    objective = Objective(program.loss, program.loss_precision, program.tolerance)
+
+    def judge() -> Any:
+        right = objective.right(out, labels, codes, program.signature.outputs) & (weight > 0)
+        return right.astype(program.dtype).sum()
+
+    return jax.lax.cond(judged, judge, lambda: nobody)
 
 
 def row_numbers(program: Program, blocks: int, rows: int) -> Any:

@@ -31,6 +31,9 @@ class RunData(NamedTuple):
     """Labels of the trained examples, right answers of the others; 0 where an input does not occur."""
     trained: Bool[Any, "example"]
     tested: Bool[Any, "example"]
+    judged: Int32[Any, "row"] | None
+    """Numbers of the examples that evaluations look at: all that are tested, where training examples are judged with
+    the gradient; None stands for all."""
     index: Int32[Any, "S p"]
     """The task's own coordinate: the place of every value in Z_L, −1 where it has none."""
     length: Int32[Any, ""]
@@ -61,6 +64,9 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
         tested[task.present] = ~examples.trained
     else:
         answers, trained, tested = labels, examples.trained, ~examples.trained
+    judged = None
+    if program.judges:
+        judged = np.flatnonzero(tested) if tested.any() else np.zeros(1)
     coordinate = task.structure.coordinate if program.architecture.name == "two-layer" else None
     shape = (max(1, len(task.sizes)), max(task.sizes))
     index = np.zeros(shape, np.int32) if coordinate is None else np.stack(coordinate.index).astype(np.int32)
@@ -72,6 +78,7 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
         answers,
         trained,
         tested,
+        None if judged is None else judged.astype(np.int32),
         index,
         np.asarray(0 if coordinate is None else coordinate.length, dtype=np.int32),
         None if task.codes is None else task.codes.astype(program.dtype),

@@ -28,14 +28,18 @@ def recorded_names(program: Program) -> tuple[str, ...]:
 
 
 def evaluate(
-    program: Program, parameters: Parameters, data: RunData, gradient: Parameters | None = None
+    program: Program, parameters: Parameters, data: RunData, slope: tuple[Any, Parameters, Any] | None = None
 ) -> dict[str, Array]:
-    """All curves at these weights. Dropout is off, and batch statistics are those of the whole training set; their
-    gradient is not computed again where it is known."""
-    if gradient is None:
-        _, gradient = kernel_for(program).loss_and_gradient(program, parameters, data.batch, data.codes, None)
+    """All curves at these weights. Dropout is off, and batch statistics are those of the whole training set; loss and
+    gradient there, and how many examples are answered right, are not computed again where they are known."""
+    if slope is None:
+        slope = kernel_for(program).slope(program, parameters, data.batch, data.codes, None, True)
+    loss, gradient, right = slope
     settled = settle(program, parameters, data)
-    values = dict(zip(SCORES, _scores(program, settled, data), strict=True))
+    values = _scores(program, settled, data)
+    if program.judges:
+        count = data.trained.astype(program.dtype).sum()
+        values |= {"train_loss": jnp.where(count > 0, loss, jnp.nan), "train_accuracy": right / count}
     group = program.architecture.group
     for kind, tree in (("norm", parameters), ("gradient", gradient)):
         for name in program.architecture.group_names(parameters):
@@ -52,32 +56,36 @@ def settle(program: Program, parameters: Parameters, data: RunData) -> Parameter
     return program.architecture.settle(parameters, rows, weight.reshape(-1), program.signature)
 
 
-def _scores(program: Program, parameters: Parameters, data: RunData) -> tuple[Array, ...]:
+def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str, Array]:
+    """Losses and accuracies of the examples that evaluations look at."""
     objective, kernel = Objective(program.loss, program.loss_precision, program.tolerance), kernel_for(program)
-    total = data.answers.shape[0]
+    masks = {"test": data.tested} if program.judges else {"train": data.trained, "test": data.tested}
+    inputs, answers = jnp.asarray(evaluated_inputs(program, data)), data.answers
+    chosen = [mask.astype(program.dtype) for mask in masks.values()]
+    if data.judged is not None:
+        inputs, answers, *chosen = (part[data.judged] for part in (inputs, answers, *chosen))
+    total = answers.shape[0]
     blocks, rows = program.evaluation_blocks(total)
     padding = (0, blocks * rows - total)
-    chosen = [data.trained.astype(program.dtype), data.tested.astype(program.dtype)]
 
     def add_block(sums: Any, block: Any) -> tuple[Any, None]:
         inputs, answers, *weights = block
         out = kernel.outputs(program, parameters, inputs)
         losses = objective.losses(out, answers, data.codes).astype(program.dtype)
         # An answer is one of the task's: logits of a vocabulary beyond count in the loss alone, as in `score`.
-        said = out if data.codes is not None else out[:, : program.signature.outputs]
-        right = objective.right(said, answers, data.codes).astype(program.dtype)
+        right = objective.right(out, answers, data.codes, program.signature.outputs).astype(program.dtype)
         now = [(values * weight).sum() for values in (losses, right) for weight in weights]
         return tuple(a + b for a, b in zip(sums, now, strict=True)), None
 
-    inputs = jnp.asarray(evaluated_inputs(program, data))
     stacked = (
         jnp.pad(inputs, (padding, (0, 0))).reshape(blocks, rows, -1),
-        *(jnp.pad(x, padding).reshape(blocks, rows) for x in (data.answers, *chosen)),
+        *(jnp.pad(x, padding).reshape(blocks, rows) for x in (answers, *chosen)),
     )
     if program.shared > 1:
         share = blocks // program.shared
         first = jax.lax.axis_index(EXAMPLES) * share
         stacked = jax.tree.map(lambda part: jax.lax.dynamic_slice_in_dim(part, first, share), stacked)
-    sums = sum_parts(program, add_block, (jnp.zeros((), program.dtype),) * 4, stacked)
+    sums = sum_parts(program, add_block, (jnp.zeros((), program.dtype),) * 2 * len(chosen), stacked)
     counts = [weight.sum() for weight in chosen]
-    return tuple(total / count for total, count in zip(sums, counts * 2, strict=True))
+    names = [f"{name}_{kind}" for kind in ("loss", "accuracy") for name in masks]
+    return {name: total / count for name, total, count in zip(names, sums, counts * 2, strict=True)}

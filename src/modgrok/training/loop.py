@@ -69,25 +69,30 @@ def advance(
 ) -> tuple[State, dict[str, Array]]:
     """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN."""
     key = jax.random.fold_in(jax.random.key(seed), 1)
-    if program.whole:
-        first = lambda: _slope(program, state.weights, data)  # noqa: E731
-        state = state._replace(slope=jax.lax.cond(step == 0, first, lambda: state.slope))
-
-    def body(i: Any, state: State) -> State:
-        return _step(program, state, data, rates, key, step + i)
-
     if program.platform == "cpu":
         count = jnp.where(state.frozen, jnp.zeros_like(count), count)
-    state = jax.lax.fori_loop(jnp.zeros_like(count), count, body, state)
+
+    def body(i: Any, known: tuple[State, Any]) -> tuple[State, Any]:
+        return _step(program, known[0], data, rates, key, step + i, i >= 0, measured & (i == count - 1))
+
+    first, right = jnp.zeros_like(count), None
+    if program.whole:
+        # A pass before the first moves nothing, and finds the slope.
+        first = jnp.where((step == 0) | (measured & (count == 0)), first - 1, first)
+        right = jnp.zeros((), program.dtype)
+    state, right = jax.lax.fori_loop(first, count, body, (state, right))
     missing = jnp.full((), jnp.nan, program.dtype)
     return state, jax.lax.cond(
         measured,
-        lambda: evaluate(program, state.weights, data, None if state.slope is None else state.slope[1]),
+        lambda: evaluate(program, state.weights, data, None if state.slope is None else (*state.slope, right)),
         lambda: dict.fromkeys(recorded_names(program), missing),
     )
 
 
-def _step(program: Program, state: State, data: RunData, rates: Rates, key: Any, step: Any) -> State:
+def _step(
+    program: Program, state: State, data: RunData, rates: Rates, key: Any, step: Any, moves: Any, judged: Any
+) -> tuple[State, Any]:
+    """The state after a step, unless nothing moves, and how many training examples it answers right, if judged."""
     order, kernel = state.order, kernel_for(program)
     if state.slope is not None:
         loss, gradient = state.slope
@@ -111,23 +116,25 @@ def _step(program: Program, state: State, data: RunData, rates: Rates, key: Any,
     finite = jnp.isfinite(loss)
     if not kernel.guards:
         finite &= jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
-    moving = finite & ~state.frozen
+    trains = ~state.frozen & moves
+    moving, diverged = finite & trains, ~finite & trains
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
-    diverged = ~finite & ~state.frozen
     weights = jax.tree.map(keep, moved, state.weights)
-    return State(
+    slope = right = None
+    if program.whole:
+        judged = judged if program.judges else None
+        loss, gradient, right = kernel.slope(program, weights, data.batch, data.codes, None, judged)
+        slope = loss, gradient
+    state = State(
         weights,
-        None if state.slope is None else _slope(program, weights, data),
+        slope,
         jax.tree.map(keep, optimizer, state.optimizer),
         state.start,
         order,
         state.frozen | diverged,
         jnp.where(diverged, step, state.diverged_at),
     )
-
-
-def _slope(program: Program, weights: Parameters, data: RunData) -> tuple[Array, Parameters]:
-    return kernel_for(program).loss_and_gradient(program, weights, data.batch, data.codes, None)
+    return state, right
 
 
 def _stream(key: Any, step: Any, number: int) -> Any:

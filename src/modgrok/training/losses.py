@@ -85,8 +85,9 @@ class Objective:
         scores = self._scores(out, codes)
         return LOSSES[self.loss](scores, answers, scores.shape[1])
 
-    def right(self, out: Outputs, answers: Answers, codes: Any) -> Array:
-        """Which examples are answered right: every other score is smaller, or the error is below the tolerance.
+    def right(self, out: Outputs, answers: Answers, codes: Any, count: int | None = None) -> Array:
+        """Which examples are answered right: every other score is smaller, or the error is below the tolerance; of
+        outputs without codes the first `count` are answers.
 
         Several times faster than looking for the largest. The answer's own score is left out, not compared with itself:
         a compiler may compute the product twice, and round it twice.
@@ -95,6 +96,8 @@ class Objective:
             if self.tolerance is not None:
                 return self._squares(out, answers, codes) < self.tolerance
             out = self._scores(out, codes)
+        else:
+            out = out[:, :count]
         own = jnp.arange(out.shape[1], dtype=answers.dtype)[None, :] == answers[:, None]
         return ((answer_outputs(out, answers)[:, None] > out) | own).all(axis=1)
 

@@ -81,6 +81,12 @@ class Program:
         return self.batch_size is None and self.rule is None and not noisy
 
     @property
+    def judges(self) -> bool:
+        """Whether who finds a gradient also finds how many examples are answered right, so that evaluations look only
+        at the others: on a CPU, where it costs a step nothing to be asked."""
+        return self.platform == "cpu"
+
+    @property
     def parts(self) -> int:
         """In how many parts sums over examples are made: each device its own, or one device two."""
         return max(2, self.shared)

@@ -30,6 +30,11 @@ class Kernel(Protocol):
     ) -> tuple[Any, Parameters]:
         """The weighted loss over the examples and its derivative with respect to the parameters."""
 
+    def slope(
+        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, judged: Any
+    ) -> tuple[Any, Parameters, Any]:
+        """The same, and how many examples are answered right; 0 unless the program judges, and `judged` is true."""
+
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
         """What the network says to some inputs, without noise."""
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from modgrok.networks import Noise
 from modgrok.networks.architecture import Parameters
-from modgrok.training.blocks import row_numbers, sum_parts
+from modgrok.training.blocks import count_right, row_numbers, sum_parts
 from modgrok.training.data import Batch, Room
 from modgrok.training.losses import Objective
 from modgrok.training.program import Program
@@ -31,23 +31,34 @@ class Generic:
     def loss_and_gradient(
         self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
     ) -> tuple[Any, Parameters]:
+        return self.slope(program, parameters, batch, codes, noise, None)[:2]
+
+    def slope(
+        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, judged: Any
+    ) -> tuple[Any, Parameters, Any]:
         objective = Objective(program.loss, program.loss_precision)
 
-        def loss(parameters: Parameters, block: tuple[Any, ...]) -> Any:
+        def loss_and_right(parameters: Parameters, block: tuple[Any, ...]) -> tuple[Any, Any]:
             inputs, labels, weight, row = block
             key, rate = (None, None) if noise is None else (noise.key, noise.rate)
             out = program.architecture.apply(parameters, inputs, program.signature, Noise(key, rate, weight, row))
             losses = objective.losses(out, labels, codes)
-            return (weight.astype(losses.dtype) * losses).sum()
+            right = count_right(program, jax.lax.stop_gradient(out), labels, weight, codes, judged)
+            return (weight.astype(losses.dtype) * losses).sum(), right
+
+        def of_block(block: tuple[Any, ...]) -> tuple[Any, Parameters, Any]:
+            (loss, right), gradient = jax.value_and_grad(loss_and_right, has_aux=True)(parameters, block)
+            return loss, gradient, right
 
         def add_block(total: Any, block: Any) -> tuple[Any, None]:
-            return jax.tree.map(jnp.add, total, jax.value_and_grad(loss)(parameters, block)), None
+            return jax.tree.map(jnp.add, total, of_block(block)), None
 
         count, rows = batch.labels.shape
         blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, count, rows))
         if count == 1 and program.shared == 1:
-            return jax.value_and_grad(loss)(parameters, jax.tree.map(lambda part: part[0], blocks))
-        nothing = (jnp.zeros((), program.loss_precision), jax.tree.map(jnp.zeros_like, parameters))
+            return of_block(jax.tree.map(lambda part: part[0], blocks))
+        nobody = jnp.zeros((), program.dtype)
+        nothing = (jnp.zeros((), program.loss_precision), jax.tree.map(jnp.zeros_like, parameters), nobody)
         return sum_parts(program, add_block, nothing, blocks)
 
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:

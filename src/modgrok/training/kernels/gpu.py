@@ -121,6 +121,12 @@ class Gpu:
             kept = Kept(padded.astype(HALF), jnp.asarray(1 / (1 - noise.rate)))
         return _step(program, parameters, batch, kept)
 
+    def slope(
+        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, judged: Any
+    ) -> tuple[Float[Array, ""], Parameters, Any]:
+        nobody = jnp.zeros((), program.dtype)
+        return *self.loss_and_gradient(program, parameters, batch, codes, noise), nobody
+
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
         return _outputs(program, parameters, inputs)
 

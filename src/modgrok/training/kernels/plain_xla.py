@@ -20,7 +20,7 @@ from modgrok.networks import Noise, TwoLayer
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Parameters
 from modgrok.networks.two_layer import batch_statistics, look_up
-from modgrok.training.blocks import row_numbers, sum_parts
+from modgrok.training.blocks import count_right, row_numbers, sum_parts
 from modgrok.training.data import Batch, Room
 from modgrok.training.losses import Objective
 from modgrok.training.program import Program
@@ -51,6 +51,11 @@ class TwoLayerKernel:
     def loss_and_gradient(
         self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
     ) -> tuple[Float[Array, ""], Parameters]:
+        return self.slope(program, parameters, batch, codes, noise, None)[:2]
+
+    def slope(
+        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, judged: Any
+    ) -> tuple[Float[Array, ""], Parameters, Any]:
         network, outputs = _network(program), program.signature.outputs
         factors = network.scales(program.signature)
         more_answers, more_width = _padded_answers(program) - outputs, _padded_width(program) - network.width
@@ -59,12 +64,13 @@ class TwoLayerKernel:
         objective = Objective(program.loss, program.loss_precision)
 
         def add_block(total: Any, block: tuple[Any, ...]) -> tuple[Any, None]:
-            loss_before, of_columns, of_readout = total
+            loss_before, right_before, of_columns, of_readout = total
             inputs, labels, weight, rows = block
             z, through_statistics = jax.vjp(lambda h: _activate(network, h, weight), look_up(columns, inputs))
             mask = None if noise is None else _dropout_mask(program, noise, rows)
             z = z if mask is None else z * mask
             out = z @ readout.T
+            right = count_right(program, out, labels, weight, None, judged)
 
             def mean_loss(out: Any) -> Any:
                 losses = objective.losses(out, labels, None, outputs)
@@ -82,19 +88,21 @@ class TwoLayerKernel:
                 sums = _sums(program, _through_activation(network, table, values, d_z), inputs, None, of_columns)
             else:
                 sums = _gathered_sums(network, columns, inputs, d_z, batch.tables)
-            return (loss_before + loss, sums, of_readout + d_out.T @ z), None
+            return (loss_before + loss, right_before + right, sums, of_readout + d_out.T @ z), None
 
-        nothing = (jnp.zeros((), program.loss_precision), jnp.zeros_like(columns), jnp.zeros_like(readout))
+        none = jnp.zeros((), program.loss_precision), jnp.zeros((), program.dtype)
+        nothing = (*none, jnp.zeros_like(columns), jnp.zeros_like(readout))
         count, length = batch.labels.shape
         blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, count, length))
         if count == 1 and program.shared == 1:
-            (loss, of_columns, of_readout), _ = add_block(nothing, tuple(part[0] for part in blocks))
+            (loss, right, of_columns, of_readout), _ = add_block(nothing, tuple(part[0] for part in blocks))
         else:
-            loss, of_columns, of_readout = sum_parts(program, add_block, nothing, blocks)
-        return loss, {
+            loss, right, of_columns, of_readout = sum_parts(program, add_block, nothing, blocks)
+        gradient = {
             "columns": of_columns[:, :, : network.width] * factors.hidden,
             "readout": of_readout[:outputs, : network.width] * factors.output,
         }
+        return loss, gradient, right
 
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
         return program.architecture.apply(parameters, inputs, program.signature)
