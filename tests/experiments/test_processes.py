@@ -57,11 +57,11 @@ def start(optimized):
     """Starts a process that trains experiments into a store."""
 
     def start(store, *experiments, devices=1):
-        environment = os.environ | {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
+        flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
         arguments = [json.dumps(str(store.folder)), *(json.dumps(e.as_dict()) for e in experiments)]
         return subprocess.Popen(
             [sys.executable, "-c", PROGRAM, *arguments],
-            env=environment,
+            env=os.environ | {"XLA_FLAGS": flags},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
