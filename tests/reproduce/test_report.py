@@ -4,6 +4,7 @@ from typing import Any
 
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.profile import TINY
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.reproduce.plan import shares
 from modgrok.reproduce.report import describe, render
@@ -36,6 +37,7 @@ def test_settings_name_what_is_shared_and_what_varies() -> None:
     assert "α = 0.5, 0.8" in phrases
     assert "2 seeds" in phrases
     assert "batch norm on and off" in phrases
+    assert "no biases" in describe(find_paper("power2022").study("fig1").needs(find_paper("power2022").profile("tiny")))
     assert describe([]) == []
 
 

@@ -35,14 +35,15 @@ def test_spikes_are_counted_where_they_begin() -> None:
     assert spikes(STEPS, rounding) == []
 
 
-def test_growth_near_spikes() -> None:
-    norm = np.where(STEPS < 480, 1.0, 2.0) + 1e-4 * STEPS
-    found = growth(STEPS, loss_with_spikes(500), norm, 50)
+def test_growth_in_spikes() -> None:
+    norm = np.where(STEPS < 500, 1.0, 2.0) + 1e-4 * STEPS
+    found = growth(STEPS, loss_with_spikes(500), norm)
     assert found["begun"] in (250, 260)  # 10⁻⁵ is the limit itself
     assert found["share_of_growth"] > 0.9
-    assert found["share_of_steps"] < 0.2
+    assert found["share_of_steps"] < 0.1
+    assert growth(STEPS, loss_with_spikes(800), norm)["share_of_growth"] < 0.1
+    assert growth(STEPS, loss_with_spikes(), norm)["share_of_growth"] == 0
     assert near(STEPS, [500], 50).sum() == 11
-    assert growth(STEPS, loss_with_spikes(), norm, 50)["share_of_growth"] == 0
 
 
 def test_curvature_is_the_second_derivative_of_the_loss() -> None:

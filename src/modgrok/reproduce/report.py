@@ -200,7 +200,8 @@ def _phrase(name: str, values: list[Any]) -> str:
     if name == "seed":
         return f"{len(values)} seed{'s' if len(values) > 1 else ''}"
     if isinstance(values[0], bool):
-        return name.replace("_", " ") + ("" if values == [True] else " on and off")
+        label = name.replace("_", " ")
+        return f"{label} on and off" if len(values) > 1 else label if values[0] else f"no {label}"
     shown = [number(value) if isinstance(value, (int, float)) else str(value) for value in values]
     if len(shown) > MOST_VALUES:
         shown = [shown[0], "…", shown[-1]]

@@ -46,6 +46,8 @@ def judge_trials(trials: list[tuple[float, float]], found: list[list[tuple[int |
 
 
 def draw(n: Numbers) -> Any:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     figure, panels = style.grid(1, 1, style.PAGE, 2.9)
     panel, names = panels[0, 0], list(n["contestants"])
     for row, name in enumerate(names):
@@ -64,8 +66,9 @@ def draw(n: Numbers) -> Any:
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.set(xscale="log", xlabel=f"steps until the test accuracy is {percent(KNOWN, 0)}")
-    for formatter in (panel.xaxis.set_major_formatter, panel.xaxis.set_minor_formatter):
-        formatter(lambda value, _: number(value))
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_major_formatter(lambda value, _: number(value))
+    panel.xaxis.set_minor_formatter(NullFormatter())
     panel.grid(axis="y", color=EMPTY)
     described = ", ".join(f"{key} {value}" for key, value in n["task"].items())
     style.note(

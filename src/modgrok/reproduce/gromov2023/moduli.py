@@ -155,7 +155,7 @@ def draw(n: Numbers) -> Any:
         for (label, alpha), line in zip(law_curves(law, p).items(), ("-", ":"), strict=True):
             middle.plot(p, alpha, color="black", lw=0.9, ls=line, label=label)
     right.set_xscale("log", base=2)
-    right.xaxis.set_major_formatter(lambda width, _: number(width))
+    right.set_xticks(n["widths"], [number(width) for width in n["widths"]])
     for panel, label in zip(panels, ("modulus p", "modulus p", "width N"), strict=True):
         panel.set_xlabel(label)
         panel.set_ylabel(r"critical fraction $\alpha_c(T)$")

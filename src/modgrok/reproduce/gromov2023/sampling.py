@@ -71,7 +71,7 @@ def draw(n: Numbers) -> Any:
     panel.set_xlabel("fraction of the pairs trained on, α")
     panel.set_ylabel(f"share of runs that grok within {count(n['steps'])} steps")
     panel.set_title("Which pairs are trained on")
-    panel.legend(loc="lower right", title=r"$\alpha_c$ and its 95 % interval")
+    panel.legend(loc="upper left", title=r"$\alpha_c$ and its 95 % interval")
     panel.set_ylim(-0.04, 1.04)
     style.note(
         figure,

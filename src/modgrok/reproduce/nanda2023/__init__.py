@@ -16,6 +16,6 @@ PAPER = Paper(
     profiles=(QUICK, FULL, TINY),
     cost={
         "quick": "90 s on two idle CPU cores",
-        "full": "100 s on an H200 with products in TF32, before they were in whole float32",
+        "full": "3 min on an H200",
     },
 )

@@ -13,5 +13,5 @@ PAPER = Paper(
     studies=studies.STUDIES,
     claims=claims.CLAIMS,
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "40 s on two idle CPU cores", "full": "65 s on an H200"},
+    cost={"quick": "40 s on two idle CPU cores", "full": "97 s on an H200"},
 )

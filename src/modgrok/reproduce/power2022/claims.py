@@ -285,7 +285,9 @@ def wrong_labels(n: Numbers) -> Verdict:
     return decide(
         some >= clean - 0.1 and most < clean - 0.1,
         "They do.",
-        "Few wrong labels harm already." if some < clean - 0.1 else "Not even many do harm.",
+        f"Few wrong labels harm already, within {count(n['steps'])} steps."
+        if some < clean - 0.1
+        else "Not even many do harm.",
         measured,
     )
 
@@ -307,7 +309,7 @@ def structure_of_answers(n: Numbers) -> Verdict:
         f"{percent(n['test_accuracy']['sum'])}",
     }
     if n["test_accuracy"]["product"] < KNOWN:
-        return not_run("The product is not learnt here.", measured)
+        return not_run("At its last step the network does not know the product.", measured)
     return decide(
         min(n["ratios"].values()) < n["chance"][0],
         f"The {n['side']} cosets lie together.",

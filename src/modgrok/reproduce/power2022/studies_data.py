@@ -144,6 +144,7 @@ def draw_wrong(n: Numbers) -> Any:
     panel.scatter(*zip(*points, strict=True), color=TEST, s=14)
     panel.set(xlabel="wrong training labels", ylabel="best test accuracy", ylim=(-0.02, 1.02))
     panel.set_xscale("symlog", linthresh=10)
+    panel.set_xlim(-2, 2 * max(labels for labels, _ in points))
     style.note(figure, f"{n['what']}, {100 * n['fraction']:g} % of the table, {count(n['steps'])} steps")
     return figure
 

@@ -19,7 +19,7 @@ def _measured(n: Numbers, *names: str) -> dict[str, str]:
 
 @claim(
     "3 (Fig. 2)",
-    "with ε = 1e-8 every seed has a spike, and after the loss has vanished the last layer's growth near spikes is at "
+    "with ε = 1e-8 every seed has a spike, and after the loss has vanished the last layer's growth in spikes is at "
     "least 1.5 times its share of the steps (median over seeds)",
     "fig2",
 )
@@ -38,8 +38,8 @@ def stairs_and_spikes(n: Numbers) -> Verdict:
         "The last layer grows elsewhere too." if all_spike else "Some seeds have no spike.",
         _measured(n, FIRST)
         | {
-            "growth near spikes": spread([run["share_of_growth"] for run in runs], percent),
-            "steps near spikes": spread([run["share_of_steps"] for run in runs], percent),
+            "growth in spikes": spread([run["share_of_growth"] for run in runs], percent),
+            "steps in spikes": spread([run["share_of_steps"] for run in runs], percent),
             "growth of the norm after the loss has vanished": spread([run["growth"] for run in runs]),
             "the same in 64 bits": spread([run["growth"] for run in n["variants"][DOUBLE]]),
         },

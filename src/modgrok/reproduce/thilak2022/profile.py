@@ -53,11 +53,6 @@ class Profile:
     transformer_evaluations: int = 2_000
     left_out: tuple[str, ...] = ()
 
-    @property
-    def within(self) -> int:
-        """Steps before and after a spike that belong to it."""
-        return self.steps // 20
-
     def perceptron(self, seed: int = 0, **more: Any) -> Experiment:
         """n + m by two hidden layers of ReLU, cross-entropy, the whole training set at every step, no weight decay."""
         settings: dict[str, Any] = {

@@ -17,11 +17,15 @@ Steps = Int[np.ndarray, "evaluation"]
 Curve = Float[np.ndarray, "evaluation"]
 
 
+def high(loss: Curve) -> Bool[np.ndarray, "evaluation"]:
+    """Where the loss is above `RISE` times its least value so far."""
+    return loss > RISE * np.minimum.accumulate(np.maximum(loss, FLOOR))
+
+
 def spikes(steps: Steps, loss: Curve) -> list[int]:
-    """Where the loss goes up through `RISE` times its least value so far. It must come down again before the next."""
-    least = np.minimum.accumulate(np.maximum(loss, FLOOR))
-    high = loss > RISE * least
-    return [int(step) for step in steps[1:][high[1:] & ~high[:-1]]]
+    """Where the loss becomes high. It must come down again before the next spike."""
+    above = high(loss)
+    return [int(step) for step in steps[1:][above[1:] & ~above[:-1]]]
 
 
 def near(steps: Steps, places: Sequence[int], within: int) -> Bool[np.ndarray, "evaluation"]:
@@ -32,14 +36,15 @@ def near(steps: Steps, places: Sequence[int], within: int) -> Bool[np.ndarray, "
     return found
 
 
-def growth(steps: Steps, loss: Curve, norm: Curve, within: int) -> dict[str, Any]:
-    """From where the loss has vanished: the share of a norm's rise that lies near spikes, and that of the steps."""
+def growth(steps: Steps, loss: Curve, norm: Curve) -> dict[str, Any]:
+    """From where the loss has vanished: the share of a norm's rise that lies in spikes, from the last evaluation before
+    each to the first behind it, and that of the steps."""
     begun = int(np.argmax(loss < VANISHED)) if (loss < VANISHED).any() else len(loss) - 1
-    rise, time = np.maximum(np.diff(norm[begun:]), 0), np.diff(steps[begun:])
-    at_spikes = near(steps[begun + 1 :], spikes(steps, loss), within)
+    rise, time, above = np.maximum(np.diff(norm[begun:]), 0), np.diff(steps[begun:]), high(loss)[begun:]
+    in_spikes = above[1:] | above[:-1]
     return {
         "begun": int(steps[begun]),
-        "share_of_growth": float(rise[at_spikes].sum() / rise.sum()) if rise.sum() > 0 else None,
-        "share_of_steps": float(time[at_spikes].sum() / time.sum()) if time.sum() > 0 else None,
+        "share_of_growth": float(rise[in_spikes].sum() / rise.sum()) if rise.sum() > 0 else None,
+        "share_of_steps": float(time[in_spikes].sum() / time.sum()) if time.sum() > 0 else None,
         "growth": float(norm[-1] - norm[begun]),
     }

@@ -21,19 +21,19 @@ def shown(profile: Profile) -> Tree:
 
 
 def curves(profile: Profile, runs: Tree) -> Numbers:
-    """Of every variant that is drawn: loss and norm of the last layer, spikes, and how much it grew near them."""
+    """Of every variant that is drawn: loss and norm of the last layer, spikes, and how much it grew in them."""
     return {
         "modulus": profile.modulus,
         "width": profile.width,
-        "variants": {name: [_run(run, profile.within) for run in some] for name, some in runs.items()},
+        "variants": {name: [_run(run) for run in some] for name, some in runs.items()},
     }
 
 
-def _run(run: Run, within: int) -> dict[str, Any]:
+def _run(run: Run) -> dict[str, Any]:
     h = run.history
     thinned = slice(None, None, max(1, len(h["step"]) // POINTS))
     names = ("step", "train_loss", "last_layer", "test_accuracy")
-    grown = growth(h["step"], h["train_loss"], h["last_layer"], within)
+    grown = growth(h["step"], h["train_loss"], h["last_layer"])
     return {
         "curves": {name: h[name][thinned] for name in names},
         "spikes": spikes(h["step"], h["train_loss"]),
@@ -63,12 +63,11 @@ def _counted(run: Run) -> dict[str, Any]:
 
 def transformer(profile: Profile, runs: Tree) -> Numbers:
     """Curves and counts of the transformer."""
-    within = profile.transformer_steps // 20
     return {
         "modulus": 97,
         "width": 128,
         "steps": profile.transformer_steps,
-        "variants": {name: [_run(run, within) | _counted(run) for run in some] for name, some in runs.items()},
+        "variants": {name: [_run(run) | _counted(run) for run in some] for name, some in runs.items()},
     }
 
 
@@ -100,6 +99,7 @@ def draw_counts(n: Numbers) -> Any:
     panel.set_yticks(range(len(names)), names)
     panel.invert_yaxis()
     panel.set(xlabel=f"spikes in {count(n['steps'])} steps, a mark for each seed")
+    panel.xaxis.get_major_locator().set_params(integer=True)
     panel.grid(axis="y", linewidth=0.3)
     style.note(figure, f"a spike: the training loss rises to {RISE} times its least value so far")
     return figure
