@@ -11,11 +11,11 @@ TESTING := $(VENV)/with-dev,digits,dist,docs,export,ray
 reproduce: $(INSTALLED)
 	$(BIN)/modgrok reproduce
 
-# Types beside the tests, and three of these on two cores: some wait for a browser, a server or a cluster.
+# Types beside the tests.
 test: $(TESTING) chromium axe
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy & types=$$!; $(BIN)/pytest -n 3 --dist loadgroup; tests=$$?; wait $$types && exit $$tests
+	$(BIN)/mypy & types=$$!; $(BIN)/pytest -n 2 --dist loadgroup; tests=$$?; wait $$types && exit $$tests
 
 # The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read.
 docs: $(VENV)/with-docs
