@@ -34,7 +34,7 @@ settings.load_profile("modgrok")
 
 @pytest.fixture(scope="module")
 def optimized() -> Iterator[None]:
-    """Programs of this process and of those it starts are compiled as users have them."""
+    """Programs of this process and of those it starts are optimized, as users have them."""
     import jax
 
     with pytest.MonkeyPatch.context() as patch:
