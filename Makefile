@@ -11,11 +11,11 @@ TESTING := $(VENV)/with-dev,digits,dist,docs,export,ray
 reproduce: $(INSTALLED)
 	$(BIN)/modgrok reproduce
 
+# Types beside the tests.
 test: $(TESTING) chromium axe
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/mypy & types=$$!; $(BIN)/pytest -n 2 --dist loadgroup; tests=$$?; wait $$types && exit $$tests
 
 # The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read.
 docs: $(VENV)/with-docs
@@ -33,16 +33,18 @@ attacks: $(TESTING)
 
 install: $(INSTALLED)
 
-$(INSTALLED): pyproject.toml constraints.txt
+$(BIN)/pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "modgrok needs Python 3.11 or newer; name one with make PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): pyproject.toml constraints.txt | $(BIN)/pip
 	$(PIP_INSTALL) .
 	touch $@
 
 # .venv/with-docs says that the extra docs of pyproject.toml is installed, .venv/with-docs,ray that both are.
-$(VENV)/with-%: $(INSTALLED)
+$(VENV)/with-%: pyproject.toml constraints.txt | $(BIN)/pip
 	$(PIP_INSTALL) '.[$*]'
-	touch $@
+	touch $(INSTALLED) $@
 
 format: $(VENV)/with-dev
 	$(BIN)/ruff format .

@@ -1,11 +1,14 @@
-"""Hostile settings for every test: shapes in signatures are checked while it runs.
+"""Hostile settings for every test: where signatures have shapes, they are checked while it runs.
 
-Programs are small and run for moments, so they are compiled without much optimization, once for all processes.
+Programs are small and run for moments, so they are compiled without much optimization, once for all processes; without
+XLA's emitters of fused kernels that takes half the time.
 """
 
 import os
 import tempfile
 from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
 
 os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
@@ -13,12 +16,17 @@ os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")
 if "PYTEST_XDIST_WORKER" not in os.environ:
     compiled = tempfile.TemporaryDirectory()
     os.environ["MODGROK_CACHE"] = compiled.name
+# Another version than the one that all tests run with may end at a flag it does not know.
+if f"jaxlib=={version('jaxlib')}\n" in Path(__file__).parents[1].joinpath("constraints.txt").read_text():
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1")
 
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-install_import_hook("modgrok", "beartype.beartype")
+source = Path(__file__).parents[1] / "src"
+shaped = [path.relative_to(source) for path in source.rglob("*.py") if "from jaxtyping" in path.read_text()]
+install_import_hook([".".join(path.with_suffix("").parts) for path in shaped], "beartype.beartype")
 
 settings.register_profile("modgrok", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("modgrok")
@@ -26,7 +34,7 @@ settings.load_profile("modgrok")
 
 @pytest.fixture(scope="module")
 def optimized() -> Iterator[None]:
-    """Programs of this process and of those it starts are compiled as users have them."""
+    """Programs of this process and of those it starts are optimized, as users have them."""
     import jax
 
     with pytest.MonkeyPatch.context() as patch:

@@ -147,7 +147,8 @@ def test_they_resume_after_a_kill(tmp_path):
     """To the same bits as a run that was not killed."""
     (whole,) = train_stored([Experiment("larger:9", **LONG)], Store(tmp_path / "whole"))
     store = Store(tmp_path / "killed")
-    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=1"}
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=1"
+    environment = os.environ | {"XLA_FLAGS": flags}
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(store.folder)], env=environment)
     run = store.run(whole.id)
     while (run.read_checkpoint() or (0,))[0] == 0 and process.poll() is None:

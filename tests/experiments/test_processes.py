@@ -9,22 +9,25 @@ import sys
 import time
 
 import numpy as np
-import pytest
 
 from modgrok.experiments import Store
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.trainer import train_stored
 
-pytestmark = pytest.mark.usefixtures("optimized")
 KILLS = 4
 DEVICES = 8
 
 PROGRAM = """
-import json, sys
+import json, os, signal, sys
 from modgrok.experiments import Experiment, Observer, Store, batch_training
 from modgrok.experiments.trainer import train_stored
+from modgrok.training import program
 
-batch_training.CHECKPOINT_SECONDS = 0.05
+folder, options, *settings = map(json.loads, sys.argv[1:])
+killed_at = options.get("killed_at", float("inf"))
+program.CACHE_FLOATS = options.get("cache_floats", program.CACHE_FLOATS)
+batch_training.CHECKPOINT_SECONDS = 0 if "killed_at" in options else 0.05
+batch_training.CHECKPOINT_SHARE = 1 if "killed_at" in options else 0.05
 batch_training.CALL_SECONDS = 0.02
 
 
@@ -33,41 +36,35 @@ class Counter(Observer):
 
     def advanced(self, members, step, run_steps):
         self.steps += run_steps
+        if step >= killed_at:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def remark(self, sentence):
         print(sentence, file=sys.stderr)
 
 
 counter = Counter()
-folder, *settings = map(json.loads, sys.argv[1:])
 print("ready", flush=True)
 train_stored([Experiment(**s) for s in settings], Store(folder), counter)
 print(counter.steps, flush=True)
 """
 
 
-@pytest.fixture(scope="module")
-def trained(optimized, lab, tmp_path_factory):
-    (run,) = train_stored([lab.small()], Store(tmp_path_factory.mktemp("trained")))
-    return run
-
-
-@pytest.fixture(scope="module")
-def start(optimized):
-    """Starts a process that trains experiments into a store."""
-
-    def start(store, *experiments, devices=1):
-        environment = os.environ | {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
-        arguments = [json.dumps(str(store.folder)), *(json.dumps(e.as_dict()) for e in experiments)]
-        return subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *arguments],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    return start
+def start(store, *experiments, devices=1, **options):
+    """A process that trains experiments into a store."""
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            *map(json.dumps, (str(store.folder), options, *(e.as_dict() for e in experiments))),
+        ],
+        env=os.environ | {"XLA_FLAGS": flags},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def wait_for(process):
@@ -77,7 +74,7 @@ def wait_for(process):
     return int(out.split()[-1]), err
 
 
-def test_kills_at_random_moments_do_not_change_a_bit(lab, store, start):
+def test_kills_at_random_moments_do_not_change_a_bit(lab, store):
     """Each attempt is killed at a random moment after its second checkpoint; the last may be killed before it."""
     experiment = lab.small(batch_size=32, dropout=0.2, steps=6000, evaluations=60, snapshots=20)
     (whole,) = train_stored([experiment], Store(store.folder.parent / "whole"))
@@ -109,7 +106,7 @@ def written_at(path):
     return path.stat().st_mtime_ns if path.exists() else None
 
 
-def test_two_processes_share_a_run(lab, store, start, trained):
+def test_two_processes_share_a_run(lab, store, trained):
     both = [start(store, lab.small()), start(store, lab.small())]
     steps, remarks = zip(*map(wait_for, both), strict=True)
     assert sorted(steps) == [0, 60]
@@ -118,7 +115,7 @@ def test_two_processes_share_a_run(lab, store, start, trained):
     lab.assert_same(run, trained)
 
 
-def test_a_waiting_process_says_so_and_takes_the_result(lab, store, start, trained):
+def test_a_waiting_process_says_so_and_takes_the_result(lab, store, trained):
     from modgrok.experiments.disk import Lock
 
     lock = Lock(store.folder / trained.id)
@@ -141,7 +138,7 @@ def train_all_holding(lab, store, lock):
     lock.release()
 
 
-def test_runs_spread_over_eight_devices_are_the_runs_alone(lab, store, start, trained):
+def test_runs_spread_over_eight_devices_are_the_runs_alone(lab, store, trained):
     """Ten runs on eight devices: two on each, the last six places filled up."""
     experiments = [lab.small(seed=seed) for seed in range(10)]
     steps, _ = wait_for(start(store, *experiments, devices=DEVICES))
@@ -151,43 +148,36 @@ def test_runs_spread_over_eight_devices_are_the_runs_alone(lab, store, start, tr
     lab.assert_same(store.find(last.id), last)
 
 
-def test_two_devices_that_share_a_run_do_not_change_a_bit(lab, store, start):
+def test_two_devices_that_share_a_run_do_not_change_a_bit_and_more_round_differently(lab, store):
     """Large enough for several blocks; alone it is shared, in a batch each device has a run of its own."""
-    pair = [lab.small(modulus=31, width=800, dropout=0.2, seed=seed, steps=20, evaluations=4) for seed in (0, 1)]
+    pair = [lab.small(modulus=31, width=800, dropout=0.2, seed=seed, steps=8, evaluations=4) for seed in (0, 1)]
     first, task = pair[0].resolve(), pair[0].load_task()
-    assert program_of(first, task, "cpu").blocks(len(first.split.divide(task)[0]))[0] > 1
+    assert program_of(first, task, "cpu").blocks(len(first.split.divide(task)[0]))[0] > 2
     wait_for(start(store, *pair, devices=2))
-    for devices in (1, 2):
-        alone = Store(store.folder.parent / f"alone on {devices}")
-        wait_for(start(alone, first, devices=devices))
-        lab.assert_same(alone.find(first.id), store.find(first.id))
+    batched, alone = store.find(first.id), {}
+    for devices in (1, 2, DEVICES):
+        place = Store(store.folder.parent / f"alone on {devices}")
+        wait_for(start(place, first, devices=devices))
+        (alone[devices],) = place
+    lab.assert_same(alone[1], batched)
+    lab.assert_same(alone[2], batched)
+    rows = [[list(row.values()) for row in alone[devices].rows()] for devices in (1, DEVICES)]
+    np.testing.assert_allclose(*rows, rtol=1e-4)
 
 
-def test_a_run_is_shared_as_it_was_begun(lab, store, start):
+def test_a_run_is_shared_as_it_was_begun(lab, store):
     """On eight devices: one of a batch, which goes on alone, and one that is alone from the beginning."""
-    pair = [lab.small(modulus=31, width=800, seed=seed, steps=300, evaluations=4) for seed in (0, 1)]
+    pair = [lab.small(modulus=31, seed=seed) for seed in (0, 1)]
     name = pair[0].resolve().id
+    eight = {"devices": DEVICES, "cache_floats": 160 * pair[0].width}  # Six blocks.
     for begun, shared_by in ((pair, 1), (pair[:1], 6)):
         whole, broken = (Store(store.folder.parent / f"{word} {shared_by}") for word in ("whole", "broken"))
-        wait_for(start(whole, *begun, devices=DEVICES))
-        process = start(broken, *begun, devices=DEVICES)
-        for _ in range(3):
-            wait_until_written(broken.folder / name / "checkpoint.safetensors", process)
-        process.send_signal(signal.SIGKILL)
+        wait_for(start(whole, *begun, **eight))
+        process = start(broken, *begun, **eight, killed_at=30)
         process.communicate()
-        steps, _ = wait_for(start(broken, pair[0], devices=DEVICES))
-        assert 0 < steps < 300
+        assert process.returncode == -signal.SIGKILL
+        steps, _ = wait_for(start(broken, pair[0], **eight))
+        assert 0 < steps < 60
         run = broken.find(name)
         assert run.settings["environment"]["shared_by"] == shared_by
         lab.assert_same(run, whole.find(name))
-
-
-def test_more_than_two_devices_that_share_a_run_round_differently(lab, store, start):
-    experiment = lab.small(modulus=97, width=500, steps=20, evaluations=4)
-    found = []
-    for devices in (1, DEVICES):
-        place = Store(store.folder.parent / f"on {devices}")
-        wait_for(start(place, experiment, devices=devices))
-        (run,) = place
-        found.append([list(row.values()) for row in run.rows()])
-    np.testing.assert_allclose(*found, rtol=1e-4)

@@ -34,7 +34,7 @@ def _fresh():
 
 
 def started(folder):
-    environment = os.environ | {"MODGROK_CACHE": str(folder)}
+    environment = os.environ | {"MODGROK_CACHE": str(folder), "XLA_FLAGS": ""}  # It must take long enough to be kept.
     done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
     return done.stdout.split()
 
