@@ -155,6 +155,9 @@ def test_a_network_is_drawn_while_its_neurons_are_few(open_lab: Any, runs: dict[
     expect(page.locator("html")).to_have_attribute("data-drawn", "30")
     expect(page.locator("#network")).to_be_hidden()
     page.locator("#whatif").scroll_into_view_if_needed()
+    expect(page.locator("#whatif-scores")).to_contain_text(
+        "test MSE"
+    )  # panels take their place when they come into view
     page.locator("#whatif").get_by_text("Swap in one frequency").click()
     expect(page.locator("#network")).to_be_visible()
     page.locator("#network").scroll_into_view_if_needed()
