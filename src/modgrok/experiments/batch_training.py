@@ -3,7 +3,8 @@
 import itertools
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.outcome import Progress
 from modgrok.experiments.planner import Batch, Planned
 from modgrok.experiments.programs import rates_of
+from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.networks import Network
@@ -51,6 +53,8 @@ MEASURED_SECONDS = 0.3
 """How long the speed of a batch is measured."""
 
 
+WRITERS = 8
+"""Runs whose files are written at the same time."""
 PARTS = 8
 """Into how many parts the steps between two evaluations are cut where a threshold was crossed between them."""
 ACCURACIES = ("train_accuracy", "test_accuracy")
@@ -136,8 +140,7 @@ class BatchTraining:
         else:
             self.state = randomly(*fresh)
         where = environment(self.devices[0]) | {SHARED_BY: self.program.shared}
-        for member in self.members:
-            member.run.begin(member.experiment, where)
+        _side_by_side(lambda member: member.run.begin(member.experiment, where), self.members)
 
     def _saved_states(self, shape: State) -> list[State]:
         """What the runs' checkpoints hold, each in the form of a state."""
@@ -281,14 +284,19 @@ class BatchTraining:
         """Writes the results of runs that have ended, and trains them no further."""
         gone = [i for i, _ in ended]
         networks, states = dict(zip(gone, self._networks(gone), strict=True)), self._last_states(ended)
-        for i, status in ended:
+        kept = self.step in set(self.batch.schedule[1].tolist())
+
+        def write(i: int, status: str) -> Result:
             member = self.members[i]
             member.run.append(member.progress.unwritten())
-            if self.step in set(self.batch.schedule[1].tolist()) or len(member.run.snapshots):
+            if kept or len(member.run.snapshots):
                 member.run.keep(self.step, networks[i])
             result = member.progress.result(member.run.id, status, time.monotonic() - self.started)
             member.run.finish(result, networks[i], states.get(i))
-            self.observer.ended(member.run, result)
+            return result
+
+        for i, result in zip(gone, _side_by_side(write, *zip(*ended, strict=True)), strict=True):
+            self.observer.ended(self.members[i].run, result)
         self.active = [i for i in self.active if i not in gone]
         if not self.active:
             return
@@ -374,6 +382,12 @@ class BatchTraining:
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
         return step
+
+
+def _side_by_side(write: Callable[..., Any], *values: Sequence[Any]) -> list[Any]:
+    """What a function that waits for the disk returns for each, a few at a time; all have ended when this returns."""
+    with ThreadPoolExecutor(WRITERS) as threads:
+        return list(threads.map(write, *values))
 
 
 def measure_speed(batch: Batch, store: Store) -> Speed:
