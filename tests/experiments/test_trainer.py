@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Store, batch_training
+from modgrok.experiments import Run, Store, batch_training
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.trainer import Interrupted, train_stored
 from modgrok.networks import grid, score
@@ -162,6 +162,16 @@ def test_a_run_stops_and_is_stored_between_evaluations_too(lab, store, monkeypat
     assert run.read_checkpoint()[0] == 30
     (resumed,) = train_stored([experiment], store)
     lab.assert_same(resumed, whole)
+
+
+@pytest.mark.parametrize(("rate", "made"), [(1.0, False), (1e20, True)])
+def test_the_first_checkpoint_waits_by_what_it_will_cost(lab, store, monkeypatch, rate, made):
+    monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(batch_training, "DISK_RATE", rate)
+    found = []
+    monkeypatch.setattr(Run, "checkpoint", lambda run, step, tensors: found.append(step))
+    train_stored([lab.small()], store)
+    assert bool(found) == made
 
 
 def test_ctrl_c_at_a_bad_moment_loses_nothing_that_was_stored(lab, store, trained, monkeypatch):

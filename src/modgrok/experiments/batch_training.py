@@ -49,6 +49,8 @@ CHECKPOINT_SECONDS = 5.0
 """Least time between checkpoints."""
 CHECKPOINT_SHARE = 0.05
 """The most of its time that training may spend on checkpoints: large batches make them more rarely."""
+DISK_RATE = 3e8
+"""Bytes that a disk takes in a second: a first guess of what a checkpoint costs, corrected by the first."""
 MEASURED_SECONDS = 0.3
 """How long the speed of a batch is measured."""
 
@@ -90,12 +92,13 @@ class BatchTraining:
         self.active = list(range(len(self.members)))
         """Which of them still train; the others are frozen where they ended."""
         self.last_checkpoint = self.last_flush = self.started = time.monotonic()
-        self.checkpoint_cost = self.flush_cost = 0.0
+        self.flush_cost = 0.0
         self.steps_per_second = 20.0
         """A first guess, corrected after every call; it decides how many steps one call takes."""
         self.evaluated: tuple[int, State] | None = None
         """Step and state of the last evaluation, while runs that refine are on the way to the next."""
         self._begin()
+        self.checkpoint_cost = sum(leaf.nbytes for leaf in jax.tree.leaves(self.state)) / DISK_RATE
 
     def run(self) -> None:
         """Trains to the end of the schedule, or until every run has ended."""
@@ -377,8 +380,7 @@ class BatchTraining:
         self._flush()
         step, state = self.evaluated or (self.step, self.state)
         states = unstack(state, self.active, len(self.members))
-        for member, one in zip(self.active_members, states, strict=True):
-            member.run.checkpoint(step, named_tensors(one))
+        _side_by_side(lambda member, one: member.run.checkpoint(step, named_tensors(one)), self.active_members, states)
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
         return step
