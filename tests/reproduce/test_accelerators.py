@@ -27,9 +27,11 @@ def test_one_seed_chooses_and_the_others_are_compared() -> None:
 
 def made_up(**times: list[int | None]) -> tuple[dict[str, Any], ...]:
     """The same times on three tasks, 100 steps where none are given."""
-    trials = [{"lr": 0.1, "decay": 0.0, "time": 200}, {"lr": 0.1, "decay": 1.0, "time": 100}]
+    trials = [{"lr": 0.1, "decay": decay, "time": time} for decay, time in ((0.0, 200), (1.0, 100), (3.0, 300))]
     one = {"lr": 0.1, "decay": 1.0, "trials": trials, "accuracies": [1.0]}
-    return ({"contestants": {name: one | {"times": times.get(name, [100, 100])} for name in CONTESTANTS}},) * 3
+    return (
+        {"steps": 1000, "contestants": {name: one | {"times": times.get(name, [100, 100])} for name in CONTESTANTS}},
+    ) * 3
 
 
 def test_verdicts_on_speed() -> None:
@@ -39,7 +41,19 @@ def test_verdicts_on_speed() -> None:
     assert claims.muon.judge(*made_up(AdamW=[None, None])).outcome == "holds"
     mixed = (*made_up(Muon=[50, 50])[:2], made_up()[0])
     assert claims.muon.judge(*mixed).outcome == "holds with a remark"
-    assert claims.grokfast.judge(*made_up(**{"Grokfast, MA": [50, 50]})).outcome == "holds"
+    not_begun = made_up(**{"Grokfast, MA": [50, 50]})
+    assert claims.grokfast.judge(*not_begun).outcome == "does not hold here"
+    late = made_up(**{"AdamW": [400, 400], "Grokfast, EMA": [500, 500], "Grokfast, MA": [200, 200]})
+    assert claims.grokfast.judge(*late).outcome == "holds"
+
+
+def test_a_best_trial_at_the_edge_of_the_search_is_a_remark() -> None:
+    fast = made_up(Muon=[50, 60])
+    outermost = fast[0]["contestants"]["Muon"] | {"decay": 3.0}
+    edge = tuple({**n, "contestants": n["contestants"] | {"Muon": outermost}} for n in fast)
+    verdict = claims.muon.judge(*edge)
+    assert verdict.outcome == "holds with a remark"
+    assert "edge of the search" in verdict.sentence
 
 
 def test_verdicts_without_decay() -> None:
@@ -49,9 +63,9 @@ def test_verdicts_without_decay() -> None:
         name: one | {"trials": [trial | {"time": None} for trial in one["trials"]]}
         for name, one in numbers["contestants"].items()
     }
-    base = {"contestants": numbers["contestants"] | {BASELINE: alone[BASELINE]}}
+    base = {"steps": 1000, "contestants": numbers["contestants"] | {BASELINE: alone[BASELINE]}}
     assert claims.without_decay.judge(base, base, base).outcome == "holds"
-    lost = {"contestants": alone}
+    lost = {"steps": 1000, "contestants": alone}
     assert claims.without_decay.judge(base, base, lost).outcome == "does not hold here"
 
 

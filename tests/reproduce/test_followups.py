@@ -75,7 +75,7 @@ def test_phases_of_wrong_labels() -> None:
 
 
 def of_margins(*margins: float, **more: Any) -> dict[str, Any]:
-    seed = {"margins": list(margins), "explained": 1.0, "mismatch": 0.01, "frequencies": 6} | more
+    seed = {"margins": list(margins), "pure": 1.0, "mismatch": 0.01, "least": 0.9} | more
     return {"modulus": 13, "largest": 0.1, "closed_form": 1.0, "closed_form_width": 54, "seeds": [seed]}
 
 
@@ -84,29 +84,37 @@ def test_verdicts_on_margins() -> None:
     assert claims.largest_margin.judge(of_margins(0.3, 0.5, 0.7, 0.8)).outcome == "does not hold here"
     assert claims.largest_margin.judge(of_margins(0.3, 0.5, 0.9, 1.1)).outcome == "does not hold here"
     assert claims.margin_is_fourier.judge(of_margins(1.0)).outcome == "holds"
-    for fault in ({"explained": 0.5}, {"mismatch": 0.7}, {"frequencies": 5}):
+    for fault in ({"pure": 0.5}, {"mismatch": 0.7}, {"least": 0.2}):
         assert claims.margin_is_fourier.judge(of_margins(1.0, **fault)).outcome == "does not hold here"
 
 
 def test_verdicts_on_phases() -> None:
-    each = dict.fromkeys(PHASES, 1)
+    each = dict.fromkeys(PHASES, 2)
     assert claims.five_phases.judge({"counts": {"0.0": each}}).outcome == "holds"
+    assert claims.five_phases.judge({"counts": {"0.0": each | {"forgetting": 1}}}).outcome == "holds with a remark"
     less = each | {"forgetting": 0}
     assert "no forgetting" in claims.five_phases.judge({"counts": {"0.0": less, "5.0": less}}).sentence
     none = each | {"partial inversion": 0, "full inversion": 0}
     assert claims.decay_inverts.judge({"counts": {"0.0": none, "5.0": each}}).outcome == "holds"
     assert claims.decay_inverts.judge({"counts": {"0.0": each, "5.0": each}}).outcome == "does not hold here"
     assert claims.decay_inverts.judge({"counts": {"0.0": none, "5.0": none}}).outcome == "does not hold here"
+    nobody = none | {"coexistence": 0}
+    assert claims.decay_inverts.judge({"counts": {"0.0": nobody, "5.0": each}}).outcome == "does not hold here"
 
 
 def test_verdicts_on_pruning() -> None:
-    whole = (1.0, 1.0)
-    good = {"low": [whole, (0.71, 0.99)], "high": [whole, (0.8, 0.3)]}
+    whole = (1.0, 1.0, 1.0)
+    good = {"low": [whole, (0.75, 0.99, 0.2)], "high": [whole, (0.8, 0.3, 0.9)]}
     numbers = {"wrong": 0.3, "shares": [0.0, 0.5], "seeds": [good]}
     assert claims.pruning.judge(numbers).outcome == "holds"
-    for fault in ({"low": [whole, (0.9, 0.99)]}, {"low": [whole, (0.7, 0.5)]}, {"high": [whole, (0.3, 0.6)]}):
+    for fault in (
+        {"low": [whole, (0.75, 0.99, 0.4)]},
+        {"low": [whole, (0.95, 0.92, 0.2)]},
+        {"low": [whole, (0.7, 0.8, 0.1)]},
+        {"high": [whole, (0.3, 0.6, 0.3)]},
+    ):
         assert claims.pruning.judge(numbers | {"seeds": [good | fault]}).outcome == "does not hold here"
-    forgot = {"low": [(0.7, 1.0)] * 2, "high": [(0.7, 1.0), (0.6, 0.1)]}
+    forgot = {"low": [(0.7, 1.0, 0.0)] * 2, "high": [(0.7, 1.0, 0.0), (0.6, 0.1, 0.0)]}
     assert claims.pruning.judge(numbers | {"seeds": [forgot]}).outcome == "not run in this profile"
 
 

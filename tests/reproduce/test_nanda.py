@@ -93,7 +93,11 @@ def a_seed() -> dict[str, Any]:
 
 
 def paper_numbers() -> dict[str, Any]:
-    two = a_seed() | {"keys": list(range(1, 50)), "gini_readout": [0.1] * 6}
+    two = a_seed() | {
+        "restricted_loss": [4.7, 4.0, 2.0, 1.0, 0.1, 1e-7],
+        "keys": list(range(1, 50)),
+        "gini_readout": [0.1] * 6,
+    }
     seed = {
         "test_accuracy": 1.0,
         "keys": [14, 35, 41, 42, 52],
@@ -127,6 +131,7 @@ def paper_numbers() -> dict[str, Any]:
         "fig3": {"modulus": 113, "seeds": [copy.deepcopy(seed) for _ in range(3)]},
         "fig5": {"losses": losses, "without_key": {"14": 2e-4}, "chance": 4.7},
         "figA": {
+            "steps": 25_000,
             "fraction": 0.3,
             "decay": 1.0,
             "fractions": {
@@ -136,6 +141,7 @@ def paper_numbers() -> dict[str, Any]:
             },
             "decays": {
                 "0.0": cell([100] * 3, never),
+                "0.5": cell([100] * 3, [18_000] * 3),
                 "1.0": cell([100] * 3, [9000] * 3),
                 "3.0": cell([100] * 3, [3000] * 3),
             },
@@ -186,7 +192,7 @@ def test_a_single_seed_that_differs_is_a_remark() -> None:
     assert found["excluded_rises_first"] == found["key_frequencies"] == "holds with a remark"
     numbers["figA"]["decays"]["3.0"]["grokked_at"] = [5000] * 3
     assert outcomes(numbers)["decays"] == "holds with a remark"
-    del numbers["figA"]["decays"]["3.0"]
+    del numbers["figA"]["decays"]["3.0"], numbers["figA"]["decays"]["0.5"]
     assert outcomes(numbers)["decays"] == "not run in this profile"
 
 

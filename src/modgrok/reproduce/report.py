@@ -99,7 +99,7 @@ class Report:
 
     def _figure(self, study: Study) -> str:
         trained = "; ".join(describe(study.needs(self.profile)))
-        settings = f"Settings: {_plain(trained)}." if trained else "Nothing is trained for this figure."
+        settings = f"Settings: {_plain(trained)}." if trained else "No stored run is behind this figure."
         numbers = record_path(Path(), study)
         title = _plain(study.title if study.beyond else f"{_label(study.name)}: {study.title}")
         return (

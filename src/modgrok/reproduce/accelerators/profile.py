@@ -9,10 +9,12 @@ from modgrok.experiments import Experiment
 from modgrok.training.optimizers import OPTIMIZERS
 
 BASELINE = "AdamW"
+WINDOW = 100
+"""Steps that Grokfast's moving average collects before it acts."""
 CONTESTANTS: dict[str, dict[str, Any]] = {
     BASELINE: {"optimizer": "adamw"},
     "Grokfast, EMA": {"optimizer": "adamw", "grokfast": "ema"},
-    "Grokfast, MA": {"optimizer": "adamw", "grokfast": "ma"},
+    "Grokfast, MA": {"optimizer": "adamw", "grokfast": "ma", "grokfast_window": WINDOW},
     "⊥Grad": {"optimizer": "adamw", "orthogonal": True},
     "StableMax": {"optimizer": "adamw", "loss": "stablemax"},
     "Muon": {"optimizer": "muon"},

@@ -106,7 +106,8 @@ def draw(n: Numbers) -> Any:
     iterations = range(1, 1 + len(n["train_loss"]))
     for name, color, label in (("train_loss", TRAIN, "training set"), ("test_loss", TEST, "test set")):
         panels[0, 0].plot(iterations, n[name], color=color, label=label)
-    panels[0, 0].set(xlabel="iteration", ylabel="squared error", yscale="log")
+    panels[0, 0].set(xlabel="iteration", ylabel="squared error")
+    panels[0, 0].set_ylim(bottom=0)
     panels[0, 0].legend()
     panels[0, 1].plot(iterations, n["test_accuracy"], color=TEST, label="test accuracy")
     known = [(i, value) for i, value in zip(iterations, n["deviation"], strict=True) if value is not None]

@@ -284,10 +284,11 @@ def decays(n: Numbers) -> Verdict:
     products = [value * time for value, time in known]
     return decide(
         all(time is None for time in cells.get(0.0, [])) and falls,
-        "More decay groks sooner.",
+        f"More decay groks sooner; without it nothing does within {count(n['steps'])} steps.",
         "Some seed groks without decay, or more decay groks later.",
         _times(cells) | {"decay · median time": ", ".join(map(number, products))},
         max(products) > 1.5 * min(products) and "The time is not inversely proportional to the decay.",
+        len(known) < 3 and "Only two decays grok within the steps.",
     )
 
 
@@ -297,8 +298,8 @@ def _times(cells: dict[float, Any]) -> dict[str, str]:
 
 @claim(
     "beyond the paper",
-    "when the test loss of the two-layer network is last above half of its maximum, its restricted loss is below half "
-    "of its own; at the end it has more key frequencies and a smaller Gini coefficient of the readout",
+    "when the test accuracy of the two-layer network is last below 10 %, its restricted loss is below half of its "
+    "maximum; at the end it has more key frequencies and a smaller Gini coefficient of the readout",
     "fig7",
 )
 def two_layer_network(n: Numbers) -> Verdict:
@@ -307,14 +308,16 @@ def two_layer_network(n: Numbers) -> Verdict:
     if two["places"][2] is None:
         return decide(False, "", "The two-layer network does not grok here.", {})
     restricted = two["restricted_loss"]
-    there = restricted[two["places"][1]] / max(restricted)
+    last = max((i for i, accuracy in enumerate(two["test_accuracy"]) if accuracy < 0.1), default=0)
+    there = restricted[last] / max(restricted)
     spreads = len(two["keys"]) > len(one["keys"]) and two["gini_readout"][-1] < one["gini_readout"][-1]
     return decide(
         there <= 0.5 and spreads,
         "They do, with many frequencies.",
-        "The restricted loss falls with the test loss, not before it." if spreads else "It has as few frequencies.",
+        "The restricted loss falls with the test accuracy, not before it." if spreads else "It has as few frequencies.",
         {
             "restricted loss there, in units of its maximum": number(there),
+            "training loss there, likewise": number(two["train_loss"][last] / max(two["train_loss"])),
             "key frequencies, two layers and transformer": f"{len(two['keys'])}, {len(one['keys'])}",
             "Gini of the readout": f"{number(two['gini_readout'][-1])}, {number(one['gini_readout'][-1])}",
             "IPR at the end": number(two["ipr"][-1]),

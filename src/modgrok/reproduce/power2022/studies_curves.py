@@ -29,12 +29,14 @@ def numbers(profile: Profile, runs: Tree) -> Numbers:
 
 
 def _loss(run: Run) -> dict[str, float]:
-    """The test loss at the start, at its largest, when half of the test set is known, and at the end."""
+    """The test loss at the start, at its least before its largest, there, when half of the test set is known, and at
+    the end."""
     history = run.history
     test = history["test_loss"]
     half = np.flatnonzero(history["test_accuracy"] >= 0.5)
     return {
         "start": test[0],
+        "least": test[: test.argmax() + 1].min(),
         "largest": test.max(),
         "at_half": test[half[0]] if len(half) else None,
         "end": test[-1],

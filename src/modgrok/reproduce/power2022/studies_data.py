@@ -115,7 +115,7 @@ def _accuracies(panel: Any, curves: Numbers) -> None:
         look = {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)]}
         panel.plot(*zip(*points, strict=True), label=name, linestyle="-" if i < len(SERIES) else "--", **look)
     panel.set(xlabel="share of the table that is trained on", ylabel="best test accuracy", ylim=(-0.02, 1.02))
-    panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6)
+    panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6, handlelength=4)
 
 
 def draw_times(n: Numbers) -> Any:

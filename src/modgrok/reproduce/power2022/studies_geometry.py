@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from modgrok.experiments import Run
+from modgrok.palette import BLUE, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.power2022.profile import Profile
 from modgrok.reproduce.power2022.sharpness import sharpness
@@ -96,10 +97,15 @@ def minima(profile: Profile, runs: list[Run]) -> Numbers:
         examples = run.experiment.split.examples_of(run.task)
         chosen = np.flatnonzero(examples.trained)[:EXAMPLES]
         value = sharpness(run.network, examples.inputs[chosen], examples.labels[chosen])
-        found.append({"sharpness": value, "test_accuracy": results(run, "test_accuracy")})
-    both = [[one[key] for one in found] for key in ("sharpness", "test_accuracy")]
-    varies = all(len(set(values)) > 1 for values in both)
-    return {"networks": found, "spearman": float(spearmanr(*both)[0]) if varies else None}
+        decays = bool(run.experiment.weight_decay) and run.experiment.decay_to == "zero"
+        found.append({"sharpness": value, "test_accuracy": results(run, "test_accuracy"), "decays": decays})
+
+    def correlation(networks: list[dict[str, Any]]) -> float | None:
+        both = [[one[key] for one in networks] for key in ("sharpness", "test_accuracy")]
+        return float(spearmanr(*both)[0]) if all(len(set(values)) > 1 for values in both) else None
+
+    decayed = correlation([one for one in found if one["decays"]])
+    return {"networks": found, "spearman": correlation(found), "decayed": decayed}
 
 
 def draw_geometry(n: Numbers) -> Any:
@@ -123,7 +129,11 @@ def draw_geometry(n: Numbers) -> Any:
 def draw_minima(n: Numbers) -> Any:
     figure, panels = style.grid(1, 1, style.COLUMN, 2.8)
     panel = panels[0, 0]
-    panel.scatter([one["sharpness"] for one in n["networks"]], [one["test_accuracy"] for one in n["networks"]], s=14)
+    for decays, color, label in ((True, BLUE, "weight decay"), (False, VERMILLION, "none, or toward the start")):
+        some = [one for one in n["networks"] if one["decays"] is decays]
+        points = [one["sharpness"] for one in some], [one["test_accuracy"] for one in some]
+        panel.scatter(*points, color=color, s=14, label=label)
+    panel.legend(loc="center left")
     panel.set(xscale="log", xlabel="sharpness φ", ylabel="test accuracy", ylim=(-0.02, 1.02))
     style.note(figure, f"{len(n['networks'])} networks at their last step")
     return figure
@@ -133,8 +143,9 @@ STUDIES = (
     Study(
         "fig3",
         "Where the answers lie",
-        "t-SNE of the unembedding's rows. For the group's product colors are cosets of a subgroup; for the sum lines "
-        "join numbers that differ by the commonest difference between nearest neighbors.",
+        "t-SNE of the unembedding's rows of networks at their last step. For the group's product colors are cosets of "
+        "a subgroup, those of the side whose cosets lie closer together; for the sum lines join "
+        "numbers that differ by the commonest difference between nearest neighbors.",
         geometry,
         lambda profile: profile.shown(),
         draw_geometry,
