@@ -50,24 +50,29 @@ def classify(table: Mapping[str, Sequence[Any]], x: str, y: str, lag: int = LAG)
     return PhaseDiagram(x, y, x_values, y_values, rows)
 
 
-def phase_diagram(diagram: PhaseDiagram, *, ax: "Axes | None" = None) -> "Axes":
+def phase_diagram(diagram: PhaseDiagram, *, ax: "Axes | None" = None, phases: Mapping[str, str] = PHASES) -> "Axes":
     """One color for each phase; a legend names those that occur."""
     from matplotlib.colors import ListedColormap
-    from matplotlib.patches import Patch
 
-    order = [None, *PHASES]
+    order = [None, *phases]
     codes = [[order.index(name) for name in row] for row in diagram.phases]
     with style.axes(ax) as panel:
-        colors = ListedColormap([EMPTY, *PHASES.values()])
-        panel.pcolormesh(codes, cmap=colors, vmin=-0.5, vmax=len(PHASES) + 0.5, edgecolors="white", lw=0.4)
+        colors = ListedColormap([EMPTY, *phases.values()])
+        panel.pcolormesh(codes, cmap=colors, vmin=-0.5, vmax=len(phases) + 0.5, edgecolors="white", lw=0.4)
         places(panel, "x", diagram.x_values)
         places(panel, "y", diagram.y_values)
         panel.set_xlabel(words(diagram.x))
         panel.set_ylabel(words(diagram.y))
-        present = [name for name in PHASES if any(name in row for row in diagram.phases)]
-        patches = [Patch(color=PHASES[name], label=name) for name in present]
-        panel.legend(handles=patches, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        panel.legend(handles=patches([diagram], phases), loc="center left", bbox_to_anchor=(1.0, 0.5))
     return panel
+
+
+def patches(diagrams: Sequence[PhaseDiagram], phases: Mapping[str, str] = PHASES) -> list[Any]:
+    """The entries of a legend, for the phases that occur in some diagram."""
+    from matplotlib.patches import Patch
+
+    present = {name for diagram in diagrams for row in diagram.phases for name in row}
+    return [Patch(color=color, label=name) for name, color in phases.items() if name in present]
 
 
 def _commonest(counts: Counter[str]) -> str | None:

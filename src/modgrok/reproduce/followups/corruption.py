@@ -10,6 +10,7 @@ from modgrok.measures.spectrum import power_spectrum
 from modgrok.networks import outputs, two_layer
 from modgrok.palette import GRAY, GREEN, ORANGE, SKY, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
+from modgrok.plot.phase_diagram import PhaseDiagram, patches, phase_diagram
 from modgrok.reproduce.followups.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import count, number, percent
@@ -104,28 +105,16 @@ def _pruned(run: Run, first: str) -> list[tuple[float, ...]]:
 
 
 def draw(n: Numbers) -> Any:
-    from matplotlib.colors import ListedColormap
-    from matplotlib.patches import Patch
-
-    names = list(PHASES)
     figure, panels = style.grid(1, len(n["decays"]), height=2.4, sharey=True)
+    diagrams = []
     for panel, decay, rows in zip(panels[0], n["decays"], n["phases"], strict=True):
-        image = [[names.index(name) for name in row] for row in rows]
-        panel.imshow(
-            image,
-            origin="lower",
-            aspect="auto",
-            cmap=ListedColormap(list(PHASES.values())),
-            vmin=0,
-            vmax=len(names) - 1,
-        )
-        panel.set_xticks(range(len(n["wrong"])), [number(x) for x in n["wrong"]], rotation=90)
-        panel.set_yticks(range(len(n["fractions"])), [number(x) for x in n["fractions"]])
+        named = tuple(tuple(row) for row in rows)
+        diagrams.append(PhaseDiagram("wrong labels", "", tuple(n["wrong"]), tuple(n["fractions"]), named))
+        phase_diagram(diagrams[-1], ax=panel, phases=PHASES)
+        panel.get_legend().remove()
         panel.set_title(f"weight decay {number(decay)}")
-        panel.set_xlabel("wrong labels")
     panels[0, 0].set_ylabel("fraction trained on, α")
-    patches = [Patch(color=color, label=name) for name, color in PHASES.items()]
-    figure.legend(handles=patches, loc="outside upper center", ncols=len(names))
+    figure.legend(handles=patches(diagrams, PHASES), loc="outside upper center", ncols=len(PHASES))
     style.note(figure, f"n + m mod {n['modulus']}, N = {n['width']}, {count(n['steps'])} steps of AdamW, no prefactors")
     return figure
 

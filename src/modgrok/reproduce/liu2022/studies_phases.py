@@ -4,7 +4,7 @@ from typing import Any
 
 from modgrok.experiments import Experiment
 from modgrok.plot import style
-from modgrok.plot.phase_diagram import PHASES, PhaseDiagram, phase, phase_diagram
+from modgrok.plot.phase_diagram import PHASES, PhaseDiagram, patches, phase, phase_diagram
 from modgrok.reproduce.liu2022.profile import EMBEDDING_RATE, PERMUTATION_PAIRS, PERMUTATIONS, Profile
 from modgrok.reproduce.study import Numbers, Study, Tree
 from modgrok.text import count
@@ -89,26 +89,21 @@ def of_permutations(profile: Profile, runs: Tree) -> Numbers:
 def draw(n: Numbers) -> Any:
     shown = [name for name in ("a", "b", "c", "d") if name in n]
     figure, panels = style.grid(1, len(shown), style.PAGE if len(shown) > 1 else style.COLUMN, 2.9)
+    diagrams = []
     for panel, name in zip(panels[0], shown, strict=True):
         found = n[name]
         rows = tuple(tuple(row) for row in found["phases"])
-        diagram = PhaseDiagram(found["x"], found["y"], tuple(found["x_values"]), tuple(found["y_values"]), rows)
-        phase_diagram(diagram, ax=panel)
+        values = tuple(found["x_values"]), tuple(found["y_values"])
+        diagrams.append(PhaseDiagram(found["x"], found["y"], *values, rows))
+        phase_diagram(diagrams[-1], ax=panel)
         panel.get_legend().remove()
         panel.set_title(f"({name}) {TITLES[name]}")
-    present = {name for one in shown for row in n[one]["phases"] for name in row}
-    figure.legend(handles=_patches(present), loc="outside upper center", ncols=4)
+    figure.legend(handles=patches(diagrams), loc="outside upper center", ncols=4)
     seeds = "one seed" if n["seeds"] == 1 else f"the commonest of {n['seeds']} seeds"
     steps, lag = count(n["steps"]), count(n["lag"])
     pairs = "24 of 36 pairs" if "d" in n else "45 of 55 pairs"
     style.note(figure, f"{pairs}, at most {steps} steps, {seeds}; grokking: test {lag} steps or more after training")
     return figure
-
-
-def _patches(present: set[str]) -> list[Any]:
-    from matplotlib.patches import Patch
-
-    return [Patch(color=color, label=name) for name, color in PHASES.items() if name in present]
 
 
 TITLES = {"a": "squared error, two rates", "b": "squared error, weight decay", "c": "cross-entropy, weight decay"}
