@@ -51,6 +51,8 @@ class Profile:
     steps: int
     plain_steps: int
     """Steps of division without weight decay."""
+    long_steps: int
+    """At most, of the operation that is studied where times and wrong labels are."""
     seeds: int
     division_fraction: float
     studied: str
@@ -62,6 +64,8 @@ class Profile:
     """At which the unembedding of x + y is looked at."""
     group_fractions: tuple[float, ...]
     """Of all operations of the group; the unembedding of its product is looked at with the largest."""
+    time_fractions: tuple[float, ...]
+    """Of the operation whose times are studied."""
     variants: tuple[str, ...]
     variant_fractions: tuple[float, ...]
     variant_seeds: int
@@ -125,6 +129,17 @@ class Profile:
             for name in self.operations
         }
 
+    def time_runs(self) -> dict[float, list[Experiment]]:
+        """The operation that is studied at every one of its fractions, until it is grokked."""
+        return {
+            fraction: [self.train(self.studied, fraction, seed, **self._until_grokked) for seed in range(self.seeds)]
+            for fraction in self.time_fractions
+        }
+
+    @property
+    def _until_grokked(self) -> dict[str, Any]:
+        return {"steps": self.long_steps, "until": 0}
+
     def variant_runs(self) -> dict[str, dict[float, list[Experiment]]]:
         """The operation that is studied under every variant."""
         return {
@@ -154,19 +169,20 @@ class Profile:
         }
 
     def wrong_runs(self) -> dict[float, list[Experiment]]:
-        """The operation that is studied with wrong labels in the training set."""
+        """The operation that is studied with wrong labels in the training set, until it is grokked all the same."""
         return {
-            share: [
-                self.train(self.studied, self.wrong_fraction, seed, wrong_labels=share) for seed in range(self.seeds)
-            ]
+            share: [self._mislabeled(share, seed, **self._until_grokked) for seed in range(self.seeds)]
             for share in self.wrong
         }
+
+    def _mislabeled(self, share: float, seed: int = 0, **more: Any) -> Experiment:
+        return self.train(self.studied, self.wrong_fraction, seed, wrong_labels=share, **more)
 
     def ended(self) -> list[Experiment]:
         """The networks whose minima are compared: one of every variant, of every share of wrong labels, and of every
         operation at the fractions of the variants."""
         cells = [cell for fractions in self.variant_runs().values() for cell in fractions.values()]
-        cells += self.wrong_runs().values()
+        cells += [[self._mislabeled(share)] for share in self.wrong]
         for fractions in self.operation_runs().values():
             cells += [cell for fraction, cell in fractions.items() if fraction in self.variant_fractions]
         return list(dict.fromkeys(cell[0] for cell in cells))
@@ -181,7 +197,7 @@ class Profile:
         """The networks whose unembedding is looked at."""
         return {
             "sum": self.train(ADDITION, self.shown_fraction),
-            "product": self.train(PRODUCT, max(self.group_fractions)),
+            "product": self.train(PRODUCT, max(self.group_fractions), **self._until_grokked),
         }
 
 
@@ -198,6 +214,7 @@ TINY = Profile(
     batch=16,
     steps=6,
     plain_steps=6,
+    long_steps=6,
     seeds=1,
     division_fraction=0.5,
     studied=PRODUCT,
@@ -205,6 +222,7 @@ TINY = Profile(
     fractions=(0.5,),
     shown_fraction=0.5,
     group_fractions=(0.5,),
+    time_fractions=(0.5,),
     variants=("Adam, minibatches", "AdamW"),
     variant_fractions=(0.5,),
     variant_seeds=1,
@@ -228,12 +246,14 @@ QUICK = dataclasses.replace(
     batch=128,
     steps=2_000,
     plain_steps=4_000,
+    long_steps=2_000,
     division_fraction=0.7,
     studied=ADDITION,
     operations=(ADDITION, "x · y", "x − y", DIVISION, "x² + xy + y² + x", CUBIC),
     fractions=(0.4, 0.7),
     shown_fraction=0.7,
     group_fractions=(0.9,),
+    time_fractions=(0.4, 0.7),
     variants=("Adam, minibatches", "AdamW", "AdamW to the start"),
     variant_fractions=(0.7,),
     variant_rates=(1e-3, 3e-3),
@@ -259,12 +279,14 @@ FULL = dataclasses.replace(
     batch=512,
     steps=10_000,
     plain_steps=30_000,
+    long_steps=40_000,
     seeds=2,
     division_fraction=0.5,
     studied=PRODUCT,
     operations=tuple(name for name, operation in OPERATIONS.items() if operation.listed),
     fractions=(0.2, 0.3, 0.4, 0.5, 0.7, 0.95),
     group_fractions=(0.3, 0.4, 0.5, 0.7),
+    time_fractions=(0.4, 0.5, 0.6, 0.7, 0.85),
     variants=tuple(VARIANTS),
     variant_fractions=(0.4, 0.7),
     variant_rates=(3e-4, 1e-3, 3e-3),
@@ -273,4 +295,4 @@ FULL = dataclasses.replace(
     evaluations=80,
 )
 """The paper's operations, network and rates, for a GPU: 10 000 steps instead of 100 000 (30 000 instead of a million
-for division without decay), two seeds instead of three, fewer fractions."""
+for division without decay, 40 000 for times and wrong labels), two seeds instead of three, fewer fractions."""

@@ -62,7 +62,7 @@ def tuned_variants(profile: Profile, runs: Tree) -> Numbers:
 def times(profile: Profile, runs: Tree) -> Numbers:
     """Times of the operation that is studied against data."""
     found = _against_data(runs)
-    return {"what": profile.studied_name, "steps": profile.steps, "seeds": profile.seeds} | found
+    return {"what": profile.studied_name, "steps": profile.long_steps, "seeds": profile.seeds} | found
 
 
 def wrong_labels(profile: Profile, runs: Tree) -> Numbers:
@@ -71,7 +71,12 @@ def wrong_labels(profile: Profile, runs: Tree) -> Numbers:
         share: {"labels": round(float(share) * (some[0].experiment.examples or 0)), "best": best(some)}
         for share, some in runs.items()
     }
-    return {"what": profile.studied_name, "fraction": profile.wrong_fraction, "steps": profile.steps, "wrong": found}
+    return {
+        "what": profile.studied_name,
+        "fraction": profile.wrong_fraction,
+        "steps": profile.long_steps,
+        "wrong": found,
+    }
 
 
 def draw_operations(n: Numbers) -> Any:
@@ -153,9 +158,10 @@ STUDIES = (
     Study(
         "fig1b",
         "Less data takes longer",
-        "Steps until 99 % of the training set and of the test set are right, against the share of the table.",
+        "Steps until 99 % of the training set and of the test set are right, against the share of the table. Each run "
+        "ends there.",
         times,
-        lambda profile: profile.operation_runs()[profile.studied],
+        lambda profile: profile.time_runs(),
         draw_times,
     ),
     Study(
@@ -187,7 +193,8 @@ STUDIES = (
     Study(
         "fig6",
         "Wrong labels",
-        "Best accuracy on the rightly labeled test set when some of the training labels are replaced by wrong ones.",
+        "Best accuracy on the rightly labeled test set when some of the training labels are replaced by wrong ones. A "
+        "run ends at 99 %.",
         wrong_labels,
         lambda profile: profile.wrong_runs(),
         draw_wrong,
