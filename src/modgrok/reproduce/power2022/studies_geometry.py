@@ -144,8 +144,9 @@ STUDIES = (
         "fig3",
         "Where the answers lie",
         "t-SNE of the unembedding's rows, for the group's product as soon as 99 % of the test set are right, for the "
-        "sum at the last step. Colors of the product are cosets of a subgroup, those of the side whose cosets lie closer "
-        "together; for the sum lines join numbers that differ by the commonest difference between nearest neighbors.",
+        "sum at the last step. For the product colors are cosets of a subgroup, those of the side whose cosets lie "
+        "closer together; for the sum lines join numbers that differ by the commonest difference between nearest "
+        "neighbors.",
         geometry,
         lambda profile: profile.shown(),
         draw_geometry,
