@@ -3,8 +3,9 @@
 import itertools
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -57,6 +58,8 @@ MEASURED_SECONDS = 0.3
 
 WRITERS = 8
 """Runs whose files are written at the same time."""
+UNWRITTEN = 256
+"""The most runs that have ended and whose files are not yet written."""
 PARTS = 8
 """Into how many parts the steps between two evaluations are cut where a threshold was crossed between them."""
 ACCURACIES = ("train_accuracy", "test_accuracy")
@@ -97,6 +100,8 @@ class BatchTraining:
         """A first guess, corrected after every call; it decides how many steps one call takes."""
         self.evaluated: tuple[int, State] | None = None
         """Step and state of the last evaluation, while runs that refine are on the way to the next."""
+        self.ending: deque[tuple[Run, Future[Result]]] = deque()
+        """Runs that have ended and are being written while the others train on."""
         self._begin()
         self.checkpoint_cost = sum(leaf.nbytes for leaf in jax.tree.leaves(self.state)) / DISK_RATE
 
@@ -105,19 +110,26 @@ class BatchTraining:
         evaluated, kept = (set(steps.tolist()) for steps in self.batch.schedule)
         targets = sorted(step for step in evaluated if step > self.step or (step == 0 and self.step == 0))
         try:
-            for target in targets:
-                self._advance_to(target)
-                if not self.active:
-                    return
-                if target in kept:
-                    self._keep_snapshots()
-                self._maybe_stop()
-            self._end([(i, "finished") for i in self.active])
+            with ThreadPoolExecutor(WRITERS) as self.writers:
+                try:
+                    self._train(targets, kept)
+                finally:
+                    self._announce(len(self.ending))
         except KeyboardInterrupt:
             # It may have come between any two instructions, so what is in memory is not to be trusted.
             stored = any(member.run.checkpoints for member in self.members)
             rest = "goes on from the last checkpoint" if stored else "starts again"
             raise Interrupted(f"Stopped at once; the same command {rest}.") from None
+
+    def _train(self, targets: list[int], kept: set[int]) -> None:
+        for target in targets:
+            self._advance_to(target)
+            if not self.active:
+                return
+            if target in kept:
+                self._keep_snapshots()
+            self._maybe_stop()
+        self._end([(i, "finished") for i in self.active])
 
     def _begin(self) -> None:
         randomly, from_weights, self.advance = compiled(self.program, self.devices)
@@ -282,30 +294,40 @@ class BatchTraining:
             self._flush()
         if ended:
             self._end(ended)
+        self._announce(len(self.ending) - UNWRITTEN)
 
     def _end(self, ended: list[tuple[int, str]]) -> None:
-        """Writes the results of runs that have ended, and trains them no further."""
+        """Has the results of runs that have ended written, and trains them no further."""
         gone = [i for i, _ in ended]
         networks, states = dict(zip(gone, self._networks(gone), strict=True)), self._last_states(ended)
-        kept = self.step in set(self.batch.schedule[1].tolist())
+        step, seconds = self.step, time.monotonic() - self.started
+        keep = step in set(self.batch.schedule[1].tolist())
 
-        def write(i: int, status: str) -> Result:
-            member = self.members[i]
+        def write(member: Member, status: str, network: Network, state: Any) -> Result:
             member.run.append(member.progress.unwritten())
-            if kept or len(member.run.snapshots):
-                member.run.keep(self.step, networks[i])
-            result = member.progress.result(member.run.id, status, time.monotonic() - self.started)
-            member.run.finish(result, networks[i], states.get(i))
+            if keep or len(member.run.snapshots):
+                member.run.keep(step, network)
+            result = member.progress.result(member.run.id, status, seconds)
+            member.run.finish(result, network, state)
             return result
 
-        for i, result in zip(gone, _side_by_side(write, *zip(*ended, strict=True)), strict=True):
-            self.observer.ended(self.members[i].run, result)
+        for i, status in ended:
+            member = self.members[i]
+            self.ending.append((member.run, self.writers.submit(write, member, status, networks[i], states.get(i))))
         self.active = [i for i in self.active if i not in gone]
         if not self.active:
             return
         self.state = freeze(self.state, gone)
         if self._worth_shrinking():
             self._shrink()
+
+    def _announce(self, count: int) -> None:
+        """Tells of runs that have been written, in the order in which they ended: of so many, and of more if they have
+        been; what could not be written is an error here."""
+        while self.ending and (count > 0 or self.ending[0][1].done()):
+            run, written = self.ending.popleft()
+            self.observer.ended(run, written.result())
+            count -= 1
 
     def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
         """The states from which more steps can go on, of those runs that keep weights on the way too."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ TRADES = 12
 """Rounds of trades that shuffle a balanced choice along each variable."""
 ROUNDS = 32
 """In how many parts an expander is put together."""
+REMEMBERED = 100_000
+"""Choices among more inputs are not remembered."""
 TEST_EXAMPLES = 2048
 """Test examples of a task that cannot be enumerated, unless their number is given."""
 _SAMPLE, _CORRUPTION = 1, 2  # streams of random bits beside that of the division
@@ -99,7 +102,8 @@ class Split:
                 f"A split needs inputs on both sides, and {asked} puts {count} of the {size} inputs in the training "
                 "set."
             )
-        chosen = _CHOICES[self.sampling](task, count, np.random.PCG64(self.seed))
+        choose = _chosen if size <= REMEMBERED else _chosen.__wrapped__
+        chosen = choose(self.sampling, task, count, self.seed)
         return task.present[chosen], task.present[~chosen]
 
     def counts(self, task: Task) -> tuple[int, int]:
@@ -144,13 +148,23 @@ class Split:
 
     def _corrupted(self, answers: np.ndarray, trained: np.ndarray, count: int) -> Int[np.ndarray, "example"]:
         """The answers, of which exactly round(wrong·|train|) in the training set are replaced by others."""
+        train, labels = np.flatnonzero(trained), answers.copy()
+        wrong = round(self.wrong * len(train))
+        if wrong == 0:
+            return labels
         bits = np.random.PCG64([self.seed, _CORRUPTION])
-        train = np.flatnonzero(trained)
-        chosen = train[_shuffled(len(train), bits)[: round(self.wrong * len(train))]]
-        labels = answers.copy()
+        chosen = train[_shuffled(len(train), bits)[:wrong]]
         steps = 1 + (_random_bits(chosen.shape, bits) % np.uint64(count - 1)).astype(np.int32)
         labels[chosen] = (answers[chosen] + steps) % count
         return labels
+
+
+@lru_cache(maxsize=16)
+def _chosen(sampling: str, task: Task, count: int, seed: int) -> Bool[np.ndarray, "present"]:
+    """Which inputs are trained on; runs that are planned or begun one after another often have the same ones."""
+    chosen = _CHOICES[sampling](task, count, np.random.PCG64(seed))
+    chosen.setflags(write=False)
+    return chosen
 
 
 def _sample(sizes: tuple[int, ...], count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count S"]:
@@ -263,13 +277,21 @@ def _expander(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray,
     Rows are the values of the first variable, columns all combinations of the others."""
     table = np.zeros((task.sizes[0], math.prod(task.sizes[1:])))
     flat = table.reshape(-1)
-    for size in np.diff(np.arange(ROUNDS + 1) * count // ROUNDS):
+    for size in np.diff(np.arange(ROUNDS + 1) * count // ROUNDS).tolist():
         # A pair closes as many rectangles as there are paths of three edges from its row to its column.
         closed = table @ (table.T @ table) if table.shape[1] < table.shape[0] else (table @ table.T) @ table
         closed[table > 0] = np.inf
-        order = np.lexsort((_random_bits((len(task.present),), bits), closed.reshape(-1)[task.present]))
-        flat[task.present[order[:size]]] = 1
+        flat[task.present[_least(closed.reshape(-1)[task.present], _random_bits(task.present.shape, bits), size)]] = 1
     return flat[task.present] > 0
+
+
+def _least(values: Float[np.ndarray, "n"], ranks: UInt64[np.ndarray, "n"], count: int) -> Int[np.ndarray, "count"]:
+    """The places of the least values, of the least ranks among equal ones, in any order."""
+    if count == 0:
+        return np.zeros(0, dtype=np.int64)
+    last = np.partition(values, count - 1)[count - 1]
+    below, equal = np.flatnonzero(values < last), np.flatnonzero(values == last)
+    return np.concatenate([below, equal[np.argsort(ranks[equal], kind="stable")[: count - len(below)]]])
 
 
 def _shuffled(length: int, bits: np.random.PCG64) -> Int[np.ndarray, "length"]:

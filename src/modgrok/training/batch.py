@@ -7,6 +7,7 @@ more than two round differently.
 """
 
 import dataclasses
+import gc
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
@@ -78,6 +79,13 @@ def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]
         over_runs(start, (runs, runs, batch), 0),
         over_runs(advance, (runs, data, runs, runs), 3),
     )
+
+
+def forget_programs() -> None:
+    """Frees the memory in which a GPU keeps the programs of earlier batches."""
+    compiled.cache_clear()
+    jax.clear_caches()
+    gc.collect()
 
 
 def _mesh(program: Program, devices: tuple[Any, ...]) -> Mesh:

@@ -11,6 +11,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeAlias
@@ -48,44 +49,83 @@ def compiling_ahead(batches: Sequence[Batch]) -> Iterator[Wait]:
     if devices[0].platform == "cpu" or len(later) < WORTH_BATCHES or workers < 2 or enable_cache() is None:
         yield lambda batch: None
         return
-    own, started = threading.local(), list[Process]()
-
-    def start() -> None:
-        own.process = start_compiler()
-        started.append(own.process)
-
-    def trace(shape: Any, batch: Batch) -> None:
-        wait([compiling[shape]])
-        precompile(*_job(batch), devices)
-
-    pool, tracer = ThreadPoolExecutor(workers, initializer=start), ThreadPoolExecutor(1)
-    compiling = {shape: pool.submit(lambda job: ask(own.process, job), _job(one)) for shape, one in later.items()}
     tracing: dict[Any, Future[None]] = {}
-
-    def ready(batch: Batch) -> None:
-        shape = _shape(batch)
-        if shape in tracing:
-            wait([tracing[shape]])
-        elif shape in compiling and not compiling[shape].cancel():
-            wait([compiling[shape]])
-        later.pop(shape, None)
-        following = next(iter(later), None)
-        if following is not None and following not in tracing:
-            tracing[following] = tracer.submit(trace, following, later[following])
-
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
-        yield ready
+        with ThreadPoolExecutor(1) as tracer, Compilers(later, workers) as compilers:
+
+            def trace(shape: Any, batch: Batch) -> None:
+                compilers.wait(shape)
+                if not compilers.closed:
+                    precompile(*_job(batch), devices)
+
+            def ready(batch: Batch) -> None:
+                shape = _shape(batch)
+                if shape in tracing:
+                    wait([tracing[shape]])
+                else:
+                    compilers.settle(shape)
+                later.pop(shape, None)
+                following = next(iter(later), None)
+                if following is not None and following not in tracing:
+                    tracing[following] = tracer.submit(trace, following, later[following])
+
+            yield ready
     finally:
         sys.setswitchinterval(before)
-        for process in started:
-            process.kill()
-        for threads in (pool, tracer):
-            threads.shutdown(cancel_futures=True)
-        for process in started:
-            with contextlib.suppress(OSError), process:
-                pass
+
+
+class Compilers:
+    """Processes that compile batches, one after another each; one that finds nothing left to do ends, so that the
+    training has its part of the GPU's memory."""
+
+    def __init__(self, batches: dict[Any, Batch], workers: int) -> None:
+        self.jobs = {shape: _job(batch) for shape, batch in batches.items()}
+        self.waiting = deque(self.jobs)
+        self.compiled = {shape: threading.Event() for shape in self.jobs}
+        self.processes: list[Process] = []
+        self.closed = False
+        self.threads = [threading.Thread(target=self._compile) for _ in range(workers)]
+
+    def __enter__(self) -> "Compilers":
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def _compile(self) -> None:
+        with contextlib.suppress(OSError), start_compiler() as process:  # which ends with its input, closed on leaving
+            self.processes.append(process)
+            while True:
+                try:
+                    shape = self.waiting.popleft()
+                except IndexError:
+                    return
+                ask(process, self.jobs[shape])
+                self.compiled[shape].set()
+
+    def wait(self, shape: Any) -> None:
+        """Returns when it has been compiled, or could not be."""
+        self.compiled[shape].wait()
+
+    def settle(self, shape: Any) -> None:
+        """Waits for what is being compiled; what has not been begun is compiled nowhere but where it is needed."""
+        try:
+            self.waiting.remove(shape)
+        except ValueError:
+            if shape in self.compiled:
+                self.wait(shape)
+
+    def __exit__(self, *error: object) -> None:
+        self.closed = True
+        self.waiting.clear()
+        while any(thread.is_alive() for thread in self.threads):  # One may be about to start its process.
+            for process in self.processes:
+                process.kill()
+            for thread in self.threads:
+                thread.join(0.05)
+        for event in self.compiled.values():
+            event.set()
 
 
 def start_compiler() -> Process:

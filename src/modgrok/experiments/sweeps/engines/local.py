@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import Speed, check_memory
@@ -45,6 +46,7 @@ class LocalEngine(Engine):
 
     def _train(self, batches: Sequence[Batch], store: Store, observer: Observer, compiled: Wait) -> list[Failure]:
         from modgrok.experiments.trainer import train_stored
+        from modgrok.training.batch import forget_programs
 
         queue, failures = deque(batches), list[Failure]()
         while queue:
@@ -55,9 +57,13 @@ class LocalEngine(Engine):
             except ModgrokError:
                 raise
             except Exception as error:
+                if out_of_memory(error) and batch.attempts == 0:
+                    forget_programs()
+                    queue.appendleft(replace(batch, attempts=1))
+                    continue
                 if out_of_memory(error) and len(batch.members) > 1:
                     observer.remark(f"{len(batch.members)} runs at once need too much memory; trying half of them.")
-                    queue.extendleft(reversed(batch.halves()))
+                    queue.extendleft(replace(half, attempts=1) for half in reversed(batch.halves()))
                     continue
                 failures.append(Failure(batch.experiments, f"{type(error).__name__}: {error}"))
                 observer.remark(str(failures[-1]))
