@@ -14,7 +14,7 @@ from modgrok.reproduce.power2022 import PAPER
 from modgrok.reproduce.power2022.operations import OPERATIONS
 from modgrok.reproduce.power2022.profile import FULL, QUICK, VARIANTS, permutation_numbers
 from modgrok.reproduce.power2022.sharpness import sharpness
-from modgrok.reproduce.power2022.studies_geometry import commonest_step, cosets, generated, within_over_all
+from modgrok.reproduce.power2022.studies_geometry import commonest_step, cosets, generated, last_known, within_over_all
 from modgrok.reproduce.power2022.tsne import tsne
 from modgrok.tasks import Signature, task
 from modgrok.tasks.families.groups import cayley_table, check_group, inverses
@@ -145,6 +145,7 @@ def paper_numbers() -> dict[str, Any]:
             "subgroup": 4,
             "step": 8,
             "step_share": 0.7,
+            "at": {"product": 900, "sum": 1_000},
             "test_accuracy": {"product": 1.0, "sum": 1.0},
         },
         "figA5": {"spearman": -0.795, "decayed": -0.8, "networks": [{}]},
@@ -212,3 +213,23 @@ def test_the_whole_pipeline(tmp_path: Path) -> None:
     assert set(outcome.verdicts) == {claim.name for claim in PAPER.claims}
     assert outcome.verdicts["division"].outcome == "does not hold here"
     assert "None" not in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "kept", "step"),
+    [
+        ([0.0, 0.99, 1.0, 0.4], [0, 5, 50], 5),  # step 10 is not kept, step 50 is not known
+        ([0.0, 0.2, 0.3, 0.99], [0, 5], 50),
+        ([0.0, 0.2, 0.3, 0.4], [0, 5, 10], 50),
+    ],
+)
+def test_a_network_is_looked_at_where_it_last_knew(accuracies, kept, step):
+    class Kept:
+        history = {"step": np.array([0, 5, 10, 50]), "test_accuracy": np.array(accuracies)}
+        snapshots = kept
+        network = 50
+
+        def snapshot(self, step):
+            return step
+
+    assert last_known(Kept()) == (step, step)

@@ -98,12 +98,16 @@ def time_against_data(n: Numbers) -> Verdict:
         return not_run(f"Fewer than two shares grok within {count(n['steps'])} steps.", measured)
     (low, slow), (high, fast) = known[0], known[-1]
     train = [medians["memorized_at"][f] for f in (low, high)]
-    falls = all(later < earlier for (_, earlier), (_, later) in pairwise(known))
     trained = train[0] / train[1] if train[0] and train[1] else math.nan
+    unordered = " and ".join(
+        f"{percent(more, 0)} takes no less time than {percent(less, 0)}"
+        for (less, earlier), (more, later) in pairwise(known)
+        if later >= earlier
+    )
     return decide(
-        falls and slow / fast > trained,
+        not unordered and slow / fast > trained,
         "Less data takes longer.",
-        "Less data takes no longer, or as much longer for the training set.",
+        f"Not at every share: {unordered}." if unordered else "The training set takes as much longer.",
         measured
         | {
             f"test set, {percent(low, 0)} over {percent(high, 0)}": number(slow / fast),
@@ -318,9 +322,10 @@ def structure_of_answers(n: Numbers) -> Verdict:
         "commonest step between neighbors of the sum": f"{n['step']} ({percent(n['step_share'])})",
         "test accuracy, product and sum": f"{percent(n['test_accuracy']['product'])}, "
         f"{percent(n['test_accuracy']['sum'])}",
+        "at step": f"{count(n['at']['product'])}, {count(n['at']['sum'])}",
     }
     if n["test_accuracy"]["product"] < KNOWN:
-        return not_run("At its last step the network does not know the product.", measured)
+        return not_run("At no kept step does the network know the product.", measured)
     return decide(
         min(n["ratios"].values()) < n["chance"][0],
         f"The {n['side']} cosets lie together.",

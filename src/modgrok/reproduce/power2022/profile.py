@@ -197,7 +197,9 @@ class Profile:
         """The networks whose unembedding is looked at."""
         return {
             "sum": self.train(ADDITION, self.shown_fraction),
-            "product": self.train(PRODUCT, max(self.group_fractions), **self._until_grokked),
+            "product": self.train(
+                PRODUCT, max(self.group_fractions), steps=self.long_steps, snapshots=self.evaluations // 2
+            ),
         }
 
 

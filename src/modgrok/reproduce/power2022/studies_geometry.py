@@ -6,10 +6,12 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from modgrok.experiments import Run
+from modgrok.networks import Network
 from modgrok.palette import BLUE, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.power2022.profile import Profile
 from modgrok.reproduce.power2022.sharpness import sharpness
+from modgrok.reproduce.power2022.studies_data import KNOWN
 from modgrok.reproduce.power2022.tsne import tsne
 from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.tasks.families.groups import cayley_table
@@ -55,8 +57,17 @@ def commonest_step(plane: Float[np.ndarray, "n 2"]) -> tuple[int, float]:
     return commonest, float((steps == commonest).mean())
 
 
-def _unembedding(run: Run) -> Float[np.ndarray, "answer d"]:
-    network = run.network
+def last_known(run: Run) -> tuple[int, Network]:
+    """The last step whose weights are kept and at which the test set is known, or else the last of all, and the network
+    there."""
+    history = run.history
+    known = set(history["step"][history["test_accuracy"] >= KNOWN].tolist())
+    last = int(history["step"][-1])
+    kept = [step for step in run.snapshots if step in known]
+    return (last, run.network) if last in known or not kept else (kept[-1], run.snapshot(kept[-1]))
+
+
+def _unembedding(network: Network) -> Float[np.ndarray, "answer d"]:
     rows = np.asarray(network.parameters["unembedding.weight"], np.float64)[: network.signature.outputs]
     return rows - rows.mean(axis=0)
 
@@ -65,7 +76,8 @@ def geometry(profile: Profile, runs: Tree) -> Numbers:
     """Both unembeddings in the plane; cosets against random partitions, and steps of neighbors."""
     table = cayley_table(profile.group)
     subgroup = generated(table, list(profile.subgroup))
-    product, total = _unembedding(runs["product"]), _unembedding(runs["sum"])
+    looked_at = {name: last_known(run) for name, run in runs.items()}
+    product, total = (_unembedding(looked_at[name][1]) for name in ("product", "sum"))
     random = np.random.default_rng(0)
     sides = {side: cosets(table, subgroup, side) for side in ("left", "right")}
     ratios = {side: within_over_all(product, labels) for side, labels in sides.items()}
@@ -84,8 +96,14 @@ def geometry(profile: Profile, runs: Tree) -> Numbers:
         "planes": planes,
         "step": step,
         "step_share": share,
-        "test_accuracy": {name: results(run, "test_accuracy") for name, run in runs.items()},
+        "at": {name: at for name, (at, _) in looked_at.items()},
+        "test_accuracy": {name: _test_accuracy(runs[name], at) for name, (at, _) in looked_at.items()},
     }
+
+
+def _test_accuracy(run: Run, step: int) -> float:
+    history = run.history
+    return float(history["test_accuracy"][history["step"] == step][0])
 
 
 def minima(profile: Profile, runs: list[Run]) -> Numbers:
@@ -143,10 +161,10 @@ STUDIES = (
     Study(
         "fig3",
         "Where the answers lie",
-        "t-SNE of the unembedding's rows, for the group's product as soon as 99 % of the test set are right, for the "
-        "sum at the last step. For the product colors are cosets of a subgroup, those of the side whose cosets lie "
-        "closer together; for the sum lines join numbers that differ by the commonest difference between nearest "
-        "neighbors.",
+        "t-SNE of the unembedding's rows at the last kept step at which the network knows the test set: one that has "
+        "grokked with this decay loses it again at times. For the group's product colors are cosets of a subgroup, "
+        "those of the side whose cosets lie closer together; for the sum lines join numbers that differ by the "
+        "commonest difference between nearest neighbors.",
         geometry,
         lambda profile: profile.shown(),
         draw_geometry,
