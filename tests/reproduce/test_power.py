@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modgrok.experiments import Run
 from modgrok.networks import Network, grid
 from modgrok.networks.mlp import MLP
 from modgrok.reproduce.pipeline import Request, reproduce
@@ -223,13 +224,11 @@ def test_the_whole_pipeline(tmp_path: Path) -> None:
         ([0.0, 0.2, 0.3, 0.4], [0, 5, 10], 50),
     ],
 )
-def test_a_network_is_looked_at_where_it_last_knew(accuracies, kept, step):
-    class Kept:
-        history = {"step": np.array([0, 5, 10, 50]), "test_accuracy": np.array(accuracies)}
-        snapshots = kept
-        network = 50
-
-        def snapshot(self, step):
-            return step
-
-    assert last_known(Kept()) == (step, step)
+def test_a_network_is_looked_at_where_it_last_knew(accuracies, kept, step, tmp_path, monkeypatch):
+    history = {"step": np.array([0, 5, 10, 50]), "test_accuracy": np.array(accuracies)}
+    networks = {at: Network(MLP(), Signature((3,), 3), {"step": np.array(at)}) for at in (*kept, 50)}
+    monkeypatch.setattr(Run, "history", history)
+    monkeypatch.setattr(Run, "snapshots", kept)
+    monkeypatch.setattr(Run, "network", networks[50])
+    monkeypatch.setattr(Run, "snapshot", lambda self, at: networks[at])
+    assert last_known(Run(tmp_path)) == (step, networks[step])
