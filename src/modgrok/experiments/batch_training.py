@@ -3,9 +3,7 @@
 import itertools
 import math
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +11,7 @@ import jax
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.cost import COMPILE_SECONDS, Speed
+from modgrok.experiments.cost import COMPILE_SECONDS
 from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
@@ -23,6 +21,7 @@ from modgrok.experiments.programs import rates_of
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
+from modgrok.experiments.writing import Ending, side_by_side
 from modgrok.networks import Network
 from modgrok.training.batch import (
     SHARING,
@@ -31,14 +30,11 @@ from modgrok.training.batch import (
     select,
     share_between_devices,
     stack,
-    stacked_shapes,
     unstack,
 )
-from modgrok.training.data import Room, RunData, run_data
-from modgrok.training.devices import precision_of, run_bytes
+from modgrok.training.data import RunData, run_data
 from modgrok.training.evaluation import recorded_names, settle
 from modgrok.training.loop import NEVER, State
-from modgrok.training.program import Program
 
 CALL_SECONDS = 0.4
 """About how long one call of the compiled program may last: as long as it takes to notice Ctrl-C."""
@@ -52,14 +48,6 @@ CHECKPOINT_SHARE = 0.05
 """The most of its time that training may spend on checkpoints: large batches make them more rarely."""
 DISK_RATE = 3e8
 """Bytes that a disk takes in a second: a first guess of what a checkpoint costs, corrected by the first."""
-MEASURED_SECONDS = 0.3
-"""How long the speed of a batch is measured."""
-
-
-WRITERS = 8
-"""Runs whose files are written at the same time."""
-UNWRITTEN = 256
-"""The most runs that have ended and whose files are not yet written."""
 PARTS = 8
 """Into how many parts the steps between two evaluations are cut where a threshold was crossed between them."""
 ACCURACIES = ("train_accuracy", "test_accuracy")
@@ -100,8 +88,6 @@ class BatchTraining:
         """A first guess, corrected after every call; it decides how many steps one call takes."""
         self.evaluated: tuple[int, State] | None = None
         """Step and state of the last evaluation, while runs that refine are on the way to the next."""
-        self.ending: deque[tuple[Run, Future[Result]]] = deque()
-        """Runs that have ended and are being written while the others train on."""
         self._begin()
         self.checkpoint_cost = sum(leaf.nbytes for leaf in jax.tree.leaves(self.state)) / DISK_RATE
 
@@ -110,11 +96,8 @@ class BatchTraining:
         evaluated, kept = (set(steps.tolist()) for steps in self.batch.schedule)
         targets = sorted(step for step in evaluated if step > self.step or (step == 0 and self.step == 0))
         try:
-            with ThreadPoolExecutor(WRITERS) as self.writers:
-                try:
-                    self._train(targets, kept)
-                finally:
-                    self._announce(len(self.ending))
+            with Ending(self.observer.ended) as self.ending:
+                self._train(targets, kept)
         except KeyboardInterrupt:
             # It may have come between any two instructions, so what is in memory is not to be trusted.
             stored = any(member.run.checkpoints for member in self.members)
@@ -155,7 +138,7 @@ class BatchTraining:
         else:
             self.state = randomly(*fresh)
         where = environment(self.devices[0]) | {SHARED_BY: self.program.shared}
-        _side_by_side(lambda member: member.run.begin(member.experiment, where), self.members)
+        side_by_side(lambda member: member.run.begin(member.experiment, where), self.members)
 
     def _saved_states(self, shape: State) -> list[State]:
         """What the runs' checkpoints hold, each in the form of a state."""
@@ -294,7 +277,7 @@ class BatchTraining:
             self._flush()
         if ended:
             self._end(ended)
-        self._announce(len(self.ending) - UNWRITTEN)
+        self.ending.tell_of_written()
 
     def _end(self, ended: list[tuple[int, str]]) -> None:
         """Has the results of runs that have ended written, and trains them no further."""
@@ -303,31 +286,22 @@ class BatchTraining:
         step, seconds = self.step, time.monotonic() - self.started
         keep = step in set(self.batch.schedule[1].tolist())
 
-        def write(member: Member, status: str, network: Network, state: Any) -> Result:
+        def write(i: int, member: Member, status: str) -> Result:
             member.run.append(member.progress.unwritten())
             if keep or len(member.run.snapshots):
-                member.run.keep(step, network)
+                member.run.keep(step, networks[i])
             result = member.progress.result(member.run.id, status, seconds)
-            member.run.finish(result, network, state)
+            member.run.finish(result, networks[i], states.get(i))
             return result
 
         for i, status in ended:
-            member = self.members[i]
-            self.ending.append((member.run, self.writers.submit(write, member, status, networks[i], states.get(i))))
+            self.ending.write(self.members[i].run, partial(write, i, self.members[i], status))
         self.active = [i for i in self.active if i not in gone]
         if not self.active:
             return
         self.state = freeze(self.state, gone)
         if self._worth_shrinking():
             self._shrink()
-
-    def _announce(self, count: int) -> None:
-        """Tells of runs that have been written, in the order in which they ended: of so many, and of more if they have
-        been; what could not be written is an error here."""
-        while self.ending and (count > 0 or self.ending[0][1].done()):
-            run, written = self.ending.popleft()
-            self.observer.ended(run, written.result())
-            count -= 1
 
     def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
         """The states from which more steps can go on, of those runs that keep weights on the way too."""
@@ -402,62 +376,10 @@ class BatchTraining:
         self._flush()
         step, state = self.evaluated or (self.step, self.state)
         states = unstack(state, self.active, len(self.members))
-        _side_by_side(lambda member, one: member.run.checkpoint(step, named_tensors(one)), self.active_members, states)
+        side_by_side(lambda member, one: member.run.checkpoint(step, named_tensors(one)), self.active_members, states)
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
         return step
-
-
-def _side_by_side(write: Callable[..., Any], *values: Sequence[Any]) -> list[Any]:
-    """What a function that waits for the disk returns for each, a few at a time; all have ended when this returns."""
-    with ThreadPoolExecutor(WRITERS) as threads:
-        return list(threads.map(write, *values))
-
-
-def measure_speed(batch: Batch, store: Store) -> Speed:
-    """Trains a batch for a moment into a store that is thrown away; its compilation serves the training too."""
-    devices = tuple(jax.local_devices())
-    training = BatchTraining(batch, store, Observer(), devices)
-
-    def seconds(count: int) -> float:
-        began = time.monotonic()
-        parts = (training.state, training.data, training.rates, training.seeds)
-        state, _ = training.advance(*parts, np.int32(0), np.int32(count), np.bool_(False))
-        jax.block_until_ready(state)
-        return time.monotonic() - began
-
-    compilation, count = seconds(1), 1
-    while (spent := seconds(count)) < MEASURED_SECONDS and count < 4096:
-        count *= 4
-    runs, flops = len(batch.members), batch.program.step_flops(batch.program.batch_size or batch.room.rows)
-    return Speed(
-        f"{len(training.devices)} × {devices[0].device_kind}",
-        runs * count / spent,
-        -(-runs // len(training.devices)) * run_bytes(batch.program, batch.room, batch.evaluated),
-        runs * count * flops / spent,
-        compilation,
-    )
-
-
-def precompile(program: Program, room: Room, first: Planned, count: int, devices: tuple[Any, ...]) -> None:
-    """Compiles a batch's program into the cache on disk, from one run and the shapes of all, so that its training finds
-    it there."""
-    with precision_of(program):
-        program, used = share_between_devices(program, count, room.rows, devices)
-        randomly, _, advance = compiled(program, used)
-        count += -count % len(used) if program.shared == 1 else 0
-        parts = (
-            run_data(program, first.task, first.examples, room),
-            rates_of(first.experiment),
-            np.uint32(0),
-            np.ones((), program.dtype),
-        )
-        data, rates, seeds, scales = (stacked_shapes(part, count, program, used) for part in parts)
-        fresh = (seeds, scales, rates, data.batch)
-        state = jax.eval_shape(randomly, *fresh)
-        placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=seeds.sharding), state)
-        randomly.lower(*fresh).compile()
-        advance.lower(placed, data, rates, seeds, np.int32(0), np.int32(1), np.bool_(False)).compile()
 
 
 def named_tensors(state: State) -> dict[str, np.ndarray]:

@@ -7,12 +7,13 @@ from typing import Any
 
 import jax
 
-from modgrok.experiments.batch_training import BatchTraining, Interrupted, measure_speed
+from modgrok.experiments.batch_training import BatchTraining, Interrupted
 from modgrok.experiments.cost import Speed, check_memory
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.extension import extend, extended_runs
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Most, Planned, plan
+from modgrok.experiments.rehearsal import measure_speed
 from modgrok.experiments.run import Damaged, Run
 from modgrok.experiments.store import Store
 from modgrok.sealed import exists

@@ -109,7 +109,7 @@ def _step(
         if "weight_noise" in program.features:
             added = normal_like(_stream(key, step, 3), weights, rates["weight_noise"])
             weights = jax.tree.map(jnp.add, weights, added)
-        loss, gradient = kernel.loss_and_gradient(program, weights, chosen, data.codes, noise)
+        loss, gradient, _ = kernel.slope(program, weights, chosen, data.codes, noise)
     moved, optimizer = update(
         program, rates, gradient, state.optimizer, state.weights, state.start, step, _stream(key, step, 4)
     )

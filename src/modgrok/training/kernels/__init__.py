@@ -25,15 +25,17 @@ class Kernel(Protocol):
     def extra_floats(self, program: Program, room: Room) -> int:
         """Numbers that one run needs besides weights and activations."""
 
-    def loss_and_gradient(
-        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
-    ) -> tuple[Any, Parameters]:
-        """The weighted loss over the examples and its derivative with respect to the parameters."""
-
     def slope(
-        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, judged: Any
+        self,
+        program: Program,
+        parameters: Parameters,
+        batch: Batch,
+        codes: Any,
+        noise: Noise | None,
+        judged: Any = None,
     ) -> tuple[Any, Parameters, Any]:
-        """The same, and how many examples are answered right; 0 unless the program judges, and `judged` is true."""
+        """The weighted loss over the examples, its derivative with respect to the parameters, and how many examples are
+        answered right: 0 unless the program judges, and `judged` is true."""
 
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
         """What the network says to some inputs, without noise."""

@@ -28,13 +28,14 @@ class Generic:
     def extra_floats(self, program: Program, room: Room) -> int:
         return 0
 
-    def loss_and_gradient(
-        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
-    ) -> tuple[Any, Parameters]:
-        return self.slope(program, parameters, batch, codes, noise, None)[:2]
-
     def slope(
-        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, judged: Any
+        self,
+        program: Program,
+        parameters: Parameters,
+        batch: Batch,
+        codes: Any,
+        noise: Noise | None,
+        judged: Any = None,
     ) -> tuple[Any, Parameters, Any]:
         objective = Objective(program.loss, program.loss_precision)
 

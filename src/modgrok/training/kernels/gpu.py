@@ -106,12 +106,18 @@ class Gpu:
     def extra_floats(self, program: Program, room: Room) -> int:
         return 0 if applies(program) else plain_xla.KERNEL.extra_floats(program, room)
 
-    def loss_and_gradient(
-        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
-    ) -> tuple[Float[Array, ""], Parameters]:
+    def slope(
+        self,
+        program: Program,
+        parameters: Parameters,
+        batch: Batch,
+        codes: Any,
+        noise: Noise | None,
+        judged: Any = None,
+    ) -> tuple[Float[Array, ""], Parameters, Any]:
         """The loss is not a number where the gradient is not finite."""
         if not isinstance(batch.tables, Tables):
-            return plain_xla.KERNEL.loss_and_gradient(program, parameters, batch, codes, noise)
+            return plain_xla.KERNEL.slope(program, parameters, batch, codes, noise, judged)
         kept = None
         if noise is not None and noise.rate is not None:
             width = _network(program).width
@@ -119,13 +125,7 @@ class Gpu:
             mask = noise._replace(row=rows).mask((width,), program.dtype)
             padded = jnp.pad(mask > 0, ((0, 0), (0, pallas.padded_width(width) - width)))
             kept = Kept(padded.astype(HALF), jnp.asarray(1 / (1 - noise.rate)))
-        return _step(program, parameters, batch, kept)
-
-    def slope(
-        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, judged: Any
-    ) -> tuple[Float[Array, ""], Parameters, Any]:
-        nobody = jnp.zeros((), program.dtype)
-        return *self.loss_and_gradient(program, parameters, batch, codes, noise), nobody
+        return *_step(program, parameters, batch, kept), jnp.zeros((), program.dtype)
 
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
         return _outputs(program, parameters, inputs)

@@ -48,13 +48,14 @@ class TwoLayerKernel:
     def extra_floats(self, program: Program, room: Room) -> int:
         return len(program.signature.sizes) * max(program.signature.sizes) * room.slots * _network(program).width
 
-    def loss_and_gradient(
-        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None
-    ) -> tuple[Float[Array, ""], Parameters]:
-        return self.slope(program, parameters, batch, codes, noise, None)[:2]
-
     def slope(
-        self, program: Program, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, judged: Any
+        self,
+        program: Program,
+        parameters: Parameters,
+        batch: Batch,
+        codes: Any,
+        noise: Noise | None,
+        judged: Any = None,
     ) -> tuple[Float[Array, ""], Parameters, Any]:
         network, outputs = _network(program), program.signature.outputs
         factors = network.scales(program.signature)

@@ -39,7 +39,7 @@ def compiling_ahead(batches: Sequence[Batch]) -> Iterator[Wait]:
     meanwhile. What fails here fails again, and is told, in its training."""
     import jax
 
-    from modgrok.experiments.batch_training import precompile
+    from modgrok.experiments.rehearsal import precompile
     from modgrok.training.compilation_cache import enable_cache
     from modgrok.training.devices import cores
 
@@ -163,7 +163,7 @@ def main() -> None:
     """Compiles until the input ends."""
     import jax
 
-    from modgrok.experiments.batch_training import precompile
+    from modgrok.experiments.rehearsal import precompile
 
     devices = tuple(jax.local_devices())
     while True:

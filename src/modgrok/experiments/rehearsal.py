@@ -1,0 +1,67 @@
+"""A batch before its training: its speed measured, its programs compiled."""
+
+import time
+from typing import Any
+
+import jax
+import numpy as np
+
+from modgrok.experiments.batch_training import BatchTraining
+from modgrok.experiments.cost import Speed
+from modgrok.experiments.observer import Observer
+from modgrok.experiments.planner import Batch, Planned
+from modgrok.experiments.programs import rates_of
+from modgrok.experiments.store import Store
+from modgrok.training.batch import compiled, share_between_devices, stacked_shapes
+from modgrok.training.data import Room, run_data
+from modgrok.training.devices import precision_of, run_bytes
+from modgrok.training.program import Program
+
+MEASURED_SECONDS = 0.3
+"""How long the speed of a batch is measured."""
+
+
+def measure_speed(batch: Batch, store: Store) -> Speed:
+    """Trains a batch for a moment into a store that is thrown away; its compilation serves the training too."""
+    devices = tuple(jax.local_devices())
+    training = BatchTraining(batch, store, Observer(), devices)
+
+    def seconds(count: int) -> float:
+        began = time.monotonic()
+        parts = (training.state, training.data, training.rates, training.seeds)
+        state, _ = training.advance(*parts, np.int32(0), np.int32(count), np.bool_(False))
+        jax.block_until_ready(state)
+        return time.monotonic() - began
+
+    compilation, count = seconds(1), 1
+    while (spent := seconds(count)) < MEASURED_SECONDS and count < 4096:
+        count *= 4
+    runs, flops = len(batch.members), batch.program.step_flops(batch.program.batch_size or batch.room.rows)
+    return Speed(
+        f"{len(training.devices)} × {devices[0].device_kind}",
+        runs * count / spent,
+        -(-runs // len(training.devices)) * run_bytes(batch.program, batch.room, batch.evaluated),
+        runs * count * flops / spent,
+        compilation,
+    )
+
+
+def precompile(program: Program, room: Room, first: Planned, count: int, devices: tuple[Any, ...]) -> None:
+    """Compiles a batch's program into the cache on disk, from one run and the shapes of all, so that its training finds
+    it there."""
+    with precision_of(program):
+        program, used = share_between_devices(program, count, room.rows, devices)
+        randomly, _, advance = compiled(program, used)
+        count += -count % len(used) if program.shared == 1 else 0
+        parts = (
+            run_data(program, first.task, first.examples, room),
+            rates_of(first.experiment),
+            np.uint32(0),
+            np.ones((), program.dtype),
+        )
+        data, rates, seeds, scales = (stacked_shapes(part, count, program, used) for part in parts)
+        fresh = (seeds, scales, rates, data.batch)
+        state = jax.eval_shape(randomly, *fresh)
+        placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=seeds.sharding), state)
+        randomly.lower(*fresh).compile()
+        advance.lower(placed, data, rates, seeds, np.int32(0), np.int32(1), np.bool_(False)).compile()
