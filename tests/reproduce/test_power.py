@@ -206,7 +206,7 @@ def test_remarks_and_what_a_profile_does_not_reach() -> None:
     del numbers["fig2"]["variants"]["Adam, rate 0.003"]
     found = outcomes(numbers)
     names = ("structure_of_answers", "wrong_labels", "time_against_data", "flat_minima", "narrow_rates")
-    assert {found[name] for name in names} == {"not run in this profile"}
+    assert {found[name] for name in names} == {"no verdict in this profile"}
 
 
 def test_the_whole_pipeline(tmp_path: Path) -> None:

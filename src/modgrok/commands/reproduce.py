@@ -23,7 +23,7 @@ COLORS = {
     "holds": "green",
     "holds with a remark": "yellow",
     "does not hold here": "red",
-    "not run in this profile": "bright_black",
+    "no verdict in this profile": "bright_black",
 }
 
 

@@ -7,12 +7,12 @@ from typing import Literal
 
 from modgrok.reproduce.study import Numbers
 
-Outcome = Literal["holds", "holds with a remark", "does not hold here", "not run in this profile"]
+Outcome = Literal["holds", "holds with a remark", "does not hold here", "no verdict in this profile"]
 OUTCOMES: dict[Outcome, str] = {
     "holds": "hold",
     "holds with a remark": "hold with a remark",
     "does not hold here": "do not hold here",
-    "not run in this profile": "not run in this profile",
+    "no verdict in this profile": "no verdict in this profile",
 }
 """Every outcome, and how it is said of several claims."""
 BEYOND = "beyond the paper"
@@ -54,7 +54,7 @@ class Claim:
     def verdict(self, numbers: dict[str, Numbers]) -> Verdict:
         """The verdict from all numbers there are."""
         if missing := [name for name in self.studies if name not in numbers]:
-            return not_run(f"No numbers for {', '.join(missing)}.")
+            return undecided(f"Not run: there are no numbers for {', '.join(missing)}.")
         return self.judge(*(numbers[name] for name in self.studies))
 
 
@@ -81,9 +81,9 @@ def decide(holds: bool, yes: str, no: str, measured: dict[str, str], *remarks: s
     return Verdict("holds with a remark" if said else "holds", " ".join([yes, *said]), measured)
 
 
-def not_run(sentence: str, measured: dict[str, str] | None = None) -> Verdict:
-    """For claims about sizes that the profile does not reach."""
-    return Verdict("not run in this profile", sentence, measured or {})
+def undecided(sentence: str, measured: dict[str, str] | None = None) -> Verdict:
+    """For claims that the profile leaves out, or whose networks do not get where they could be judged."""
+    return Verdict("no verdict in this profile", sentence, measured or {})
 
 
 def counted(verdicts: Iterable[Verdict]) -> dict[Outcome, str]:

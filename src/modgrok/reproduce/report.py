@@ -22,7 +22,7 @@ CLASSES: dict[Outcome, str] = {
     "holds": "holds",
     "holds with a remark": "remark",
     "does not hold here": "fails",
-    "not run in this profile": "absent",
+    "no verdict in this profile": "absent",
 }
 """How the style sheet calls an outcome."""
 MARKS = {"holds": "✓", "remark": "✓", "fails": "✗", "absent": "–"}

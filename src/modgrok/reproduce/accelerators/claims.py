@@ -4,7 +4,7 @@ from typing import Any
 
 from modgrok.reproduce.accelerators.profile import BASELINE, WINDOW
 from modgrok.reproduce.accelerators.studies import TITLES
-from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, not_run
+from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, undecided
 from modgrok.reproduce.study import Numbers, median_time
 from modgrok.text import NONE, count, number, spread
 
@@ -52,7 +52,7 @@ def _faster(studies: tuple[Numbers, ...], *names: str) -> Verdict:
         min((ratio for name in names if (ratio := _ratio(n, name)) is not None), default=None) for n in studies
     ]
     if all(ratio is None for ratio in ratios):
-        return not_run(
+        return undecided(
             "On no task do most seeds get there at the rate and decay that the search chose: a longer search says "
             "more.",
             _measured(studies, *names),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from modgrok.reproduce.claim import Verdict, claim, decide, not_run
+from modgrok.reproduce.claim import Verdict, claim, decide, undecided
 from modgrok.reproduce.followups.corruption import PHASES
 from modgrok.reproduce.study import Numbers
 from modgrok.text import number, percent, spread
@@ -112,7 +112,7 @@ def pruning(n: Numbers) -> Verdict:
     seeds = [found for found in n["seeds"] if found["low"][0][2] >= KILLED]
     whole = "; ".join(", ".join(map(percent, found["low"][0])) for found in n["seeds"])
     if not seeds:
-        return not_run("No network has learnt half of its wrong labels.", {"accuracies of whole networks": whole})
+        return undecided("No network has learnt half of its wrong labels.", {"accuracies of whole networks": whole})
     inverts = [
         any(wrong <= FORGOTTEN and test >= KNOWN and test > train for train, test, wrong in found["low"])
         for found in seeds

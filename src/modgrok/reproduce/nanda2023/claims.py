@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.reproduce.claim import Verdict, claim, decide, not_run
+from modgrok.reproduce.claim import Verdict, claim, decide, undecided
 from modgrok.reproduce.study import Numbers, median_time
 from modgrok.text import count, number, percent, spread
 
@@ -279,7 +279,7 @@ def decays(n: Numbers) -> Verdict:
     medians = {value: median_time(cell) for value, cell in cells.items()}
     known = [(value, time) for value, time in sorted(medians.items()) if value > 0 and time is not None]
     if len(known) < 2:
-        return not_run("Fewer than two decays grok within the steps of this profile.", _times(cells))
+        return undecided("Fewer than two decays grok within the steps of this profile.", _times(cells))
     falls = all(later < earlier for (_, earlier), (_, later) in pairwise(known))
     products = [value * time for value, time in known]
     return decide(

@@ -3,7 +3,7 @@
 import math
 from itertools import pairwise
 
-from modgrok.reproduce.claim import Verdict, claim, decide, not_run
+from modgrok.reproduce.claim import Verdict, claim, decide, undecided
 from modgrok.reproduce.power2022.operations import ADDITION, CUBIC, DIVISION, OPERATIONS
 from modgrok.reproduce.power2022.studies_data import KNOWN
 from modgrok.reproduce.study import Numbers, mean, median_time
@@ -95,7 +95,7 @@ def time_against_data(n: Numbers) -> Verdict:
         for f, cell in n["fractions"].items()
     }
     if len(known) < 2:
-        return not_run(f"Fewer than two shares grok within {count(n['steps'])} steps.", measured)
+        return undecided(f"Fewer than two shares grok within {count(n['steps'])} steps.", measured)
     (low, slow), (high, fast) = known[0], known[-1]
     train = [medians["memorized_at"][f] for f in (low, high)]
     trained = train[0] / train[1] if train[0] and train[1] else math.nan
@@ -170,7 +170,7 @@ def decay_is_best_when_tuned(n: Numbers) -> Verdict:
 def decay_to_the_start(n: Numbers) -> Verdict:
     """Decay toward the initial weights helps, but less than decay to zero."""
     if TO_START not in n["variants"]:
-        return not_run("This profile leaves it out.")
+        return undecided("This profile leaves it out.")
     areas = {name: n["variants"][name]["area"] for name in (PLAIN, TO_START, DECAYED)}
     return decide(
         areas[PLAIN] < areas[TO_START] < areas[DECAYED],
@@ -189,10 +189,10 @@ def narrow_rates(n: Numbers) -> Verdict:
     """The learning rate has to be right within less than a decade."""
     names = (PLAIN, "Adam, rate 0.0003", "Adam, rate 0.003")
     if missing := [name for name in names if name not in n["variants"]]:
-        return not_run(f"This profile leaves out {', '.join(missing)}.")
+        return undecided(f"This profile leaves out {', '.join(missing)}.")
     areas = {name: n["variants"][name]["area"] for name in names}
     if max(areas.values()) < LEARNT:
-        return not_run("Adam learns nothing at any of these rates in this profile.", _areas(areas))
+        return undecided("Adam learns nothing at any of these rates in this profile.", _areas(areas))
     return decide(
         max(areas[name] for name in names[1:]) <= areas[PLAIN],
         "Both are worse.",
@@ -263,7 +263,7 @@ def subtraction_as_division(n: Numbers) -> Verdict:
     areas = {name: n["operations"][name]["area"] for name in ("x − y", DIVISION)}
     one, other = areas.values()
     if all(n["operations"][name]["needs"] is None for name in areas):
-        return not_run("Neither is learnt in this profile.", _areas(areas))
+        return undecided("Neither is learnt in this profile.", _areas(areas))
     return decide(abs(one - other) < 0.15, "They do.", "They do not.", _areas(areas))
 
 
@@ -273,7 +273,7 @@ def never_learnt(n: Numbers) -> Verdict:
     cells = {float(f): cell["mean"] for f, cell in n["operations"][CUBIC]["fractions"].items()}
     measured = {f"best test accuracy at {percent(f, 0)}": percent(value) for f, value in cells.items()}
     if n["operations"][ADDITION]["needs"] is None:
-        return not_run("Not even addition is learnt in this profile.", measured)
+        return undecided("Not even addition is learnt in this profile.", measured)
     return decide(
         max(cells.values()) < 0.5,
         f"It never is, within {count(n['steps'])} steps.",
@@ -296,7 +296,7 @@ def wrong_labels(n: Numbers) -> Verdict:
     most = cells[max(cells)]
     measured = {f"best test accuracy, {percent(share)} wrong": percent(value) for share, value in cells.items()}
     if clean < KNOWN:
-        return not_run("Without wrong labels the table is not learnt here either.", measured)
+        return undecided("Without wrong labels the table is not learnt here either.", measured)
     return decide(
         some >= clean - 0.1 and most < clean - 0.1,
         "They do.",
@@ -325,7 +325,7 @@ def structure_of_answers(n: Numbers) -> Verdict:
         "at step": f"{count(n['at']['product'])}, {count(n['at']['sum'])}",
     }
     if n["test_accuracy"]["product"] < KNOWN:
-        return not_run("At no kept step does the network know the product.", measured)
+        return undecided("At no kept step does the network know the product.", measured)
     return decide(
         min(n["ratios"].values()) < n["chance"][0],
         f"The {n['side']} cosets lie together.",
@@ -339,7 +339,7 @@ def flat_minima(n: Numbers) -> Verdict:
     """Networks that generalize lie in flatter minima."""
     found = n["spearman"]
     if found is None:
-        return not_run("All networks have the same accuracy or sharpness.")
+        return undecided("All networks have the same accuracy or sharpness.")
     said = (
         f"Over all networks the correlation is {number(found)}, among those with weight decay {number(n['decayed'])}."
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, not_run
+from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, undecided
 from modgrok.reproduce.gromov2023.memorizer import RANDOM, SHARE, SIGNS
 from modgrok.reproduce.gromov2023.powers import NAMES
 from modgrok.reproduce.study import Numbers, mean
@@ -105,7 +105,7 @@ def memorizer_alignment(n: Numbers) -> Verdict:
     noise = max(one["coherence"] for one in n[RANDOM])
     reached = float(np.where(applies, predicted, 0).max())
     if reached < 0.2:
-        return not_run("The phases do not align within the profile's steps.")
+        return undecided("The phases do not align within the profile's steps.")
     holds = float(early.max()) <= 0.1 and accuracy <= 0.05 and noise < 0.15
     late = float(apart.max())
     return decide(
@@ -140,7 +140,7 @@ def sharpness_rises(n: Numbers) -> Verdict:
     """The loss becomes sharper as the network memorizes and groks."""
     runs = _stable(n)
     if not runs:
-        return not_run("No network groks.")
+        return undecided("No network groks.")
     growth, memorizing = [], []
     for _, run in runs:
         at = [next(i for i, s in enumerate(run["step"]) if s >= run[name]) for name in ("memorized_at", "grokked_at")]
@@ -166,7 +166,7 @@ def edge_of_stability(n: Numbers) -> Verdict:
     """Large rates end at the edge of stability, where sharpness is 2/rate; small ones stay below it."""
     runs = _stable(n)
     if not runs:
-        return not_run("No network groks.")
+        return undecided("No network groks.")
     ends = {rate: run["over_limit"][-1] for rate, run in runs}
     largest = max(ends)
     holds = abs(ends[largest] - 1) <= 0.1 and max(ends.values()) <= 1.1
@@ -194,7 +194,7 @@ def kernel_drifts(n: Numbers) -> Verdict:
     """The tangent kernel does not stay what it is at initialization: features are learnt."""
     runs = n["runs"]
     if any(run["grokked_at"] is None for run in runs):
-        return not_run("The network does not grok.")
+        return undecided("The network does not grok.")
     gained = [run["like_target"][-1] - run["like_target"][0] for run in runs]
     drift = [run["drift"][-1] for run in runs]
     return decide(
@@ -221,7 +221,7 @@ def kernel_learns(n: Numbers) -> Verdict:
     """The kernel frozen on the way generalizes as soon as the network does, and not before."""
     runs = n["runs"]
     if any(run["grokked_at"] is None for run in runs):
-        return not_run("The network does not grok.")
+        return undecided("The network does not grok.")
 
     def passes(values: list[float]) -> int:
         return next((i for i, value in enumerate(values) if value >= 0.5), len(values) + 9)

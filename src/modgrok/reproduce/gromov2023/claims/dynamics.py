@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from modgrok.reproduce.claim import Verdict, claim, decide, not_run
+from modgrok.reproduce.claim import Verdict, claim, decide, undecided
 from modgrok.reproduce.gromov2023.fig0 import AFTERMATH
 from modgrok.reproduce.study import Numbers, mean
 from modgrok.text import NONE, number, percent, spread
@@ -244,7 +244,7 @@ def gradients(n: Numbers) -> Verdict:
         f"largest after {AFTERMATH:g} × the grokking step / largest gradient": spread(later),
     }
     if any(e["train_loss_rises"] > 0 and at is not None and at > 1 for e, at in zip(events, grokking, strict=True)):
-        return not_run(
+        return undecided(
             f"The rate {number(n['learning_rate'])} is above its limit after grokking: the training loss rises and the "
             "gradients jump, so their maximum says nothing. A smaller rate has to judge this.",
             measured,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from modgrok.reproduce.claim import Verdict, claim, decide, not_run
+from modgrok.reproduce.claim import Verdict, claim, decide, undecided
 from modgrok.reproduce.study import Numbers, mean
 from modgrok.text import count, number, percent, spread
 
@@ -79,7 +79,7 @@ def quadratic_form(n: Numbers) -> Verdict:
         "test loss, change over the second half of the steps": spread(found["loss_change"], percent),
     }
     if n["modulus"] < PAPER_MODULUS:
-        return not_run(
+        return undecided(
             f"The paper's 97 % are for p = {PAPER_MODULUS}; at p = {n['modulus']} the same share of a smaller "
             "table teaches less.",
             measured,

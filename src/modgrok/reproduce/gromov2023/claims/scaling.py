@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
-from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, not_run
+from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, undecided
 from modgrok.reproduce.gromov2023.transitions import known, less, say
 from modgrok.reproduce.study import Numbers
 from modgrok.text import count, number, percent, spread
@@ -121,7 +121,7 @@ def very_long(n: Numbers) -> Verdict:
     found = n["longest"]
     cells = dict(zip(found["fractions"], zip(found["times"], found["accuracy"], strict=True), strict=True))
     if NEAR not in cells:
-        return not_run(f"Nothing is trained for very long at α = {NEAR}; the paper's 0.2 is for p = 97.")
+        return undecided(f"Nothing is trained for very long at α = {NEAR}; the paper's 0.2 is for p = 97.")
     times, accuracy = cells[NEAR]
     grokked = sum(time is not None for time in times)
     rising = sum(one["end"] > one["half"] + 0.01 for one in accuracy)
@@ -174,7 +174,7 @@ def law(n: Numbers) -> Verdict:
     """The critical fraction falls with the modulus as ln p / p."""
     found = n["laws"]["Adam"]
     if found[-1] is None:
-        return not_run(f"A law needs five moduli, and there are {len(n['moduli']['Adam'])} with a known α_c.")
+        return undecided(f"A law needs five moduli, and there are {len(n['moduli']['Adam'])} with a known α_c.")
     better = [one is not None and one["aicc"]["logarithmic"] < one["aicc"]["power"] for one in found]
     measured = {}
     for name, laws in n["laws"].items():

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from modgrok.reproduce.claim import Verdict, claim, decide, not_run
+from modgrok.reproduce.claim import Verdict, claim, decide, undecided
 from modgrok.reproduce.gromov2023.fig2 import CLEAR
 from modgrok.reproduce.gromov2023.fig4 import EARLY
 from modgrok.reproduce.study import Numbers, mean
@@ -367,7 +367,7 @@ def ipr_data(n: Numbers) -> Verdict:
     """More data narrows the gap to the closed form."""
     less, more = n["ipr"]
     if math.isnan(mean(less)):
-        return not_run("The networks have no ratio.")
+        return undecided("The networks have no ratio.")
     return decide(
         mean(more) > mean(less),
         f"From α = {n['fractions'][0]} to {n['fractions'][1]} the final ratio "
