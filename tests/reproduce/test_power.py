@@ -149,6 +149,18 @@ def paper_numbers() -> dict[str, Any]:
             "at": {"product": 900, "sum": 1_000},
             "test_accuracy": {"product": 1.0, "sum": 1.0},
         },
+        "figR": {
+            "dimensions": [1, 1, 2],
+            "seeds": [
+                {
+                    "at": 900,
+                    "known": 1.0,
+                    "share": [0.0, 0.02, 0.98],
+                    "ratios": {"left": 0.71, "right": 0.7},
+                    "predicted": 0.7,
+                }
+            ],
+        },
         "figA5": {"spearman": -0.795, "decayed": -0.8, "networks": [{}]},
     }
 
@@ -178,6 +190,7 @@ FAILURES: dict[str, tuple[tuple[str, ...], Any]] = {
     "never_learnt": (("fig2b", "operations", "x³ + xy² + y", "fractions", "0.95", "mean"), 0.9),
     "wrong_labels": (("fig6", "wrong", "0.14", "best"), [0.5]),
     "structure_of_answers": (("fig3", "chance"), [0.4, 1.0]),
+    "few_representations": (("figR", "seeds", 0, "predicted"), 0.75),
     "flat_minima": (("figA5", "spearman"), 0.1),
 }
 
@@ -200,12 +213,20 @@ def test_remarks_and_what_a_profile_does_not_reach() -> None:
     found = outcomes(numbers)
     assert found["symmetric_operations"] == found["decay_is_best"] == "holds with a remark"
     numbers["fig3"]["test_accuracy"]["product"] = 0.2
+    numbers["figR"]["seeds"][0]["known"] = 0.2
     numbers["fig6"]["wrong"]["0.0"]["best"] = [0.3]
     numbers["fig1b"]["fractions"] = {"0.3": {"memorized_at": [100], "grokked_at": [None]}}
     numbers["figA5"]["spearman"] = None
     del numbers["fig2"]["variants"]["Adam, rate 0.003"]
     found = outcomes(numbers)
-    names = ("structure_of_answers", "wrong_labels", "time_against_data", "flat_minima", "narrow_rates")
+    names = (
+        "structure_of_answers",
+        "few_representations",
+        "wrong_labels",
+        "time_against_data",
+        "flat_minima",
+        "narrow_rates",
+    )
     assert {found[name] for name in names} == {"no verdict in this profile"}
 
 

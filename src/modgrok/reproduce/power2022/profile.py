@@ -193,13 +193,16 @@ class Profile:
         place = f"in {self.group}" if OPERATIONS[self.studied].of_group else f"modulo {self.modulus}"
         return f"{self.studied} {place}"
 
+    def product_runs(self) -> list[Experiment]:
+        """The group's product from most data, with weights kept on the way."""
+        more = {"steps": self.long_steps, "snapshots": self.evaluations // 2}
+        return [self.train(PRODUCT, max(self.group_fractions), seed, **more) for seed in range(self.seeds)]
+
     def shown(self) -> dict[str, Experiment]:
         """The networks whose unembedding is looked at."""
         return {
             "sum": self.train(ADDITION, self.shown_fraction),
-            "product": self.train(
-                PRODUCT, max(self.group_fractions), steps=self.long_steps, snapshots=self.evaluations // 2
-            ),
+            "product": self.product_runs()[0],
         }
 
 

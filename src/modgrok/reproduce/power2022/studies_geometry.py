@@ -67,7 +67,8 @@ def last_known(run: Run) -> tuple[int, Network]:
     return (last, run.network) if last in known or not kept else (kept[-1], run.snapshot(kept[-1]))
 
 
-def _unembedding(network: Network) -> Float[np.ndarray, "answer d"]:
+def unembedding(network: Network) -> Float[np.ndarray, "answer d"]:
+    """The rows of the answers, without their mean."""
     rows = np.asarray(network.parameters["unembedding.weight"], np.float64)[: network.signature.outputs]
     return rows - rows.mean(axis=0)
 
@@ -77,7 +78,7 @@ def geometry(profile: Profile, runs: Tree) -> Numbers:
     table = cayley_table(profile.group)
     subgroup = generated(table, list(profile.subgroup))
     looked_at = {name: last_known(run) for name, run in runs.items()}
-    product, total = (_unembedding(looked_at[name][1]) for name in ("product", "sum"))
+    product, total = (unembedding(looked_at[name][1]) for name in ("product", "sum"))
     random = np.random.default_rng(0)
     sides = {side: cosets(table, subgroup, side) for side in ("left", "right")}
     ratios = {side: within_over_all(product, labels) for side, labels in sides.items()}
@@ -97,11 +98,12 @@ def geometry(profile: Profile, runs: Tree) -> Numbers:
         "step": step,
         "step_share": share,
         "at": {name: at for name, (at, _) in looked_at.items()},
-        "test_accuracy": {name: _test_accuracy(runs[name], at) for name, (at, _) in looked_at.items()},
+        "test_accuracy": {name: accuracy_at(runs[name], at) for name, (at, _) in looked_at.items()},
     }
 
 
-def _test_accuracy(run: Run, step: int) -> float:
+def accuracy_at(run: Run, step: int) -> float:
+    """As it was recorded at that step."""
     history = run.history
     return float(history["test_accuracy"][history["step"] == step][0])
 
