@@ -1,4 +1,4 @@
-"""The verdicts that the README counts are those of the committed reports."""
+"""The verdicts that the README counts, and the numbers that it quotes, are those of the committed reports."""
 
 import json
 import re
@@ -42,3 +42,22 @@ def test_the_papers_own_counts() -> None:
     statements, answers = ((*(int(sentence[i]) for i in places), 0) for places in ((1, 2, 3), (5, 6, 7)))
     assert (statements, answers) == (counted(REPORTS, beyond=False), counted(REPORTS, beyond=True))
     assert of == sum(answers)
+
+
+def test_the_representations_of_the_readme() -> None:
+    found = json.loads((REPORTS / "power2022" / "figures" / "figR.json").read_text())["numbers"]
+    text = " ".join(README.split())
+    first, second = found["seeds"]
+    strongest = [one["share"].index(max(one["share"])) for one in (first, second)]
+    assert [found["dimensions"][i] for i in strongest] == [4, 4]
+    assert strongest[0] != strongest[1]
+    assert f"{100 * max(first['share']):.0f} % and {100 * max(second['share']):.0f} % of the unembedding" in text
+    assert f"lie, {first['predicted']:.3f} and {second['predicted']:.3f} of the mean distance" in text
+    assert f"(measured: {first['ratios']['left']:.3f} and {second['ratios']['left']:.3f})" in text
+    assert min(first["ratios"]["left"], second["ratios"]["left"]) > 1
+    assert found["dimensions"][:2] == [1, 1]  # the second of them is the sign of a permutation
+    for one in (first, second):
+        parity = [share[1] for share in one["shares"]]
+        grokked = next(i for i, accuracy in enumerate(one["test_accuracy"]) if accuracy > 0.5)
+        assert max(parity[:grokked]) > 3 * parity[0]
+        assert min(parity[grokked:]) < max(parity[:grokked]) / 3
