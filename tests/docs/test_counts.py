@@ -12,7 +12,7 @@ from modgrok.reproduce.paper import DEFAULT, find_paper
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 REPORTS = ROOT / "docs" / "reproduction"
-OUTCOMES = ("holds", "holds with a remark", "does not hold here", "no verdict in this profile")
+OUTCOMES = ("holds", "holds with a remark", "does not hold here", "undecided here")
 ROW = re.compile(r"\| \[(\w+)\]\(docs/reproduction/\w+/report\.md\).*? \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\w+) \|")
 ROWS = {name: (tuple(map(int, counts)), profile) for name, *counts, profile in ROW.findall(README)}
 

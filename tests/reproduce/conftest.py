@@ -132,7 +132,7 @@ def judge() -> Callable[[Paper, Profile], dict[str, Verdict]]:
                 assert study.draw(numbers[study.name]).axes
         verdicts = {claim.name: claim.verdict(numbers) for claim in paper.claims}
         for claim in paper.claims:
-            absent = verdicts[claim.name].outcome == "no verdict in this profile"
+            absent = verdicts[claim.name].outcome == "undecided here"
             assert absent != (set(claim.studies) <= set(numbers))
         return verdicts
 

@@ -37,7 +37,7 @@ def made_up(**times: list[int | None]) -> tuple[dict[str, Any], ...]:
 def test_verdicts_on_speed() -> None:
     assert claims.muon.judge(*made_up(Muon=[50, 60])).outcome == "holds"
     assert claims.muon.judge(*made_up(Muon=[95, 95])).outcome == "does not hold here"
-    assert claims.muon.judge(*made_up(Muon=[None, None])).outcome == "no verdict in this profile"
+    assert claims.muon.judge(*made_up(Muon=[None, None])).outcome == "undecided here"
     assert claims.muon.judge(*made_up(AdamW=[None, None])).outcome == "holds"
     mixed = (*made_up(Muon=[50, 50])[:2], made_up()[0])
     assert claims.muon.judge(*mixed).outcome == "holds with a remark"

@@ -72,5 +72,5 @@ def test_every_study_is_measured_drawn_and_judged(judge: Any) -> None:
 def test_the_pipeline(tmp_path: Path) -> None:
     outcome = reproduce(Request("barak2022", "tiny", only=("fig2",), out=tmp_path), say=lambda line: None)
     assert set(outcome.verdicts) == {claim.name for claim in PAPER.claims}
-    assert outcome.verdicts["plateau"].outcome == "no verdict in this profile"
+    assert outcome.verdicts["plateau"].outcome == "undecided here"
     assert 4 in FULL.scaling

@@ -115,7 +115,7 @@ def test_verdicts_on_pruning() -> None:
     ):
         assert claims.pruning.judge(numbers | {"seeds": [good | fault]}).outcome == "does not hold here"
     forgot = {"low": [(0.7, 1.0, 0.0)] * 2, "high": [(0.7, 1.0, 0.0), (0.6, 0.1, 0.0)]}
-    assert claims.pruning.judge(numbers | {"seeds": [forgot]}).outcome == "no verdict in this profile"
+    assert claims.pruning.judge(numbers | {"seeds": [forgot]}).outcome == "undecided here"
 
 
 def test_verdicts_on_machines() -> None:

@@ -91,14 +91,14 @@ def test_a_circle_is_round() -> None:
 def test_every_study_is_measured_drawn_and_judged(judge: Any) -> None:
     verdicts = judge(PAPER, dataclasses.replace(TINY, left_out=()))
     assert verdicts["phases_of_permutations"].outcome == "does not hold here"
-    assert verdicts["critical_share"].outcome != "no verdict in this profile"
+    assert verdicts["critical_share"].outcome != "undecided here"
 
 
 def test_the_pipeline(tmp_path: Path) -> None:
     outcome = reproduce(Request("liu2022", "tiny", only=("fig6",), out=tmp_path), say=lambda line: None)
     assert set(outcome.verdicts) == {claim.name for claim in PAPER.claims}
     assert outcome.verdicts["phases_of_rates"].outcome == "does not hold here"
-    assert outcome.verdicts["circle"].outcome == "no verdict in this profile"
+    assert outcome.verdicts["circle"].outcome == "undecided here"
     text = (tmp_path / "report.md").read_text()
     assert "add:10,codes=30:unordered" in text.replace("\\", "")
     assert "None" not in text

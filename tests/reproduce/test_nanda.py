@@ -193,7 +193,7 @@ def test_a_single_seed_that_differs_is_a_remark() -> None:
     numbers["figA"]["decays"]["3.0"]["grokked_at"] = [5000] * 3
     assert outcomes(numbers)["decays"] == "holds with a remark"
     del numbers["figA"]["decays"]["3.0"], numbers["figA"]["decays"]["0.5"]
-    assert outcomes(numbers)["decays"] == "no verdict in this profile"
+    assert outcomes(numbers)["decays"] == "undecided here"
 
 
 def test_the_whole_pipeline(tmp_path: Path) -> None:

@@ -227,7 +227,7 @@ def test_remarks_and_what_a_profile_does_not_reach() -> None:
         "flat_minima",
         "narrow_rates",
     )
-    assert {found[name] for name in names} == {"no verdict in this profile"}
+    assert {found[name] for name in names} == {"undecided here"}
 
 
 def test_the_whole_pipeline(tmp_path: Path) -> None:

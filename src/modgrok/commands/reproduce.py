@@ -23,7 +23,7 @@ COLORS = {
     "holds": "green",
     "holds with a remark": "yellow",
     "does not hold here": "red",
-    "no verdict in this profile": "bright_black",
+    "undecided here": "bright_black",
 }
 
 

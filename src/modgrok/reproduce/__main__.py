@@ -80,7 +80,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"modgrok: {error}", file=sys.stderr)
         return 2
     for name, verdict in outcome.verdicts.items():
-        print(f"{verdict.outcome:<28}{name:<30}{verdict.sentence}")
+        print(f"{verdict.outcome:<24}{name:<30}{verdict.sentence}")
     print(f"report: {outcome.report or 'none (numbers only)'}")
     return 0
 

@@ -7,12 +7,12 @@ from typing import Literal
 
 from modgrok.reproduce.study import Numbers
 
-Outcome = Literal["holds", "holds with a remark", "does not hold here", "no verdict in this profile"]
+Outcome = Literal["holds", "holds with a remark", "does not hold here", "undecided here"]
 OUTCOMES: dict[Outcome, str] = {
     "holds": "hold",
     "holds with a remark": "hold with a remark",
     "does not hold here": "do not hold here",
-    "no verdict in this profile": "no verdict in this profile",
+    "undecided here": "undecided here",
 }
 """Every outcome, and how it is said of several claims."""
 BEYOND = "beyond the paper"
@@ -83,7 +83,7 @@ def decide(holds: bool, yes: str, no: str, measured: dict[str, str], *remarks: s
 
 def undecided(sentence: str, measured: dict[str, str] | None = None) -> Verdict:
     """For claims that the profile leaves out, or whose networks do not get where they could be judged."""
-    return Verdict("no verdict in this profile", sentence, measured or {})
+    return Verdict("undecided here", sentence, measured or {})
 
 
 def counted(verdicts: Iterable[Verdict]) -> dict[Outcome, str]:

@@ -22,7 +22,7 @@ CLASSES: dict[Outcome, str] = {
     "holds": "holds",
     "holds with a remark": "remark",
     "does not hold here": "fails",
-    "no verdict in this profile": "absent",
+    "undecided here": "absent",
 }
 """How the style sheet calls an outcome."""
 MARKS = {"holds": "✓", "remark": "✓", "fails": "✗", "absent": "–"}

@@ -11,7 +11,7 @@ from modgrok.reproduce.gromov2023.memorizer import SHARES, SIGNS
 from modgrok.reproduce.study import Numbers
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
-HOLDS, REMARK, FAILS, NOT_RUN = "holds", "holds with a remark", "does not hold here", "no verdict in this profile"
+HOLDS, REMARK, FAILS, NOT_RUN = "holds", "holds with a remark", "does not hold here", "undecided here"
 
 
 def held(waves: float = 1.0, own: float = 0.01, shuffled: float = 0.02, **more: float) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from modgrok.reproduce.gromov2023.transitions import transitions_of_budgets
 from modgrok.reproduce.study import Numbers
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
-HOLDS, REMARK, FAILS, ABSENT = "holds", "holds with a remark", "does not hold here", "no verdict in this profile"
+HOLDS, REMARK, FAILS, ABSENT = "holds", "holds with a remark", "does not hold here", "undecided here"
 FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.5)
 SLOW = (None, None, 4000, 2000, 1500)
 """Times of plain GD; all others are as slow unless a case says otherwise."""

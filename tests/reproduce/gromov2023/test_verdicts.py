@@ -11,7 +11,7 @@ from modgrok.reproduce.gromov2023.claims import dynamics, functions, solution, w
 from modgrok.reproduce.gromov2023.claims.solution import width_for
 from modgrok.reproduce.study import Numbers
 
-YES, REMARK, NO, ABSENT = "holds", "holds with a remark", "does not hold here", "no verdict in this profile"
+YES, REMARK, NO, ABSENT = "holds", "holds with a remark", "does not hold here", "undecided here"
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 
 EVENTS = {
