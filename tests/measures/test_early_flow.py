@@ -5,7 +5,7 @@ import pytest
 
 from modgrok.errors import ModgrokError
 from modgrok.measures import early_flow, neuron_waves, raw_coordinate
-from modgrok.measures.early_flow import EarlyFlow, left_to_learn, modes, polar_velocity, velocity
+from modgrok.measures.early_flow import left_to_learn, modes, polar_velocity, velocity
 from modgrok.networks import Network, two_layer
 from modgrok.tasks.structure.verdict import Coordinate
 
@@ -91,21 +91,6 @@ def test_gradient_descent_follows_the_flow() -> None:
         slope = gradient(now, raw_coordinate(2, p))
         w_in, w_out = w_in - lr * slope.w_in, w_out - lr * slope.w_out
     assert flow.coherence[0] < 0.3 < 0.6 < flow.coherence[-1]
-    locked = flow.locked_at(0.5)
-    assert locked is not None
-    assert flow.coherence[flow.steps < locked].max() < 0.5
-
-
-def test_phases_that_never_lock() -> None:
-    network = random_network(7, 20, 1.0)
-    assert early_flow(network, 1.0, np.array([0.0])).locked_at(0.99) is None
-
-
-def test_locking_is_interpolated() -> None:
-    flow = EarlyFlow(
-        np.array([0.0, 10.0]), np.ones((2, 1), int), np.zeros((2, 1)), np.array([0.2, 0.8]), np.zeros((2, 4))
-    )
-    assert flow.locked_at() == pytest.approx(5)
 
 
 def test_what_it_is_not_derived_for() -> None:

@@ -12,7 +12,6 @@ from modgrok.measures.progress_measures import (
     cross_entropy,
     excluded_logits,
     excluded_loss,
-    excluded_losses,
     fourier_basis,
     frequency_norms,
     gini,
@@ -66,9 +65,6 @@ def test_losses() -> None:
     logits = cosines({2: 30.0, 5: 20.0}) + 5 * (A == B) * (C == 0)
     assert restricted_loss(logits, ANSWERS, [2, 5]) < cross_entropy(logits, ANSWERS)
     assert excluded_loss(logits, ANSWERS, [2, 5]) == pytest.approx(np.log(P), rel=0.2)
-    single = excluded_losses(logits, ANSWERS)
-    assert single.argmax() + 1 == 2
-    assert len(single) == 6
     among = A[..., 0] == B[..., 0]
     assert excluded_loss(logits, ANSWERS, [2], among) != excluded_loss(logits, ANSWERS, [2])
 

@@ -52,14 +52,6 @@ class EarlyFlow(NamedTuple):
     learnt: Float[np.ndarray, "time k1"]
     """Share of the answer's coefficient that is in the output, for the frequencies 0 … p//2."""
 
-    def locked_at(self, coherence: float = 0.5) -> float | None:
-        """The step at which the phases have aligned so far, interpolated; None if they do not."""
-        above = np.flatnonzero(self.coherence >= coherence)
-        if not len(above):
-            return None
-        i = int(above[0])
-        return float(np.interp(coherence, self.coherence[max(i - 1, 0) : i + 1], self.steps[max(i - 1, 0) : i + 1]))
-
 
 def early_flow(
     network: Network, lr: float, steps: Float[np.ndarray, "time"], coordinate: Coordinate | None = None

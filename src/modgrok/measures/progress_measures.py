@@ -82,13 +82,6 @@ def excluded_loss(
     return cross_entropy(excluded_logits(logits, frequencies), answers, among)
 
 
-def excluded_losses(
-    logits: Logits, answers: Integer[np.ndarray, "p p"], among: Bool[np.ndarray, "p p"] | None = None
-) -> Float[np.ndarray, "k"]:
-    """The excluded loss of every single frequency; the largest of them needs no choice of key frequencies."""
-    return np.array([excluded_loss(logits, answers, [k], among) for k in _all(logits.shape[0]).tolist()])
-
-
 def gini(values: Float[np.ndarray, "n"]) -> float:
     r"""$\sum_{ij}|c_i - c_j| / (2n^2\bar c)$ of numbers ≥ 0: 0 where all are equal, $1 - 1/n$ for one alone."""
     ordered, n = np.sort(values), len(values)
