@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from modgrok.reproduce.power2022.profile import FULL
 from modgrok.reproduce.power2022.representations import (
     dimension,
     names,
@@ -73,3 +74,15 @@ def test_random_vectors_have_every_part_by_its_dimensions():
 
 def test_names_tell_representations_of_one_dimension_apart():
     assert names([1, 1, 2, 3, 3]) == ["1", "1′", "2", "3", "3′"]
+
+
+def test_which_representations_of_s5_put_the_papers_cosets_together():
+    table = cayley_table("S5")
+    subgroup = generated(table, list(FULL.subgroup))
+    means = {}
+    for part in projectors(table):
+        others = [h for h in subgroup if h != 0]
+        means.setdefault(dimension(part), set()).add(round(float(normalized_character(part, table)[others].mean()), 9))
+    assert len(subgroup) == 10
+    ninth = round(1 / 9, 9)
+    assert means == {1: {1.0}, 4: {-ninth}, 5: {ninth}, 6: {-ninth}}
