@@ -65,6 +65,14 @@ def test_an_interrupted_reproduction_goes_on_and_trains_nothing_twice(tmp_path: 
     assert len(forced.ended_runs) == 4
 
 
+def test_networks_of_a_study_that_takes_long_to_measure_are_trained_first(tmp_path: Path) -> None:
+    counting = Counting()
+    reproduce(Request(profile="tiny", only=("fig2", "tangent_kernel"), out=tmp_path), counting, silent)
+    trained = [counting.studies[name] for name in counting.ended_runs]
+    assert trained[0] == "tangent_kernel"
+    assert set(trained[1:]) == {"fig2"}
+
+
 def test_numbers_travel_without_their_runs(tmp_path: Path, write_runs: Any) -> None:
     write_runs(list(shares(PAPER.chosen(("fig0", "fig2"), TINY), TINY)))
     request = Request(profile="tiny", only=("fig0", "fig2"), out=tmp_path, numbers_only=True)

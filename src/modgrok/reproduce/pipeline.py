@@ -97,7 +97,8 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
 def train(request: Request, studies: Sequence[Study], profile: Profile, watch: Watch, measuring: Measuring) -> None:
     """Trains what the folder's store does not have yet, and has each study measured as soon as its runs have ended."""
     out = request.folder
-    store, needed = Store(out / "runs"), shares(studies, profile)
+    store = Store(out / "runs")
+    needed = shares(sorted(studies, key=lambda study: not study.slow), profile)
     if request.force:
         for experiment in needed:
             if (run := store.add(experiment)).folder.exists():

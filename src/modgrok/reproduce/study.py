@@ -55,6 +55,8 @@ class Study:
     """Significant digits of the numbers that are kept."""
     beyond: bool = False
     """Whether it answers a question that the paper leaves open, rather than repeat what the paper did."""
+    slow: bool = False
+    """Whether its numbers take long: its networks are trained first, and it is measured while the others train."""
 
     def needs(self, profile: Any) -> list[Experiment]:
         """The experiments, in order."""

@@ -116,4 +116,5 @@ STUDY = Study(
     experiments,
     draw,
     beyond=True,
+    slow=True,
 )

@@ -108,4 +108,5 @@ STUDY = Study(
     experiments,
     draw,
     beyond=True,
+    slow=True,
 )

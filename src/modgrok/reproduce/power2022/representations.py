@@ -133,5 +133,6 @@ STUDIES = (
         representations,
         lambda profile: profile.product_runs(),
         draw_representations,
+        beyond=True,
     ),
 )
