@@ -128,7 +128,7 @@ class Report:
             ("profile", self.profile.name),
             ("device", _plain(f"{known.get('device', 'unknown')} ({known.get('system', 'unknown system')})")),
             ("versions", _plain(", ".join(versions) or "unknown")),
-            ("sources", f"`{known.get('commit') or 'unknown'}`"),
+            ("sources", f"`{(known.get('commit') or 'unknown')[:7]}`"),
             ("training", duration(self.session.get("training_seconds", 0))),
             ("command", f"`{self.command()}`"),
         ]

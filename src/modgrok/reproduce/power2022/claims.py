@@ -330,8 +330,8 @@ def structure_of_answers(n: Numbers) -> Verdict:
     return decide(
         min(n["ratios"].values()) < n["chance"][0],
         f"The {n['side']} cosets lie together.",
-        "Cosets of this subgroup are no nearer than others; which ones are depends on the representation learnt "
-        "(fig. R).",
+        "Cosets of this subgroup are no nearer than others; which ones are depends on the representation learnt, as is "
+        "shown beyond the paper.",
         measured,
     )
 
