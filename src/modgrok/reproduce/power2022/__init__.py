@@ -16,6 +16,6 @@ PAPER = Paper(
     profiles=(QUICK, FULL, TINY),
     cost={
         "quick": "3 min on two idle CPU cores",
-        "full": "13 min on an H200",
+        "full": "about 18 min on an H200 (13 and 5, in two calls)",
     },
 )

@@ -52,7 +52,7 @@ class Profile:
     plain_steps: int
     """Steps of division without weight decay."""
     long_steps: int
-    """At most, of the operation that is studied where times and wrong labels are."""
+    """At most, where times and wrong labels are studied, and of the product whose unembedding is looked at."""
     seeds: int
     division_fraction: float
     studied: str
@@ -300,4 +300,4 @@ FULL = dataclasses.replace(
     evaluations=80,
 )
 """The paper's operations, network and rates, for a GPU: 10 000 steps instead of 100 000 (30 000 instead of a million
-for division without decay, 40 000 for times and wrong labels), two seeds instead of three, fewer fractions."""
+for division without decay, 40 000 for times, wrong labels and cosets), two seeds instead of three, fewer fractions."""

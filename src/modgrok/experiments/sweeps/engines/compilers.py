@@ -56,7 +56,7 @@ def compiling_ahead(batches: Sequence[Batch]) -> Iterator[Wait]:
         with ThreadPoolExecutor(1) as tracer, Compilers(later, workers) as compilers:
 
             def trace(shape: Any, batch: Batch) -> None:
-                compilers.wait(shape)
+                compilers.settle(shape)
                 if not compilers.closed:
                     precompile(*_job(batch), devices)
 
