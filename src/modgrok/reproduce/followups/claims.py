@@ -87,11 +87,12 @@ def decay_inverts(n: Numbers) -> Verdict:
     for by_name in n["counts"].values():
         inverted = by_name["partial inversion"] + by_name["full inversion"]
         shares.append((inverted, inverted + by_name["coexistence"]))
-    known = [(inverted, of) for inverted, of in shares if of]
+    without, most = shares[0], next((share for share in reversed(shares) if share[1]), (0, 0))
     return decide(
-        shares[0][1] > 0 and shares[0][0] == 0 and 2 * known[-1][0] > known[-1][1],
+        without[0] == 0 < without[1] and 2 * most[0] > most[1],
         "It does.",
-        "Not here.",
+        f"Of the networks that know the test set, {without[0]} of {without[1]} are inverted without decay, and "
+        f"{most[0]} of {most[1]} at the largest that leaves any.",
         {
             f"inverted of those that know the test set, decay {decay}": f"{inverted} of {of}"
             for decay, (inverted, of) in zip(n["counts"], shares, strict=True)

@@ -132,7 +132,7 @@ def draw_pruning(n: Numbers) -> Any:
         panel.set(xlabel="share of the neurons taken away", ylim=(-0.02, 1.04))
     style.letter(panels[0], ("least IPR first", "largest IPR first"))
     panels[0, 0].set_ylabel("accuracy")
-    panels[0, 1].legend(loc="lower left")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     described = f"{percent(n['wrong'], 0)} wrong labels, α = {number(n['fraction'])}, weight decay {number(n['decay'])}"
     style.note(figure, f"n + m mod {n['modulus']}, N = {n['width']}; {described}; {count(len(n['seeds']), 'seed')}")
     return figure

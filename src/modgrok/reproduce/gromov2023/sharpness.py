@@ -90,7 +90,7 @@ def draw(n: Numbers) -> Any:
     )
     above.set_yscale("log")
     above.set_ylabel("sharpness / (2 / rate)")
-    above.legend(loc="lower right")
+    above.legend(loc="center left", bbox_to_anchor=(0, 0.62))
     below.set_ylabel("accuracy")
     below.set_ylim(-0.03, 1.03)
     below.set_xscale("symlog", linthresh=10)

@@ -14,5 +14,5 @@ PAPER = Paper(
     studies=(*studies_stairs.STUDIES, studies_curvature.STUDY),
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "1 min on two idle CPU cores", "full": "5 min on an H200 (estimated; 3 min with products in TF32)"},
+    cost={"quick": "1 min on two idle CPU cores", "full": "4 min on an H200"},
 )
