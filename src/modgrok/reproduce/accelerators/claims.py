@@ -128,7 +128,7 @@ def without_decay(*studies: Numbers) -> Verdict:
     best = {name: [min(reached(n, name), default=None) for n in studies] for name in ("⊥Grad", "StableMax", BASELINE)}
     return decide(
         None not in best["⊥Grad"],
-        "It does.",
+        "It does on every task.",
         f"Not on every task within {count(studies[0]['steps'])} steps.",
         {
             f"{title}: {name} without decay": number(best[name][i])

@@ -127,7 +127,7 @@ def one_gradient(n: Numbers) -> Verdict:
     return decide(
         all(n["found"]),
         "The largest entries are the bits of the parity.",
-        "Some gradients show other bits.",
+        f"{n['found'].count(False)} of {len(n['found'])} gradients show other bits.",
         {
             "neurons": f"{sum(n['found'])} of {len(n['found'])}",
             "examples": count(shown["samples"]),
@@ -160,7 +160,7 @@ def small_subnetwork(n: Numbers) -> Verdict:
     active = [run["active"] for run in n["runs"]]
     return decide(
         max(active) <= 10,
-        "A handful of neurons is left.",
-        "More neurons take part.",
+        f"At most {max(active)} neurons are left.",
+        f"Up to {max(active)} neurons take part.",
         {"active neurons": f"{spread(active)} of {count(n['width'])}"},
     )

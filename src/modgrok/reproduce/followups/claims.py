@@ -24,8 +24,8 @@ def largest_margin(n: Numbers) -> Verdict:
     rises = all(found["margins"][-1] > found["margins"][len(found["margins"]) // 4] for found in n["seeds"])
     return decide(
         all(NEAR <= end <= 1.001 for end in ends) and rises,
-        "It does.",
-        "The margin stays below.",
+        f"It comes to {number(min(ends))} of the largest.",
+        f"It ends at {number(min(ends))} of the largest.",
         {
             "margin at the end over the largest": spread(ends),
             "the largest": number(n["largest"]),
@@ -46,7 +46,7 @@ def margin_is_fourier(n: Numbers) -> Verdict:
     seeds = n["seeds"]
     return decide(
         all(s["pure"] >= 0.9 and s["mismatch"] < 0.1 and s["least"] >= 0.5 for s in seeds),
-        "It is.",
+        f"At least {percent(min(s['pure'] for s in seeds))} of it are single waves whose phases fit.",
         "Not in every seed.",
         {
             "neurons that are one wave, by cubed norm": spread([s["pure"] for s in seeds], percent),
@@ -68,7 +68,7 @@ def five_phases(n: Numbers) -> Verdict:
     absent, once = ([name for name, found in counts.items() if found == times] for times in (0, 1))
     return decide(
         not absent,
-        "All occur.",
+        "All five occur.",
         f"There is no {' and no '.join(absent)}.",
         {f"networks, {name}": str(found) for name, found in counts.items()},
         bool(once) and f"Only one network shows {' and '.join(once)}.",
@@ -88,11 +88,14 @@ def decay_inverts(n: Numbers) -> Verdict:
         inverted = by_name["partial inversion"] + by_name["full inversion"]
         shares.append((inverted, inverted + by_name["coexistence"]))
     without, most = shares[0], next((share for share in reversed(shares) if share[1]), (0, 0))
+    found = (
+        f"Of the networks that know the test set, {without[0]} of {without[1]} are inverted without decay, and "
+        f"{most[0]} of {most[1]} at the largest that leaves any."
+    )
     return decide(
         without[0] == 0 < without[1] and 2 * most[0] > most[1],
-        "It does.",
-        f"Of the networks that know the test set, {without[0]} of {without[1]} are inverted without decay, and "
-        f"{most[0]} of {most[1]} at the largest that leaves any.",
+        found,
+        found,
         {
             f"inverted of those that know the test set, decay {decay}": f"{inverted} of {of}"
             for decay, (inverted, of) in zip(n["counts"], shares, strict=True)
@@ -145,10 +148,11 @@ def machine_groks(n: Numbers) -> Verdict:
     """A recursive feature machine, which has no network and no gradient descent, groks n + m."""
     accuracy = n["test_accuracy"]
     late = sum(value < 0.1 for value in accuracy)
+    found = f"The test accuracy is below 10 % for {late} iterations, and ends at {percent(accuracy[-1])}."
     return decide(
         max(n["train_loss"]) < 1e-6 and late >= 5 and accuracy[-1] > 0.5,
-        "It does.",
-        "It does not.",
+        found,
+        found,
         {
             "training loss, largest": number(max(n["train_loss"])),
             "iterations below 10 %": str(late),
@@ -169,13 +173,14 @@ def features_first(n: Numbers) -> Verdict:
     known = [(i, value) for i, value in enumerate(n["deviation"]) if value is not None]
     half = next((i for i, value in known if value <= known[0][1] / 2), None)
     rises = next((i for i, value in enumerate(n["test_accuracy"]) if value >= 0.1), None)
+    formed, seen = (number(None if i is None else i + 1) for i in (half, rises))
     return decide(
         half is not None and (rises is None or half < rises) and bool(np.isfinite(known[-1][1])),
-        "They do.",
+        f"They are half circulant at iteration {formed}; the test accuracy passes 10 % at {seen}.",
         "Not before.",
         {
-            "iteration of half the deviation": number(None if half is None else half + 1),
-            "iteration of 10 % test accuracy": number(None if rises is None else rises + 1),
+            "iteration of half the deviation": formed,
+            "iteration of 10 % test accuracy": seen,
             "deviation, first and last": f"{number(known[0][1])}, {number(known[-1][1])}",
         },
     )

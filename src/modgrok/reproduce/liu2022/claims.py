@@ -157,7 +157,7 @@ def phases_with_cross_entropy(n: Numbers) -> Verdict:
     counts = n["c"]["counts"]
     return decide(
         counts["comprehension"] + counts["grokking"] > 0 and counts["memorization"] > 0 and counts["confusion"] > 0,
-        "They are.",
+        "All of them occur.",
         "Some are missing.",
         _counts(n["c"]),
     )

@@ -163,10 +163,14 @@ def trigonometric_circuit(n: Numbers) -> Verdict:
     """Neurons are waves of one frequency, and logits are sums of cos(w(n + m − c))."""
     seeds = _learnt(n)
     good = [s for s in seeds if s["logits_explained"] >= 0.9 and s["clear"] >= 0.75 and s["readout_share"] >= 0.95]
+    found = (
+        f"Cosines explain {spread([s['logits_explained'] for s in seeds], percent)} of the logits, one frequency each "
+        f"{spread([s['clear'] for s in seeds], percent)} of the neurons."
+    )
     return decide(
         2 * len(good) > len(seeds) > 0,
-        "They are.",
-        "They are to a lesser degree." if seeds else "No seed groks.",
+        found,
+        found if seeds else "No seed groks.",
         {
             "logits explained by cosines of the key frequencies": spread(
                 [s["logits_explained"] for s in seeds], percent
@@ -192,8 +196,8 @@ def restriction_helps(n: Numbers) -> Verdict:
     good = [one for one in seeds if one["restricted_loss"] <= one["loss"]]
     return decide(
         2 * len(good) > len(seeds) > 0,
-        "It does.",
-        "It does not." if seeds else "No seed groks.",
+        "Its loss over all pairs is at most that of the whole network.",
+        "Its loss over all pairs is larger." if seeds else "No seed groks.",
         {
             "full loss": spread([one["loss"] for one in seeds]),
             "restricted loss": spread([one["restricted_loss"] for one in seeds]),

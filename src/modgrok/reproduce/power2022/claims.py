@@ -64,8 +64,8 @@ def second_descent(n: Numbers) -> Verdict:
     good = [g for g, e in zip(grown, ended, strict=True) if g >= 1.2 and e <= 0.5]
     return decide(
         2 * len(good) > len(losses) > 0,
-        "It does.",
-        "It does not." if losses else "No seed groks.",
+        f"It rises to {spread(grown)} times its least value before, and ends at {spread(ended)} of the start.",
+        "It does not rise and fall so." if losses else "No seed groks.",
         {
             "largest test loss over the least before": spread(grown),
             "largest test loss over that of the start": spread([loss["largest"] / loss["start"] for loss in losses]),
@@ -232,7 +232,7 @@ def addition(n: Numbers) -> Verdict:
     good = [(m, g) for m, g in pairs if m is not None and g is not None and m <= 1_000 and g > m]
     return decide(
         len(good) == len(pairs),
-        "It is.",
+        f"The test set is known after {spread(cell['grokked_at'])} steps.",
         f"{len(good)} of {len(pairs)} seeds do.",
         {"training set": spread(cell["memorized_at"]), "test set": spread(cell["grokked_at"])},
     )
@@ -249,10 +249,12 @@ def symmetric_operations(n: Numbers) -> Verdict:
     areas = {name: found["area"] for name, found in n["operations"].items()}
     easy = {name: area for name, area in areas.items() if OPERATIONS[name].symmetric}
     hard = {name: areas[name] for name in ONE_SIDED if name in areas}
+    both = [percent(mean(list(some.values()))) for some in (easy, hard)]
+    found = f"The mean best accuracy is {both[0]} for symmetric operations, {both[1]} for the others."
     return decide(
         mean(list(easy.values())) > mean(list(hard.values())),
-        "They do.",
-        "They do not.",
+        found,
+        found,
         _areas(easy | hard),
         min(easy.values()) <= max(hard.values()) and "Only on average: some symmetric operation is no easier.",
     )
@@ -265,7 +267,8 @@ def subtraction_as_division(n: Numbers) -> Verdict:
     one, other = areas.values()
     if all(n["operations"][name]["needs"] is None for name in areas):
         return undecided("Neither is learnt in this profile.", _areas(areas))
-    return decide(abs(one - other) < 0.15, "They do.", "They do not.", _areas(areas))
+    found = f"The mean best accuracy is {percent(one)} for x − y, {percent(other)} for x / y."
+    return decide(abs(one - other) < 0.15, found, found, _areas(areas))
 
 
 @claim("3.1 (Fig. 2 right)", "best test accuracy below one half at every fraction", "fig2b")
@@ -300,7 +303,8 @@ def wrong_labels(n: Numbers) -> Verdict:
         return undecided("Without wrong labels the table is not learnt here either.", measured)
     return decide(
         some >= clean - 0.1 and most < clean - 0.1,
-        "They do.",
+        f"The best test accuracy is at least {percent(some)} with up to {percent(SOME_WRONG, 0)} wrong labels, "
+        f"{percent(most)} with the most.",
         f"Few wrong labels harm already, within {count(n['steps'])} steps."
         if some < clean - 0.1
         else "Not even many do harm.",

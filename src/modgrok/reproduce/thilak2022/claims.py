@@ -5,7 +5,7 @@ import numpy as np
 from modgrok.reproduce.claim import Verdict, claim, decide
 from modgrok.reproduce.study import Numbers
 from modgrok.reproduce.thilak2022.profile import DOUBLE, EPSILONS, FIRST
-from modgrok.text import number, percent, spread
+from modgrok.text import count, number, percent, spread
 
 
 def _counts(n: Numbers, name: str) -> list[int]:
@@ -32,10 +32,13 @@ def stairs_and_spikes(n: Numbers) -> Verdict:
     ]
     all_spike = all(run["spikes"] for run in runs)
     in_stairs = float(np.median(ratios)) >= 1.5
+    shares = [percent(np.median([run[name] or 0.0 for run in runs])) for name in ("share_of_growth", "share_of_steps")]
     return decide(
         all_spike and in_stairs,
-        "Spikes and stairs come together.",
-        "The last layer grows elsewhere too." if all_spike else "Some seeds have no spike.",
+        f"Spikes and stairs come together: {shares[0]} of the growth in {shares[1]} of the steps.",
+        f"The last layer grows between spikes: in {shares[1]} of the steps, they have {shares[0]} of its growth."
+        if all_spike
+        else "Some seeds have no spike.",
         _measured(n, FIRST)
         | {
             "growth in spikes": spread([run["share_of_growth"] for run in runs], percent),
@@ -55,10 +58,11 @@ def larger_epsilon(n: Numbers) -> Verdict:
 def _by_epsilon(n: Numbers) -> Verdict:
     names = [f"ε = {epsilon:g}" for epsilon in EPSILONS]
     first, second, last = (sum(_counts(n, name)) for name in names)
+    found = f"There are {first}, {second} and {last} with ε = 1e-8, 1e-7 and 1e-5, all seeds together."
     return decide(
         first > second and last == 0,
-        "They become fewer and vanish.",
-        f"There are {first}, {second} and {last}.",
+        found,
+        found,
         _measured(n, *names),
     )
 
@@ -72,7 +76,7 @@ def precision_is_the_cause(n: Numbers) -> Verdict:
     """Spikes come from the rounding of the softmax in 32 bits: with logits and loss in 64 bits there are none."""
     return decide(
         all(_counts(n, FIRST)) and not any(_counts(n, DOUBLE)),
-        "In 64 bits there are none.",
+        f"In 64 bits there are none, in 32 bits {sum(_counts(n, FIRST))} in all seeds.",
         "Precision does not decide.",
         _measured(n, FIRST, DOUBLE),
     )
@@ -90,7 +94,7 @@ def adaptive_optimizers_only(n: Numbers) -> Verdict:
     adaptive = any(_counts(n, "RMSProp"))
     return decide(
         not any(_counts(n, name)[i] for name in names for i in range(len(n["variants"][name]))),
-        "Descent has none.",
+        f"Descent has none, RMSProp {sum(_counts(n, 'RMSProp'))} in all seeds.",
         "Descent has spikes too.",
         _measured(n, FIRST, "RMSProp", *names) | {"training accuracy of descent": spread(learnt, percent)},
         not adaptive and "RMSProp has none here.",
@@ -105,8 +109,8 @@ def decay_removes(n: Numbers) -> Verdict:
     tests = [one["test_accuracy"] for one in n["variants"][names[-1]]]
     return decide(
         not any(_counts(n, names[-1])),
-        "At the largest there are none.",
-        "They stay.",
+        f"At {names[-1]} there are none.",
+        f"At {names[-1]} there are {sum(_counts(n, names[-1]))}.",
         _measured(n, FIRST, *names) | {f"test accuracy, {names[-1]}": spread(tests, percent)},
     )
 
@@ -118,11 +122,13 @@ PEAK = "largest {} near spikes at least 10 times the median of the other late st
 def curvature_peaks(n: Numbers) -> Verdict:
     """At the spikes the loss is sharply curved along the update."""
     steady = n["variants"][DOUBLE]["peaks"]["curvature"]["largest_elsewhere"]
+    around = _around(n, "curvature")
+    near, _, far = around.values()
     return decide(
         _peaks(n, "curvature"),
-        "It peaks there.",
-        "It peaks elsewhere too.",
-        _around(n, "curvature") | {"largest curvature in 64 bits": number(steady)},
+        f"It comes to {near} there, and to {far} elsewhere.",
+        f"It peaks elsewhere too, at {far}.",
+        around | {"largest curvature in 64 bits": number(steady)},
     )
 
 
@@ -131,7 +137,7 @@ def features_change(n: Numbers) -> Verdict:
     """At the spikes the features that the last layer reads change most."""
     return decide(
         _peaks(n, "feature_change"),
-        "They do.",
+        "They change most there.",
         "They change most elsewhere: while the norm climbs its stair, before the spike.",
         _around(n, "feature_change"),
     )
@@ -177,10 +183,13 @@ def generalization_after_stairs(n: Numbers) -> Verdict:
     """Without weight decay, late generalization comes with the stairs; without them there is none."""
     names = (FIRST, f"ε = {EPSILONS[-1]:g}")
     ends = {name: [one["test_accuracy"] for one in n["variants"][name]] for name in n["variants"]}
-    gain = float(np.median(ends[names[0]]) - np.median(ends[names[1]]))
+    stairs, none = (float(np.median(ends[name])) for name in names)
+    found = (
+        f"After {count(n['steps'])} steps the test accuracy is {percent(stairs)} with stairs, {percent(none)} without."
+    )
     return decide(
-        gain >= 0.1,
-        "It does.",
-        f"In {n['steps']} steps the test accuracy does not show it.",
+        stairs - none >= 0.1,
+        found,
+        found,
         {f"test accuracy, {name}": spread(values, percent) for name, values in ends.items()},
     )
