@@ -1,6 +1,7 @@
 """Seconds of `modgrok train "n + m" --lr 0.3 --steps 300` from its call to its end, with its programs compiled before.
 
-`--against FOLDER` takes turns with other sources of modgrok, such as `src` of an older checkout.
+`--against FOLDER` takes turns with other sources of modgrok, such as `src` of an older checkout. Both have their Python
+compiled too, in a folder of their own, whatever this process was told to write.
 """
 
 import argparse
@@ -16,10 +17,15 @@ PROGRAM = "import sys; sys.argv[0] = 'modgrok'; from modgrok.cli import main; ma
 ARGUMENTS = ["train", "n + m", "--modulus", "97", "--lr", "0.3", "--steps", "300"]
 
 
-def start(source: Path) -> float:
+def start(source: Path, bytecode: str) -> float:
     """Trains in a fresh store."""
     with tempfile.TemporaryDirectory() as store:
-        environment = os.environ | {"PYTHONPATH": str(source), "MODGROK_STORE": store}
+        environment = os.environ | {
+            "PYTHONPATH": str(source),
+            "PYTHONPYCACHEPREFIX": bytecode,
+            "PYTHONDONTWRITEBYTECODE": "",
+            "MODGROK_STORE": store,
+        }
         began = time.perf_counter()
         subprocess.run(
             [sys.executable, "-c", PROGRAM, *ARGUMENTS], env=environment, stdout=subprocess.DEVNULL, check=True
@@ -34,7 +40,8 @@ def main() -> None:
     asked = parser.parse_args()
     own = Path(__file__).parents[1] / "src"
     sources = [own] if asked.against is None else [asked.against.resolve(), own]
-    turns = [[start(source) for source in sources] for _ in range(1 + asked.starts)][1:]
+    with tempfile.TemporaryDirectory() as bytecode:
+        turns = [[start(source, bytecode) for source in sources] for _ in range(1 + asked.starts)][1:]
     for source, seconds in zip(sources, zip(*turns, strict=True), strict=True):
         name = "these sources" if source == own else "the others"
         shown = ", ".join(f"{value:.2f}" for value in seconds)
