@@ -127,7 +127,7 @@ class BatchTraining:
         scales = stacked([np.asarray(e.init_scale, self.program.dtype) for e in experiments])
         fresh = (self.seeds, scales, self.rates, self.data.batch)
         if self.step > 0:
-            self.state: State = stacked(self._saved_states(jax.eval_shape(randomly, *fresh)))
+            self.state: State = stacked(self._saved_states(randomly.eval_shape(*fresh)))
             for member in self.members:
                 member.run.truncate(self.step)
                 member.progress.restore(member.run.rows())

@@ -16,8 +16,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from modgrok.training.compilation_cache import enable_cache
 from modgrok.training.data import Batch, RunData
+from modgrok.training.kept_programs import keep
 from modgrok.training.loop import State, advance, start, start_randomly
 from modgrok.training.program import EXAMPLES, Program
 
@@ -52,7 +52,6 @@ def share_between_devices(
 @lru_cache(maxsize=64)
 def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices."""
-    enable_cache()
     runs, data = _layout(program)
     mesh = _mesh(program, devices)
     batch = data.batch if isinstance(data, RunData) else data
@@ -72,7 +71,9 @@ def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]
             specs = mapped + (PartitionSpec(),) * fixed
             spread = jax.shard_map(many, mesh=mesh, in_specs=specs, out_specs=runs, check_vma=False)
         # The layout of `stack`, so that a state is the same to the compiler whether it was made, advanced or restored.
-        return jax.jit(spread, out_shardings=NamedSharding(mesh, runs), compiler_options=OPTIONS.get(program.platform))
+        options = OPTIONS.get(program.platform)
+        jitted = jax.jit(spread, out_shardings=NamedSharding(mesh, runs), compiler_options=options)
+        return keep(jitted, function.__name__, program, devices)
 
     return (
         over_runs(start_randomly, (runs, runs, runs, batch), 0),
