@@ -34,7 +34,7 @@ from modgrok.training.batch import (
 )
 from modgrok.training.data import RunData, run_data
 from modgrok.training.evaluation import recorded_names, settle
-from modgrok.training.loop import NEVER, State
+from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
 
 CALL_SECONDS = 0.4
 """About how long one call of the compiled program may last: as long as it takes to notice Ctrl-C."""
@@ -142,16 +142,14 @@ class BatchTraining:
 
     def _saved_states(self, shape: State) -> list[State]:
         """What the runs' checkpoints hold, each in the form of a state."""
-        named, structure = jax.tree_util.tree_flatten_with_path(shape)
-        names = [tensor_name(path) for path, _ in named]
         states = []
         for member in self.members:
             saved = member.run.read_checkpoint()
             assert saved is not None
-            missing = [name for name in names if name not in saved[1]]
-            if missing:
-                raise ModgrokError(f"The checkpoint of run {member.run.id} has no tensor {missing[0]!r}.")
-            states.append(jax.tree.unflatten(structure, [saved[1][name] for name in names]))
+            try:
+                states.append(from_named_tensors(shape, saved[1]))
+            except KeyError as missing:
+                raise ModgrokError(f"The checkpoint of run {member.run.id} has no tensor {missing}.") from None
         return states
 
     def _sharing(self) -> int:
@@ -380,17 +378,6 @@ class BatchTraining:
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
         return step
-
-
-def named_tensors(state: State) -> dict[str, np.ndarray]:
-    """A state's arrays by their places."""
-    named, _ = jax.tree_util.tree_flatten_with_path(state)
-    return {tensor_name(path): leaf for path, leaf in named}
-
-
-def tensor_name(path: Any) -> str:
-    """A state's array by its place: `weights.columns`, `optimizer.1.mu.readout`."""
-    return ".".join(str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", key)))) for key in path)
 
 
 def _json_number(value: Any) -> float | None:

@@ -4,6 +4,7 @@ The number of steps is data, so that any schedule of evaluations runs through th
 here; `modgrok.training.batch` maps it over many.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -28,7 +29,9 @@ class State(NamedTuple):
     slope: tuple[Array, Parameters] | None
     """Loss and gradient at these weights, which the next step and an evaluation share; None where a step sees others
     than those of the whole training set."""
-    optimizer: Any
+    optimizer: dict[str, Array]
+    """Its arrays by their places, `1.trace.columns`: Optax, whose classes have fields for them, is imported where an
+    update is traced."""
     start: Start
     order: Int32[Array, "example"] | None
     """The order of the examples in this epoch, for minibatches."""
@@ -49,7 +52,7 @@ def start(program: Program, weights: Parameters, rates: Rates, batch: Batch) -> 
     return State(
         weights,
         unknown if program.whole else None,
-        transformation(program, rates).init(weights),
+        named_tensors(transformation(program, rates).init(weights)),
         beginning,
         jnp.arange(batch.labels.size, dtype=jnp.int32) if fixed else None,
         jnp.zeros((), bool),
@@ -110,9 +113,9 @@ def _step(
             added = normal_like(_stream(key, step, 3), weights, rates["weight_noise"])
             weights = jax.tree.map(jnp.add, weights, added)
         loss, gradient, _ = kernel.slope(program, weights, chosen, data.codes, noise)
-    moved, optimizer = update(
-        program, rates, gradient, state.optimizer, state.weights, state.start, step, _stream(key, step, 4)
-    )
+    form = jax.eval_shape(transformation(program, rates).init, state.weights)
+    before = from_named_tensors(form, state.optimizer)
+    moved, after = update(program, rates, gradient, before, state.weights, state.start, step, _stream(key, step, 4))
     finite = jnp.isfinite(loss)
     if not kernel.guards:
         finite &= jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
@@ -128,13 +131,28 @@ def _step(
     state = State(
         weights,
         slope,
-        jax.tree.map(keep, optimizer, state.optimizer),
+        jax.tree.map(keep, named_tensors(after), state.optimizer),
         state.start,
         order,
         state.frozen | diverged,
         jnp.where(diverged, step, state.diverged_at),
     )
     return state, right
+
+
+def named_tensors(tree: Any) -> dict[str, Any]:
+    """The arrays of a state, or of a part of one, by their places: `weights.columns`, `optimizer.1.mu.readout`."""
+    return {_name(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(tree)[0]}
+
+
+def from_named_tensors(form: Any, tensors: Mapping[str, Any]) -> Any:
+    """What `named_tensors` took apart, from a tree of its form; `KeyError` names what is missing."""
+    named, structure = jax.tree_util.tree_flatten_with_path(form)
+    return jax.tree.unflatten(structure, [tensors[_name(path)] for path, _ in named])
+
+
+def _name(path: Any) -> str:
+    return ".".join(str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", key)))) for key in path)
 
 
 def _stream(key: Any, step: Any, number: int) -> Any:
