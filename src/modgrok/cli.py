@@ -63,18 +63,28 @@ def main(argv: Sequence[str] | None = None) -> None:
         return _answer(argv)
     signals.Process.is_program = True
     gc.set_threshold(YOUNG_OBJECTS)
-    atexit.register(gc.freeze)  # At the end nothing is looked through that the system takes back anyway.
+    done: list[str] = []
+    atexit.register(_leave, done)  # The first that is registered comes last.
     signals.catch(signals.end_at_once)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # For terminals that cannot show α.
     try:
         _answer(sys.argv[1:])
+        done.append(sys.argv[0])
     except BaseException as ended:
         asked = signals.Process.received
         if asked and (not isinstance(ended, SystemExit) or ended.code == 128 + asked):
             signals.end(128 + asked, "" if isinstance(ended, SystemExit) else "interrupted.")
         raise
+
+
+def _leave(done: list[str]) -> None:
+    """Leaves to the system what it takes back anyway: Python would take a program apart for a twentieth of a second."""
+    gc.freeze()
+    if done:
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _answer(argv: Sequence[str]) -> None:

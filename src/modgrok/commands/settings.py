@@ -1,6 +1,7 @@
 """The settings of an experiment as flags, made from `Experiment` itself: its task in the place of an argument."""
 
 import dataclasses
+import inspect
 import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,7 +26,9 @@ def settings_type(name: str, defaults: Mapping[str, Any] | None = None, without:
             continue
         default = (defaults or {}).get(field.name, field.default)
         fields.append((field.name, Annotated[hints[field.name], shown], dataclasses.field(default=default)))
-    return dataclasses.make_dataclass(name, fields, frozen=True, namespace={"__doc__": Experiment.__doc__})
+    # Told what it is for, Tyro need not read the sources to find out.
+    about = tyro.conf.arg(help=inspect.cleandoc(Experiment.__doc__ or ""))
+    return Annotated[dataclasses.make_dataclass(name, fields, frozen=True), about]
 
 
 def given(settings: Any) -> dict[str, Any]:
@@ -34,16 +37,23 @@ def given(settings: Any) -> dict[str, Any]:
 
 
 if TYPE_CHECKING:
-    from modgrok.experiments import Experiment as CriticalSettings
-    from modgrok.experiments import Experiment as LandscapeSettings
-    from modgrok.experiments import Experiment as Settings
-    from modgrok.experiments import Experiment as SweepSettings
+    Settings = Experiment
+    SweepSettings = Experiment
+    CriticalSettings = Experiment
+    LandscapeSettings = Experiment
 else:
-    Settings = settings_type("Settings")
-    SweepSettings = settings_type("SweepSettings", DEFAULTS)
-    CriticalSettings = settings_type(
-        "CriticalSettings",
-        DEFAULTS | {"evaluations": EVALUATIONS},
-        ("modulus", "sampling", "fraction", "seed", "split_seed"),
-    )
-    LandscapeSettings = settings_type("LandscapeSettings", DEFAULTS, ("task", "fraction", "seed", "split_seed"))
+    _OF_COMMANDS = {
+        "Settings": (),
+        "SweepSettings": (DEFAULTS,),
+        "CriticalSettings": (
+            DEFAULTS | {"evaluations": EVALUATIONS},
+            ("modulus", "sampling", "fraction", "seed", "split_seed"),
+        ),
+        "LandscapeSettings": (DEFAULTS, ("task", "fraction", "seed", "split_seed")),
+    }
+
+    def __getattr__(name: str) -> Any:
+        """The settings of one command, made when it asks for them."""
+        if name not in _OF_COMMANDS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return settings_type(name, *_OF_COMMANDS[name])

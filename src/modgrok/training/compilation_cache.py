@@ -78,15 +78,15 @@ def processor_features() -> Iterable[str]:
 def shrink(folder: Path, most: int) -> None:
     """Removes the files that were not used for longest until the others have at most so many bytes."""
     files = []
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):  # another process may be doing the same
-            if path.is_file():
-                status = path.stat()
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # another process may be doing the same
+                status = os.stat(path := os.path.join(place, name))
                 files.append((max(status.st_atime, status.st_mtime), status.st_size, path))
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
         if total <= most:
             return
         with contextlib.suppress(OSError):
-            path.unlink()
+            os.unlink(path)
         total -= size
