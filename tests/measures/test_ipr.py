@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modgrok.measures import average_ipr, ipr, power_spectrum, raw_coordinate
+from modgrok.measures.spectrum import power_along
 from modgrok.tasks.structure.verdict import Coordinate
 
 RNG = np.random.default_rng(0)
@@ -76,3 +77,20 @@ def test_traces_under_jit_and_vmap() -> None:
     plain = [average_ipr(x) for x in w]
     np.testing.assert_allclose(traced.mean, [x.mean for x in plain], rtol=1e-4)
     assert traced.dead.tolist() == [x.dead for x in plain] == [1, 6, 0]
+
+
+@pytest.mark.parametrize("length", [1, 2, 6, 9, 10, 11])
+def test_half_of_the_frequencies_tell_of_all(length):
+    """In a coordinate that is data, of any length up to p, with values that share a place or have none."""
+    index = RNG.integers(-1, length, size=(2, 11))
+    index[:, 0] = 0
+    w = RNG.normal(size=(7, 2, 11))
+    power, times = power_along(w, index, np.asarray(length))
+    whole = ipr(power_spectrum(w, Coordinate(length, tuple(index), np.arange(length))))
+    assert power.shape == (7, 2, 6)
+    np.testing.assert_allclose(ipr(power, times=times), whole)
+
+
+def test_no_coordinate_has_no_ratio():
+    power, times = power_along(RNG.normal(size=(3, 2, 5)), np.zeros((2, 5), int), np.asarray(0))
+    assert np.isnan(ipr(power, times=times)).all()

@@ -18,20 +18,21 @@ class AverageIPR(NamedTuple):
     """Number of dead neurons, left out of the mean."""
 
 
-def ipr(power: Float[Any, "N S L"], r: int = 2) -> Float[Any, "N"]:
+def ipr(power: Float[Any, "N S L"], r: int = 2, times: Float[Any, "1 1 L"] | float = 1.0) -> Float[Any, "N"]:
     r"""$\mathrm{IPR}_r = \sum_\nu |\tilde w_\nu|^{2r}$ of every neuron, with $\sum_\nu |\tilde w_\nu|^2 = 1$.
 
     All S blocks and all L frequencies of the full transform are normalized together. For r = 2 and S = 2 one real wave
     in both blocks gives 1/4 (one half with `rfft`), noise about 1/p. A dead neuron has no ratio, NaN: its largest power
-    is at most `DEAD` of that of all neurons, which is noise of weights that decayed.
+    is at most `DEAD` of that of all neurons, which is noise of weights that decayed. Where a frequency stands for
+    several, `times` says for how many.
     """
     xp = namespace(power)
     # Relative to the largest power first, so that tiny weights do not underflow.
     largest = power.max(axis=(1, 2), keepdims=True)
     alive = largest > DEAD * largest.max()
     relative = power / xp.where(alive, largest, xp.ones_like(largest))
-    total = xp.where(alive, relative.sum(axis=(1, 2), keepdims=True), xp.full_like(largest, xp.nan))
-    return ((relative / total) ** r).sum(axis=(1, 2))
+    total = xp.where(alive, (times * relative).sum(axis=(1, 2), keepdims=True), xp.full_like(largest, xp.nan))
+    return (times * (relative / total) ** r).sum(axis=(1, 2))
 
 
 def average_ipr(w_in: Inexact[Any, "N S p"], coordinate: Coordinate | None = None, r: int = 2) -> AverageIPR:

@@ -45,20 +45,23 @@ def frequency_power(w_in: Inexact[np.ndarray, "N S p"], coordinate: Coordinate |
 
 
 def power_along(
-    w_in: Inexact[Any, "N S p"], index: Integer[Any, "S p"], length: Integer[Any, ""]
-) -> Float[Any, "N S p"]:
+    w_in: Float[Any, "N S p"], index: Integer[Any, "S p"], length: Integer[Any, ""]
+) -> tuple[Float[Any, "N S k"], Float[Any, "1 1 k"]]:
     """`power_spectrum` for a coordinate that is data, so that runs of different tasks trace as one program.
 
-    There is room for p frequencies; those from L on have no power. L = 0 stands for no coordinate: no power at all.
+    The power of real weights at frequencies 0 … ⌊p/2⌋, and how many of all L frequencies have it: two where L − ν is
+    another than ν. Frequencies beyond L/2 have no power. L = 0 stands for no coordinate: no power at all.
     """
     xp = namespace(w_in)
-    frequency = xp.arange(w_in.shape[2], dtype=index.dtype)
+    frequency = xp.arange(w_in.shape[2] // 2 + 1, dtype=index.dtype)
     turns = (index[:, :, None] * frequency[None, None, :]) % xp.maximum(length, 1)
     angle = turns.astype(w_in.dtype) * (2 * np.pi) / xp.maximum(length, 1).astype(w_in.dtype)
-    counts = ((index[:, :, None] >= 0) & (frequency < length)[None, None, :]).astype(w_in.dtype)
+    there = (2 * frequency <= length) & (length > 0)
+    counts = ((index[:, :, None] >= 0) & there[None, None, :]).astype(w_in.dtype)
     by_block = w_in.transpose(1, 0, 2)  # (N, S, p) -> (S, N, p)
     real, imaginary = (_product(by_block, counts * wave) for wave in (xp.cos(angle), xp.sin(angle)))
-    return (real**2 + imaginary**2).transpose(1, 0, 2)
+    times = xp.where((frequency == 0) | (2 * frequency == length), xp.ones_like(frequency), 2 * xp.ones_like(frequency))
+    return (real**2 + imaginary**2).transpose(1, 0, 2), times.astype(w_in.dtype)[None, None, :]
 
 
 def readout_spectrum(w_out: Inexact[Any, "p N"], coordinate: Coordinate | None = None) -> Float[Any, "N L"]:

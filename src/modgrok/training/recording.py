@@ -81,13 +81,18 @@ def _ipr(network: Network, data: "RunData") -> Any:
     """Average inverse participation ratio in the raw index."""
     xp = namespace(data.index)
     raw = xp.broadcast_to(xp.arange(network.modulus, dtype=data.index.dtype), data.index.shape)
-    return xp.nanmean(ipr(power_along(network.w_in, raw, xp.asarray(network.modulus, data.index.dtype))))
+    return _average_along(network, raw, xp.asarray(network.modulus, data.index.dtype))
 
 
 @record("task_ipr", "two-layer", usual=True)
 def _task_ipr(network: Network, data: "RunData") -> Any:
     """The same in the task's own coordinate; NaN where it has none."""
-    return namespace(data.index).nanmean(ipr(power_along(network.w_in, data.index, data.length)))
+    return _average_along(network, data.index, data.length)
+
+
+def _average_along(network: Network, index: Any, length: Any) -> Any:
+    power, times = power_along(network.w_in, index, length)
+    return namespace(power).nanmean(ipr(power, times=times))
 
 
 @record("rqi", "embedding-mlp")

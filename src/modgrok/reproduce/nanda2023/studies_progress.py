@@ -89,7 +89,8 @@ def _measured(
     }
     if network.architecture.name == "two-layer":
         raw = np.broadcast_to(np.arange(p), (2, p))
-        measured["ipr"] = float(np.nanmean(ipr(power_along(np.asarray(network.w_in), raw, np.asarray(p)))))
+        power, times = power_along(np.asarray(network.w_in), raw, np.asarray(p))
+        measured["ipr"] = float(np.nanmean(ipr(power, times=times)))
     return measured
 
 
