@@ -63,6 +63,7 @@ def exactly(program, weights, batch):
 
 
 def error(found, exact):
+    exact = np.asarray(exact, np.float64)  # The square of a large gradient is beyond what 32 bits hold.
     return np.linalg.norm(np.asarray(found, np.float64) - exact) / max(np.linalg.norm(exact), 1e-300)
 
 
