@@ -63,15 +63,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         return _answer(argv)
     signals.Process.is_program = True
     gc.set_threshold(YOUNG_OBJECTS)
-    done: list[str] = []
-    atexit.register(_leave, done)  # The first that is registered comes last.
+    atexit.register(_leave)  # The first that is registered comes last.
     signals.catch(signals.end_at_once)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # For terminals that cannot show α.
     try:
         _answer(sys.argv[1:])
-        done.append(sys.argv[0])
+        signals.Process.answered = True
     except BaseException as ended:
         asked = signals.Process.received
         if asked and (not isinstance(ended, SystemExit) or ended.code == 128 + asked):
@@ -79,10 +78,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise
 
 
-def _leave(done: list[str]) -> None:
+def _leave() -> None:
     """Leaves to the system what it takes back anyway: Python would take a program apart for a twentieth of a second."""
     gc.freeze()
-    if done:
+    if signals.Process.answered:
         sys.stderr.flush()
         os._exit(0)
 
