@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,15 @@ def test_a_terminal_without_greek(store: Path) -> None:
 def test_a_full_disk_behind_stdout(store: Path, words: list[str]) -> None:
     with open("/dev/full", "w") as full:
         assert_one_sentence(run(*words, "--store", str(store), stdout=full), "No space left on device")
+
+
+@pytest.mark.parametrize("words", [["runs", "list"], ["runs", "show", "last", "--json"]], ids=str)
+def test_nobody_reads_on(store: Path, words: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    ended = run(*words, "--store", str(store), stdout=write)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGPIPE, "")
 
 
 def test_a_full_disk_behind_out(store: Path) -> None:

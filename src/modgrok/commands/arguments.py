@@ -21,7 +21,16 @@ err = Console(stderr=True)
 """Progress and remarks go here, so that stdout can be piped."""
 PIPED_WIDTH = 4000
 """Columns of tables that another program reads: nothing is cut off, and nothing is padded to it."""
-out = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
+
+
+class Output(Console):
+    """What a command prints; where nobody reads on, as behind `head`, the program ends as others do."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+out = Output(width=None if sys.stdout.isatty() else PIPED_WIDTH)
 
 
 FIGURES = (".png", ".svg", ".pdf")
