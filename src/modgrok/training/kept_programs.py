@@ -68,6 +68,7 @@ class Kept:
         return None
 
     def _compile(self, path: Path, arguments: tuple[Any, ...]) -> Any:
+        """Where it cannot be written, or JAX has no form for it to be kept in, it is compiled again next time."""
         with _without_cache():
             compiled = self.function.lower(*arguments).compile()
         with contextlib.suppress(OSError, NotImplementedError, ValueError):
@@ -97,10 +98,11 @@ def _surroundings() -> tuple[Any, ...]:
 @contextlib.contextmanager
 def _without_cache() -> Iterator[None]:
     """Inside, JAX compiles afresh: what it loads from its cache on a CPU cannot be kept a second time."""
+    before = jax.config.values["jax_enable_compilation_cache"]
     jax.config.update("jax_enable_compilation_cache", False)
     compilation_cache.reset_cache()
     try:
         yield
     finally:
-        jax.config.update("jax_enable_compilation_cache", True)
+        jax.config.update("jax_enable_compilation_cache", before)
         compilation_cache.reset_cache()

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from modgrok.experiments import Run
-from modgrok.measures.ipr import ipr
+from modgrok.measures.ipr import average_ipr
 from modgrok.measures.progress_measures import (
     cross_entropy,
     excluded_logits,
@@ -16,7 +16,6 @@ from modgrok.measures.progress_measures import (
     key_frequencies,
     restricted_logits,
 )
-from modgrok.measures.spectrum import power_along
 from modgrok.networks import Network, grid, outputs
 from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style
@@ -88,9 +87,7 @@ def _measured(
         "squares": float(sum(np.square(np.asarray(w, np.float64)).sum() for w in network.parameters.values())),
     }
     if network.architecture.name == "two-layer":
-        raw = np.broadcast_to(np.arange(p), (2, p))
-        power, times = power_along(np.asarray(network.w_in), raw, np.asarray(p))
-        measured["ipr"] = float(np.nanmean(ipr(power, times=times)))
+        measured["ipr"] = float(average_ipr(network.w_in).mean)
     return measured
 
 

@@ -58,7 +58,9 @@ def larger_epsilon(n: Numbers) -> Verdict:
 def _by_epsilon(n: Numbers) -> Verdict:
     names = [f"ε = {epsilon:g}" for epsilon in EPSILONS]
     first, second, last = (sum(_counts(n, name)) for name in names)
-    found = f"There are {first}, {second} and {last} with ε = 1e-8, 1e-7 and 1e-5, all seeds together."
+    *small, large = map(number, EPSILONS)
+    with_each = f"ε = {', '.join(small)} and {large}"
+    found = f"There are {first}, {second} and {last} with {with_each}, all seeds together."
     return decide(
         first > second and last == 0,
         found,
