@@ -4,12 +4,10 @@ from functools import partial
 from operator import methodcaller
 from typing import Any
 
-import numpy as np
-
 from modgrok.palette import BLUE, EMPTY, GRAY, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.accelerators.profile import BASELINE, KNOWN, Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, median_time, results
+from modgrok.reproduce.study import Numbers, Study, Tree, best_trial, median_time, results
 from modgrok.text import count, number, percent
 
 TITLES = {"figN": "n + m", "figP": "n · m", "figG": "The symmetric group"}
@@ -30,10 +28,9 @@ def _times(trials: Tree) -> list[list[tuple[int | None, float]]]:
 
 
 def judge_trials(trials: list[tuple[float, float]], found: list[list[tuple[int | None, float]]]) -> dict[str, Any]:
-    """The first seed chooses the trial: the fastest, or, where none gets there, the one with the best accuracy. The
-    other seeds say how fast that is, so that nobody profits from many tries."""
-    order = [(seeds[0][0] if seeds[0][0] is not None else np.inf, -seeds[0][1]) for seeds in found]
-    best = min(range(len(order)), key=order.__getitem__)
+    """The first seed chooses the trial. The other seeds say how fast that is, so that nobody profits from many
+    tries."""
+    best = best_trial([seeds[0] for seeds in found])
     return {
         "trials": [
             {"lr": lr, "decay": decay, "time": seeds[0][0]} for (lr, decay), seeds in zip(trials, found, strict=True)

@@ -1,8 +1,17 @@
 """A. Power et al., Grokking: generalization beyond overfitting on small algorithmic datasets (2022)."""
 
+from operator import attrgetter
+
 from modgrok.reproduce.claim import claims_of
 from modgrok.reproduce.paper import Paper
-from modgrok.reproduce.power2022 import claims, representations, studies_curves, studies_data, studies_geometry
+from modgrok.reproduce.power2022 import (
+    claims,
+    representations,
+    studies_curves,
+    studies_data,
+    studies_geometry,
+    studies_tuning,
+)
 from modgrok.reproduce.power2022.profile import FULL, QUICK, TINY
 
 PAPER = Paper(
@@ -11,7 +20,18 @@ PAPER = Paper(
     reference="A. Power, Y. Burda, H. Edwards, I. Babuschkin and V. Misra, *Grokking: generalization beyond "
     "overfitting on small algorithmic datasets* (arXiv 2201.02177, 2022)",
     line="a transformer learns tables of operations by heart, and understands them much later",
-    studies=(*studies_curves.STUDIES, *studies_data.STUDIES, *studies_geometry.STUDIES, *representations.STUDIES),
+    studies=tuple(
+        sorted(
+            (
+                *studies_curves.STUDIES,
+                *studies_data.STUDIES,
+                *studies_tuning.STUDIES,
+                *studies_geometry.STUDIES,
+                *representations.STUDIES,
+            ),
+            key=attrgetter("name"),
+        )
+    ),
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
     cost={

@@ -69,8 +69,10 @@ class Profile:
     variants: tuple[str, ...]
     variant_fractions: tuple[float, ...]
     variant_seeds: int
-    variant_rates: tuple[float, ...]
-    """Learning rates among which every variant is given its best one."""
+    tuned_fraction: float
+    tuned_rates: tuple[float, ...]
+    tuned_decays: tuple[float, ...]
+    """Learning rates and weight decays among which every variant is given its best."""
     wrong: tuple[float, ...]
     """Shares of the training set with wrong labels; in the paper 10, 100, 1 000, 2 000 and 3 000 labels."""
     wrong_fraction: float
@@ -152,20 +154,21 @@ class Profile:
             for name in self.variants
         }
 
-    def tuned_runs(self) -> dict[str, dict[float, list[Experiment]]]:
-        """The operation that is studied under every variant, at every rate: a run for each fraction and seed. Variants
-        that are nothing but another rate are among them."""
+    def tuned_runs(self) -> dict[str, list[Experiment]]:
+        """The operation that is studied under every variant, with every rate and decay, until it is grokked. Variants
+        that are nothing but another rate or decay are among these."""
         return {
-            name: {
-                lr: [
-                    self.train(self.studied, fraction, seed, **VARIANTS[name] | {"lr": lr})
-                    for fraction in self.variant_fractions
-                    for seed in range(self.variant_seeds)
-                ]
-                for lr in self.variant_rates
-            }
+            name: [
+                self.train(
+                    self.studied,
+                    self.tuned_fraction,
+                    **VARIANTS[name] | {"lr": lr, "weight_decay": decay, "until": 0},
+                )
+                for lr in self.tuned_rates
+                for decay in self.tuned_decays
+            ]
             for name in self.variants
-            if "lr" not in VARIANTS[name]
+            if VARIANTS[name].keys() - {"lr", "weight_decay"} or VARIANTS[name] is PLAIN
         }
 
     def wrong_runs(self) -> dict[float, list[Experiment]]:
@@ -231,7 +234,9 @@ TINY = Profile(
     variants=("Adam, minibatches", "AdamW"),
     variant_fractions=(0.5,),
     variant_seeds=1,
-    variant_rates=(1e-3,),
+    tuned_fraction=0.5,
+    tuned_rates=(1e-3,),
+    tuned_decays=(0.0, 1.0),
     wrong=(0.0, 0.2),
     wrong_fraction=0.5,
     evaluations=4,
@@ -261,7 +266,9 @@ QUICK = dataclasses.replace(
     time_fractions=(0.4, 0.7),
     variants=("Adam, minibatches", "AdamW", "AdamW to the start"),
     variant_fractions=(0.7,),
-    variant_rates=(1e-3, 3e-3),
+    tuned_fraction=0.7,
+    tuned_rates=(1e-3, 3e-3),
+    tuned_decays=(0.0, 1.0, 2.0),
     wrong=(0.0, 0.14, 0.42),
     wrong_fraction=0.7,
     evaluations=60,
@@ -294,7 +301,9 @@ FULL = dataclasses.replace(
     time_fractions=(0.4, 0.5, 0.6, 0.7, 0.85),
     variants=tuple(VARIANTS),
     variant_fractions=(0.4, 0.7),
-    variant_rates=(3e-4, 1e-3, 3e-3),
+    tuned_fraction=0.5,
+    tuned_rates=(1e-3, 3e-3, 1e-2),
+    tuned_decays=(0.0, 0.3, 1.0, 3.0),
     wrong=tuple(count / 10_080 for count in (0, 10, 100, 1_000, 2_000, 3_000)),
     wrong_fraction=0.7,
     evaluations=80,

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.palette import EMPTY, MARKERS, SERIES, TEST, TRAIN
+from modgrok.palette import MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.power2022.operations import OPERATIONS
 from modgrok.reproduce.power2022.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree, results
-from modgrok.text import count, number, percent
+from modgrok.text import count
 
 KNOWN = 0.95
 """Best test accuracy, in the mean over seeds, from which on a fraction is enough."""
@@ -43,20 +43,6 @@ def variants(profile: Profile, runs: Tree) -> Numbers:
     """Every variant against data."""
     found = {name: _against_data(cells) for name, cells in runs.items()}
     return {"what": profile.studied_name, "steps": profile.steps, "seeds": profile.variant_seeds, "variants": found}
-
-
-def tuned_variants(profile: Profile, runs: Tree) -> Numbers:
-    """Every variant at every rate: the mean over fractions and seeds, and the best of them."""
-    areas = {name: {lr: float(np.mean(best(some))) for lr, some in rates.items()} for name, rates in runs.items()}
-    return {
-        "what": profile.studied_name,
-        "fractions": profile.variant_fractions,
-        "steps": profile.steps,
-        "variants": {
-            name: {"rates": rates, "lr": max(rates, key=lambda lr: rates[lr]), "area": max(rates.values())}
-            for name, rates in areas.items()
-        },
-    }
 
 
 def times(profile: Profile, runs: Tree) -> Numbers:
@@ -94,23 +80,6 @@ def draw_variants(n: Numbers) -> Any:
     _accuracies(panels[0, 0], n["variants"])
     note = f"{n['what']}, {count(n['steps'])} steps, mean of {count(n['seeds'], 'seed')}"
     style.note(figure, note)
-    return figure
-
-
-def draw_tuned(n: Numbers) -> Any:
-    figure, panels = style.grid(1, 1, style.PAGE, 2.6)
-    panel, names = panels[0, 0], list(n["variants"])
-    rates = list(n["variants"][names[0]]["rates"])
-    for i, lr in enumerate(rates):
-        areas = [n["variants"][name]["rates"][lr] for name in names]
-        panel.plot(areas, range(len(names)), MARKERS[i], color=SERIES[i], label=f"rate {number(float(lr))}")
-    panel.set_yticks(range(len(names)), names)
-    panel.set_ylim(len(names) - 0.5, -0.5)
-    panel.set(xlabel="best test accuracy, mean over shares of the table", xlim=(-0.02, 1.02))
-    panel.grid(axis="y", color=EMPTY)
-    panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    shares = " and ".join(percent(fraction, 0) for fraction in n["fractions"])
-    style.note(figure, f"{n['what']}, {shares} of the table, {count(n['steps'])} steps")
     return figure
 
 
@@ -168,19 +137,10 @@ STUDIES = (
         "fig2",
         "Variants of training",
         "Best test accuracy within the steps, for one operation, under variants of the optimizer, at the rates that "
-        "the paper gives. Below each has its best rate.",
+        "the paper gives. Below each has its best rate and decay.",
         variants,
         lambda profile: profile.variant_runs(),
         draw_variants,
-    ),
-    Study(
-        "fig2t",
-        "Every variant at its best rate",
-        "The same variants, each at the same few learning rates: no variant is compared at a rate that suits another "
-        "better. Strengths of decay, dropout and noise are the paper's.",
-        tuned_variants,
-        lambda profile: profile.tuned_runs(),
-        draw_tuned,
     ),
     Study(
         "fig2b",

@@ -1,0 +1,78 @@
+"""Fig. 2 left once more: every variant at the best of the same rates and decays."""
+
+from itertools import product
+from typing import Any
+
+from modgrok.palette import EMPTY, GRAY, MARKERS, TEST, TRAIN
+from modgrok.plot import style
+from modgrok.reproduce.power2022.profile import Profile
+from modgrok.reproduce.power2022.studies_data import best
+from modgrok.reproduce.study import Numbers, Study, Tree, best_trial, results
+from modgrok.text import count, number, percent
+
+KINDS = {"without": TRAIN, "with": TEST}
+"""Of trials: without decay and with some."""
+
+
+def numbers(profile: Profile, runs: Tree) -> Numbers:
+    """Of every variant all trials, and the best of those without and of those with decay."""
+    return {
+        "what": profile.studied_name,
+        "fraction": profile.tuned_fraction,
+        "steps": profile.steps,
+        "variants": {name: _chosen(profile, some) for name, some in runs.items()},
+    }
+
+
+def _chosen(profile: Profile, runs: Tree) -> Numbers:
+    settings = product(profile.tuned_rates, profile.tuned_decays)
+    trials = [
+        {"lr": lr, "decay": decay, "best": accuracy, "grokked_at": time}
+        for (lr, decay), accuracy, time in zip(settings, best(runs), results(runs, "grokked_at"), strict=True)
+    ]
+    found: Numbers = {"trials": trials}
+    for kind in KINDS:
+        some = [trial for trial in trials if (trial["decay"] > 0) == (kind == "with")]
+        found[kind] = some[best_trial([(trial["grokked_at"], trial["best"]) for trial in some])]
+    return found
+
+
+def draw(n: Numbers) -> Any:
+    figure, panels = style.grid(1, 2, style.PAGE, 2.6, sharey=True)
+    names = list(n["variants"])
+    for row, found in enumerate(n["variants"].values()):
+        for kind, color in KINDS.items():
+            some = [trial for trial in found["trials"] if (trial["decay"] > 0) == (kind == "with")]
+            for panel, measure in zip(panels[0], ("best", "grokked_at"), strict=True):
+                reached = [trial[measure] for trial in some if trial[measure] is not None]
+                panel.plot(reached, [row] * len(reached), "|", color=color, alpha=0.5)
+                if (chosen := found[kind][measure]) is not None:
+                    look = {"marker": MARKERS[kind == "without"], "linestyle": "none", "markersize": 4}
+                    panel.plot(chosen, row, color=color, label=None if row else f"best {kind} decay", **look)
+        text = f"rate {number(found['with']['lr'])}, decay {number(found['with']['decay'])}"
+        place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
+        panels[0, 1].annotate(text, (1, row), (4, 0), fontsize=6, color=GRAY, **place)
+    panels[0, 0].set_yticks(range(len(names)), [name.removeprefix("Adam, ") for name in names])
+    panels[0, 0].set(ylim=(len(names) - 0.5, -0.5), xlabel="best test accuracy", xlim=(-0.02, 1.02))
+    panels[0, 1].set(xlabel="steps to 99 % of the test set", xlim=(0, n["steps"]))
+    for panel in panels[0]:
+        panel.grid(axis="y", color=EMPTY)
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    trials = count(len(n["variants"][names[0]]["trials"]), "trial")
+    what = f"{n['what']}, {percent(n['fraction'], 0)} of the table, at most {count(n['steps'])} steps"
+    style.note(figure, f"{what}; lines: the {trials} of each; beside it: the best with decay")
+    return figure
+
+
+STUDIES = (
+    Study(
+        "fig2t",
+        "Every variant at its best rate and decay",
+        "The same variants, each with the same learning rates and weight decays, without decay among them: no variant "
+        "is compared at settings that suit another better. Of the trials counts the first that knows 99 % of the test "
+        "set or, where none does, the one with the best accuracy. Strengths of dropout and noise are the paper's.",
+        numbers,
+        lambda profile: profile.tuned_runs(),
+        draw,
+    ),
+)
