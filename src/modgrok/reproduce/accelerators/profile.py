@@ -99,11 +99,11 @@ FULL = dataclasses.replace(
     },
     width=256,
     steps=1_000,
-    rates=(10.0, 30.0, 100.0, 300.0, 1_000.0),
-    decays=(0.0, 0.1, 0.3, 1.0, 3.0, 10.0),
+    rates=(30.0, 100.0, 300.0, 1_000.0, 3_000.0),
+    decays=(0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
     seeds=4,
 )
-"""p = 97 and S5, 30 trials for each contestant, four seeds compared, for a GPU."""
+"""p = 97 and S5, 40 trials for each contestant, four seeds compared, for a GPU."""
 TINY = dataclasses.replace(
     QUICK,
     name="tiny",
