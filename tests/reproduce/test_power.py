@@ -90,7 +90,7 @@ def test_larger_logits_are_sharper() -> None:
 
 def tuned_numbers() -> dict[str, Any]:
     def trial(decay: float, best: float, grokked_at: int | None) -> dict[str, Any]:
-        return {"lr": 0.001, "decay": decay, "best": best, "grokked_at": grokked_at}
+        return {"lr": 0.001, "decay": decay, "best": best, "grokked_at": grokked_at, "edge": ""}
 
     names = ("Adam, minibatches", "Adam, dropout 0.1", "AdamW to the start")
     found = {name: {"without": trial(0.0, 0.1, None), "with": trial(1.0, 1.0, 3000)} for name in names}

@@ -96,6 +96,18 @@ def best_trial(found: Sequence[tuple[int | None, float]]) -> int:
     return min(range(len(found)), key=lambda i: (math.inf if found[i][0] is None else found[i][0], -found[i][1]))
 
 
+def edges(chosen: Numbers, trials: Sequence[Numbers]) -> str:
+    """Where the chosen trial is an outermost one, beyond which the search did not look; a decay of 0 is none."""
+    found = ""
+    for key, name in (("lr", "rate"), ("decay", "decay")):
+        tried = {trial[key] for trial in trials}
+        if len(tried) > 1 and chosen[key] == max(tried):
+            found += f", the largest {name} tried"
+        elif len(tried) > 1 and chosen[key] == min(tried) > 0:
+            found += f", the smallest {name} tried"
+    return found
+
+
 def mean(values: Sequence[Value]) -> float:
     """Mean of the numbers that exist; NaN where none does."""
     known = [value for value in values if value is not None]

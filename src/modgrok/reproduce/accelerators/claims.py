@@ -5,7 +5,7 @@ from typing import Any
 from modgrok.reproduce.accelerators.profile import BASELINE, WINDOW
 from modgrok.reproduce.accelerators.studies import TITLES
 from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, undecided
-from modgrok.reproduce.study import Numbers, median_time
+from modgrok.reproduce.study import Numbers, edges, median_time
 from modgrok.text import NONE, count, number, spread
 
 ALL = tuple(TITLES)
@@ -29,21 +29,8 @@ def _measured(studies: tuple[Numbers, ...], *names: str) -> dict[str, str]:
         for name in (BASELINE, *names):
             one = n["contestants"][name]
             chosen = f"rate {number(one['lr'])}, decay {number(one['decay'])}"
-            edge = "".join(f", {edge}" for edge in _edges(one))
-            found[f"{title}: {name} ({chosen}{edge})"] = spread(one["times"])
+            found[f"{title}: {name} ({chosen}{edges(one, one['trials'])})"] = spread(one["times"])
     return found
-
-
-def _edges(found: Numbers) -> list[str]:
-    """Where the chosen trial is an outermost one, beyond which the search did not look."""
-    edges = []
-    for key, name in (("lr", "rate"), ("decay", "decay")):
-        tried = {trial[key] for trial in found["trials"]}
-        if len(tried) > 1 and found[key] == max(tried):
-            edges.append(f"the largest {name} tried")
-        elif len(tried) > 1 and found[key] == min(tried) > 0:
-            edges.append(f"the smallest {name} tried")
-    return edges
 
 
 def _faster(studies: tuple[Numbers, ...], *names: str) -> Verdict:
@@ -59,7 +46,8 @@ def _faster(studies: tuple[Numbers, ...], *names: str) -> Verdict:
         )
     won = [ratio is not None and ratio < FASTER for ratio in ratios]
     shown = ", ".join(NONE if ratio is None else number(ratio) for ratio in ratios)
-    at_edge = sum(any(_edges(n["contestants"][name]) for name in names) for n in studies)
+    found = [[n["contestants"][name] for name in names] for n in studies]
+    at_edge = sum(any(edges(one, one["trials"]) for one in some) for some in found)
     wider = f" On {at_edge} of {len(studies)} its best lies at the edge of the search." if at_edge else ""
     return decide(
         2 * sum(won) > len(won),

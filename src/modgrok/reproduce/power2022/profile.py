@@ -154,16 +154,20 @@ class Profile:
             for name in self.variants
         }
 
-    def tuned_runs(self) -> dict[str, list[Experiment]]:
-        """The operation that is studied under every variant, with every rate and decay, until it is grokked. Variants
-        that are nothing but another rate or decay are among these."""
+    def tuned_runs(self) -> dict[str, list[list[Experiment]]]:
+        """The operation that is studied under every variant, with every rate and decay and seed, until it is grokked.
+        Variants that are nothing but another rate or decay are among these."""
         return {
             name: [
-                self.train(
-                    self.studied,
-                    self.tuned_fraction,
-                    **VARIANTS[name] | {"lr": lr, "weight_decay": decay, "until": 0},
-                )
+                [
+                    self.train(
+                        self.studied,
+                        self.tuned_fraction,
+                        seed,
+                        **VARIANTS[name] | {"lr": lr, "weight_decay": decay, "until": 0},
+                    )
+                    for seed in range(self.seeds)
+                ]
                 for lr in self.tuned_rates
                 for decay in self.tuned_decays
             ]
