@@ -23,6 +23,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "Adam, noisy weights": PLAIN | {"weight_noise": 0.01},
 }
 """Of Fig. 2 left."""
+CENTERS = ("Adam, minibatches", "AdamW to the start")
+"""Variants that, given some decay, differ only in where it leads: to zero and to the start."""
 
 
 def permutation_numbers(*of: tuple[int, ...]) -> tuple[int, ...]:
@@ -52,7 +54,8 @@ class Profile:
     plain_steps: int
     """Steps of division without weight decay."""
     long_steps: int
-    """At most, where times and wrong labels are studied, and of the product whose unembedding is looked at."""
+    """At most, where times, where decay leads and wrong labels are studied, and of the product whose unembedding is
+    looked at."""
     seeds: int
     division_fraction: float
     studied: str
@@ -73,6 +76,8 @@ class Profile:
     tuned_rates: tuple[float, ...]
     tuned_decays: tuple[float, ...]
     """Learning rates and weight decays among which every variant is given its best."""
+    center_decays: tuple[float, ...]
+    """Likewise, where decay to zero and to the start are compared."""
     wrong: tuple[float, ...]
     """Shares of the training set with wrong labels; in the paper 10, 100, 1 000, 2 000 and 3 000 labels."""
     wrong_fraction: float
@@ -158,22 +163,27 @@ class Profile:
         """The operation that is studied under every variant, with every rate and decay and seed, until it is grokked.
         Variants that are nothing but another rate or decay are among these."""
         return {
-            name: [
-                [
-                    self.train(
-                        self.studied,
-                        self.tuned_fraction,
-                        seed,
-                        **VARIANTS[name] | {"lr": lr, "weight_decay": decay, "until": 0},
-                    )
-                    for seed in range(self.seeds)
-                ]
-                for lr in self.tuned_rates
-                for decay in self.tuned_decays
-            ]
+            name: self._searched(name, self.tuned_decays, self.steps)
             for name in self.variants
             if VARIANTS[name].keys() - {"lr", "weight_decay"} or VARIANTS[name] is PLAIN
         }
+
+    def center_runs(self) -> dict[str, list[list[Experiment]]]:
+        """Likewise, and for longer, decay to zero and to the start."""
+        return {
+            name: self._searched(name, self.center_decays, self.long_steps) for name in CENTERS if name in self.variants
+        }
+
+    def _searched(self, variant: str, decays: tuple[float, ...], steps: int) -> list[list[Experiment]]:
+        settings = VARIANTS[variant] | {"steps": steps, "until": 0}
+        return [
+            [
+                self.train(self.studied, self.tuned_fraction, seed, **settings | {"lr": lr, "weight_decay": decay})
+                for seed in range(self.seeds)
+            ]
+            for lr in self.tuned_rates
+            for decay in decays
+        ]
 
     def wrong_runs(self) -> dict[float, list[Experiment]]:
         """The operation that is studied with wrong labels in the training set, until it is grokked all the same."""
@@ -241,6 +251,7 @@ TINY = Profile(
     tuned_fraction=0.5,
     tuned_rates=(1e-3,),
     tuned_decays=(0.0, 1.0),
+    center_decays=(0.0, 1.0),
     wrong=(0.0, 0.2),
     wrong_fraction=0.5,
     evaluations=4,
@@ -273,6 +284,7 @@ QUICK = dataclasses.replace(
     tuned_fraction=0.7,
     tuned_rates=(1e-3, 3e-3),
     tuned_decays=(0.0, 1.0, 2.0),
+    center_decays=(0.0, 1.0, 2.0),
     wrong=(0.0, 0.14, 0.42),
     wrong_fraction=0.7,
     evaluations=60,
@@ -308,9 +320,11 @@ FULL = dataclasses.replace(
     tuned_fraction=0.5,
     tuned_rates=(1e-3, 3e-3, 1e-2),
     tuned_decays=(0.0, 0.3, 1.0, 3.0),
+    center_decays=(0.0, 0.3, 1.0, 3.0, 10.0),
     wrong=tuple(count / 10_080 for count in (0, 10, 100, 1_000, 2_000, 3_000)),
     wrong_fraction=0.7,
     evaluations=80,
 )
 """The paper's operations, network and rates, for a GPU: 10 000 steps instead of 100 000 (30 000 instead of a million
-for division without decay, 40 000 for times, wrong labels and cosets), two seeds instead of three, fewer fractions."""
+for division without decay, 40 000 for times, where decay leads, wrong labels and cosets), two seeds instead of three,
+fewer fractions."""

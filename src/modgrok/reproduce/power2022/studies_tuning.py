@@ -1,6 +1,5 @@
 """Fig. 2 left once more: every variant at the best of the same rates and decays."""
 
-from itertools import product
 from typing import Any
 
 from modgrok.palette import EMPTY, GRAY, MARKERS, TEST, TRAIN
@@ -14,20 +13,21 @@ KINDS = {"without": TRAIN, "with": TEST}
 """Of trials: without decay and with some."""
 
 
-def numbers(profile: Profile, runs: Tree) -> Numbers:
+def _numbers(profile: Profile, runs: Tree) -> Numbers:
     """Of every variant all trials, and the best of those without and of those with decay."""
+    first = next(iter(runs.values()))[0][0].experiment
     return {
         "what": profile.studied_name,
         "fraction": profile.tuned_fraction,
-        "steps": profile.steps,
+        "steps": first.steps,
         "seeds": profile.seeds,
-        "variants": {name: _chosen(profile, some) for name, some in runs.items()},
+        "variants": {name: _chosen(some) for name, some in runs.items()},
     }
 
 
-def _chosen(profile: Profile, runs: Tree) -> Numbers:
-    """A trial counts as its worse seed does."""
-    settings = product(profile.tuned_rates, profile.tuned_decays)
+def _chosen(runs: Tree) -> Numbers:
+    """A trial counts as its worst seed does."""
+    settings = [(seeds[0].experiment.lr, seeds[0].experiment.weight_decay) for seeds in runs]
     trials: list[Numbers] = [
         {"lr": lr, "decay": decay, "best": min(accuracies), "grokked_at": None if None in times else max(times)}
         for (lr, decay), accuracies, times in zip(settings, map(best, runs), results(runs, "grokked_at"), strict=True)
@@ -76,8 +76,18 @@ STUDIES = (
         "is compared at settings that suit another better. A trial counts as its worst seed does; of the trials the "
         "first counts that knows 99 % of the test set or, where none does, the one with the best accuracy. Strengths "
         "of dropout and noise are the paper's.",
-        numbers,
+        _numbers,
         lambda profile: profile.tuned_runs(),
+        draw,
+    ),
+    Study(
+        "fig2u",
+        "Decay to zero and to the start, for longer",
+        "Minibatches once more, with decay that leads to zero and with decay that leads to the initial weights: each "
+        "at the best of the same rates and decays, and for as long as the times are studied. A trial counts as its "
+        "worst seed does.",
+        _numbers,
+        lambda profile: profile.center_runs(),
         draw,
     ),
 )
