@@ -58,11 +58,24 @@ def read_session(out: Path) -> dict[str, Any]:
 
 
 def add_to_session(out: Path, profile: Profile, environment: dict[str, Any], seconds: float) -> None:
-    """Adds the time of one call; a folder that changes its profile starts anew."""
+    """Adds the time and the sources of one call; a folder that changes its profile starts anew."""
     before = read_session(out)
-    spent = before.get("training_seconds", 0.0) if before.get("profile") == profile.name else 0.0
-    session = {"profile": profile.name, "environment": environment, "training_seconds": round(spent + seconds, 1)}
+    if before.get("profile") != profile.name:
+        before = {}
+    commits = [*session_commits(before), *session_commits({"environment": environment})]
+    session = {
+        "profile": profile.name,
+        "environment": environment,
+        "commits": list(dict.fromkeys(commits)),
+        "training_seconds": round(before.get("training_seconds", 0.0) + seconds, 1),
+    }
     write_json(out / SESSION, session)
+
+
+def session_commits(session: dict[str, Any]) -> list[str]:
+    """Of the sources of every call, as far as known."""
+    last = session.get("environment", {}).get("commit")
+    return session.get("commits") or ([last] if last else [])
 
 
 def copy_records(source: Path, paper: Paper, out: Path) -> str:

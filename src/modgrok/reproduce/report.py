@@ -14,7 +14,7 @@ from modgrok.experiments.disk import write_bytes, write_json
 from modgrok.plot.style import RESOLUTION
 from modgrok.reproduce.claim import Claim, Outcome, Verdict, counted
 from modgrok.reproduce.paper import DEFAULT, Paper
-from modgrok.reproduce.records import read_session, record_path
+from modgrok.reproduce.records import read_session, record_path, session_commits
 from modgrok.reproduce.study import Numbers, Profile, Study
 from modgrok.text import duration, number
 
@@ -128,7 +128,7 @@ class Report:
             ("profile", self.profile.name),
             ("device", _plain(f"{known.get('device', 'unknown')} ({known.get('system', 'unknown system')})")),
             ("versions", _plain(", ".join(versions) or "unknown")),
-            ("sources", f"`{(known.get('commit') or 'unknown')[:7]}`"),
+            ("sources", ", ".join(f"`{commit[:7]}`" for commit in session_commits(self.session)) or "unknown"),
             ("training", duration(self.session.get("training_seconds", 0))),
             ("command", f"`{self.command()}`"),
         ]

@@ -15,5 +15,5 @@ PAPER = Paper(
     studies=studies.STUDIES,
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "2 min on two idle CPU cores", "full": "3 min on an H200"},
+    cost={"quick": "2 min on two idle CPU cores", "full": "5 min on an H200"},
 )

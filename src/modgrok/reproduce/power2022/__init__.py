@@ -36,6 +36,6 @@ PAPER = Paper(
     profiles=(QUICK, FULL, TINY),
     cost={
         "quick": "3 min on two idle CPU cores",
-        "full": "about 18 min on an H200 (13 and 5, in two calls)",
+        "full": "about 35 min on an H200 (13, 5, 12 and 6, in four calls)",
     },
 )

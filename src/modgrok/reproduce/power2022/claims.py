@@ -168,8 +168,8 @@ def decay_is_best_when_tuned(n: Numbers) -> Verdict:
         "No variant without it comes near.",
         f"Without decay there is as good: {', '.join(near)}.",
         _trials(chosen),
-        bool(sooner) and f"Sooner still, with decay: {', '.join(sooner)}.",
-        bool(at_edge) and f"Best at the edge of the search: {', '.join(at_edge)}.",
+        bool(sooner) and f"Sooner still, with decay: {'; '.join(sooner)}.",
+        bool(at_edge) and f"Best at the edge of the search: {'; '.join(at_edge)}.",
     )
 
 
@@ -195,12 +195,14 @@ def decay_to_the_start(n: Numbers) -> Verdict:
         return undecided(f"Within {count(n['steps'])} steps decay to zero does not get there either.", measured)
     helps = start["best"] >= plain["best"] + 0.1
     at_edge = [name for name, one in found.items() if one["edge"]]
+    wider = f"Best at the edge of the search: {', '.join(at_edge)}." if at_edge else ""
+    times = f"99 % at step {number(start['grokked_at'])}, with decay to zero at step {number(zero['grokked_at'])}."
     return decide(
         helps and (start["grokked_at"] or math.inf) > zero["grokked_at"],
-        "It lies between.",
-        "It does not help." if not helps else "It helps as much.",
+        f"It lies between: {times}",
+        f"{'It helps no less' if helps else 'It does not help'}: {times} {wider}".strip(),
         measured,
-        bool(at_edge) and f"Best at the edge of the search: {', '.join(at_edge)}.",
+        wider,
     )
 
 

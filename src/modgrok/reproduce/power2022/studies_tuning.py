@@ -55,16 +55,20 @@ def draw(n: Numbers) -> Any:
         text = f"rate {number(found['with']['lr'])}, decay {number(found['with']['decay'])}"
         place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
         panels[0, 1].annotate(text, (1, row), (4, 0), fontsize=6, color=GRAY, **place)
-    panels[0, 0].set_yticks(range(len(names)), [name.removeprefix("Adam, ") for name in names])
+    panels[0, 0].set_yticks(
+        range(len(names)), [name.removeprefix("Adam, ").replace("AdamW", "decay") for name in names]
+    )
     panels[0, 0].set(ylim=(len(names) - 0.5, -0.5), xlabel="best test accuracy", xlim=(-0.02, 1.02))
     panels[0, 1].set(xlabel="steps to 99 % of the test set", xlim=(0, n["steps"]))
+    panels[0, 1].locator_params(axis="x", nbins=5)
+    panels[0, 1].xaxis.set_major_formatter(lambda value, _: number(value))
     for panel in panels[0]:
         panel.grid(axis="y", color=EMPTY)
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     trials = count(len(n["variants"][names[0]]["trials"]), "trial")
     what = f"{n['what']}, {percent(n['fraction'], 0)} of the table, at most {count(n['steps'])} steps, "
     what += f"the worst of {count(n['seeds'], 'seed')}" if n["seeds"] > 1 else "one seed"
-    style.note(figure, f"{what}; lines: the {trials} of each; beside it: the best with decay")
+    style.note(figure, f"{what}; lines: its {trials}; beside: the best with decay")
     return figure
 
 
