@@ -34,7 +34,7 @@ def forget():
     """What a process has in memory."""
     jax.config.update("jax_compilation_cache_dir", None)
     compilation_cache.compilation_cache.reset_cache()
-    for function in (enable_cache, batch.compiled, kept_programs._surroundings):
+    for function in (enable_cache, batch.compiled, batch.starts_of_one_run, kept_programs._surroundings):
         function.cache_clear()
     jax.clear_caches()
 

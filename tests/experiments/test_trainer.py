@@ -59,7 +59,7 @@ def test_a_batch_compiles_once(lab, store):
     train_stored(experiments, store)
     program = program_of(experiments[0].resolve(), experiments[0].load_task(), "cpu")
     randomly, _, advance = compiled(program, tuple(jax.local_devices()[:3]))
-    assert (randomly._cache_size(), advance._cache_size()) == (1, 1)
+    assert (randomly.begin._cache_size(), advance._cache_size()) == (1, 1)
 
 
 def test_the_same_experiment_twice_in_one_call_is_trained_once(lab, store):

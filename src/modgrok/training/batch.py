@@ -14,7 +14,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from modgrok.training.data import Batch, RunData
 from modgrok.training.kept_programs import keep
@@ -75,10 +75,40 @@ def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]
         jitted = jax.jit(spread, out_shardings=NamedSharding(mesh, runs), compiler_options=options)
         return keep(jitted, function.__name__, program, devices)
 
+    advancing = over_runs(advance, (runs, data, runs, runs), 3)
+    if program.platform == "cpu":
+        randomly, from_weights = starts_of_one_run(dataclasses.replace(program, shared=1), devices[0])
+        return RunByRun(randomly, program, devices), RunByRun(from_weights, program, devices), advancing
+    return over_runs(start_randomly, (runs, runs, runs, batch), 0), over_runs(start, (runs, runs, batch), 0), advancing
+
+
+class RunByRun:
+    """A start, called for one run of a batch after another, so that it is compiled once for batches of all lengths."""
+
+    def __init__(self, begin: Any, program: Program, devices: tuple[Any, ...]) -> None:
+        self.begin, self.program, self.devices = begin, program, devices
+
+    def __call__(self, *arguments: Any) -> State:
+        known = self._read(arguments)
+        count = len(jax.tree.leaves(known)[0])
+        return stack([self.begin(*run) for run in unstack(known, range(count), count)], self.program, self.devices)
+
+    def eval_shape(self, *arguments: Any) -> State:
+        return self.begin.eval_shape(*jax.tree.map(lambda leaf: leaf[0], self._read(arguments)))
+
+    def _read(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Examples, the last argument, are read by minibatches alone: they make an order of them."""
+        return arguments if self.program.batch_size is not None else (*arguments[:-1], None)
+
+
+@lru_cache(maxsize=64)
+def starts_of_one_run(program: Program, device: Any) -> tuple[Any, Any]:
+    """`start_randomly` and `start` on a CPU."""
+    options: dict[str, Any] = {"out_shardings": SingleDeviceSharding(device), "compiler_options": OPTIONS["cpu"]}
+    randomly, from_weights = (jax.jit(partial(begin, program), **options) for begin in (start_randomly, start))
     return (
-        over_runs(start_randomly, (runs, runs, runs, batch), 0),
-        over_runs(start, (runs, runs, batch), 0),
-        over_runs(advance, (runs, data, runs, runs), 3),
+        keep(randomly, start_randomly.__name__, program, (device,)),
+        keep(from_weights, start.__name__, program, (device,)),
     )
 
 
