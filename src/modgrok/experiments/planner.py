@@ -112,9 +112,7 @@ def plan(members: Sequence[Planned], platform: str, most: Most) -> list[Batch]:
         program = program_of(e, member.task, platform)
         # Minibatches are drawn from the whole training set, so its length is part of their program.
         length = member.rows if program.batch_size is not None else None
-        # Where only the tested examples are evaluated, runs of a batch have as many.
-        total = sum(e.split.counts(member.task)) if program.judges else None
-        lengths = length, total, member.evaluated
+        lengths = length, member.evaluated
         key = (program, e.steps, e.evaluations, e.snapshots, member.step, bool(e.parent), lengths)
         groups.setdefault(key, []).append(member)
     return [batch for key, group in groups.items() for batch in _cut(key[0], group, most)]
@@ -136,14 +134,26 @@ def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:
         size = max(1, most(program, room, near[0].evaluated))
         count = -(-len(near) // size)
         size = -(-len(near) // count)  # equal batches, so that one compilation serves them all
-        batches += [Batch(program, tuple(near[start : start + size]), room) for start in range(0, len(near), size)]
+        cuts = [near[start : start + size] for start in range(0, len(near), size)]
+        batches += [Batch(program, tuple(_spread(cut) if program.counted else cut), room) for cut in cuts]
         group = group[len(near) :]
     return batches
 
 
+def _spread(members: list[Planned]) -> list[Planned]:
+    """Every part of them has long and short training sets, in however many parts devices divide them: read backward,
+    the digits of neighboring numbers are far apart."""
+    digits = len(members).bit_length()
+    order = sorted(range(len(members)), key=lambda number: f"{number:0{digits}b}"[::-1])
+    return [members[number] for number in order]
+
+
 def batch_size_that_pays(program: Program, lengths: Sequence[int], steps: int) -> int:
-    """How many training sets of these lengths, the longest first, share a batch, padded to the longest: on a GPU also
-    those whose padding takes less time than a compilation of their own would."""
+    """How many training sets of these lengths, the longest first, share a batch: all where their blocks are counted, on
+    a CPU otherwise equal ones; elsewhere, padded to the longest, those whose padding takes less time than a compilation
+    of their own would."""
+    if program.counted:
+        return len(lengths)
     if program.platform == "cpu":
         return lengths.count(lengths[0])
     rate = device_rate(program.platform)

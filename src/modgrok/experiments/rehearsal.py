@@ -61,7 +61,7 @@ def precompile(program: Program, room: Room, first: Planned, count: int, devices
         )
         data, rates, seeds, scales = (stacked_shapes(part, count, program, used) for part in parts)
         fresh = (seeds, scales, rates, data.batch)
-        state = jax.eval_shape(randomly, *fresh)
+        state = randomly.eval_shape(*fresh)
         placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=seeds.sharding), state)
         randomly.lower(*fresh).compile()
         advance.lower(placed, data, rates, seeds, np.int32(0), np.int32(1), np.bool_(False)).compile()

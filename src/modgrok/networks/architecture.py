@@ -68,6 +68,9 @@ class Architecture(ABC):
     """For how long, likewise."""
     least_rows: ClassVar[int] = 64
     """Examples that a block on a CPU has at least: shorter ones repeat too much of what all examples share."""
+    block_rows: ClassVar[int | None] = None
+    """Examples of every block on a CPU, so few that filling the last one wastes little: with it training sets of all
+    lengths share a compilation. None: blocks are as long as it takes to hold a training set exactly."""
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Parameters that may have a rate, a decay and recorded norms of their own, by the first words of their names; all
     others are the group `rest`."""

@@ -41,7 +41,7 @@ def share_between_devices(
     program: Program, runs: int, rows: int, devices: tuple[Any, ...], most: int = SHARING
 ) -> tuple[Program, tuple[Any, ...]]:
     """The program and the devices that train so many runs: a large one that is alone is shared by up to `most`."""
-    sharing = min(most, len(devices), program.blocks(rows)[0])
+    sharing = min(most, len(devices), program.blocks(rows)[0]) if program.divisible(rows) else 1
     if runs == 1 and sharing > 1:
         return dataclasses.replace(program, shared=sharing), devices[:sharing]
     used = devices[:runs]
@@ -89,16 +89,26 @@ class RunByRun:
         self.begin, self.program, self.devices = begin, program, devices
 
     def __call__(self, *arguments: Any) -> State:
-        known = self._read(arguments)
-        count = len(jax.tree.leaves(known)[0])
+        known, count = self._read(arguments)
         return stack([self.begin(*run) for run in unstack(known, range(count), count)], self.program, self.devices)
 
     def eval_shape(self, *arguments: Any) -> State:
-        return self.begin.eval_shape(*jax.tree.map(lambda leaf: leaf[0], self._read(arguments)))
+        known, count = self._read(arguments)
+        one = self.begin.eval_shape(*_shapes(known, lambda shape: shape[1:]))
+        return _shapes(one, lambda shape: (count, *shape))
 
-    def _read(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Examples, the last argument, are read by minibatches alone: they make an order of them."""
-        return arguments if self.program.batch_size is not None else (*arguments[:-1], None)
+    def lower(self, *arguments: Any) -> Any:
+        return self.begin.lower(*_shapes(self._read(arguments)[0], lambda shape: shape[1:]))
+
+    def _read(self, arguments: tuple[Any, ...]) -> tuple[Any, int]:
+        """What a start depends on, and the number of runs. The last argument, the examples, matters to minibatches
+        alone."""
+        known = arguments if self.program.batch_size is not None else (*arguments[:-1], None)
+        return known, jax.tree.leaves(known)[0].shape[0]
+
+
+def _shapes(tree: Any, change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Any:
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(change(leaf.shape), leaf.dtype), tree)
 
 
 @lru_cache(maxsize=64)
@@ -130,7 +140,7 @@ def _layout(program: Program) -> tuple[PartitionSpec, Any]:
         return runs, runs
     everywhere, blocks = PartitionSpec(), PartitionSpec(None, EXAMPLES)
     others = (everywhere,) * (len(RunData._fields) - 1)
-    return everywhere, RunData(Batch(blocks, blocks, blocks, everywhere), *others)
+    return everywhere, RunData(Batch(blocks, blocks, blocks, everywhere, blocks), *others)
 
 
 def stack(trees: Sequence[Any], program: Program, devices: tuple[Any, ...]) -> Any:

@@ -11,18 +11,24 @@ from modgrok.training.losses import Objective
 from modgrok.training.program import EXAMPLES, Program
 
 
-def sum_parts(program: Program, add_block: Callable[..., Any], nothing: Any, blocks: Any) -> Any:
-    """What `add_block` adds up over all parts of the blocks: two here, or one on each device."""
+def sum_parts(program: Program, add_block: Callable[..., Any], nothing: Any, blocks: Any, used: Any) -> Any:
+    """What `add_block` adds up over all parts of the blocks: two here, or one on each device. Of each part so many
+    blocks are used, or all where `used` is None."""
 
-    def sum_part(blocks: Any) -> Any:
-        return jax.lax.scan(add_block, nothing, blocks)[0]
+    def sum_part(part: tuple[Any, Any]) -> Any:
+        blocks, used = part
+        if used is None:
+            return jax.lax.scan(add_block, nothing, blocks)[0]
+        block = lambda number: jax.tree.map(lambda rows: rows[number], blocks)  # noqa: E731
+        return jax.lax.fori_loop(0, used, lambda number, total: add_block(total, block(number))[0], nothing)
 
     if program.shared > 1:
-        flat, unflatten = ravel_pytree(sum_part(blocks))  # one sum over devices, not one for each array
+        own = (blocks, None if used is None else used[0])
+        flat, unflatten = ravel_pytree(sum_part(own))  # one sum over devices, not one for each array
         total = unflatten(jax.lax.psum(flat, EXAMPLES))
     else:
         halves = jax.tree.map(lambda part: part.reshape(2, -1, *part.shape[1:]), blocks)
-        total = jax.tree.map(lambda part: part[0] + part[1], jax.lax.map(sum_part, halves))
+        total = jax.tree.map(lambda part: part[0] + part[1], jax.lax.map(sum_part, (halves, used)))
     return jax.lax.optimization_barrier(total)  # what follows is compiled, and rounds, alike
 
 

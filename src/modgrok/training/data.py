@@ -11,7 +11,8 @@ from modgrok.training.program import Program
 
 
 class Batch(NamedTuple):
-    """Training examples in blocks of equal length; rows of weight 0 pad the last block."""
+    """Training examples in blocks of equal length; rows of weight 0 pad the last block, and blocks that are not
+    used."""
 
     inputs: Shaped[Any, "block row width"]
     labels: Int32[Any, "block row"]
@@ -19,6 +20,8 @@ class Batch(NamedTuple):
     """1/|train| for every example, 0 for padding: weighted sums are means over the training set."""
     tables: Any
     """What the kernel looks up besides, None where nothing."""
+    used: Int32[Any, "part"] | None
+    """How many blocks of each part hold examples, from its first on; None stands for all."""
 
 
 class RunData(NamedTuple):
@@ -31,9 +34,11 @@ class RunData(NamedTuple):
     """Labels of the trained examples, right answers of the others; 0 where an input does not occur."""
     trained: Bool[Any, "example"]
     tested: Bool[Any, "example"]
-    judged: Int32[Any, "row"] | None
-    """Numbers of the examples that evaluations look at: all that are tested, where training examples are judged with
-    the gradient; None stands for all."""
+    judged: Int32[Any, "block row"] | None
+    """Numbers of the examples that evaluations look at, −1 for padding: all that are tested, where training examples
+    are judged with the gradient; None stands for all."""
+    judged_blocks: Int32[Any, "part"] | None
+    """How many of their blocks each part has."""
     index: Int32[Any, "S p"]
     """The task's own coordinate: the place of every value in Z_L, −1 where it has none."""
     length: Int32[Any, ""]
@@ -45,7 +50,7 @@ class Room(NamedTuple):
     """The lengths of a batch's arrays."""
 
     rows: int
-    """Training examples, padding included."""
+    """Training examples, padding included; where blocks are counted there is room for all examples."""
     slots: int = 0
     """Examples that share a value of a variable, for kernels that look them up."""
 
@@ -64,42 +69,61 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
         tested[task.present] = ~examples.trained
     else:
         answers, trained, tested = labels, examples.trained, ~examples.trained
-    judged = None
+    judged = judged_blocks = None
     if program.judges:
-        judged = np.flatnonzero(tested) if tested.any() else np.zeros(1)
+        numbers = np.flatnonzero(tested)
+        room_for_all = program.evaluation_blocks(len(answers))
+        places, judged_blocks = deal(program, len(numbers), *room_for_all)
+        judged = np.full(room_for_all, -1, np.int32)
+        judged.reshape(-1)[places] = numbers
     coordinate = task.structure.coordinate if program.architecture.name == "two-layer" else None
     shape = (max(1, len(task.sizes)), max(task.sizes))
     index = np.zeros(shape, np.int32) if coordinate is None else np.stack(coordinate.index).astype(np.int32)
     dtype = np.int32 if examples.inputs.dtype.kind == "i" else program.dtype
     inputs = examples.inputs.astype(dtype)
     return RunData(
-        _batch(program, inputs[chosen], labels[chosen], room, kernel_for(program)),
+        _batch(program, inputs[chosen], labels[chosen], room, kernel_for(program), len(answers)),
         None if is_table else inputs,
         answers,
         trained,
         tested,
-        None if judged is None else judged.astype(np.int32),
+        judged,
+        judged_blocks,
         index,
         np.asarray(0 if coordinate is None else coordinate.length, dtype=np.int32),
         None if task.codes is None else task.codes.astype(program.dtype),
     )
 
 
-def _batch(program: Program, inputs: np.ndarray, labels: np.ndarray, room: Room, kernel: Any) -> Batch:
-    count, length = program.blocks(room.rows)
+def _batch(program: Program, inputs: np.ndarray, labels: np.ndarray, room: Room, kernel: Any, most: int) -> Batch:
+    """The training examples, of which there are at most so many."""
+    count, length = program.blocks(most if program.counted else room.rows)
+    places, used = deal(program, len(inputs), count, length) if program.counted else (np.arange(len(inputs)), None)
     total = count * length
     padded = np.zeros((total, inputs.shape[1]), inputs.dtype)
-    padded[: len(inputs)] = inputs
+    padded[places] = inputs
     answers = np.zeros(total, np.int32)
-    answers[: len(labels)] = labels
+    answers[places] = labels
     weight = np.zeros(total, program.dtype)
-    weight[: len(labels)] = 1 / max(1, len(labels))
+    weight[places] = 1 / max(1, len(labels))
     return Batch(
         padded.reshape(count, length, -1),
         answers.reshape(count, length),
         weight.reshape(count, length),
         kernel.tables(program, inputs, room),
+        used,
     )
+
+
+def deal(program: Program, rows: int, count: int, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where so many rows stand in blocks of which each part has as many, and how many blocks of each part they fill,
+    from its first on: with more room the same blocks are added up in the same order."""
+    filled, parts = -(-rows // length), program.parts
+    used = np.full(parts, filled // parts, np.int32)
+    used[: filled % parts] += 1
+    first = np.repeat(np.arange(parts) * (count // parts) - (np.cumsum(used) - used), used)
+    blocks = first + np.arange(filled)
+    return (blocks[:, None] * length + np.arange(length)).reshape(-1)[:rows], used
 
 
 def evaluated_inputs(program: Program, data: RunData) -> Any:

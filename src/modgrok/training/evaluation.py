@@ -59,17 +59,27 @@ def settle(program: Program, parameters: Parameters, data: RunData) -> Parameter
 def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str, Array]:
     """Losses and accuracies of the examples that evaluations look at."""
     objective, kernel = Objective(program.loss, program.loss_precision, program.tolerance), kernel_for(program)
-    masks = {"test": data.tested} if program.judges else {"train": data.trained, "test": data.tested}
-    inputs, answers = jnp.asarray(evaluated_inputs(program, data)), data.answers
-    chosen = [mask.astype(program.dtype) for mask in masks.values()]
-    if data.judged is not None:
-        inputs, answers, *chosen = (part[data.judged] for part in (inputs, answers, *chosen))
-    total = answers.shape[0]
-    blocks, rows = program.evaluation_blocks(total)
-    padding = (0, blocks * rows - total)
+    every, right_answers = jnp.asarray(evaluated_inputs(program, data)), data.answers
+    if data.judged is None:
+        blocks, rows = program.evaluation_blocks(len(right_answers))
+        padding = (0, blocks * rows - len(right_answers))
+        weights = {"train": data.trained.astype(program.dtype), "test": data.tested.astype(program.dtype)}
+        stacked: Any = (
+            jnp.pad(every, (padding, (0, 0))).reshape(blocks, rows, -1),
+            *(jnp.pad(x, padding).reshape(blocks, rows) for x in (right_answers, *weights.values())),
+        )
+    else:
+        stacked, weights = data.judged, {"test": (data.judged >= 0).astype(program.dtype)}
+
+    def read(block: Any) -> Any:
+        """Inputs, answers, and the weights of each sum."""
+        if data.judged is None:
+            return block
+        numbers = jnp.maximum(block, 0)
+        return every[numbers], right_answers[numbers], (block >= 0).astype(program.dtype)
 
     def add_block(sums: Any, block: Any) -> tuple[Any, None]:
-        inputs, answers, *weights = block
+        inputs, answers, *weights = read(block)
         out = kernel.outputs(program, parameters, inputs)
         losses = objective.losses(out, answers, data.codes).astype(program.dtype)
         # An answer is one of the task's: logits of a vocabulary beyond count in the loss alone, as in `score`.
@@ -77,15 +87,13 @@ def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str
         now = [(values * weight).sum() for values in (losses, right) for weight in weights]
         return tuple(a + b for a, b in zip(sums, now, strict=True)), None
 
-    stacked = (
-        jnp.pad(inputs, (padding, (0, 0))).reshape(blocks, rows, -1),
-        *(jnp.pad(x, padding).reshape(blocks, rows) for x in (answers, *chosen)),
-    )
+    used = data.judged_blocks
     if program.shared > 1:
-        share = blocks // program.shared
-        first = jax.lax.axis_index(EXAMPLES) * share
-        stacked = jax.tree.map(lambda part: jax.lax.dynamic_slice_in_dim(part, first, share), stacked)
-    sums = sum_parts(program, add_block, (jnp.zeros((), program.dtype),) * 2 * len(chosen), stacked)
-    counts = [weight.sum() for weight in chosen]
-    names = [f"{name}_{kind}" for kind in ("loss", "accuracy") for name in masks]
+        device = jax.lax.axis_index(EXAMPLES)
+        stacked, used = jax.tree.map(
+            lambda part: part.reshape(program.shared, -1, *part.shape[1:])[device], (stacked, used)
+        )
+    sums = sum_parts(program, add_block, (jnp.zeros((), program.dtype),) * 2 * len(weights), stacked, used)
+    counts = [weight.sum() for weight in weights.values()]
+    names = [f"{name}_{kind}" for kind in ("loss", "accuracy") for name in weights]
     return {name: total / count for name, total, count in zip(names, sums, counts * 2, strict=True)}

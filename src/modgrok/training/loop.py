@@ -41,9 +41,12 @@ class State(NamedTuple):
     """The step at which the loss or the gradient was not finite, or −1."""
 
 
-def start(program: Program, weights: Parameters, rates: Rates, batch: Batch) -> State:
-    """The state before the first step."""
-    fixed = program.batch_size is not None and program.rule is None
+def start(program: Program, weights: Parameters, rates: Rates, batch: Batch | None) -> State:
+    """The state before the first step; the examples matter where minibatches put them in an order."""
+    order = None
+    if program.batch_size is not None and program.rule is None:
+        assert batch is not None
+        order = jnp.arange(batch.labels.size, dtype=jnp.int32)
     beginning = Start(
         weights if "decay_to_start" in program.features else None,
         norm(weights) if "hold_norm" in program.features else None,
@@ -54,13 +57,13 @@ def start(program: Program, weights: Parameters, rates: Rates, batch: Batch) -> 
         unknown if program.whole else None,
         named_tensors(transformation(program, rates).init(weights)),
         beginning,
-        jnp.arange(batch.labels.size, dtype=jnp.int32) if fixed else None,
+        order,
         jnp.zeros((), bool),
         jnp.full((), NEVER, jnp.int32),
     )
 
 
-def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates, batch: Batch) -> State:
+def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates, batch: Batch | None) -> State:
     """The state before the first step, with fresh weights that depend on the seed alone."""
     key = jax.random.fold_in(jax.random.key(seed), 0)
     weights = program.architecture.init(key, program.signature, init_scale, program.dtype)
@@ -166,7 +169,7 @@ def _fresh(program: Program, key: Any, step: Any) -> Batch:
     sizes = jnp.asarray(program.signature.sizes, jnp.int32)[None, :]
     inputs = jax.random.randint(_stream(key, step, 2), (program.batch_size, sizes.shape[1]), 0, sizes, jnp.int32)
     weight = jnp.full((1, program.batch_size), 1 / program.batch_size, program.dtype)
-    return Batch(inputs[None], program.rule(inputs).astype(jnp.int32)[None], weight, None)
+    return Batch(inputs[None], program.rule(inputs).astype(jnp.int32)[None], weight, None, None)
 
 
 def _minibatch(size: int, order: Any, batch: Batch, key: Any, step: Any) -> tuple[Array, Batch]:
@@ -187,5 +190,6 @@ def _minibatch(size: int, order: Any, batch: Batch, key: Any, step: Any) -> tupl
         batch.inputs[0, row][None],
         batch.labels[0, row][None],
         (present / present.sum())[None],
+        None,
         None,
     )

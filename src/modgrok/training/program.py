@@ -91,24 +91,42 @@ class Program:
         """In how many parts sums over examples are made: each device its own, or one device two."""
         return max(2, self.shared)
 
+    @property
+    def counted(self) -> bool:
+        """Whether it is data how many blocks a training set fills, so that sets of all lengths share a compilation."""
+        whole = self.batch_size is None and self.rule is None and not self.batch_norm
+        return self.platform == "cpu" and self.architecture.block_rows is not None and whole
+
     def blocks(self, examples: int) -> tuple[int, int]:
         """How many blocks of how many rows hold that many examples: one, or as many in each part."""
-        if self.batch_norm or self.batch_size is not None:
-            return 1, examples
+        if self.counted:
+            assert self.architecture.block_rows is not None
+            length = min(self.architecture.block_rows, self._most_rows)
+            return self.blocks_of(length, examples), length
+        if self.divisible(examples):
+            count = self.blocks_of(self._most_rows, examples)
+            return count, -(-examples // count)
+        return 1, examples
+
+    def divisible(self, examples: int) -> bool:
+        """Whether a step over so many examples is more than one block's work, which devices may share."""
+        return not self.batch_norm and self.batch_size is None and examples > self._most_rows
+
+    @property
+    def _most_rows(self) -> int:
         floats = CACHE_FLOATS if self.platform == "cpu" else DEVICE_FLOATS
-        length = max(self.architecture.least_rows, floats // self.cost.activations)
-        count = 1 if examples <= length else self.blocks_of(length, examples)
-        return count, -(-examples // count)
+        return max(self.architecture.least_rows, floats // self.cost.activations)
 
     def blocks_of(self, rows: int, examples: int) -> int:
         """The fewest blocks of so many rows that hold the examples, as many in each part."""
         return self.parts * -(-examples // (self.parts * rows))
 
     def evaluation_blocks(self, examples: int) -> tuple[int, int]:
-        """The same for evaluations, which keep less. At least two blocks in each part: a loop of one is compiled, and
-        rounds, as none."""
-        floats, least = (CACHE_FLOATS, 2) if self.platform == "cpu" else (EVALUATED_FLOATS, 1)
-        rows = min(-(-examples // (least * self.parts)), max(512, floats // self.cost.activations))
+        """The same for evaluations, which keep less. On a CPU short ones, since not all of them are filled."""
+        if self.platform == "cpu":
+            rows = min(-(-examples // (4 * self.parts)), max(256, CACHE_FLOATS // self.cost.activations))
+        else:
+            rows = min(-(-examples // self.parts), max(512, EVALUATED_FLOATS // self.cost.activations))
         return self.blocks_of(rows, examples), rows
 
     def run_bytes(self, rows: int, extra: int, evaluated: int) -> int:
@@ -118,7 +136,7 @@ class Program:
         block = max((5 if blocks == 1 else 4) * block, 3 * self.evaluation_blocks(max(1, evaluated))[1])
         kept = block * (self.cost.activations + self.signature.outputs)
         copies = 8 + self.window
-        return np.dtype(self.dtype).itemsize * (copies * self.cost.parameters + kept + extra + 4 * evaluated)
+        return np.dtype(self.dtype).itemsize * (copies * self.cost.parameters + kept + extra + 8 * evaluated)
 
     def step_flops(self, rows: int) -> float:
         """Operations of one step: forward, twice as many back, and the update of the weights."""

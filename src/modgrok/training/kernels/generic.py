@@ -56,11 +56,11 @@ class Generic:
 
         count, rows = batch.labels.shape
         blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, count, rows))
-        if count == 1 and program.shared == 1:
+        if count == 1 and program.shared == 1 and batch.used is None:
             return of_block(jax.tree.map(lambda part: part[0], blocks))
         nobody = jnp.zeros((), program.dtype)
         nothing = (jnp.zeros((), program.loss_precision), jax.tree.map(jnp.zeros_like, parameters), nobody)
-        return sum_parts(program, add_block, nothing, blocks)
+        return sum_parts(program, add_block, nothing, blocks, batch.used)
 
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
         return program.architecture.apply(parameters, inputs, program.signature)

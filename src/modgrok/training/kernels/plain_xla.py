@@ -95,10 +95,10 @@ class TwoLayerKernel:
         nothing = (*none, jnp.zeros_like(columns), jnp.zeros_like(readout))
         count, length = batch.labels.shape
         blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, count, length))
-        if count == 1 and program.shared == 1:
+        if count == 1 and program.shared == 1 and batch.used is None:
             (loss, right, of_columns, of_readout), _ = add_block(nothing, tuple(part[0] for part in blocks))
         else:
-            loss, right, of_columns, of_readout = sum_parts(program, add_block, nothing, blocks)
+            loss, right, of_columns, of_readout = sum_parts(program, add_block, nothing, blocks, batch.used)
         gradient = {
             "columns": of_columns[:, :, : network.width] * factors.hidden,
             "readout": of_readout[:outputs, : network.width] * factors.output,
