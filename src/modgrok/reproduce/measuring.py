@@ -1,4 +1,4 @@
-"""From trained runs to the numbers and figures of studies, in processes of their own where there are cores to spare."""
+"""From trained runs to the numbers and figures of studies, beside the training where there are several cores."""
 
 import multiprocessing
 import os
@@ -22,8 +22,8 @@ Say = Callable[[str], None]
 
 
 class Measuring:
-    """Computes and writes the numbers of studies and draws them: one after another in the end, or each in a process of
-    its own as soon as it can be where there are cores to spare."""
+    """Computes and writes the numbers of studies and draws them: one after another in the end, or in other processes as
+    soon as it can be where there are several cores."""
 
     def __init__(self, paper: Paper, profile: Profile, out: Path, say: Say, drawn: bool) -> None:
         self.paper, self.profile, self.out, self.say, self.drawn = paper, profile, out, say, drawn
@@ -32,8 +32,9 @@ class Measuring:
         self.started: list[tuple[Study, Future[float]]] = []
 
     def __enter__(self) -> "Measuring":
-        if (spare := (os.cpu_count() or 1) // BLAS_THREADS) > 1:
-            self.pool = ProcessPoolExecutor(spare, multiprocessing.get_context("spawn"), _prepare_process)
+        if (cores := os.cpu_count() or 1) > 1:
+            processes = max(1, cores // BLAS_THREADS)
+            self.pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare_process)
         return self
 
     def start(self, studies: Sequence[Study]) -> None:
@@ -60,7 +61,7 @@ class Measuring:
 
 
 BLAS_THREADS = 4
-"""Threads of one process that measures."""
+"""The most threads of one process that measures."""
 
 
 def _prepare_process() -> None:
@@ -71,7 +72,8 @@ def _prepare_process() -> None:
 @contextmanager
 def _environment_of_processes() -> Iterator[None]:
     """Processes started inside leave the GPU alone and use few threads each."""
-    told = {"JAX_PLATFORMS": "cpu"} | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(BLAS_THREADS))
+    threads = str(min(BLAS_THREADS, os.cpu_count() or 1))
+    told = {"JAX_PLATFORMS": "cpu"} | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), threads)
     before = {name: os.environ.get(name) for name in told}
     os.environ.update(told)
     try:
