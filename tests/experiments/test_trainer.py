@@ -62,6 +62,21 @@ def test_a_batch_compiles_once(lab, store):
     assert (randomly.begin._cache_size(), advance._cache_size()) == (1, 1)
 
 
+@pytest.mark.parametrize("more", [{}, {"dropout": 0.3}, {"optimizer": "adam", "loss": "cross_entropy"}], ids=str)
+def test_training_sets_of_all_lengths_train_together_with_the_bits_they_have_alone(lab, tmp_path, more):
+    """Of one block and of many; the length is no part of what is compiled."""
+    experiments = [lab.small(modulus=23, width=29, fraction=fraction, **more) for fraction in (0.1, 0.5, 0.77, 0.95)]
+    listener = lab.Listener()
+    together = train_stored(experiments, Store(tmp_path / "together"), listener)
+    assert [len(batch.members) for batch in listener.batches] == [4]
+    program = program_of(experiments[0].resolve(), experiments[0].load_task(), "cpu")
+    advance, compilations = compiled(program, tuple(jax.local_devices()[:1]))[2], []
+    for experiment, run in zip(experiments, together, strict=True):
+        lab.assert_same(run, *train_stored([experiment], Store(tmp_path / "alone")))
+        compilations.append(advance._cache_size())
+    assert len(set(compilations)) == 1
+
+
 def test_the_same_experiment_twice_in_one_call_is_trained_once(lab, store):
     listener = lab.Listener()
     one, other = train_stored([lab.small(seed=5), lab.small("n+m", seed=5)], store, listener)

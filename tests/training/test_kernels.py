@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from modgrok.networks import Noise, grid
 from modgrok.training import program as program_module
+from modgrok.training.data import deal
 from modgrok.training.kernels import generic, kernel_for
 from modgrok.training.kernels.plain_xla import _padded_width
 
@@ -166,3 +167,22 @@ def test_dropout_does_not_depend_on_blocks(plain, monkeypatch):
     parts = fast(plain, program, weights, data.batch, None, noise)
     for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(parts), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-16)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.integers(0, 900), more=st.integers(0, 900), length=st.integers(1, 200), shared=st.integers(1, 4))
+def test_dealt_rows_fill_the_first_blocks_of_every_part(plain, rows, more, length, shared):
+    """Each part has as many as the others, or one more; with more room the same rows meet in the same blocks."""
+    program = plain.program_with(shared=shared)
+    parts = program.parts
+    blocks = []
+    for room in (rows, rows + more):
+        count = max(parts, program.blocks_of(length, room))
+        places, used = deal(program, rows, count, length)
+        part, slot = np.divmod(places // length, count // parts)
+        assert len(np.unique(places)) == rows
+        assert used.sum() == -(-rows // length)
+        assert used.max() - used.min() <= 1
+        assert (slot < used[part]).all()
+        blocks.append((part, slot, places % length))
+    np.testing.assert_array_equal(*blocks)
