@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -67,6 +68,14 @@ BLAS_THREADS = 4
 def _prepare_process() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The terminal's Ctrl-C is for the process that started this one.
     os.nice(5)  # Training, which all wait for, comes first.
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A process that is killed does not tell those that work for it."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

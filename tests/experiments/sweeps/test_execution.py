@@ -150,13 +150,17 @@ def test_figures(trained: tuple[Store, Results], tmp_path: Path, kind: Any) -> N
         plot.save(plot.sweep(summary), tmp_path / "figure.txt")
 
 
-def test_batches_have_training_sets_of_one_length_on_a_cpu(tmp_path: Path) -> None:
+def test_training_sets_of_all_lengths_share_batches_on_a_cpu(tmp_path: Path) -> None:
     store = Store(tmp_path)
     experiments = Results(SWEEP.experiments, store).pending
     found = plan_experiments(experiments, store, "cpu", lambda *_: 3)
-    assert [len(batch.experiments) for batch in found] == [2, 2] * 3
-    assert all(len({e.fraction for e in batch.experiments}) == 1 for batch in found)
-    assert [batch.experiments[0].fraction for batch in found] == [0.8, 0.8, 0.6, 0.6, 0.4, 0.4]
+    assert [len(batch.experiments) for batch in found] == [3] * 4
+    assert [sorted({e.fraction for e in batch.experiments}) for batch in found] == [
+        [0.8],
+        [0.6, 0.8],
+        [0.4, 0.6],
+        [0.4],
+    ]
     together = plan_experiments(experiments, store, "gpu", lambda *_: 100)
     assert [len(batch.experiments) for batch in together] == [12]
     other = Experiment("n + m", 13, width=16).resolve()
