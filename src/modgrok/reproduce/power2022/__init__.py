@@ -35,7 +35,7 @@ PAPER = Paper(
     claims=claims_of(claims),
     profiles=(QUICK, FULL, TINY),
     cost={
-        "quick": "3 min on two idle CPU cores",
+        "quick": "4 min on two idle CPU cores",
         "full": "about 35 min on an H200 (13, 5, 12 and 6, in four calls)",
     },
 )
