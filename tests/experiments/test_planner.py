@@ -61,6 +61,9 @@ def test_training_sets_of_all_lengths_share_a_batch_on_a_cpu_and_are_spread_over
     (batch,) = plan_on([planned(fraction=fraction) for fraction in fractions], [Device()])
     rows = [member.rows for member in batch.members]
     assert batch.room.rows == max(rows)
+    assert batch.step_flops == sum(batch.program.step_flops(length) for length in rows)
+    pairs = plan(batch.members, "cpu", lambda *_: 2)
+    assert [pair.room.rows for pair in pairs] == sorted(rows)[::-2]
     halves = (sum(rows[:4]), sum(rows[4:]))
     assert abs(halves[0] - halves[1]) < 0.1 * sum(rows)
     unequal = [planned(fraction=fraction, batch_norm=True) for fraction in fractions]

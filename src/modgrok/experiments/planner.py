@@ -86,6 +86,12 @@ class Batch:
     def evaluated(self) -> int:
         return self.members[0].evaluated
 
+    @property
+    def step_flops(self) -> float:
+        """Operations of one step of all its runs, padded ones included."""
+        rows = [self.program.batch_size or (m.rows if self.program.counted else self.room.rows) for m in self.members]
+        return sum(self.program.step_flops(length) for length in rows)
+
     def halves(self) -> tuple["Batch", "Batch"]:
         middle = len(self.members) // 2
         parts = (self.members[:middle], self.members[middle:])
@@ -135,7 +141,10 @@ def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:
         count = -(-len(near) // size)
         size = -(-len(near) // count)  # equal batches, so that one compilation serves them all
         cuts = [near[start : start + size] for start in range(0, len(near), size)]
-        batches += [Batch(program, tuple(_spread(cut) if program.counted else cut), room) for cut in cuts]
+        if program.counted:
+            batches += [Batch(program, tuple(_spread(cut)), Room(cut[0].rows)) for cut in cuts]
+        else:
+            batches += [Batch(program, tuple(cut), room) for cut in cuts]
         group = group[len(near) :]
     return batches
 

@@ -36,12 +36,12 @@ def measure_speed(batch: Batch, store: Store) -> Speed:
     compilation, count = seconds(1), 1
     while (spent := seconds(count)) < MEASURED_SECONDS and count < 4096:
         count *= 4
-    runs, flops = len(batch.members), batch.program.step_flops(batch.program.batch_size or batch.room.rows)
+    runs = len(batch.members)
     return Speed(
         f"{len(training.devices)} × {devices[0].device_kind}",
         runs * count / spent,
         -(-runs // len(training.devices)) * run_bytes(batch.program, batch.room, batch.evaluated),
-        runs * count * flops / spent,
+        count * batch.step_flops / spent,
         compilation,
     )
 
