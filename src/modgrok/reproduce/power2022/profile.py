@@ -76,6 +76,7 @@ class Profile:
     tuned_rates: tuple[float, ...]
     tuned_decays: tuple[float, ...]
     """Learning rates and weight decays among which every variant is given its best."""
+    center_rates: tuple[float, ...]
     center_decays: tuple[float, ...]
     """Likewise, where decay to zero and to the start are compared."""
     wrong: tuple[float, ...]
@@ -163,7 +164,7 @@ class Profile:
         """The operation that is studied under every variant, with every rate and decay and seed, until it is grokked.
         Variants that are nothing but another rate or decay are among these."""
         return {
-            name: self._searched(name, self.tuned_decays, self.steps)
+            name: self._searched(name, self.tuned_rates, self.tuned_decays, self.steps)
             for name in self.variants
             if VARIANTS[name].keys() - {"lr", "weight_decay"} or VARIANTS[name] is PLAIN
         }
@@ -171,17 +172,21 @@ class Profile:
     def center_runs(self) -> dict[str, list[list[Experiment]]]:
         """Likewise, and for longer, decay to zero and to the start."""
         return {
-            name: self._searched(name, self.center_decays, self.long_steps) for name in CENTERS if name in self.variants
+            name: self._searched(name, self.center_rates, self.center_decays, self.long_steps)
+            for name in CENTERS
+            if name in self.variants
         }
 
-    def _searched(self, variant: str, decays: tuple[float, ...], steps: int) -> list[list[Experiment]]:
+    def _searched(
+        self, variant: str, rates: tuple[float, ...], decays: tuple[float, ...], steps: int
+    ) -> list[list[Experiment]]:
         settings = VARIANTS[variant] | {"steps": steps, "until": 0}
         return [
             [
                 self.train(self.studied, self.tuned_fraction, seed, **settings | {"lr": lr, "weight_decay": decay})
                 for seed in range(self.seeds)
             ]
-            for lr in self.tuned_rates
+            for lr in rates
             for decay in decays
         ]
 
@@ -251,6 +256,7 @@ TINY = Profile(
     tuned_fraction=0.5,
     tuned_rates=(1e-3,),
     tuned_decays=(0.0, 1.0),
+    center_rates=(1e-3,),
     center_decays=(0.0, 1.0),
     wrong=(0.0, 0.2),
     wrong_fraction=0.5,
@@ -284,6 +290,7 @@ QUICK = dataclasses.replace(
     tuned_fraction=0.7,
     tuned_rates=(1e-3, 3e-3),
     tuned_decays=(0.0, 1.0, 2.0),
+    center_rates=(1e-3, 3e-3),
     center_decays=(0.0, 1.0, 2.0),
     wrong=(0.0, 0.14, 0.42),
     wrong_fraction=0.7,
@@ -320,6 +327,7 @@ FULL = dataclasses.replace(
     tuned_fraction=0.5,
     tuned_rates=(1e-3, 3e-3, 1e-2),
     tuned_decays=(0.0, 0.3, 1.0, 3.0),
+    center_rates=(3e-4, 1e-3, 3e-3, 1e-2),
     center_decays=(0.0, 0.3, 1.0, 3.0, 10.0),
     wrong=tuple(count / 10_080 for count in (0, 10, 100, 1_000, 2_000, 3_000)),
     wrong_fraction=0.7,
