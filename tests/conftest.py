@@ -25,7 +25,7 @@ from hypothesis import settings
 from jaxtyping import install_import_hook
 
 source = Path(__file__).parents[1] / "src"
-shaped = [path.relative_to(source) for path in source.rglob("*.py") if "from jaxtyping" in path.read_text()]
+shaped = [path.relative_to(source) for path in source.rglob("*.py") if "from modgrok.shapes import" in path.read_text()]
 install_import_hook([".".join(path.with_suffix("").parts) for path in shaped], "beartype.beartype")
 
 settings.register_profile("modgrok", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.palette import EMPTY, TEST, TRAIN
+from modgrok.shapes import Float, Int
 from modgrok.text import NONE
 
 SIDE = 96

@@ -17,7 +17,6 @@ the one-hot table; with some of them it is the best approximation that has only 
 import math
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.closed_form.frequencies import (
     Branches,
@@ -29,6 +28,7 @@ from modgrok.closed_form.frequencies import (
     placed,
 )
 from modgrok.closed_form.matrices import Layers, answer_at_zero, by_zeros, join, neurons_for_zeros
+from modgrok.shapes import Float, Int
 from modgrok.tasks.structure.verdict import Coordinate
 
 MOST_VARIABLES = 8

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Inexact, Int
 
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Bool, Float, Inexact, Int
 from modgrok.tasks.structure.verdict import Coordinate
 
 Branches = Literal["all", "one"]

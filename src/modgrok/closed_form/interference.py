@@ -12,7 +12,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.closed_form.frequencies import (
     Branches,
@@ -25,6 +24,7 @@ from modgrok.closed_form.frequencies import (
 )
 from modgrok.closed_form.random_phases import other_neurons
 from modgrok.networks.activation import activation as function_of
+from modgrok.shapes import Float, Int
 from modgrok.tasks.structure.verdict import Coordinate
 
 WIDEST = 1 << 40

@@ -9,11 +9,11 @@ its place, z is always 0 and one constant neuron, $h = 1$, is enough.
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Inexact
 
 from modgrok.closed_form.frequencies import placed
 from modgrok.networks import Network, two_layer
 from modgrok.networks.two_layer import scales
+from modgrok.shapes import Float, Inexact
 from modgrok.tasks.structure.verdict import Coordinate
 
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.closed_form.matrices import Layers
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Float
 from modgrok.tasks.task import Task
 
 LARGEST_MODULUS = 13

@@ -14,10 +14,10 @@ the width grows.
 import math
 
 import numpy as np
-from jaxtyping import Int
 
 from modgrok.closed_form.frequencies import Branches, coefficients, group_angles, input_angles, onto_answers, placed
 from modgrok.closed_form.matrices import Layers, answer_at_zero, by_zeros, has_zeros, join, neurons_for_zeros
+from modgrok.shapes import Int
 from modgrok.tasks.structure.verdict import Coordinate
 
 

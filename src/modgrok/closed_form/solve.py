@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 import numpy as np
-from jaxtyping import Int
 
 from modgrok.closed_form.exact import MOST_VARIABLES, exact_layers, exact_width
 from modgrok.closed_form.frequencies import Branches, chosen_frequencies
@@ -16,6 +15,7 @@ from modgrok.closed_form.random_phases import other_neurons, wave_layers
 from modgrok.errors import ModgrokError
 from modgrok.networks import Network
 from modgrok.networks.activation import activation as check_activation
+from modgrok.shapes import Int
 from modgrok.tasks.structure.verdict import Coordinate, Structure
 from modgrok.tasks.task import Task
 

@@ -1,10 +1,10 @@
 """Accuracy against the logarithm of the step, drawn in characters: the test set as an area, the training set a line."""
 
 import numpy as np
-from jaxtyping import Float, Integer
 from rich.text import Text
 
 from modgrok.palette import TEST, TRAIN
+from modgrok.shapes import Float, Integer
 from modgrok.text import count
 
 HEIGHT = 12

@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 import numpy as np
 import tyro
-from jaxtyping import Bool, Int
 from rich.table import Table
 from rich.text import Text
 
 from modgrok.closed_form import available, default_width, exact_width
 from modgrok.closed_form.frequencies import independent_frequencies
 from modgrok.commands.arguments import out, parse, print_json
+from modgrok.shapes import Bool, Int
 from modgrok.tasks import HOLE, Task, reads_modulus, task, usual_modulus
 from modgrok.tasks.polynomial import spell
 from modgrok.tasks.task import variable_names

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import tyro
-from jaxtyping import Float
 from rich.markup import escape
 from rich.table import Table
 
@@ -15,6 +14,7 @@ from modgrok.closed_form import Attempt, available, least_width, solve
 from modgrok.commands.arguments import err, out, parse, print_json, require_suffix
 from modgrok.measures import average_ipr, frequency_power
 from modgrok.networks import Network, save_network, score_table
+from modgrok.shapes import Float
 from modgrok.tasks import Task, usual_modulus
 from modgrok.tasks import task as find_task
 from modgrok.text import number, percent

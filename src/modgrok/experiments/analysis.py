@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.measures import (
@@ -25,6 +24,7 @@ from modgrok.measures import (
     top_frequencies,
 )
 from modgrok.networks import Network, Score, as_numpy, score_table
+from modgrok.shapes import Float, Integer
 from modgrok.tasks import Coordinate, Task
 
 STRONGEST = 8

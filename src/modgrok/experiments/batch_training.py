@@ -4,6 +4,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from modgrok.experiments.programs import rates_of
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
-from modgrok.experiments.writing import Ending, side_by_side
+from modgrok.experiments.writing import Writing, side_by_side
 from modgrok.networks import Network
 from modgrok.training.batch import (
     SHARING,
@@ -67,6 +68,8 @@ class Member:
         self.planned, self.id = planned, planned.id
         self.run: Run = store.run(planned.id)
         self.progress = Progress(planned.experiment)
+        self.snapshots: dict[int, Future[None]] = {}
+        """Those that were begun to be written, by their steps."""
 
 
 class BatchTraining:
@@ -96,7 +99,7 @@ class BatchTraining:
         evaluated, kept = (set(steps.tolist()) for steps in self.batch.schedule)
         targets = sorted(step for step in evaluated if step > self.step or (step == 0 and self.step == 0))
         try:
-            with Ending(self.observer.ended) as self.ending:
+            with Writing() as self.writing:
                 self._train(targets, kept)
         except KeyboardInterrupt:
             # It may have come between any two instructions, so what is in memory is not to be trusted.
@@ -275,7 +278,6 @@ class BatchTraining:
             self._flush()
         if ended:
             self._end(ended)
-        self.ending.tell_of_written()
 
     def _end(self, ended: list[tuple[int, str]]) -> None:
         """Has the results of runs that have ended written, and trains them no further."""
@@ -286,14 +288,17 @@ class BatchTraining:
 
         def write(i: int, member: Member, status: str) -> Result:
             member.run.append(member.progress.unwritten())
-            if keep or len(member.run.snapshots):
+            for snapshot in member.snapshots.values():
+                snapshot.result()
+            if step not in member.snapshots and (keep or member.run.snapshots):
                 member.run.keep(step, networks[i])
             result = member.progress.result(member.run.id, status, seconds)
             member.run.finish(result, networks[i], states.get(i))
             return result
 
         for i, status in ended:
-            self.ending.write(self.members[i].run, partial(write, i, self.members[i], status))
+            member = self.members[i]
+            self.writing.begin(partial(write, i, member, status), partial(self.observer.ended, member.run))
         self.active = [i for i in self.active if i not in gone]
         if not self.active:
             return
@@ -346,9 +351,13 @@ class BatchTraining:
         return [Network(program.architecture, program.signature, one) for one in parameters]
 
     def _keep_snapshots(self) -> None:
+        """Has them written while training goes on."""
         for member, network in zip(self.active_members, self._networks(self.active), strict=True):
-            member.run.keep(self.step, network)
-            self.observer.kept(member.run, self.step, network)
+
+            def tell(_: None, run: Run = member.run, step: int = self.step, network: Network = network) -> None:
+                self.observer.kept(run, step, network)
+
+            member.snapshots[self.step] = self.writing.begin(partial(member.run.keep, self.step, network), tell)
 
     def _flush(self) -> None:
         began = time.monotonic()
@@ -358,7 +367,8 @@ class BatchTraining:
         self.flush_cost = self.last_flush - began
 
     def _maybe_stop(self) -> None:
-        """Stores the state if that is due, or if training is to stop here."""
+        """Stores the state if that is due, or if training is to stop here; tells of what has been written."""
+        self.writing.tell_of_written()
         if self.observer.stop_requested():
             step = self._checkpoint()
             raise Interrupted(
@@ -368,9 +378,10 @@ class BatchTraining:
             self._checkpoint()
 
     def _checkpoint(self) -> int:
-        """Curves first, then the state: a checkpoint never stands beyond its curves. Runs that look back to their last
-        evaluation are stored as they were there. Returns the step."""
+        """Snapshots and curves first, then the state: a checkpoint never stands beyond them. Runs that look back to
+        their last evaluation are stored as they were there. Returns the step."""
         began = time.monotonic()
+        self.writing.wait()
         self._flush()
         step, state = self.evaluated or (self.step, self.state)
         states = unstack(state, self.active, len(self.members))

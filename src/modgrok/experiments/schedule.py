@@ -1,7 +1,8 @@
 """At which steps a run is evaluated and kept: dense early, when everything happens fast, then ever sparser."""
 
 import numpy as np
-from jaxtyping import Int
+
+from modgrok.shapes import Int
 
 
 def evaluation_steps(steps: int, evaluations: int) -> Int[np.ndarray, "evaluation"]:

@@ -4,10 +4,10 @@ differ most."""
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.measures.spectrum import frequency_power
 from modgrok.networks import Network
+from modgrok.shapes import Float
 from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
 

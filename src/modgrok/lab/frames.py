@@ -10,13 +10,13 @@ import struct
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
 
 from modgrok.lab import embedding, limits
 from modgrok.lab.panels import has_table
 from modgrok.measures import circular_mean, circular_spread, ipr, neuron_waves, power_spectrum, readout_spectrum
 from modgrok.networks import Network, as_numpy
 from modgrok.networks.scoring import output_blocks
+from modgrok.shapes import Bool, Float, Int
 from modgrok.tasks import Task
 from modgrok.tasks.structure.verdict import Coordinate
 from modgrok.tasks.task import HOLE

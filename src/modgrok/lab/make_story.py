@@ -11,7 +11,6 @@ import tempfile
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.experiments import Experiment, Observer, Run, Store
 from modgrok.experiments.trainer import train_stored
@@ -20,6 +19,7 @@ from modgrok.lab.frames import pack
 from modgrok.measures import circular_spread, neuron_waves, waves_only
 from modgrok.networks import Network, as_numpy, predictions
 from modgrok.networks.scoring import output_blocks
+from modgrok.shapes import Float, Int
 
 RUN = Experiment("n + m", 59, 128, fraction=0.25, optimizer="adamw", lr=0.1, steps=5000, evaluations=150, snapshots=150)
 OTHERS = (

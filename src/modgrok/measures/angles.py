@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+
+from modgrok.shapes import Float
 
 
 class CircularSpread(NamedTuple):

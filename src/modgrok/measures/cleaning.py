@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.angles import wrap
 from modgrok.measures.triples import Triples, fit_own_waves, fit_triples, with_blocks
 from modgrok.networks import Network, as_numpy, score_table
+from modgrok.shapes import Bool, Integer
 from modgrok.tasks.structure.verdict import Coordinate
 
 WAVES, OWN_WAVES, SNAPPED = "waves only", "waves, each block its own", "waves only, phases snapped"

@@ -13,11 +13,11 @@ rate λ shrinks it as $e^{-2\lambda t}$.
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Inexact
 
 from modgrok.errors import ModgrokError
 from modgrok.networks import Network
 from modgrok.networks.activation import degree
+from modgrok.shapes import Float, Inexact
 
 
 def conserved(network: Network) -> Float[Any, "N"]:

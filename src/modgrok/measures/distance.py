@@ -7,12 +7,12 @@ non-negative amplitudes of its own that is closest to it in the sum of squared d
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.angles import wrap
 from modgrok.measures.triples import Triples, fit_triples, with_blocks
 from modgrok.networks import Network, as_numpy, score_table
+from modgrok.shapes import Float, Integer
 from modgrok.tasks.structure.verdict import Coordinate
 
 ITERATIONS = 60

@@ -23,11 +23,11 @@ the sum of the rates of all three. Derivation: docs/theory.md.
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Complex, Float, Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.spectrum import raw_coordinate
 from modgrok.networks import Network, as_numpy
+from modgrok.shapes import Complex, Float, Integer
 from modgrok.tasks.structure.verdict import Coordinate
 
 

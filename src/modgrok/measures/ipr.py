@@ -2,10 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from jaxtyping import Float, Inexact, Integer
-
 from modgrok.arrays import namespace
 from modgrok.measures.spectrum import DEAD, power_spectrum
+from modgrok.shapes import Float, Inexact, Integer
 from modgrok.tasks.structure.verdict import Coordinate
 
 

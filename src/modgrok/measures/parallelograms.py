@@ -6,9 +6,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
 
 from modgrok.arrays import namespace
+from modgrok.shapes import Bool, Float, Int
 
 CLOSE = 0.01
 """Below this mean square over dimensions of a standardized embedding, a parallelogram counts as realized."""

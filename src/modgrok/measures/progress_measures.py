@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.triples import NEGLIGIBLE
+from modgrok.shapes import Bool, Float, Integer
 
 Logits = Float[np.ndarray, "p p c"]
 LARGE = 0.25

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+
+from modgrok.shapes import Float
 
 ITERATIONS = 20
 """Products with the Hessian; two or three digits of the largest eigenvalue need no more."""

@@ -7,9 +7,9 @@ in $n$ itself. The transform therefore runs along a coordinate: the group Z_L an
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Inexact, Integer
 
 from modgrok.arrays import namespace
+from modgrok.shapes import Float, Inexact, Integer
 from modgrok.tasks.structure.verdict import Coordinate
 
 DEAD = 1e-6

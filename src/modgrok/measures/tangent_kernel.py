@@ -11,12 +11,12 @@ In the kernel regime it stays what it is at initialization; where features are l
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.networks import Network, as_numpy
 from modgrok.networks.activation import activation
 from modgrok.networks.two_layer import hidden
+from modgrok.shapes import Float, Integer
 
 RIDGE = 1e-6
 """Added to a kernel's diagonal, in units of its mean: far below what decides an answer."""

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Integer
+
+from modgrok.shapes import Float, Integer
 
 THRESHOLD = 0.99
 """Accuracy that counts as having learnt."""

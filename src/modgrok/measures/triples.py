@@ -8,10 +8,10 @@ value has no place. The readout of answer q sums the wave over all r with readou
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
 
 from modgrok.measures.spectrum import DEAD, power_spectrum, raw_coordinate
 from modgrok.networks import Network, as_numpy
+from modgrok.shapes import Bool, Float, Integer
 from modgrok.tasks.structure.verdict import Coordinate
 
 NEGLIGIBLE = 1e-24

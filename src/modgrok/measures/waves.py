@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Integer
 
 from modgrok.measures.angles import circular_spread, wrap
 from modgrok.measures.triples import NEGLIGIBLE, dead_neurons, fit_triples
 from modgrok.networks import Network
+from modgrok.shapes import Float, Integer
 from modgrok.tasks.structure.verdict import Coordinate
 
 PURE = 0.9

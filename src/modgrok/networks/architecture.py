@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from jaxtyping import Float, Inexact, Shaped
-
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Float, Inexact, Shaped
 from modgrok.tasks import Signature
 
 Parameters = dict[str, Any]

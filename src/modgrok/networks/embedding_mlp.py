@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar, Literal
 
-from jaxtyping import Float
-
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.layers import Perceptron, dense, rows_of
+from modgrok.shapes import Float
 from modgrok.tasks import Signature
 
 

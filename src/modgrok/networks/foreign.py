@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation as find_activation
@@ -14,6 +13,7 @@ from modgrok.networks.storage import load_network
 from modgrok.networks.tensors import read_tensors
 from modgrok.networks.two_layer import PARAMETRIZATIONS, two_layer
 from modgrok.networks.weight_files import as_array, read_arrays
+from modgrok.shapes import Float
 
 SAMPLE = 2_000
 """Inputs on which the scale of a network's outputs is looked at."""

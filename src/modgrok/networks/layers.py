@@ -3,11 +3,10 @@ every device."""
 
 from typing import Any
 
-from jaxtyping import Float, Inexact, Integer
-
 from modgrok.arrays import namespace
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Cost, Noise, Parameters
+from modgrok.shapes import Float, Inexact, Integer
 from modgrok.tasks import Signature
 
 

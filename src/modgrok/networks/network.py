@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Inexact, Integer, Shaped
 
 from modgrok.arrays import when_jax_is_imported
 from modgrok.card import card
 from modgrok.errors import ModgrokError
 from modgrok.networks.architecture import Architecture, Parameters
+from modgrok.shapes import Inexact, Integer, Shaped
 from modgrok.tasks import Signature
 
 

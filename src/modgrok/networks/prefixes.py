@@ -8,10 +8,9 @@ each example. The rows of all positions stand in one array, so that a dense laye
 from functools import reduce
 from typing import Any, NamedTuple
 
-from jaxtyping import Float, Integer
-
 from modgrok.arrays import namespace, without_gradient
 from modgrok.networks.layers import rows_of
+from modgrok.shapes import Float, Integer
 
 FIXED, EACH = -2, -1
 """Depends on nothing; on the example. Other numbers name the one variable that something depends on."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Inexact, Integer, Shaped
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
 from modgrok.networks.network import Network, grid, outputs
 from modgrok.networks.two_layer import hidden
+from modgrok.shapes import Inexact, Integer, Shaped
 
 BLOCK_BYTES = 1 << 26
 

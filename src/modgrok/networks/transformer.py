@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
@@ -18,6 +17,7 @@ from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.layers import dense, init_dense, rows_of
 from modgrok.networks.prefixes import EACH, FIXED, Prefixes
+from modgrok.shapes import Float
 from modgrok.tasks import Signature
 
 PROJECTIONS = ("query", "key", "value", "output")

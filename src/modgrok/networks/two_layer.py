@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from jaxtyping import Float, Inexact, Integer
-
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation, degree
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.network import Network
+from modgrok.shapes import Float, Inexact, Integer
 from modgrok.tasks import Signature
 
 PARAMETRIZATIONS = ("mean-field", "standard")

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.palette import EMPTY, TEST, TRAIN
 from modgrok.plot import style
+from modgrok.shapes import Integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

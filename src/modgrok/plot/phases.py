@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.palette import TEST
 from modgrok.plot import style
 from modgrok.plot.subject import Subject, analyzed
+from modgrok.shapes import Float
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.plot import style
 from modgrok.plot.subject import Subject, analyzed
+from modgrok.shapes import Float
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

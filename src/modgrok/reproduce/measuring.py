@@ -62,7 +62,8 @@ class Measuring:
 
 
 BLAS_THREADS = 4
-"""The most threads of one process that measures."""
+"""The most threads of one process that measures; half as many as there are cores, where these are few: training has
+them too, and threads that wait for each other's turn waste it."""
 
 
 def _prepare_process() -> None:
@@ -81,7 +82,7 @@ def _end_with_parent() -> None:
 @contextmanager
 def _environment_of_processes() -> Iterator[None]:
     """Processes started inside leave the GPU alone and use few threads each."""
-    threads = str(min(BLAS_THREADS, os.cpu_count() or 1))
+    threads = str(min(BLAS_THREADS, max(1, (os.cpu_count() or 1) // 2)))
     told = {"JAX_PLATFORMS": "cpu"} | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), threads)
     before = {name: os.environ.get(name) for name in told}
     os.environ.update(told)

@@ -4,7 +4,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Int
+
+from modgrok.shapes import Int
 
 
 def is_prime(p: int) -> bool:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Int
 
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Int
 
 if TYPE_CHECKING:
     from modgrok.tasks.task import Task

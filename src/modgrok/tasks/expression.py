@@ -7,9 +7,9 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int
 
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Bool, Int
 from modgrok.tasks import arithmetic
 from modgrok.tasks.task import HOLE, table_shape
 

@@ -3,7 +3,8 @@
 from math import gcd
 
 import numpy as np
-from jaxtyping import Int
+
+from modgrok.shapes import Int
 
 MOST_TERMS = 4
 MOST_DEGREE = 12

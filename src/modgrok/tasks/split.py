@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt64
 
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Bool, Float, Int, UInt64
 from modgrok.tasks.choice import read_choice
 from modgrok.tasks.task import MOST_ENTRIES, Task
 

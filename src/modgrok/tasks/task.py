@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.card import card, table_picture
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Float, Int
 from modgrok.tasks.structure.verdict import Structure
 
 HOLE = -1

@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int32, Shaped
 
 from modgrok.networks import grid
+from modgrok.shapes import Bool, Float, Int32, Shaped
 from modgrok.tasks import Examples, Task
 from modgrok.training.program import Program
 

@@ -1,14 +1,14 @@
 """What is recorded of a network while it trains: losses, accuracies, norms, and the measures that were asked for."""
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
 
 from modgrok.networks import Network
 from modgrok.networks.architecture import Parameters
+from modgrok.shapes import Array
 from modgrok.training.blocks import sum_parts
 from modgrok.training.data import RunData, evaluated_inputs
 from modgrok.training.kernels import kernel_for
@@ -45,8 +45,21 @@ def evaluate(
         for name in program.architecture.group_names(parameters):
             values[f"{kind}_{name}"] = norm([leaf for key, leaf in tree.items() if group(key) == name])
     network = Network(program.architecture, program.signature, settled)
-    values |= {measure.name: measure.function(network, data) for measure in program.recorded}
+    values |= _measures(program, network, data)
     return {name: jnp.asarray(values[name]).astype(program.dtype) for name in recorded_names(program)}
+
+
+def _measures(program: Program, network: Network, data: RunData) -> dict[str, Array]:
+    """What is recorded besides. Devices that share a run take turns: each finds some of it for all."""
+    measures = {measure.name: partial(measure.function, network, data) for measure in program.recorded}
+    if program.shared == 1 or not measures:
+        return {name: measure() for name, measure in measures.items()}
+    device, found = jax.lax.axis_index(EXAMPLES), []
+    for number, measure in enumerate(measures.values()):
+        own = lambda measure=measure: jnp.asarray(measure()).astype(program.dtype)  # noqa: E731
+        others = lambda: jnp.zeros((), program.dtype)  # noqa: E731
+        found.append(jax.lax.cond(device == number % program.shared, own, others))
+    return dict(zip(measures, jax.lax.psum(jnp.stack(found), EXAMPLES), strict=True))
 
 
 def settle(program: Program, parameters: Parameters, data: RunData) -> Parameters:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int32
 
 from modgrok.networks import Noise
 from modgrok.networks.architecture import Parameters
+from modgrok.shapes import Array, Bool, Int32
 from modgrok.training.data import Batch, RunData
 from modgrok.training.evaluation import evaluate, recorded_names
 from modgrok.training.kernels import kernel_for

@@ -11,7 +11,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int32
+
+from modgrok.shapes import Array, Float, Int32
 
 Outputs = Float[Array, "row column"]
 """One column for each answer, and perhaps some of zeros beyond, which do not count."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.bench import pytorch
 from modgrok.experiments.bench.workload import Workload
+from modgrok.shapes import Float
 
 ROUNDS = 9
 PAUSE_SECONDS = 0.2

@@ -6,12 +6,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.experiments.bench.workload import Workload
 from modgrok.experiments.planner import Batch, Planned, plan
 from modgrok.experiments.programs import rates_of
 from modgrok.experiments.trainer import batch_limit
+from modgrok.shapes import Float
 from modgrok.training.batch import compiled, share_between_devices, stack
 from modgrok.training.data import run_data
 

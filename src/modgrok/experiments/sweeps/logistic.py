@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+
+from modgrok.shapes import Float
 
 CONFIDENCE = 0.95
 CHI_SQUARED = 3.841

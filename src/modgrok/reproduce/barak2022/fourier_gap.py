@@ -11,7 +11,8 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
-from jaxtyping import Float, Int
+
+from modgrok.shapes import Float, Int
 
 
 def coefficient(n: int, degree: int) -> Fraction:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.experiments import Run
 from modgrok.networks import Network
@@ -11,6 +10,7 @@ from modgrok.palette import GRAY, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, results
+from modgrok.shapes import Float
 
 ACTIVE = 10
 """Neurons whose norms are drawn one by one."""

@@ -7,12 +7,12 @@ of the mean outer product of its gradients there, $(\frac1n \sum_x \nabla f \nab
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.palette import GREEN, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.followups.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.shapes import Float, Int
 from modgrok.text import number
 
 JITTER = 1e-12

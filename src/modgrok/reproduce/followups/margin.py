@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.measures.waves import neuron_waves
 from modgrok.networks import two_layer
@@ -17,6 +16,7 @@ from modgrok.palette import SERIES
 from modgrok.plot import style
 from modgrok.reproduce.followups.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.shapes import Float
 
 RATES = tuple(0.05 * 2**doubled for doubled in range(11))
 """From 0.05 to 51.2, one after another."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.closed_form import solve
 from modgrok.experiments import Run
@@ -13,6 +12,7 @@ from modgrok.plot.answers import over_inputs
 from modgrok.reproduce.gromov2023.figA2 import FREQUENCY, few_digits, nearest_frequency, neuron_of
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study
+from modgrok.shapes import Float
 from modgrok.tasks import task
 
 ANSWER = 6

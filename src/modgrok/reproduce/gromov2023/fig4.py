@@ -6,7 +6,6 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.closed_form import solve
 from modgrok.experiments import Run
@@ -16,6 +15,7 @@ from modgrok.plot import curves, style
 from modgrok.reproduce.gromov2023.fig0 import ONSET
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study
+from modgrok.shapes import Float
 from modgrok.tasks import task
 
 COMPLETE = 0.999

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.closed_form import solve
 from modgrok.closed_form.frequencies import independent_frequencies
@@ -17,6 +16,7 @@ from modgrok.plot.answers import over_inputs
 from modgrok.plot.phases import frequencies
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study
+from modgrok.shapes import Float
 from modgrok.tasks import Task, task
 from modgrok.tasks.structure.verdict import Coordinate
 from modgrok.text import percent

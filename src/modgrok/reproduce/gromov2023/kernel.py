@@ -14,11 +14,11 @@ training pairs X, and everywhere else it is ridge regression on these features: 
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Integer
 
 from modgrok.networks import grid
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.shapes import Float, Integer
 from modgrok.tasks import Split, Task, task
 
 FUNCTIONS = ("n + m", "n - m", "n*m", "n^2 + m^2", "(n + m)^2", "n^2 + m^2 + n*m")

@@ -9,9 +9,9 @@ third smallest eigenvalue of $\frac{2}{|P|} A^T A$.
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.measures.parallelograms import parallelograms, realized, unordered_pairs
+from modgrok.shapes import Float, Int
 
 NULL = 1e-8
 """Eigenvalues below count as zero."""

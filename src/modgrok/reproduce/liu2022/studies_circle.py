@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.experiments import Experiment, Run
 from modgrok.plot import style
 from modgrok.reproduce.liu2022.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, results
+from modgrok.shapes import Float
 
 MODULUS = 53
 

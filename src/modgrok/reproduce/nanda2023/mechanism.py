@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Integer
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.progress_measures import (
@@ -24,6 +23,7 @@ from modgrok.measures.progress_measures import (
 )
 from modgrok.networks import Network
 from modgrok.networks.transformer import Transformer
+from modgrok.shapes import Float, Integer
 
 Array = np.ndarray
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
 
 from modgrok.experiments import Run
 from modgrok.measures.ipr import average_ipr
@@ -21,6 +20,7 @@ from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.nanda2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.shapes import Bool, Float, Integer
 from modgrok.text import count
 
 Loss = Callable[..., float]

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.experiments import Run
+from modgrok.shapes import Float
 
 
 def whole_norm(run: Run) -> Float[np.ndarray, "evaluation"]:

@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.experiments import Run
 from modgrok.palette import MARKERS, SERIES
@@ -24,6 +23,7 @@ from modgrok.reproduce.power2022.studies_geometry import (
     within_over_all,
 )
 from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.shapes import Float, Int
 from modgrok.tasks.families.groups import cayley_table, conjugation, identity
 
 Projector = Float[np.ndarray, "g g"]

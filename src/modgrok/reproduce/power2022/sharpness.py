@@ -8,10 +8,10 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Integer
 from scipy.optimize import minimize
 
 from modgrok.networks import Network
+from modgrok.shapes import Float, Integer
 
 RADIUS, DIMENSIONS, ITERATIONS = 1e-3, 10, 10
 

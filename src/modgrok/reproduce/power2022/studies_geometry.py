@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.experiments import Run
 from modgrok.networks import Network
@@ -14,6 +13,7 @@ from modgrok.reproduce.power2022.sharpness import sharpness
 from modgrok.reproduce.power2022.studies_data import KNOWN
 from modgrok.reproduce.power2022.tsne import tsne
 from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.shapes import Float, Int
 from modgrok.tasks.families.groups import cayley_table
 
 PARTITIONS = 200

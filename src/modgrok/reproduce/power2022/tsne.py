@@ -6,7 +6,8 @@ two principal components.
 """
 
 import numpy as np
-from jaxtyping import Float
+
+from modgrok.shapes import Float
 
 Points = Float[np.ndarray, "n d"]
 STEPS, EXAGGERATED, EXAGGERATION = 600, 150, 8.0

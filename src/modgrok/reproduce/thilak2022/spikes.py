@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+
+from modgrok.shapes import Bool, Float, Int
 
 RISE = 100
 """A spike rises to so many times the least loss so far …"""

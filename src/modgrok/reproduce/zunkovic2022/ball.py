@@ -8,7 +8,8 @@ $h = \epsilon w_1 / |w|$ alone and vanishes where $(\epsilon^2 - 1) w_1^2 \ge \s
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+
+from modgrok.shapes import Bool, Float
 
 LASSO_STEPS = 500
 

@@ -9,7 +9,8 @@ offsets s of the training points. The test error vanishes while $|b| \le \epsilo
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+
+from modgrok.shapes import Float
 
 SIMPSON = 4001
 """Points of the integrals over a density."""

@@ -11,9 +11,9 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from modgrok.reproduce.zunkovic2022.ball import lasso
+from modgrok.shapes import Float, Int
 
 RULE = {0: -1, 1: 1, 2: 1, 3: 1, 4: 1, 5: -1, 6: -1, 7: -1}
 """From the bits left, middle, right as a number to the new bit."""

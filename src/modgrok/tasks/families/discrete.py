@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-from jaxtyping import Int
 
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Int
 from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, primitive_root
 from modgrok.tasks.families.family import Family
 from modgrok.tasks.task import HOLE, Task, table_shape

@@ -5,9 +5,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Shaped
 
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Shaped
 from modgrok.tasks.families.family import Family
 from modgrok.tasks.task import HOLE, MOST_ENTRIES, Task, check_entries
 

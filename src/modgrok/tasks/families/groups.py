@@ -17,9 +17,9 @@ from math import factorial
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Int
 
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Int
 from modgrok.tasks.families.family import Family
 from modgrok.tasks.families.files import SUFFIXES, read_table
 from modgrok.tasks.task import Task, check_entries

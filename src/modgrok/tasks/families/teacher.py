@@ -4,9 +4,9 @@ import re
 from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Float
 
 from modgrok.errors import ModgrokError
+from modgrok.shapes import Float
 from modgrok.tasks.families.family import Family
 from modgrok.tasks.task import Task
 

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from jaxtyping import Int
 
+from modgrok.shapes import Int
 from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, primitive_root
 from modgrok.tasks.structure.cyclic import CyclicSum, cyclic_sum
 from modgrok.tasks.structure.separable import Parts, as_shifted_product

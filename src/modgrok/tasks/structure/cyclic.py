@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
 
+from modgrok.shapes import Int
 from modgrok.tasks.structure.backtracking import all_placements
 from modgrok.tasks.structure.parallels import partial_placements
 from modgrok.tasks.structure.separable import Parts, as_sum, outer_sum

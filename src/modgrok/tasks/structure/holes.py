@@ -3,8 +3,8 @@
 from itertools import permutations
 
 import numpy as np
-from jaxtyping import Bool, Int
 
+from modgrok.shapes import Bool, Int
 from modgrok.tasks.arithmetic import discrete_logarithm, primitive_root
 from modgrok.tasks.structure.separable import Parts, outer_sum
 

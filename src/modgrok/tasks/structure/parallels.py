@@ -9,8 +9,8 @@ rows and columns, whose distances give further parallels.
 from collections.abc import Iterator
 
 import numpy as np
-from jaxtyping import Int
 
+from modgrok.shapes import Int
 from modgrok.tasks.structure.shifts import Effort, Matrix, Placement
 
 Pairs = Int[np.ndarray, "_ 2"]

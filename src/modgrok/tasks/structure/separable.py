@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from jaxtyping import Bool, Int
 
+from modgrok.shapes import Bool, Int
 from modgrok.tasks.arithmetic import prime_factors
 
 Parts = tuple[Int[np.ndarray, "_"], ...]

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Int
+
+from modgrok.shapes import Bool, Int
 
 Matrix = Int[np.ndarray, "rows columns"]
 Permutation = Int[np.ndarray, "columns"]

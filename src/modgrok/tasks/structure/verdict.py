@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Int
 
 from modgrok.card import card
+from modgrok.shapes import Int
 from modgrok.tasks.polynomial import spell
 
 Kind = Literal["sum", "function_of_sum", "product", "function_of_product", "none", "unknown"]

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Float16, Float32, Int32
 
 from modgrok.networks import Noise, TwoLayer
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Parameters
+from modgrok.shapes import Array, Float, Float16, Float32, Int32
 from modgrok.training.data import Batch, Room
 from modgrok.training.kernels import pallas_kernels as pallas
 from modgrok.training.kernels import plain_xla

@@ -16,7 +16,8 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
-from jaxtyping import Array, Float, Float16, Float32, Int32
+
+from modgrok.shapes import Array, Float, Float16, Float32, Int32
 
 HALF, SINGLE, INTEGER = jnp.float16, jnp.float32, jnp.int32
 HALF_MAX = 65504.0

@@ -14,12 +14,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int32
 
 from modgrok.networks import Noise, TwoLayer
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Parameters
 from modgrok.networks.two_layer import batch_statistics, look_up
+from modgrok.shapes import Array, Float, Int32
 from modgrok.training.blocks import count_right, row_numbers, sum_parts
 from modgrok.training.data import Batch, Room
 from modgrok.training.losses import Objective
