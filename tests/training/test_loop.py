@@ -154,7 +154,7 @@ def test_measurements_are_those_of_the_network(plain, changes):
 
 @pytest.mark.parametrize("changes", [{}, {"features": DROPOUT, "batch_size": 4}], ids=str)
 def test_what_a_step_found_out_is_what_an_evaluation_finds(plain, changes):
-    """Also where no step is taken, whether the run is frozen or not."""
+    """Also where no step is taken, and where the run has diverged. Of one that was stopped nothing is found out."""
     program = plain.program_with(**changes)
     _, _, data = plain.random_data(program)
     its_rates = rates()
@@ -162,7 +162,8 @@ def test_what_a_step_found_out_is_what_an_evaluation_finds(plain, changes):
     advance = jax.jit(partial(loop.advance, program))
     alone = jax.jit(partial(evaluate, program))
     for step, count, frozen in [(0, 0, False), (0, 3, False), (3, 0, False), (3, 2, True)]:
-        state = state._replace(frozen=jnp.asarray(frozen))
+        diverged_at = jnp.asarray(step if frozen else loop.NEVER, jnp.int32)
+        state = state._replace(frozen=jnp.asarray(frozen), diverged_at=diverged_at)
         when = np.int32(step), np.int32(count), np.bool_(True)
         weights = state.weights
         state, found = advance(state, data, its_rates, np.uint32(0), *when)
@@ -170,6 +171,8 @@ def test_what_a_step_found_out_is_what_an_evaluation_finds(plain, changes):
         assert moved == (count > 0 and not frozen)
         for name, expected in alone(state.weights, data).items():
             assert found[name] == pytest.approx(float(expected), rel=1e-10), name
+    stopped = state._replace(diverged_at=jnp.asarray(loop.NEVER, jnp.int32))
+    assert np.isnan(list(advance(stopped, data, its_rates, np.uint32(0), *when)[1].values())).all()
 
 
 def with_measures(program):

@@ -28,6 +28,7 @@ from modgrok.training.batch import (
     SHARING,
     compiled,
     freeze,
+    lay_out,
     select,
     share_between_devices,
     stack,
@@ -119,8 +120,8 @@ class BatchTraining:
 
     def _begin(self) -> None:
         randomly, from_weights, self.advance = compiled(self.program, self.devices)
-        padded = self._padded(range(len(self.members)))
-        stacked = lambda values: stack([values[i] for i in padded], self.program, self.devices)  # noqa: E731
+        self.axis, self.places = lay_out(self.program, len(self.members), self.devices)
+        stacked = lambda values: stack([values[i] for i in self.axis], self.program, self.devices)  # noqa: E731
         experiments = [member.experiment for member in self.members]
         self.data: RunData = stacked(
             [run_data(self.program, m.task, m.planned.examples, self.batch.room) for m in self.members]
@@ -130,16 +131,16 @@ class BatchTraining:
         scales = stacked([np.asarray(e.init_scale, self.program.dtype) for e in experiments])
         fresh = (self.seeds, scales, self.rates, self.data.batch)
         if self.step > 0:
-            self.state: State = stacked(self._saved_states(randomly.eval_shape(*fresh)))
+            self.state: State = self._fill_up(stacked(self._saved_states(randomly.eval_shape(*fresh))))
             for member in self.members:
                 member.run.truncate(self.step)
                 member.progress.restore(member.run.rows())
             return
         if experiments[0].parent:
             weights = [self._parent(e) for e in experiments]
-            self.state = from_weights(stacked(weights), self.rates, self.data.batch)
+            self.state = self._fill_up(from_weights(stacked(weights), self.rates, self.data.batch))
         else:
-            self.state = randomly(*fresh)
+            self.state = self._fill_up(randomly(*fresh))
         where = environment(self.devices[0]) | {SHARED_BY: self.program.shared}
         side_by_side(lambda member: member.run.begin(member.experiment, where), self.members)
 
@@ -173,10 +174,14 @@ class BatchTraining:
             )
         return {key: np.asarray(network.parameters[key], self.program.dtype) for key in shapes}
 
-    def _padded(self, runs: Sequence[int]) -> list[int]:
-        """Run numbers filled up with the last one to a multiple of the devices that each take runs of their own."""
-        numbers = list(runs)
-        return numbers if self.program.shared > 1 else numbers + [numbers[-1]] * (-len(numbers) % len(self.devices))
+    def _fill_up(self, state: State) -> State:
+        """The state with the places frozen that no run needs."""
+        empty = sorted(set(range(len(self.axis))) - set(self.places))
+        return freeze(state, empty) if empty else state
+
+    def _placed(self, runs: Iterable[int]) -> list[int]:
+        """Where some of the runs stand."""
+        return [self.places[i] for i in runs]
 
     def _advance_to(self, target: int) -> None:
         self.evaluated = (self.step, self.state) if any(m.experiment.refine for m in self.active_members) else None
@@ -204,7 +209,7 @@ class BatchTraining:
         """Takes steps, and fetches what was measured after them."""
         parts = (state, self.data, self.rates, self.seeds)
         state, measurement = self.advance(*parts, np.int32(step), np.int32(count), np.bool_(measured))
-        return state, jax.tree.map(np.asarray, measurement)
+        return state, jax.tree.map(lambda values: np.asarray(values)[self.places], measurement)
 
     def _crossings(self, values: dict[str, Any], runs: Iterable[int]) -> set[Crossed]:
         """Which accuracies of active runs that ask for it reach their threshold here for the first time."""
@@ -232,7 +237,7 @@ class BatchTraining:
         """Measures at a few steps between two, then between those two of them where each threshold was crossed."""
         points = np.unique(np.linspace(low, high, PARTS + 1).round().astype(int)).tolist()
         runs = {i for i, _ in crossed}
-        state = freeze(state, [i for i in range(len(self.members)) if i not in runs])
+        state = freeze(state, self._placed(i for i in range(len(self.members)) if i not in runs))
         for start, end in itertools.pairwise(points):
             reached, here = state, crossed
             if end < high:
@@ -260,7 +265,7 @@ class BatchTraining:
         return {"step": step} | {name: _json_number(values[name][i]) for name in recorded_names(self.program)}
 
     def _record(self, values: dict[str, Any]) -> None:
-        diverged = np.asarray(self.state.diverged_at)
+        diverged = np.asarray(self.state.diverged_at)[self.places]
         ended = []
         for i in self.active:
             member = self.members[i]
@@ -302,14 +307,14 @@ class BatchTraining:
         self.active = [i for i in self.active if i not in gone]
         if not self.active:
             return
-        self.state = freeze(self.state, gone)
+        self.state = freeze(self.state, self._placed(gone))
         if self._worth_shrinking():
             self._shrink()
 
     def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
         """The states from which more steps can go on, of those runs that keep weights on the way too."""
         kept = [i for i, status in ended if status == "finished" and self.members[i].experiment.snapshots > 0]
-        states = unstack(self.state, kept, len(self.members)) if kept else []
+        states = unstack(self.state, self._placed(kept), len(self.axis)) if kept else []
         return {i: named_tensors(state) for i, state in zip(kept, states, strict=True)}
 
     def _worth_shrinking(self) -> bool:
@@ -328,11 +333,13 @@ class BatchTraining:
             self.program, len(self.active), self.batch.room.rows, self.devices, most=1
         )
         _, _, self.advance = compiled(self.program, self.devices)
-        chosen = self._padded(self.active)
+        axis, places = lay_out(self.program, len(self.active), self.devices)
+        chosen = self._placed(self.active[i] for i in axis)
         parts = (self.state, self.data, self.rates, self.seeds)
         self.state, self.data, self.rates, self.seeds = (select(part, chosen, self.devices) for part in parts)
-        self.members = self.active_members
+        self.members, self.axis, self.places = self.active_members, axis, places
         self.active = list(range(len(self.members)))
+        self.state = self._fill_up(self.state)
 
     @property
     def active_members(self) -> list[Member]:
@@ -340,7 +347,7 @@ class BatchTraining:
 
     def _networks(self, runs: Sequence[int]) -> list[Network]:
         """Networks of the batch, on the host."""
-        program, count = self.program, len(self.members)
+        program, count, runs = self.program, len(self.axis), self._placed(runs)
         parameters = unstack(self.state.weights, runs, count)
         if program.batch_norm:
             settled = jax.jit(partial(settle, program))
@@ -384,7 +391,7 @@ class BatchTraining:
         self.writing.wait()
         self._flush()
         step, state = self.evaluated or (self.step, self.state)
-        states = unstack(state, self.active, len(self.members))
+        states = unstack(state, self._placed(self.active), len(self.axis))
         side_by_side(lambda member, one: member.run.checkpoint(step, named_tensors(one)), self.active_members, states)
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began

@@ -12,7 +12,7 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Planned
 from modgrok.experiments.programs import rates_of
 from modgrok.experiments.store import Store
-from modgrok.training.batch import compiled, share_between_devices, stacked_shapes
+from modgrok.training.batch import compiled, lay_out, share_between_devices, stacked_shapes
 from modgrok.training.data import Room, run_data
 from modgrok.training.devices import precision_of, run_bytes
 from modgrok.training.program import Program
@@ -52,7 +52,7 @@ def precompile(program: Program, room: Room, first: Planned, count: int, devices
     with precision_of(program):
         program, used = share_between_devices(program, count, room.rows, devices)
         randomly, _, advance = compiled(program, used)
-        count += -count % len(used) if program.shared == 1 else 0
+        count = len(lay_out(program, count, used)[0])
         parts = (
             run_data(program, first.task, first.examples, room),
             rates_of(first.experiment),

@@ -8,6 +8,7 @@ more than two round differently.
 
 import dataclasses
 import gc
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
@@ -47,6 +48,27 @@ def share_between_devices(
     used = devices[:runs]
     together = 1 if program.platform == "cpu" else -(-runs // len(used))
     return dataclasses.replace(program, runs=together), used
+
+
+PLACES, SMALL = 32, 1 << 15
+"""On a CPU runs of at most so many parameters have so many places in a batch, or a multiple: a place that is not needed
+costs little there, and batches of other numbers of runs need no compilation of their own."""
+
+
+def lay_out(program: Program, runs: int, devices: tuple[Any, ...]) -> tuple[list[int], list[int]]:
+    """Which run stands at each place of a batch, and at which place each stands: every device has its part of them. A
+    place that is not needed repeats a run, and is to be frozen."""
+    if program.shared > 1:
+        return [0], [0]
+    padded = program.platform == "cpu" and runs > 1 and program.cost.parameters <= SMALL
+    unit = math.lcm(len(devices), PLACES if padded else 1)
+    each = -(-runs // unit) * unit // len(devices)
+    axis: list[int] = []
+    places: list[int] = []
+    for part in np.array_split(np.arange(runs), len(devices)):
+        places += range(len(axis), len(axis) + len(part))
+        axis += [*part.tolist(), *[int(part[-1])] * (each - len(part))]
+    return axis, places
 
 
 @lru_cache(maxsize=64)
@@ -90,7 +112,14 @@ class RunByRun:
 
     def __call__(self, *arguments: Any) -> State:
         known, count = self._read(arguments)
-        return stack([self.begin(*run) for run in unstack(known, range(count), count)], self.program, self.devices)
+        begun: dict[bytes, State] = {}  # Those that are alike, where a batch is filled up, begin once.
+        states = []
+        for run in unstack(known, range(count), count):
+            known_by = b"".join(leaf.tobytes() for leaf in jax.tree.leaves(run))
+            if known_by not in begun:
+                begun[known_by] = self.begin(*run)
+            states.append(begun[known_by])
+        return stack(states, self.program, self.devices)
 
     def eval_shape(self, *arguments: Any) -> State:
         known, count = self._read(arguments)

@@ -73,10 +73,12 @@ def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates, b
 def advance(
     program: Program, state: State, data: RunData, rates: Rates, seed: Any, step: Any, count: Any, measured: Any
 ) -> tuple[State, dict[str, Array]]:
-    """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN."""
+    """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN, as
+    for a stopped run on a CPU."""
     key = jax.random.fold_in(jax.random.key(seed), 1)
     if program.platform == "cpu":
         count = jnp.where(state.frozen, jnp.zeros_like(count), count)
+        measured &= ~state.frozen | (state.diverged_at != NEVER)
 
     def body(i: Any, known: tuple[State, Any]) -> tuple[State, Any]:
         return _step(program, known[0], data, rates, key, step + i, i >= 0, measured & (i == count - 1))
@@ -84,7 +86,7 @@ def advance(
     first, right = jnp.zeros_like(count), None
     if program.whole:
         # A pass before the first moves nothing, and finds the slope.
-        first = jnp.where((step == 0) | (measured & (count == 0)), first - 1, first)
+        first = jnp.where(((step == 0) & ~state.frozen) | (measured & (count == 0)), first - 1, first)
         right = jnp.zeros((), program.dtype)
     state, right = jax.lax.fori_loop(first, count, body, (state, right))
     missing = jnp.full((), jnp.nan, program.dtype)
