@@ -17,7 +17,7 @@ from modgrok.training.program import Program
 
 PADDING = 1.4
 """How much longer than the smallest the largest training set of a batch may be on a GPU, where shorter ones are padded
-to it. On a CPU only equal lengths go together, so that a run's bits do not depend on its neighbors."""
+to it. On a CPU, where a run's bits do not depend on its neighbors, sets are of equal length or their blocks counted."""
 
 
 Most = Callable[[Program, Room, int], int]
@@ -135,18 +135,25 @@ def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:
     while group:
         steps = group[0].experiment.steps or 0
         near = group[: batch_size_that_pays(program, [member.rows for member in group], steps)]
-        rooms = [kernel_for(program).room(program, member.trained_inputs, near[0].rows) for member in near]
-        room = Room(*(max(lengths) for lengths in zip(*rooms, strict=True)))
+        room = _room(program, near)
         size = max(1, most(program, room, near[0].evaluated))
         count = -(-len(near) // size)
         size = -(-len(near) // count)  # equal batches, so that one compilation serves them all
         cuts = [near[start : start + size] for start in range(0, len(near), size)]
         if program.counted:
-            batches += [Batch(program, tuple(_spread(cut)), Room(cut[0].rows)) for cut in cuts]
+            batches += [Batch(program, tuple(_spread(cut)), _room(program, cut)) for cut in cuts]
         else:
             batches += [Batch(program, tuple(cut), room) for cut in cuts]
         group = group[len(near) :]
     return batches
+
+
+def _room(program: Program, members: list[Planned]) -> Room:
+    """For the longest, which is the first."""
+    if program.counted:
+        return Room(members[0].rows)
+    rooms = [kernel_for(program).room(program, member.trained_inputs, members[0].rows) for member in members]
+    return Room(*(max(lengths) for lengths in zip(*rooms, strict=True)))
 
 
 def _spread(members: list[Planned]) -> list[Planned]:
