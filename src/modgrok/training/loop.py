@@ -76,9 +76,11 @@ def advance(
     """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN, as
     for a stopped run on a CPU."""
     key = jax.random.fold_in(jax.random.key(seed), 1)
-    if program.platform == "cpu":
+    begins = step == 0
+    if program.platform == "cpu":  # Where runs take their steps together, the loop must not ask each of them.
         count = jnp.where(state.frozen, jnp.zeros_like(count), count)
         measured &= ~state.frozen | (state.diverged_at != NEVER)
+        begins &= ~state.frozen
 
     def body(i: Any, known: tuple[State, Any]) -> tuple[State, Any]:
         return _step(program, known[0], data, rates, key, step + i, i >= 0, measured & (i == count - 1))
@@ -86,7 +88,7 @@ def advance(
     first, right = jnp.zeros_like(count), None
     if program.whole:
         # A pass before the first moves nothing, and finds the slope.
-        first = jnp.where(((step == 0) & ~state.frozen) | (measured & (count == 0)), first - 1, first)
+        first = jnp.where(begins | (measured & (count == 0)), first - 1, first)
         right = jnp.zeros((), program.dtype)
     state, right = jax.lax.fori_loop(first, count, body, (state, right))
     missing = jnp.full((), jnp.nan, program.dtype)
