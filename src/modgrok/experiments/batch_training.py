@@ -27,6 +27,7 @@ from modgrok.networks import Network
 from modgrok.training.batch import (
     SHARING,
     compiled,
+    copied,
     freeze,
     lay_out,
     select,
@@ -184,7 +185,8 @@ class BatchTraining:
         return [self.places[i] for i in runs]
 
     def _advance_to(self, target: int) -> None:
-        self.evaluated = (self.step, self.state) if any(m.experiment.refine for m in self.active_members) else None
+        refines = any(member.experiment.refine for member in self.active_members)
+        self.evaluated = (self.step, copied(self.state)) if refines else None
         while True:
             count = self._call_steps(target - self.step)
             measured = self.step + count == target
@@ -241,7 +243,7 @@ class BatchTraining:
         for start, end in itertools.pairwise(points):
             reached, here = state, crossed
             if end < high:
-                reached, values = self._go(state, start, end)
+                reached, values = self._go(copied(state), start, end)
                 here = crossed & self._crossings(values, runs)
                 for i in {i for i, _ in crossed}:
                     rows[i][end] = self._row(end, values, i)

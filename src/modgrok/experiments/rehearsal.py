@@ -29,8 +29,8 @@ def measure_speed(batch: Batch, store: Store) -> Speed:
     def seconds(count: int) -> float:
         began = time.monotonic()
         parts = (training.state, training.data, training.rates, training.seeds)
-        state, _ = training.advance(*parts, np.int32(0), np.int32(count), np.bool_(False))
-        jax.block_until_ready(state)
+        training.state, _ = training.advance(*parts, np.int32(0), np.int32(count), np.bool_(False))
+        jax.block_until_ready(training.state)
         return time.monotonic() - began
 
     compilation, count = seconds(1), 1

@@ -73,7 +73,8 @@ def lay_out(program: Program, runs: int, devices: tuple[Any, ...]) -> tuple[list
 
 @lru_cache(maxsize=64)
 def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices."""
+    """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices. On a CPU
+    `advance` works in the memory of the state that it is given, which is gone then; `copied` keeps one."""
     runs, data = _layout(program)
     mesh = _mesh(program, devices)
     batch = data.batch if isinstance(data, RunData) else data
@@ -81,7 +82,13 @@ def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]
     def over_runs(function: Callable[..., Any], mapped: tuple[Any, ...], fixed: int) -> Callable[..., Any]:
         one = partial(function, program)
         count = len(mapped)
-        if program.platform == "cpu":
+        if program.shared > 1:
+
+            def many(*values: Any) -> Any:
+                alone = jax.tree.map(lambda leaf: leaf[0], values[:count])
+                return jax.tree.map(lambda leaf: leaf[None], one(*alone, *values[count:]))
+
+        elif program.platform == "cpu":
 
             def many(*values: Any) -> Any:
                 return jax.lax.map(lambda run: one(*run, *values[count:]), values[:count])
@@ -93,8 +100,10 @@ def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]
             specs = mapped + (PartitionSpec(),) * fixed
             spread = jax.shard_map(many, mesh=mesh, in_specs=specs, out_specs=runs, check_vma=False)
         # The layout of `stack`, so that a state is the same to the compiler whether it was made, advanced or restored.
-        options = OPTIONS.get(program.platform)
-        jitted = jax.jit(spread, out_shardings=NamedSharding(mesh, runs), compiler_options=options)
+        options: dict[str, Any] = {"compiler_options": OPTIONS.get(program.platform)}
+        if program.platform == "cpu":
+            options["donate_argnums"] = 0
+        jitted = jax.jit(spread, out_shardings=NamedSharding(mesh, runs), **options)
         return keep(jitted, function.__name__, program, devices)
 
     advancing = over_runs(advance, (runs, data, runs, runs), 3)
@@ -224,6 +233,11 @@ def select(tree: Any, runs: Sequence[int], devices: tuple[Any, ...]) -> Any:
     sharding = NamedSharding(Mesh(np.array(devices), ("runs",)), PartitionSpec("runs"))
     chosen = np.asarray(runs)
     return jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf)[chosen], sharding), tree)
+
+
+def copied(state: State) -> State:
+    """The same in memory of its own."""
+    return jax.tree.map(lambda leaf: jax.device_put(leaf, leaf.sharding, may_alias=False), state)
 
 
 def freeze(state: State, runs: Sequence[int]) -> State:
