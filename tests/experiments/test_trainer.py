@@ -88,6 +88,12 @@ def test_every_run_has_one_place(lab, runs, devices):
     assert max(shares) - min(shares) <= 1
 
 
+def test_large_runs_have_no_places_that_they_do_not_need(lab):
+    for large in (lab.small(width=2000), lab.small("n1 + n2 + n3", modulus=41, width=30)):
+        program = program_of(large.resolve(), large.load_task(), "cpu")
+        assert lay_out(program, 3, (0, 1)) == ([0, 1, 2, 2], [0, 1, 2])
+
+
 @pytest.mark.parametrize("more", [{}, {"dropout": 0.3}, {"optimizer": "adam", "loss": "cross_entropy"}], ids=str)
 def test_training_sets_of_all_lengths_train_together_with_the_bits_they_have_alone(lab, tmp_path, more):
     """Of one block and of many; the length is no part of what is compiled."""

@@ -51,8 +51,8 @@ def share_between_devices(
 
 
 PLACES, SMALL = 32, 1 << 15
-"""On a CPU runs of at most so many parameters have so many places in a batch, or a multiple: a place that is not needed
-costs little there, and batches of other numbers of runs need no compilation of their own."""
+"""Runs whose blocks are counted, of at most so many parameters and inputs, have so many places in a batch, or a
+multiple: one that is not needed costs a CPU little, and batches of all numbers of runs share a compilation."""
 
 
 def lay_out(program: Program, runs: int, devices: tuple[Any, ...]) -> tuple[list[int], list[int]]:
@@ -60,8 +60,9 @@ def lay_out(program: Program, runs: int, devices: tuple[Any, ...]) -> tuple[list
     place that is not needed repeats a run, and is to be frozen."""
     if program.shared > 1:
         return [0], [0]
-    padded = program.platform == "cpu" and runs > 1 and program.cost.parameters <= SMALL
-    unit = math.lcm(len(devices), PLACES if padded else 1)
+    inputs = math.prod(program.signature.sizes or (SMALL + 1,))
+    filled = program.counted and runs > 1 and max(program.cost.parameters, inputs) <= SMALL
+    unit = math.lcm(len(devices), PLACES if filled else 1)
     each = -(-runs // unit) * unit // len(devices)
     axis: list[int] = []
     places: list[int] = []
