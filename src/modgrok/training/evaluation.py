@@ -56,7 +56,7 @@ def _measures(program: Program, network: Network, data: RunData) -> dict[str, Ar
         return {name: measure() for name, measure in measures.items()}
     device, found = jax.lax.axis_index(EXAMPLES), []
     for number, measure in enumerate(measures.values()):
-        own = lambda measure=measure: jnp.asarray(measure()).astype(program.dtype)  # noqa: E731
+        own = lambda measure=measure: jnp.reshape(measure(), ()).astype(program.dtype)  # noqa: E731
         others = lambda: jnp.zeros((), program.dtype)  # noqa: E731
         found.append(jax.lax.cond(device == number % program.shared, own, others))
     return dict(zip(measures, jax.lax.psum(jnp.stack(found), EXAMPLES), strict=True))
