@@ -48,7 +48,7 @@ EXAMPLES = (
     "modgrok reproduce --only fig2",
 )
 
-YOUNG_OBJECTS = 50_000
+YOUNG_OBJECTS = 500_000
 """New objects after which the program looks for garbage: what it imports and traces is none, and looking there took a
 twentieth of a short command's time."""
 
