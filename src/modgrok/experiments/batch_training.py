@@ -94,6 +94,7 @@ class BatchTraining:
         self.evaluated: tuple[int, State] | None = None
         """Step and state of the last evaluation, while runs that refine are on the way to the next."""
         self._begin()
+        self._freeze_empty()
         self.checkpoint_cost = sum(leaf.nbytes for leaf in jax.tree.leaves(self.state)) / DISK_RATE
 
     def run(self) -> None:
@@ -132,16 +133,16 @@ class BatchTraining:
         scales = stacked([np.asarray(e.init_scale, self.program.dtype) for e in experiments])
         fresh = (self.seeds, scales, self.rates, self.data.batch)
         if self.step > 0:
-            self.state: State = self._fill_up(stacked(self._saved_states(randomly.eval_shape(*fresh))))
+            self.state: State = stacked(self._saved_states(randomly.eval_shape(*fresh)))
             for member in self.members:
                 member.run.truncate(self.step)
                 member.progress.restore(member.run.rows())
             return
         if experiments[0].parent:
             weights = [self._parent(e) for e in experiments]
-            self.state = self._fill_up(from_weights(stacked(weights), self.rates, self.data.batch))
+            self.state = from_weights(stacked(weights), self.rates, self.data.batch)
         else:
-            self.state = self._fill_up(randomly(*fresh))
+            self.state = randomly(*fresh)
         where = environment(self.devices[0]) | {SHARED_BY: self.program.shared}
         side_by_side(lambda member: member.run.begin(member.experiment, where), self.members)
 
@@ -175,10 +176,10 @@ class BatchTraining:
             )
         return {key: np.asarray(network.parameters[key], self.program.dtype) for key in shapes}
 
-    def _fill_up(self, state: State) -> State:
-        """The state with the places frozen that no run needs."""
-        empty = sorted(set(range(len(self.axis))) - set(self.places))
-        return freeze(state, empty) if empty else state
+    def _freeze_empty(self) -> None:
+        """Freezes the places that no run needs."""
+        if empty := set(range(len(self.axis))) - set(self.places):
+            self.state = freeze(self.state, sorted(empty))
 
     def _placed(self, runs: Iterable[int]) -> list[int]:
         """Where some of the runs stand."""
@@ -341,7 +342,7 @@ class BatchTraining:
         self.state, self.data, self.rates, self.seeds = (select(part, chosen, self.devices) for part in parts)
         self.members, self.axis, self.places = self.active_members, axis, places
         self.active = list(range(len(self.members)))
-        self.state = self._fill_up(self.state)
+        self._freeze_empty()
 
     @property
     def active_members(self) -> list[Member]:
