@@ -27,7 +27,7 @@ folder, options, *settings = map(json.loads, sys.argv[1:])
 killed_at = options.get("killed_at", float("inf"))
 program.CACHE_FLOATS = options.get("cache_floats", program.CACHE_FLOATS)
 batch_training.CHECKPOINT_SECONDS = 0 if "killed_at" in options else 0.05
-batch_training.CHECKPOINT_SHARE = 1 if "killed_at" in options else 0.05
+batch_training.CHECKPOINT_SHARE = float("inf") if "killed_at" in options else 0.05
 batch_training.CALL_SECONDS = 0.02
 
 
