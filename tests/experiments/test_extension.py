@@ -139,6 +139,7 @@ extension.setup_module()
 from modgrok.experiments import Experiment, Store, batch_training
 from modgrok.experiments.trainer import train_stored
 batch_training.CHECKPOINT_SECONDS = batch_training.CALL_SECONDS = 0.02
+batch_training.CHECKPOINT_SHARE = 1
 train_stored([Experiment("larger:9", **extension.LONG)], Store(sys.argv[1]))
 """
 
