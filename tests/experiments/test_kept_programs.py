@@ -76,6 +76,12 @@ def test_a_second_start_traces_nothing_and_finds_the_same_bits(cache, start, lab
     lab.assert_same(again, trained)
 
 
+def test_programs_of_double_precision_are_kept(cache, start, lab):
+    first, again = start(precision="float64"), start(precision="float64")
+    assert again[1] == set()
+    lab.assert_same(first[0], again[0])
+
+
 def test_other_shapes_and_features_are_other_programs(cache, start):
     start()
     known = kept(cache)

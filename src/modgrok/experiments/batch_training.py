@@ -37,6 +37,7 @@ from modgrok.training.batch import (
 )
 from modgrok.training.data import RunData, run_data
 from modgrok.training.evaluation import recorded_names, settle
+from modgrok.training.kept_programs import prepare
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
 
 CALL_SECONDS = 0.4
@@ -130,6 +131,7 @@ class BatchTraining:
         )
         self.rates = stacked([rates_of(e) for e in experiments])
         self.seeds = stacked([np.uint32(e.seed) for e in experiments])
+        prepare(self.advance, self.data, self.rates, self.seeds, np.int32(0), np.int32(0), np.bool_(True))
         scales = stacked([np.asarray(e.init_scale, self.program.dtype) for e in experiments])
         fresh = (self.seeds, scales, self.rates, self.data.batch)
         if self.step > 0:

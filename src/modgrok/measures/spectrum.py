@@ -54,14 +54,14 @@ def power_along(
     """
     xp = namespace(w_in)
     frequency = xp.arange(w_in.shape[2] // 2 + 1, dtype=index.dtype)
-    turns = (index[:, :, None] * frequency[None, None, :]) % xp.maximum(length, 1)
+    turns = (frequency[None, :, None] * index[:, None, :]) % xp.maximum(length, 1)
     angle = turns.astype(w_in.dtype) * (2 * np.pi) / xp.maximum(length, 1).astype(w_in.dtype)
     there = (2 * frequency <= length) & (length > 0)
-    counts = ((index[:, :, None] >= 0) & there[None, None, :]).astype(w_in.dtype)
-    by_block = w_in.transpose(1, 0, 2)  # (N, S, p) -> (S, N, p)
-    real, imaginary = (_product(by_block, counts * wave) for wave in (xp.cos(angle), xp.sin(angle)))
+    counts = (there[None, :, None] & (index[:, None, :] >= 0)).astype(w_in.dtype)
+    by_block = w_in.transpose(1, 2, 0)  # (N, S, p) -> (S, p, N)
+    real, imaginary = (_product(counts * wave, by_block) for wave in (xp.cos(angle), xp.sin(angle)))
     times = xp.where((frequency == 0) | (2 * frequency == length), xp.ones_like(frequency), 2 * xp.ones_like(frequency))
-    return (real**2 + imaginary**2).transpose(1, 0, 2), times.astype(w_in.dtype)[None, None, :]
+    return (real**2 + imaginary**2).transpose(2, 0, 1), times.astype(w_in.dtype)[None, None, :]
 
 
 def readout_spectrum(w_out: Inexact[Any, "p N"], coordinate: Coordinate | None = None) -> Float[Any, "N L"]:
@@ -78,9 +78,9 @@ def _power(w: Inexact[Any, "N p"], index: Integer[np.ndarray, "p"], length: int)
     return real**2 + imaginary**2
 
 
-def _product(w: Any, waves: Any) -> Any:
-    waves = waves.astype(w.dtype)
-    if isinstance(w, np.ndarray):
-        return w @ waves
+def _product(left: Any, right: Any) -> Any:
+    right = right.astype(left.dtype)
+    if isinstance(left, np.ndarray):
+        return left @ right
     # Without it a GPU rounds the factors to ten bits.
-    return namespace(w).matmul(w, waves, precision="highest")
+    return namespace(left).matmul(left, right, precision="highest")

@@ -12,7 +12,9 @@ import hashlib
 import os
 import pickle
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -38,25 +40,42 @@ def keep(function: Any, name: str, program: Program, devices: tuple[Any, ...]) -
     return Kept(function, name, program, devices, folder)
 
 
+def prepare(function: Any, *others: Any) -> None:
+    """Has what will be called with these, after its first argument, loaded while something else is done."""
+    if isinstance(function, Kept):
+        function.begin_to_load(others)
+
+
 class Kept:
-    """A jitted function that is loaded if it was compiled before."""
+    """A jitted function that is loaded if it was compiled before. The form of its first argument, seed, weights or
+    state, follows from the program and the others."""
 
     def __init__(self, function: Any, name: str, program: Program, devices: tuple[Any, ...], folder: Path) -> None:
         self.function, self.devices, self.folder = function, devices, folder
         self.known_by = name, _describe(program), [device.id for device in devices], _surroundings()
+        self.loading: dict[Any, Future[Any]] = {}
         self.ready: dict[Any, Any] = {}
 
     def __call__(self, *arguments: Any) -> Any:
-        leaves, structure = jax.tree.flatten(arguments)
-        shapes = structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+        shapes = _shapes(arguments[1:])
         if shapes not in self.ready:
-            known_by = repr((self.known_by, str(structure), [(shape, str(dtype)) for shape, dtype in shapes[1]]))
-            path = self.folder / f"{hashlib.sha256(known_by.encode()).hexdigest()}.program"
-            self.ready[shapes] = self._load(path) or self._compile(path, arguments)
+            self.begin_to_load(arguments[1:])
+            self.ready[shapes] = self.loading[shapes].result() or self._compile(self._path(shapes), arguments)
         return self.ready[shapes](*arguments)
+
+    def begin_to_load(self, others: tuple[Any, ...]) -> None:
+        if (shapes := _shapes(others)) not in self.loading:
+            self.loading[shapes] = Future()
+            load = lambda: self.loading[shapes].set_result(self._load(self._path(shapes)))  # noqa: E731
+            threading.Thread(target=load, daemon=True).start()
 
     def eval_shape(self, *arguments: Any) -> Any:
         return self.function.eval_shape(*arguments)
+
+    def _path(self, shapes: tuple[Any, ...]) -> Path:
+        structure, leaves = shapes
+        known_by = repr((self.known_by, str(structure), [(shape, str(dtype)) for shape, dtype in leaves]))
+        return self.folder / f"{hashlib.sha256(known_by.encode()).hexdigest()}.program"
 
     def _load(self, path: Path) -> Any:
         """None where there is none, or anything is wrong with it."""
@@ -77,6 +96,11 @@ class Kept:
             beside.write_bytes(hashlib.sha256(content).digest() + content)
             beside.replace(path)
         return compiled
+
+
+def _shapes(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    leaves, structure = jax.tree.flatten(arguments)
+    return structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
 
 
 def _describe(program: Program) -> tuple[Any, ...]:

@@ -25,6 +25,10 @@ from modgrok.training.data import Batch, Room
 from modgrok.training.losses import Objective
 from modgrok.training.program import Program
 
+WIDE = 256
+"""From this width on it costs nothing to transpose the derivatives by the outputs in memory; at 128 a sixtieth of a
+step."""
+
 
 class TwoLayerKernel:
     """The paper's network in plain XLA, on a CPU and on a GPU."""
@@ -89,7 +93,7 @@ class TwoLayerKernel:
                 sums = _sums(program, _through_activation(network, table, values, d_z), inputs, None, of_columns)
             else:
                 sums = _gathered_sums(network, columns, inputs, d_z, batch.tables)
-            return (loss_before + loss, right_before + right, sums, of_readout + d_out.T @ z), None
+            return (loss_before + loss, right_before + right, sums, of_readout + _turned(program, d_out) @ z), None
 
         none = jnp.zeros((), program.loss_precision), jnp.zeros((), program.dtype)
         nothing = (*none, jnp.zeros_like(columns), jnp.zeros_like(readout))
@@ -132,6 +136,13 @@ def _padded_width(program: Program) -> int:
     """Width of the hidden layer while it is computed with: rows of whole cache lines, where that wastes little."""
     width = _network(program).width
     return width if program.platform != "cpu" or width < 128 else -(-width // 16) * 16
+
+
+def _turned(program: Program, d_out: Float[Array, "row outputs"]) -> Float[Array, "outputs row"]:
+    """Transposed; for a wide hidden layer on a CPU in memory too. All products then go to one of XLA's two libraries,
+    and the other need not generate its code when a program starts."""
+    wide = program.platform == "cpu" and _network(program).width >= WIDE
+    return jax.lax.optimization_barrier(d_out.T) if wide else d_out.T
 
 
 def _activate(network: TwoLayer, h: Float[Array, "row N"], weight: Float[Array, "row"]) -> Float[Array, "row N"]:
