@@ -11,6 +11,7 @@ from rich.table import Table
 
 from modgrok.commands.arguments import err, out, parse, print_json
 from modgrok.errors import ModgrokError
+from modgrok.experiments.cost import COMPILE_SECONDS
 from modgrok.experiments.progress import ManyRuns
 from modgrok.experiments.sweeps.execution import Plan
 from modgrok.reproduce.claim import counted
@@ -114,6 +115,10 @@ def _show_plan(request: Request, as_json: bool) -> None:
         times = duration(row.cpu_seconds), duration(row.gpu_seconds)
         table.add_row(row.study, str(row.runs), count(row.run_steps), *times)
     out.print(table)
+    compiled = count(rows[-1].programs, "program")
+    out.print(
+        f"Beside that {compiled} to compile, about {duration(COMPILE_SECONDS)} each, where they are not kept yet."
+    )
 
 
 def _show(outcome: Outcome, as_json: bool) -> None:

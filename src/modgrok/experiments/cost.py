@@ -15,14 +15,18 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.programs import program_of
 from modgrok.tasks import Task
 from modgrok.text import size
-from modgrok.training.program import free_bytes
+from modgrok.training.program import Program, free_bytes
 
 COMPILE_SECONDS = 3.0
 """What a compilation takes."""
 STEP_SECONDS = 2e-4
 """What a step on a CPU costs beside its products."""
-GPU_RATE = 5e13
-"""Operations a second of a batch on an H200, products and all else."""
+GPU_RATES = {"two-layer": 5e13}
+"""Operations a second of a batch on an H200, products and all else, of networks that have kernels of their own."""
+OTHER_GPU_RATE = 2e13
+"""Of the other networks, most of which have products in whole float32."""
+GPU_STEP_SECONDS = 4e-5
+"""What a step on an H200 takes at least, however little there is to do."""
 CPU_EFFICIENCY = 0.75
 """Share of NumPy's rate of matrix products that training reaches."""
 LAST_STATE = 4
@@ -37,6 +41,7 @@ MEMORY_SHARE = 0.8
 class Work:
     """What one resolved experiment takes."""
 
+    program: Program
     flops: float
     """Of all its steps and evaluations."""
     steps: int
@@ -45,9 +50,10 @@ class Work:
     disk: int
     """Bytes of its networks and curves in the store."""
 
-    def seconds(self, rate: float) -> float:
-        """Time at so many operations a second."""
-        return self.flops / rate + self.steps * STEP_SECONDS
+    @property
+    def cpu_seconds(self) -> float:
+        """Time on the CPU of this machine."""
+        return self.flops / cpu_rate() + self.steps * STEP_SECONDS
 
 
 def work(experiment: Experiment, task: Task) -> Work:
@@ -62,6 +68,7 @@ def work(experiment: Experiment, task: Task) -> Work:
     item = np.dtype(program.dtype).itemsize
     kept = experiment.snapshots + LAST_STATE if experiment.snapshots else 0
     return Work(
+        program,
         experiment.steps * program.step_flops(rows) + evaluations * evaluation,
         experiment.steps,
         program.run_bytes(rows, 0, evaluated),
@@ -87,12 +94,26 @@ def check_memory(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> No
             )
 
 
+def gpu_seconds(parts: Sequence[Work]) -> float:
+    """Time on an H200, where the runs of a program train together."""
+    batches: dict[Program, list[Work]] = {}
+    for part in parts:
+        batches.setdefault(part.program, []).append(part)
+    return sum(
+        max(sum(part.flops for part in some) / gpu_rate(program), GPU_STEP_SECONDS * max(part.steps for part in some))
+        for program, some in batches.items()
+    )
+
+
+def gpu_rate(program: Program) -> float:
+    """Operations a second that training reaches on an H200."""
+    return GPU_RATES.get(program.architecture.name, OTHER_GPU_RATE)
+
+
 @cache
-def device_rate(platform: str) -> float:
-    """Operations a second that training reaches: on a CPU from its matrix products, measured once in a tenth of a
-    second."""
-    if platform != "cpu":
-        return GPU_RATE
+def cpu_rate() -> float:
+    """Operations a second that training reaches on the CPU of this machine, from its matrix products, measured in a
+    tenth of a second."""
     a, b = np.ones((2048, 500), np.float32), np.ones((500, 97), np.float32)
     best = math.inf
     for _ in range(6):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments.cost import COMPILE_SECONDS, device_rate, evaluated_examples
+from modgrok.experiments.cost import COMPILE_SECONDS, evaluated_examples, gpu_rate
 from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.store import Store
@@ -172,10 +172,9 @@ def batch_size_that_pays(program: Program, lengths: Sequence[int], steps: int) -
         return len(lengths)
     if program.platform == "cpu":
         return lengths.count(lengths[0])
-    rate = device_rate(program.platform)
     wasted = 0.0
     for number, length in enumerate(lengths):
-        wasted += (lengths[0] - length) * 3 * program.cost.flops * steps / rate
+        wasted += (lengths[0] - length) * 3 * program.cost.flops * steps / gpu_rate(program)
         if lengths[0] > PADDING * length and wasted > COMPILE_SECONDS:
             return number
     return len(lengths)

@@ -8,7 +8,7 @@ from modgrok.closed_form import available, exact_width
 from modgrok.closed_form.frequencies import independent_frequencies
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
-from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, device_rate, work
+from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, work
 from modgrok.lab.limits import check_size
 from modgrok.networks import ARCHITECTURES
 from modgrok.networks.activation import ACTIVATIONS
@@ -69,7 +69,7 @@ def check(settings: Any) -> dict[str, Any]:
         "steps": resolved.steps,
         "momentum": resolved.momentum,
         "batch_size": resolved.batch_size,
-        "seconds": COMPILE_SECONDS + work(resolved, task).seconds(device_rate("cpu")),
+        "seconds": COMPILE_SECONDS + work(resolved, task).cpu_seconds,
         **describe(task),
     }
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from modgrok.experiments import Experiment
-from modgrok.experiments.cost import device_rate, work
+from modgrok.experiments.cost import cpu_rate, gpu_seconds, work
 from modgrok.reproduce.study import Profile, Study
 
 
@@ -16,15 +16,13 @@ class Row:
     runs: int
     run_steps: int
     """At most: runs that stop when they have grokked take fewer."""
+    programs: int
+    """To be compiled, where they have not been before; that takes `COMPILE_SECONDS` each."""
     flops: float
-
-    @property
-    def cpu_seconds(self) -> float:
-        return self.flops / device_rate("cpu")
-
-    @property
-    def gpu_seconds(self) -> float:
-        return self.flops / device_rate("gpu")
+    cpu_seconds: float
+    """On the CPU of this machine."""
+    gpu_seconds: float
+    """On an H200."""
 
 
 def shares(studies: Sequence[Study], profile: Profile) -> dict[Experiment, str]:
@@ -46,4 +44,6 @@ def cost(studies: Sequence[Study], profile: Profile) -> list[Row]:
 def _row(name: str, experiments: list[Experiment]) -> Row:
     resolved = [e.resolve() for e in experiments]
     parts = [work(e, e.load_task()) for e in resolved]
-    return Row(name, len(parts), sum(part.steps for part in parts), float(sum(part.flops for part in parts)))
+    steps, flops = sum(part.steps for part in parts), float(sum(part.flops for part in parts))
+    programs = len({part.program for part in parts})
+    return Row(name, len(parts), steps, programs, flops, flops / cpu_rate(), gpu_seconds(parts))
