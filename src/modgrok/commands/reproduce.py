@@ -115,10 +115,8 @@ def _show_plan(request: Request, as_json: bool) -> None:
         times = duration(row.cpu_seconds), duration(row.gpu_seconds)
         table.add_row(row.study, str(row.runs), count(row.run_steps), *times)
     out.print(table)
-    compiled = count(rows[-1].programs, "program")
-    out.print(
-        f"Beside that {compiled} to compile, about {duration(COMPILE_SECONDS)} each, where they are not kept yet."
-    )
+    programs, each = count(rows[-1].programs, "program"), duration(COMPILE_SECONDS)
+    out.print(f"Beside that {programs} to compile, about {each} for each that is not kept yet.", highlight=False)
 
 
 def _show(outcome: Outcome, as_json: bool) -> None:

@@ -3,12 +3,11 @@
 import itertools
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-import jax
 import numpy as np
 
 from modgrok.errors import ModgrokError
@@ -17,27 +16,15 @@ from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.outcome import Progress
+from modgrok.experiments.placed_runs import PlacedRuns
 from modgrok.experiments.planner import Batch, Planned
-from modgrok.experiments.programs import rates_of
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.experiments.writing import Writing, side_by_side
 from modgrok.networks import Network
-from modgrok.training.batch import (
-    SHARING,
-    compiled,
-    copied,
-    freeze,
-    lay_out,
-    select,
-    share_between_devices,
-    stack,
-    unstack,
-)
-from modgrok.training.data import RunData, run_data
-from modgrok.training.evaluation import recorded_names, settle
-from modgrok.training.kept_programs import prepare
+from modgrok.training.batch import SHARING, copied
+from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
 
 CALL_SECONDS = 0.4
@@ -83,9 +70,6 @@ class BatchTraining:
         self.step = batch.step
         self.members = [Member(planned, store) for planned in batch.members]
         """The runs of the batch's axis, in order."""
-        self.program, self.devices = share_between_devices(
-            batch.program, len(self.members), batch.room.rows, devices, self._sharing()
-        )
         self.active = list(range(len(self.members)))
         """Which of them still train; the others are frozen where they ended."""
         self.last_checkpoint = self.last_flush = self.started = time.monotonic()
@@ -94,9 +78,9 @@ class BatchTraining:
         """A first guess, corrected after every call; it decides how many steps one call takes."""
         self.evaluated: tuple[int, State] | None = None
         """Step and state of the last evaluation, while runs that refine are on the way to the next."""
+        self.placed = PlacedRuns(batch, devices, self._sharing())
         self._begin()
-        self._freeze_empty()
-        self.checkpoint_cost = sum(leaf.nbytes for leaf in jax.tree.leaves(self.state)) / DISK_RATE
+        self.checkpoint_cost = self.placed.nbytes / DISK_RATE
 
     def run(self) -> None:
         """Trains to the end of the schedule, or until every run has ended."""
@@ -122,40 +106,28 @@ class BatchTraining:
         self._end([(i, "finished") for i in self.active])
 
     def _begin(self) -> None:
-        randomly, from_weights, self.advance = compiled(self.program, self.devices)
-        self.axis, self.places = lay_out(self.program, len(self.members), self.devices)
-        stacked = lambda values: stack([values[i] for i in self.axis], self.program, self.devices)  # noqa: E731
-        experiments = [member.experiment for member in self.members]
-        self.data: RunData = stacked(
-            [run_data(self.program, m.task, m.planned.examples, self.batch.room) for m in self.members]
-        )
-        self.rates = stacked([rates_of(e) for e in experiments])
-        self.seeds = stacked([np.uint32(e.seed) for e in experiments])
-        prepare(self.advance, self.data, self.rates, self.seeds, np.int32(0), np.int32(0), np.bool_(True))
-        scales = stacked([np.asarray(e.init_scale, self.program.dtype) for e in experiments])
-        fresh = (self.seeds, scales, self.rates, self.data.batch)
         if self.step > 0:
-            self.state: State = stacked(self._saved_states(randomly.eval_shape(*fresh)))
+            self.placed.restore(self._saved_states())
             for member in self.members:
                 member.run.truncate(self.step)
                 member.progress.restore(member.run.rows())
             return
+        experiments = [member.experiment for member in self.members]
         if experiments[0].parent:
-            weights = [self._parent(e) for e in experiments]
-            self.state = from_weights(stacked(weights), self.rates, self.data.batch)
+            self.placed.begin_with([self._parent(e) for e in experiments])
         else:
-            self.state = randomly(*fresh)
-        where = environment(self.devices[0]) | {SHARED_BY: self.program.shared}
+            self.placed.begin()
+        where = environment(self.placed.devices[0]) | {SHARED_BY: self.placed.program.shared}
         side_by_side(lambda member: member.run.begin(member.experiment, where), self.members)
 
-    def _saved_states(self, shape: State) -> list[State]:
+    def _saved_states(self) -> list[State]:
         """What the runs' checkpoints hold, each in the form of a state."""
-        states = []
+        form, states = self.placed.form, []
         for member in self.members:
             saved = member.run.read_checkpoint()
             assert saved is not None
             try:
-                states.append(from_named_tensors(shape, saved[1]))
+                states.append(from_named_tensors(form, saved[1]))
             except KeyError as missing:
                 raise ModgrokError(f"The checkpoint of run {member.run.id} has no tensor {missing}.") from None
         return states
@@ -168,33 +140,25 @@ class BatchTraining:
 
     def _parent(self, experiment: Experiment) -> dict[str, Any]:
         network = self.store.starting_network(experiment.parent)
-        shapes = self.program.architecture.shapes(self.program.signature)
+        program = self.placed.program
+        shapes = program.architecture.shapes(program.signature)
         found = {key: value.shape for key, value in network.parameters.items() if key in shapes}
-        if network.architecture.name != self.program.architecture.name or found != shapes:
+        if network.architecture.name != program.architecture.name or found != shapes:
             described = ", ".join(f"{key} {shape}" for key, shape in shapes.items())
             raise ModgrokError(
                 f"A run starts from weights of its own shapes, {described}, and those of {experiment.parent} are of "
                 f"others; give it the parent's network, width and modulus."
             )
-        return {key: np.asarray(network.parameters[key], self.program.dtype) for key in shapes}
-
-    def _freeze_empty(self) -> None:
-        """Freezes the places that no run needs."""
-        if empty := set(range(len(self.axis))) - set(self.places):
-            self.state = freeze(self.state, sorted(empty))
-
-    def _placed(self, runs: Iterable[int]) -> list[int]:
-        """Where some of the runs stand."""
-        return [self.places[i] for i in runs]
+        return {key: np.asarray(network.parameters[key], program.dtype) for key in shapes}
 
     def _advance_to(self, target: int) -> None:
         refines = any(member.experiment.refine for member in self.active_members)
-        self.evaluated = (self.step, copied(self.state)) if refines else None
+        self.evaluated = (self.step, copied(self.placed.state)) if refines else None
         while True:
             count = self._call_steps(target - self.step)
             measured = self.step + count == target
             began = time.monotonic()
-            self.state, values = self._call(self.state, self.step, count, measured)
+            self.placed.state, values = self.placed.advance(self.placed.state, self.step, count, measured)
             self.step += count
             if count > 0:
                 self.steps_per_second = count / max(1e-9, time.monotonic() - began)
@@ -209,12 +173,6 @@ class BatchTraining:
 
     def _call_steps(self, most: int) -> int:
         return min(most, max(1, int(CALL_SECONDS * self.steps_per_second)))
-
-    def _call(self, state: State, step: int, count: int, measured: bool) -> tuple[State, dict[str, Any]]:
-        """Takes steps, and fetches what was measured after them."""
-        parts = (state, self.data, self.rates, self.seeds)
-        state, measurement = self.advance(*parts, np.int32(step), np.int32(count), np.bool_(measured))
-        return state, jax.tree.map(lambda values: np.asarray(values)[self.places], measurement)
 
     def _crossings(self, values: dict[str, Any], runs: Iterable[int]) -> set[Crossed]:
         """Which accuracies of active runs that ask for it reach their threshold here for the first time."""
@@ -242,7 +200,7 @@ class BatchTraining:
         """Measures at a few steps between two, then between those two of them where each threshold was crossed."""
         points = np.unique(np.linspace(low, high, PARTS + 1).round().astype(int)).tolist()
         runs = {i for i, _ in crossed}
-        state = freeze(state, self._placed(i for i in range(len(self.members)) if i not in runs))
+        state = self.placed.frozen(state, set(range(len(self.members))) - runs)
         for start, end in itertools.pairwise(points):
             reached, here = state, crossed
             if end < high:
@@ -257,21 +215,20 @@ class BatchTraining:
                 return
 
     def _go(self, state: State, start: int, end: int) -> tuple[State, dict[str, Any]]:
-        """`_call` in parts that are short enough to notice Ctrl-C."""
+        """In parts that are short enough to notice Ctrl-C."""
         while True:
             count = self._call_steps(end - start)
-            state, values = self._call(state, start, count, start + count == end)
+            state, values = self.placed.advance(state, start, count, start + count == end)
             start += count
             if start == end:
                 return state, values
             self._maybe_stop()
 
     def _row(self, step: int, values: dict[str, Any], i: int) -> dict[str, Any]:
-        return {"step": step} | {name: _json_number(values[name][i]) for name in recorded_names(self.program)}
+        return {"step": step} | {name: _json_number(values[name][i]) for name in recorded_names(self.placed.program)}
 
     def _record(self, values: dict[str, Any]) -> None:
-        diverged = np.asarray(self.state.diverged_at)[self.places]
-        ended = []
+        diverged, ended = self.placed.diverged_at(), []
         for i in self.active:
             member = self.members[i]
             row = self._row(self.step, values, i)
@@ -292,7 +249,7 @@ class BatchTraining:
     def _end(self, ended: list[tuple[int, str]]) -> None:
         """Has the results of runs that have ended written, and trains them no further."""
         gone = [i for i, _ in ended]
-        networks, states = dict(zip(gone, self._networks(gone), strict=True)), self._last_states(ended)
+        networks, states = dict(zip(gone, self.placed.networks(gone), strict=True)), self._last_states(ended)
         step, seconds = self.step, time.monotonic() - self.started
         keep = step in set(self.batch.schedule[1].tolist())
 
@@ -312,14 +269,16 @@ class BatchTraining:
         self.active = [i for i in self.active if i not in gone]
         if not self.active:
             return
-        self.state = freeze(self.state, self._placed(gone))
+        self.placed.state = self.placed.frozen(self.placed.state, gone)
         if self._worth_shrinking():
-            self._shrink()
+            self.placed.shrink(self.active)
+            self.members = self.active_members
+            self.active = list(range(len(self.members)))
 
     def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
         """The states from which more steps can go on, of those runs that keep weights on the way too."""
         kept = [i for i, status in ended if status == "finished" and self.members[i].experiment.snapshots > 0]
-        states = unstack(self.state, self._placed(kept), len(self.axis)) if kept else []
+        states = self.placed.states(self.placed.state, kept) if kept else []
         return {i: named_tensors(state) for i, state in zip(kept, states, strict=True)}
 
     def _worth_shrinking(self) -> bool:
@@ -327,44 +286,18 @@ class BatchTraining:
 
         On a CPU frozen runs cost nothing: there each run loops by itself.
         """
-        if self.program.platform == "cpu" or 2 * len(self.active) > len(self.members):
+        if self.placed.program.platform == "cpu" or 2 * len(self.active) > len(self.members):
             return False
         left = (self.batch.schedule[0][-1] - self.step) / self.steps_per_second
         return left * (1 - len(self.active) / len(self.members)) > 2 * COMPILE_SECONDS
-
-    def _shrink(self) -> None:
-        """Goes on with the active runs alone."""
-        self.program, self.devices = share_between_devices(
-            self.program, len(self.active), self.batch.room.rows, self.devices, most=1
-        )
-        _, _, self.advance = compiled(self.program, self.devices)
-        axis, places = lay_out(self.program, len(self.active), self.devices)
-        chosen = self._placed(self.active[i] for i in axis)
-        parts = (self.state, self.data, self.rates, self.seeds)
-        self.state, self.data, self.rates, self.seeds = (select(part, chosen, self.devices) for part in parts)
-        self.members, self.axis, self.places = self.active_members, axis, places
-        self.active = list(range(len(self.members)))
-        self._freeze_empty()
 
     @property
     def active_members(self) -> list[Member]:
         return [self.members[i] for i in self.active]
 
-    def _networks(self, runs: Sequence[int]) -> list[Network]:
-        """Networks of the batch, on the host."""
-        program, count, runs = self.program, len(self.axis), self._placed(runs)
-        parameters = unstack(self.state.weights, runs, count)
-        if program.batch_norm:
-            settled = jax.jit(partial(settle, program))
-            parameters = [
-                {name: np.asarray(value) for name, value in settled(*one).items()}
-                for one in zip(parameters, unstack(self.data, runs, count), strict=True)
-            ]
-        return [Network(program.architecture, program.signature, one) for one in parameters]
-
     def _keep_snapshots(self) -> None:
         """Has them written while training goes on."""
-        for member, network in zip(self.active_members, self._networks(self.active), strict=True):
+        for member, network in zip(self.active_members, self.placed.networks(self.active), strict=True):
 
             def tell(_: None, run: Run = member.run, step: int = self.step, network: Network = network) -> None:
                 self.observer.kept(run, step, network)
@@ -395,8 +328,8 @@ class BatchTraining:
         began = time.monotonic()
         self.writing.wait()
         self._flush()
-        step, state = self.evaluated or (self.step, self.state)
-        states = unstack(state, self._placed(self.active), len(self.axis))
+        step, state = self.evaluated or (self.step, self.placed.state)
+        states = self.placed.states(state, self.active)
         side_by_side(lambda member, one: member.run.checkpoint(step, named_tensors(one)), self.active_members, states)
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began

@@ -6,12 +6,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from modgrok.experiments.batch_training import BatchTraining
 from modgrok.experiments.cost import Speed
-from modgrok.experiments.observer import Observer
+from modgrok.experiments.placed_runs import PlacedRuns
 from modgrok.experiments.planner import Batch, Planned
 from modgrok.experiments.programs import rates_of
-from modgrok.experiments.store import Store
 from modgrok.training.batch import compiled, lay_out, share_between_devices, stacked_shapes
 from modgrok.training.data import Room, run_data
 from modgrok.training.devices import precision_of, run_bytes
@@ -21,26 +19,26 @@ MEASURED_SECONDS = 0.3
 """How long the speed of a batch is measured."""
 
 
-def measure_speed(batch: Batch, store: Store) -> Speed:
-    """Trains a batch for a moment into a store that is thrown away; its compilation serves the training too."""
+def measure_speed(batch: Batch) -> Speed:
+    """How fast a batch trains here, from a few steps of it; its compilation serves the training too."""
     devices = tuple(jax.local_devices())
-    training = BatchTraining(batch, store, Observer(), devices)
+    with precision_of(batch.program):
+        placed = PlacedRuns(batch, devices)
+        placed.begin()
 
-    def seconds(count: int) -> float:
-        began = time.monotonic()
-        parts = (training.state, training.data, training.rates, training.seeds)
-        training.state, _ = training.advance(*parts, np.int32(0), np.int32(count), np.bool_(False))
-        jax.block_until_ready(training.state)
-        return time.monotonic() - began
+        def seconds(count: int) -> float:
+            began = time.monotonic()
+            placed.state, _ = placed.advance(placed.state, 0, count, measured=False)
+            return time.monotonic() - began
 
-    compilation, count = seconds(1), 1
-    while (spent := seconds(count)) < MEASURED_SECONDS and count < 4096:
-        count *= 4
+        compilation, count = seconds(1), 1
+        while (spent := seconds(count)) < MEASURED_SECONDS and count < 4096:
+            count *= 4
     runs = len(batch.members)
     return Speed(
-        f"{len(training.devices)} × {devices[0].device_kind}",
+        f"{len(placed.devices)} × {devices[0].device_kind}",
         runs * count / spent,
-        -(-runs // len(training.devices)) * run_bytes(batch.program, batch.room, batch.evaluated),
+        -(-runs // len(placed.devices)) * run_bytes(batch.program, batch.room, batch.evaluated),
         count * batch.step_flops / spent,
         compilation,
     )

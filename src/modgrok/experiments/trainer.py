@@ -1,19 +1,16 @@
 """Trains experiments into a store: what it has is returned, the rest is locked, planned into batches and trained."""
 
-import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import jax
 
 from modgrok.experiments.batch_training import BatchTraining, Interrupted
-from modgrok.experiments.cost import Speed, check_memory
+from modgrok.experiments.cost import check_memory
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.extension import extend, extended_runs
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Most, Planned, plan
-from modgrok.experiments.rehearsal import measure_speed
 from modgrok.experiments.run import Damaged, Run
 from modgrok.experiments.store import Store
 from modgrok.sealed import exists
@@ -63,13 +60,6 @@ def _extend(wanted: Iterable[tuple[Run, Experiment]], store: Store, observer: Ob
 def batch_limit(devices: Sequence[Any]) -> Most:
     """The most runs of one batch on these devices."""
     return lambda program, room, evaluated: runs_per_device(program, room, evaluated, devices[0]) * len(devices)
-
-
-def measure(batch: Batch) -> Speed:
-    """How fast a batch trains here, from a few steps of it in a place of its own."""
-    members = tuple(replace(m, experiment=replace(m.experiment, parent=""), step=0) for m in batch.members)
-    with tempfile.TemporaryDirectory(prefix="modgrok-") as folder, precision_of(batch.program):
-        return measure_speed(replace(batch, members=members), Store(folder))
 
 
 def _prepare(run: Run, experiment: Experiment, store: Store) -> Planned:

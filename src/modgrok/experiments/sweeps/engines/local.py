@@ -35,9 +35,9 @@ class LocalEngine(Engine):
 
     def measure(self, batch: Batch, store: Store) -> Speed:
         """How fast a batch trains here, from a few steps of it."""
-        from modgrok.experiments.trainer import measure
+        from modgrok.experiments.rehearsal import measure_speed
 
-        return measure(batch)
+        return measure_speed(batch)
 
     def train(self, batches: Sequence[Batch], store: Store, observer: Observer) -> list[Failure]:
         """Trains everything that can be trained; returns what could not."""
