@@ -12,9 +12,8 @@ import hashlib
 import os
 import pickle
 import sys
-import threading
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -29,6 +28,9 @@ import modgrok
 from modgrok import signals
 from modgrok.training.compilation_cache import enable_cache
 from modgrok.training.program import Program
+
+LOADERS = ThreadPoolExecutor(2)
+"""Who load programs while something else is done: a start, and `advance`. A process that ends waits for them."""
 
 
 def keep(function: Any, name: str, program: Program, devices: tuple[Any, ...]) -> Any:
@@ -65,9 +67,7 @@ class Kept:
 
     def begin_to_load(self, others: tuple[Any, ...]) -> None:
         if (shapes := _shapes(others)) not in self.loading:
-            self.loading[shapes] = Future()
-            load = lambda: self.loading[shapes].set_result(self._load(self._path(shapes)))  # noqa: E731
-            threading.Thread(target=load, daemon=True).start()
+            self.loading[shapes] = LOADERS.submit(self._load, self._path(shapes))
 
     def eval_shape(self, *arguments: Any) -> Any:
         return self.function.eval_shape(*arguments)
