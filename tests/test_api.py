@@ -61,7 +61,7 @@ def test_names_that_were_given_are_kept(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_training_starts_from_a_network_or_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = {"store": tmp_path, "lr": 1e-3, "weight_decay": 0.0, "steps": 3, "evaluations": 3}
-    exact = mg.solve("n + m", "exact", modulus=7)
+    exact = mg.solve("n + m", 7, form="exact")
     run = mg.train("n + m", start=exact, **settings)
     assert (run.experiment.width, run.experiment.modulus, run.history["test_accuracy"][0]) == (exact.width, 7, 1)
     path = tmp_path / "exact.safetensors"
@@ -71,12 +71,13 @@ def test_training_starts_from_a_network_or_its_file(tmp_path: Path, capsys: pyte
     cli.main(["train", "n + m", "--start", str(path), "--store", str(tmp_path), *flags])
     assert run.id in capsys.readouterr().out
     with pytest.raises(mg.ModgrokError, match="real weights"):
-        mg.train("n + m", start=mg.solve("n + m", "complex", modulus=7, width=16), **settings)
+        mg.train("n + m", start=mg.solve("n + m", 7, form="complex", width=16), **settings)
 
 
 def test_the_modulus_is_97_where_nothing_else_is_said() -> None:
     assert mg.classify("n/m").kind == "product"
     assert mg.solve("n + m", width=8).modulus == 97
+    assert mg.solve("n + m", 7).width == mg.solve("n + m", 7, form="exact").width == 13
     with pytest.raises(mg.ModgrokError, match="modulus"):
         mg.classify(lambda n, m: n + m)
 

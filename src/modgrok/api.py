@@ -37,10 +37,11 @@ def classify(task: Any, modulus: int | None = None) -> Structure:
     return find_task(task, usual_modulus(task, modulus)).structure
 
 
-def solve(task: Any, form: Any = "waves", *, modulus: int | None = None, **options: Any) -> Network:
-    """The weights that compute a task, written down, modulo 97 where nothing else is said; options are those of
-    `modgrok.closed_form.solve`."""
-    return closed_form.solve(find_task(task, usual_modulus(task, modulus)), form, **options)
+def solve(task: Any, modulus: int | None = None, *, form: Any = None, **options: Any) -> Network:
+    """The weights that compute a task, written down, modulo 97 where nothing else is said; exactly where there is an
+    exact form and no width is given. Options are those of `modgrok.closed_form.solve`."""
+    found = find_task(task, usual_modulus(task, modulus))
+    return closed_form.solve(found, form or closed_form.usual_form(found, options.get("width")), **options)
 
 
 def sweep(

@@ -1,4 +1,5 @@
-"""The verdicts that the README counts, and the numbers that it quotes, are those of the committed reports."""
+"""The verdicts that the README counts, the numbers that it quotes and what the story says are those of the committed
+reports."""
 
 import json
 import re
@@ -15,6 +16,25 @@ REPORTS = ROOT / "docs" / "reproduction"
 OUTCOMES = ("holds", "holds with a remark", "does not hold here", "undecided here")
 ROW = re.compile(r"\| \[(\w+)\]\(docs/reproduction/\w+/report\.md\).*? \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\w+) \|")
 ROWS = {name: (tuple(map(int, counts)), profile) for name, *counts, profile in ROW.findall(README)}
+
+
+STORY = {
+    "The training accuracy rises first": ("memorizes_first", True),
+    "The test loss even *climbs*": ("loss_peak", True),
+    "the test accuracy jumps to 100 %": ("grokking", True),
+    "at the start they are noise, in the end a cosine": ("periodic", True),
+    "The phases found by training obey": ("phases", True),
+    "AdamW's more closely than those of gradient descent": ("phases_adamw", True),
+    "a network of 500 neurons answers every pair": ("claim_one", True),
+    "below a critical fraction it does not come at all within the steps given": ("critical_fraction", True),
+    "Adaptive optimizers need fewer steps": ("adaptive_time", True),
+    "regularization helps most near the critical fraction": ("lower_fraction", True),
+    "Wider networks come closer to the ideal sum": ("width", True),
+    "At first it stays at its random value": ("ipr_start", False),
+    "with the onset of grokking it grows many times faster": ("ipr_onset", True),
+    "it stays short of the closed form's": ("ipr_gap", True),
+}
+"""What docs/story.md says, the claim that judges it, and whether that holds where the story is right."""
 
 
 def counted(folder: Path, beyond: bool | None = None) -> tuple[int, ...]:
@@ -42,6 +62,14 @@ def test_the_papers_own_counts() -> None:
     statements, answers = ((*(int(sentence[i]) for i in places), 0) for places in ((1, 2, 3), (5, 6, 7)))
     assert (statements, answers) == (counted(REPORTS, beyond=False), counted(REPORTS, beyond=True))
     assert of == sum(answers)
+
+
+@pytest.mark.parametrize("sentence", STORY)
+def test_the_story_says_what_was_found(sentence: str) -> None:
+    claim, holds = STORY[sentence]
+    assert sentence in (ROOT / "docs" / "story.md").read_text()
+    outcome = json.loads((REPORTS / "verdicts.json").read_text())[claim]["outcome"]
+    assert outcome.startswith("holds") is holds
 
 
 def test_the_representations_of_the_readme() -> None:

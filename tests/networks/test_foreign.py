@@ -13,12 +13,12 @@ from modgrok.errors import ModgrokError
 
 @pytest.fixture(scope="module")
 def exact() -> mg.Network:
-    return mg.solve("n + m", "exact", modulus=7)
+    return mg.solve("n + m", 7, form="exact")
 
 
 @pytest.mark.parametrize("parametrization", ["mean-field", "standard"])
 def test_parametrization_is_guessed_from_the_scale(parametrization: str) -> None:
-    network = mg.solve("n + m", "exact", modulus=11, parametrization=parametrization)
+    network = mg.solve("n + m", 11, form="exact", parametrization=parametrization)
     w_in = network.w_in.reshape(network.width, -1)
     for first, last in ((w_in, network.w_out), (w_in.T, network.w_out), (network.w_in, network.w_out.T)):
         found = mg.Network.from_matrices(first, last)
@@ -63,7 +63,7 @@ def test_files_that_hold_no_network(tmp_path) -> None:
 
 
 def test_variables_follow_from_the_answers() -> None:
-    network = mg.solve("n1 + n2 + n3", "exact", modulus=5)
+    network = mg.solve("n1 + n2 + n3", 5, form="exact")
     found = mg.Network.from_matrices(network.w_in.reshape(network.width, -1), network.w_out)
     assert found.arity == 3
     for variables in (0, 4):

@@ -72,6 +72,12 @@ def test_a_score_of_nothing_is_refused(network):
         score(network, grid(network.signature.sizes)[:0], np.zeros(0, int))
 
 
+def test_a_table_of_other_inputs_is_refused(network):
+    for table in (np.zeros((P + 1,) * network.arity, int), np.zeros(P - 1, int)):
+        with pytest.raises(ModgrokError, match=r"an entry for each input"):
+            score_table(network, table)
+
+
 def test_maps_are_slices_of_the_preactivations(network):
     inputs, shape = grid(network.signature.sizes), (P,) * network.arity
     np.testing.assert_allclose(hidden_map(network, 3), hidden(network, inputs)[:, 3].reshape(shape))

@@ -3,7 +3,7 @@
 from modgrok.closed_form.exact import exact_width
 from modgrok.closed_form.interference import expected_accuracy, expected_loss, width_needed
 from modgrok.closed_form.minimal import Attempt, least_width
-from modgrok.closed_form.solve import NoClosedForm, available, default_width, natural_activation, solve
+from modgrok.closed_form.solve import NoClosedForm, available, default_width, natural_activation, solve, usual_form
 
 __all__ = [
     "Attempt",
@@ -16,5 +16,6 @@ __all__ = [
     "least_width",
     "natural_activation",
     "solve",
+    "usual_form",
     "width_needed",
 ]

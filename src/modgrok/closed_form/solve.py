@@ -92,6 +92,12 @@ def available(structure: Structure, arity: int) -> tuple[str, ...]:
     return ("waves", "exact", "complex") if arity <= MOST_VARIABLES else ("waves", "complex")
 
 
+def usual_form(task: Task, width: int | None) -> Form:
+    """What is written down where nobody names a form: the exact one where there is one and no width is given."""
+    exact = width is None and "exact" in available(task.structure, task.arity)
+    return "exact" if exact else "waves"
+
+
 def natural_activation(arity: int) -> str:
     r"""$x^S$, the activation for which the closed forms are derived."""
     return "quadratic" if arity == 2 else f"x^{arity}"

@@ -109,14 +109,18 @@ def _show_plan(request: Request, as_json: bool) -> None:
         print_json({"paper": paper.key, "profile": profile.name, "plan": [dataclasses.asdict(row) for row in rows]})
         return
     table = Table(title=f"{paper.key}, profile {profile.name}", title_justify="left")
-    for name in ("study", "runs", "run-steps at most", "2 CPU cores", "H200"):
+    for name in ("study", "runs", "run-steps at most", "this CPU", "an H200"):
         table.add_column(name, justify="left" if name == "study" else "right")
     for row in rows:
         times = duration(row.cpu_seconds), duration(row.gpu_seconds)
         table.add_row(row.study, str(row.runs), count(row.run_steps), *times)
     out.print(table)
     programs, each = count(rows[-1].programs, "program"), duration(COMPILE_SECONDS)
-    out.print(f"Beside that {programs} to compile, about {each} for each that is not kept yet.", highlight=False)
+    out.print(
+        f"Training alone, on this CPU at the speed that it has just now. Beside that {programs} to compile, about "
+        f"{each} for each that is not kept yet, and the studies to measure.",
+        highlight=False,
+    )
 
 
 def _show(outcome: Outcome, as_json: bool) -> None:

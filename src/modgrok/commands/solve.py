@@ -10,7 +10,7 @@ import tyro
 from rich.markup import escape
 from rich.table import Table
 
-from modgrok.closed_form import Attempt, available, least_width, solve
+from modgrok.closed_form import Attempt, least_width, solve, usual_form
 from modgrok.commands.arguments import err, out, parse, print_json, require_suffix
 from modgrok.measures import average_ipr, frequency_power
 from modgrok.networks import Network, save_network, score_table
@@ -60,8 +60,7 @@ def main(argv: list[str]) -> None:
     arguments = parse(Solve, "solve", argv)
     require_suffix(arguments.save, ".safetensors")
     task = find_task(arguments.expression, usual_modulus(arguments.expression, arguments.modulus))
-    exact = "exact" in available(task.structure, task.arity) and arguments.width is None
-    form = arguments.form or ("exact" if exact else "waves")
+    form = arguments.form or usual_form(task, arguments.width)
     network = solve(
         task,
         form=form,

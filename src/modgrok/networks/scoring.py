@@ -34,6 +34,12 @@ def score(network: Network, inputs: Shaped[Any, "input width"], answers: Integer
 
 def score_table(network: Network, table: Integer[Any, "*inputs"]) -> Score:
     """Mean squared error and accuracy over all inputs of a table that occur."""
+    sizes, found = network.signature.sizes, np.shape(table)
+    if found != sizes:
+        raise ModgrokError(
+            f"The table of answers has an entry for each input of the network, shape {sizes}, and this has shape "
+            f"{found}; take that of the network's own task, `task.table`."
+        )
     flat = np.asarray(table).reshape(-1)
     parts = ((grid(table.shape, part.start, part.stop), flat[part]) for part in blocks(network, flat.size))
     return _score(network, ((inputs[answers >= 0], answers[answers >= 0]) for inputs, answers in parts))

@@ -69,7 +69,7 @@ def main(argv: Sequence[str]) -> int:
         profile = paper.profile(request.profile)
         if request.plan:
             for row in cost(paper.chosen(request.only, profile), profile):
-                times = f"{duration(row.cpu_seconds)} on two cores, {duration(row.gpu_seconds)} on an H200"
+                times = f"{duration(row.cpu_seconds)} on this CPU, {duration(row.gpu_seconds)} on an H200"
                 print(f"{row.study:<20}{row.runs:>6} runs{row.run_steps:>12} run-steps, {times}")
             return 0
         outcome = reproduce(request, watch)
