@@ -38,7 +38,7 @@ def test_functions_must_return_integers() -> None:
 @pytest.mark.parametrize(
     ("array", "says"),
     [
-        (3, "shape"),
+        (3, "a number"),
         ([0, 1, 0, 2], None),
         ([[0, 1], [1]], "equal length"),
         ([[0.0, 1.0], [1.0, 0.0]], "float64"),

@@ -26,6 +26,7 @@ class Result(Mapping[str, Any]):
     grokked_at: int | None
     diverged_at: int | None
     seconds: float
+    """Since training last began: of a run that was stopped and went on, the last stretch."""
     measures: dict[str, float | None] = field(default_factory=dict)
     """Other measures at the end, by name."""
     memorized_after: int | None = None

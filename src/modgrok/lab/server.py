@@ -202,16 +202,18 @@ def serve(store: Store, port: int, ready: Callable[[Lab], None]) -> None:
 
 def open_port(port: int) -> socket.socket:
     """A listening socket on this machine's own address; 0 is any free port."""
+    if not 0 <= port < 1 << 16:
+        raise ModgrokError(f"A port is a number from 0, for any that is free, to 65535, not {port}.")
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if sys.platform != "win32":
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(("127.0.0.1", port))
         listening.listen(128)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         listening.close()
         raise ModgrokError(
-            f"Port {port} cannot be used ({getattr(error, 'strerror', None) or error}), perhaps because another lab is "
+            f"Port {port} cannot be used ({error.strerror}), perhaps because another lab is "
             f"open; choose another with --port, or --port 0 for any that is free."
         ) from error
     return listening

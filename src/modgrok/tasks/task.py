@@ -244,7 +244,10 @@ class Task:
         except ValueError:
             raise ModgrokError("A table needs rows of equal length.") from None
         if table.ndim == 0:
-            raise ModgrokError("A table has a shape, one axis for each variable, and this is a single number.")
+            kind = "a number" if table.dtype.kind in "biufc" else f"of the type {type(array).__name__}"
+            raise ModgrokError(
+                f"A task is a text, a function, a table with one axis for each variable, or a Task, and this is {kind}."
+            )
         if not np.issubdtype(table.dtype, np.integer):
             raise ModgrokError(f"A table has integer entries, and this one has the type {table.dtype}.")
         if answers is None:
