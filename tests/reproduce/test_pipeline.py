@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import modgrok as mg
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
 from modgrok.reproduce.__main__ import main, parse
@@ -107,6 +108,21 @@ def test_the_plain_command_takes_the_requests_fields(tmp_path: Path, capsys: pyt
     assert "fig7" in capsys.readouterr().err
     assert main(["--only", "kernel", "--profile", "tiny", "--out", str(tmp_path)]) == 0
     assert "report.html" in capsys.readouterr().out
+
+
+def test_the_call_from_python_plans_without_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = mg.reproduce("gromov2023", profile="tiny", only=("fig0", "fig2"), plan=True)  # type: ignore[operator]
+    assert [row.study for row in rows] == ["fig0", "fig2", "total"]
+    assert rows[-1].runs == 4
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_call_from_python_names_settings_that_there_are_not() -> None:
+    with pytest.raises(ModgrokError, match="no setting 'foo'; its settings are paper, profile"):
+        mg.reproduce("liu2022", foo=1)  # type: ignore[operator]
+    with pytest.raises(ModgrokError, match="did you mean 'profile'"):
+        mg.reproduce("liu2022", profil="tiny")  # type: ignore[operator]
 
 
 def test_every_paper_has_its_folder(tmp_path: Path) -> None:

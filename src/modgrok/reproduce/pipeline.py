@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,6 +53,16 @@ class Request:
     """Train on this machine's devices (local), or on a Ray cluster."""
     address: str | None = None
     """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> "Request":
+        """The request that has these fields."""
+        names = [field.name for field in fields(cls)]
+        if unknown := sorted(set(settings) - set(names)):
+            close = get_close_matches(unknown[0], names, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(names)}."
+            raise ModgrokError(f"A reproduction has no setting {unknown[0]!r}; {hint}")
+        return cls(**settings)
 
     @property
     def folder(self) -> Path:
