@@ -151,3 +151,20 @@ def test_processes_that_measure_end_with_the_one_that_is_killed(tmp_path: Path) 
         assert parent.stdout.readline().strip().isdigit()
         parent.kill()
         parent.communicate(timeout=60)  # which ends when nobody holds the pipe any more
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import modgrok as mg
+print("once", flush=True)
+outcome = mg.reproduce(profile="tiny", only=("fig0",), out=Path(sys.argv[1]))
+print(Path(__file__).name, __spec__, outcome.report.name)
+"""
+
+
+def test_a_script_that_reproduces_runs_once(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [sys.executable, tmp_path / "script.py", tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split("\n")) == (0, ["once", "script.py None report.html", ""]), done.stderr

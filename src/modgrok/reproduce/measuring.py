@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +44,7 @@ class Measuring:
         if self.pool is None:
             self.waiting += studies
             return
-        with _environment_of_processes():
+        with _environment_of_processes(), _without_main_module():
             self.started += [(study, self.pool.submit(measure, *self._asked(study))) for study in studies]
 
     def _asked(self, study: Study) -> tuple[str, str, str, Path, bool]:
@@ -91,6 +92,19 @@ def _environment_of_processes() -> Iterator[None]:
     finally:
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+@contextmanager
+def _without_main_module() -> Iterator[None]:
+    """Processes started inside do not import the program that asked for them: a script would run once more in each."""
+    main = sys.modules["__main__"]
+    hidden = {name: vars(main)[name] for name in ("__file__", "__spec__") if name in vars(main)}
+    vars(main).pop("__file__", None)
+    vars(main)["__spec__"] = None
+    try:
+        yield
+    finally:
+        vars(main).update(hidden)
 
 
 def measure(paper: str, profile_name: str, study_name: str, out: Path, drawn: bool) -> float:
