@@ -96,6 +96,19 @@ def test_mistakes_exit_with_2_before_anything_starts(
     assert not store.exists()
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:99999"])
+def test_an_address_where_nobody_answers_is_refused_at_once(capsys: pytest.CaptureFixture[str], address: str) -> None:
+    pytest.importorskip("ray")
+    began = time.monotonic()
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sweep", *TINY, *AXES, "--engine", "ray", "--address", address, "--plan"])
+    assert stop.value.code == 2
+    said = capsys.readouterr().err
+    assert f"No Ray cluster answers at {address}" in said
+    assert said.count("\n") == 1
+    assert time.monotonic() - began < 30
+
+
 def test_ctrl_c_leaves_a_table_and_the_same_command_finishes(tmp_path: Path) -> None:
     arguments = ["n + m", "--modulus", "11", "--width", "16", "--lr", "0.01", "--until", "None", "--evaluations", "10"]
     arguments += ["--vary", "seed=0:2", "--vary", "steps=20,3000000", "--store", str(tmp_path)]

@@ -32,6 +32,8 @@ LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED":
 """What makes a cluster of this machine's own listen on 127.0.0.1, as Ray does on other systems, and tell nobody."""
 WAIT_SECONDS = 0.2
 """How often to look whether training should stop."""
+CONNECT_SECONDS = 5.0
+"""How long the head of a cluster may take to answer for the first time."""
 HEAD_SECONDS = 8.0
 """How long the head of a cluster may be silent before it counts as dead."""
 SHORT_PATH = 20
@@ -241,9 +243,12 @@ def _connect(address: str | None) -> None:
         here: Any = {"num_cpus": os.cpu_count(), "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
         ray.init("local", _temp_dir=_private_folder(), **here, **quiet)
         return
+    host, _, port = address.rpartition(":")
     try:
+        if host and "/" not in host and port.isdigit():  # Ray itself would try for minutes.
+            socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
         ray.init(address, **quiet)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, OverflowError, RuntimeError, ValueError) as error:
         raise ModgrokError(
             f"No Ray cluster answers at {address} ({error}); `ray start --head` starts one, docs/clusters.md says how."
         ) from error
