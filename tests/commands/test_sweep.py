@@ -81,6 +81,8 @@ def test_list(capsys: pytest.CaptureFixture[str], store: str) -> None:
         (["n + m", "--vary", "fraction=0.5,1.5"], "1.5"),
         (["n +", "--vary", "seed=0:3"], "Column"),
         (["nothing.toml"], "cannot be read"),
+        (["grid.toml", "--vary", "seed=0:2"], "from a file takes its settings and axes from the file; write vary into"),
+        (["grid.toml", "--weight-decay=3"], "write weight_decay into grid.toml"),
         (["show", "nothing"], "no sweep"),
         (["n + m", "--address", "auto"], "--engine ray"),
     ],

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +15,7 @@ from rich.text import Text
 from modgrok.commands.arguments import FIGURES, TABLES, err, out, parse, print_json, require_suffix
 from modgrok.commands.settings import SweepSettings, given
 from modgrok.commands.sweeping import Place, Work, report
+from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
@@ -24,6 +25,8 @@ from modgrok.experiments.sweeps.table import sweep_table
 from modgrok.text import count, number, percent
 
 Vary = Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUES")]
+
+_SETTINGS = [field.name for field in fields(Experiment)]
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,21 @@ def main(argv: list[str]) -> None:
     elif first == "list":
         _list(parse(List, "sweep list", argv[1:]))
     elif first.endswith(".toml"):
+        if beside := _flags(argv) & {"vary", *_SETTINGS}:
+            raise ModgrokError(
+                f"A sweep from a file takes its settings and axes from the file; write {min(beside)} into {first} "
+                "instead of giving it as a flag."
+            )
         asked = parse(FileSweep, "sweep", argv)
         _run(Sweep.from_file(asked.file), asked.place, asked.wanted)
     else:
         new = parse(NewSweep, "sweep", argv)
         _run(Sweep(Experiment(**given(new.settings)), new.vary), new.place, new.wanted)
+
+
+def _flags(argv: list[str]) -> set[str]:
+    """The names of the flags that are given, written as fields are."""
+    return {text[2:].partition("=")[0].replace("-", "_") for text in argv if text.startswith("--")}
 
 
 def _run(sweep: Sweep, place: Place, wanted: Wanted) -> None:
