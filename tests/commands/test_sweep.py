@@ -83,6 +83,7 @@ def test_list(capsys: pytest.CaptureFixture[str], store: str) -> None:
         (["nothing.toml"], "cannot be read"),
         (["grid.toml", "--vary", "seed=0:2"], "from a file takes its settings and axes from the file; write vary into"),
         (["grid.toml", "--weight-decay=3"], "write weight_decay into grid.toml"),
+        (["n + m", "--seed", "4", "--vary", "seed=0:2"], "given or varied, not both; leave out --seed"),
         (["show", "nothing"], "no sweep"),
         (["n + m", "--address", "auto"], "--engine ray"),
     ],

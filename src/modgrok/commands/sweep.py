@@ -119,7 +119,11 @@ def main(argv: list[str]) -> None:
         _run(Sweep.from_file(asked.file), asked.place, asked.wanted)
     else:
         new = parse(NewSweep, "sweep", argv)
-        _run(Sweep(Experiment(**given(new.settings)), new.vary), new.place, new.wanted)
+        sweep = Sweep(Experiment(**given(new.settings)), new.vary)
+        if both := _flags(argv).intersection(sweep.names):
+            flag = min(both).replace("_", "-")
+            raise ModgrokError(f"A setting is given or varied, not both; leave out --{flag} or its --vary.")
+        _run(sweep, new.place, new.wanted)
 
 
 def _flags(argv: list[str]) -> set[str]:
