@@ -55,6 +55,13 @@ def test_the_plan_says_what_each_figure_costs(capsys: pytest.CaptureFixture[str]
     assert "to compile, about 3 s for each" in out
 
 
+def test_an_address_needs_its_engine_for_a_plan_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["reproduce", "--address", "foo", "--plan"])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == "modgrok: An address is that of a Ray cluster; add --engine ray.\n"
+
+
 def test_help_and_plan_do_not_import_jax() -> None:
     code = (
         "import sys; from modgrok.commands import reproduce; "

@@ -13,7 +13,7 @@ from modgrok.experiments import Observer, Store
 from modgrok.experiments.environment import host_environment
 from modgrok.experiments.observer import Forwarding
 from modgrok.experiments.result import Result
-from modgrok.experiments.sweeps.engines import engine_named
+from modgrok.experiments.sweeps.engines import check_engine, engine_named
 from modgrok.experiments.sweeps.execution import Plan, execute, plan
 from modgrok.experiments.sweeps.results import Results
 from modgrok.reproduce.claim import Verdict
@@ -53,6 +53,9 @@ class Request:
     """Train on this machine's devices (local), or on a Ray cluster."""
     address: str | None = None
     """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
+
+    def __post_init__(self) -> None:
+        check_engine(self.engine, self.address)
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Request":

@@ -3,19 +3,24 @@
 from modgrok.errors import ModgrokError
 from modgrok.experiments.sweeps.engines.engine import Engine
 
-__all__ = ["Engine", "engine_named"]
+__all__ = ["Engine", "check_engine", "engine_named"]
+
+
+def check_engine(name: str, address: str | None) -> None:
+    """`ModgrokError` where there is no such engine, or it has no address."""
+    if name not in ("local", "ray"):
+        raise ModgrokError(f"The engine is local or ray, not {name!r}.")
+    if name == "local" and address is not None:
+        raise ModgrokError("An address is that of a Ray cluster; add --engine ray.")
 
 
 def engine_named(name: str, address: str | None = None) -> Engine:
     """The engine of that name: `local`, or `ray` on the cluster at `address`, or on one started here without it."""
+    check_engine(name, address)
     if name == "local":
         from modgrok.experiments.sweeps.engines.local import LocalEngine
 
-        if address is not None:
-            raise ModgrokError("An address is that of a Ray cluster; add --engine ray.")
         return LocalEngine()
-    if name == "ray":
-        from modgrok.experiments.sweeps.engines.ray import RayEngine
+    from modgrok.experiments.sweeps.engines.ray import RayEngine
 
-        return RayEngine(address)
-    raise ModgrokError(f"The engine is local or ray, not {name!r}.")
+    return RayEngine(address)
