@@ -97,14 +97,14 @@ def _environment_of_processes() -> Iterator[None]:
 @contextmanager
 def _without_main_module() -> Iterator[None]:
     """Processes started inside do not import the program that asked for them: a script would run once more in each."""
-    main = sys.modules["__main__"]
-    hidden = {name: vars(main)[name] for name in ("__file__", "__spec__") if name in vars(main)}
-    vars(main).pop("__file__", None)
-    vars(main)["__spec__"] = None
+    main: dict[str, Any] = vars(sys.modules["__main__"])
+    before = main.copy()
+    main.pop("__file__", None)
+    main["__spec__"] = None
     try:
         yield
     finally:
-        vars(main).update(hidden)
+        main.update((name, before[name]) for name in ("__file__", "__spec__") if name in before)
 
 
 def measure(paper: str, profile_name: str, study_name: str, out: Path, drawn: bool) -> float:
