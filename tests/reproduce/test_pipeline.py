@@ -118,6 +118,11 @@ def test_the_call_from_python_plans_without_a_trace(tmp_path: Path, monkeypatch:
     assert not list(tmp_path.iterdir())
 
 
+def test_the_call_from_python_takes_texts() -> None:
+    asked = Request.from_dict({"out": "folder", "only": "fig2"})
+    assert (asked.out, asked.only) == (Path("folder"), ("fig2",))
+
+
 def test_the_call_from_python_names_settings_that_there_are_not() -> None:
     with pytest.raises(ModgrokError, match="no setting 'foo'; its settings are paper, profile"):
         mg.reproduce("liu2022", foo=1)  # type: ignore[operator]

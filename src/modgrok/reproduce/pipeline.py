@@ -59,13 +59,15 @@ class Request:
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Request":
-        """The request that has these fields."""
+        """The request that has these fields; folders may be texts, and what is wanted a single name."""
         names = [field.name for field in fields(cls)]
         if unknown := sorted(set(settings) - set(names)):
             close = get_close_matches(unknown[0], names, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(names)}."
             raise ModgrokError(f"A reproduction has no setting {unknown[0]!r}; {hint}")
-        return cls(**settings)
+        folders = {name: Path(settings[name]) for name in ("out", "from_numbers") if settings.get(name) is not None}
+        only = settings.get("only", ())
+        return cls(**settings | folders | {"only": (only,) if isinstance(only, str) else tuple(only)})
 
     @property
     def folder(self) -> Path:
