@@ -26,7 +26,12 @@ def test_functions_from_the_command_line(capsys: pytest.CaptureFixture[str], tmp
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [(["n +"], "Column"), (["n + m", "--seeds", "0"], "seed"), (["n + m", "--fraction", "2"], "between 0 and 1")],
+    [
+        (["n +"], "Column"),
+        (["n + m", "--seeds", "0"], "seed"),
+        (["n + m", "--fraction", "2"], "between 0 and 1"),
+        (["n + m", "--fraction"], "--fraction needs"),
+    ],
 )
 def test_mistakes_exit_with_2(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], says: str

@@ -52,7 +52,9 @@ def parse(settings: type[Arguments], command: str, argv: Sequence[str]) -> Argum
     """The command's settings from its flags; `--help` and bad flags end the program with 0 and 2."""
     plain = [_whole(text) for text in argv]
     guarded = [_GUARD + text if _NEGATIVE.fullmatch(text) else text for text in plain]
-    return _unguard(tyro.cli(settings, prog=f"modgrok {command}", args=guarded, config=_CONFIG))
+    parsed = _unguard(tyro.cli(settings, prog=f"modgrok {command}", args=guarded, config=_CONFIG))
+    _require_values(parsed, argv)
+    return parsed
 
 
 def print_json(result: dict[str, Any]) -> None:
@@ -78,6 +80,16 @@ def _whole(text: str) -> str:
     if _POWER.fullmatch(text) and (number := float(text)) < 1e15 and number.is_integer():
         return str(int(number))
     return text
+
+
+def _require_values(parsed: Any, argv: Sequence[str]) -> None:
+    """An error where a flag for several values was typed with none, which Tyro takes for an empty list."""
+    for field in dataclasses.fields(parsed):
+        value, flag = getattr(parsed, field.name), f"--{field.name.replace('_', '-')}"
+        if dataclasses.is_dataclass(value):
+            _require_values(value, argv)
+        elif value == () and flag in (text.replace("_", "-") for text in argv):
+            raise ModgrokError(f"{flag} needs at least one value, and none came; write one behind it, or leave it out.")
 
 
 def _unguard(value: Any) -> Any:
