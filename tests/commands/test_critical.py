@@ -11,6 +11,7 @@ from modgrok import cli
 from modgrok.commands import critical
 from modgrok.experiments import Experiment
 from modgrok.experiments.result import Result
+from modgrok.experiments.sweeps.critical import LEAST, MOST
 
 SMALL = ["n + m", "--modulus", "11", "17", "23", "--seeds", "4", "--resolution", "0.02", "--steps", "50"]
 
@@ -61,6 +62,14 @@ def test_tables_for_people(trained: list[Experiment], capsys: pytest.CaptureFixt
     assert "α_c falls with p" in text
     cli.main(["critical", "n + m", "--modulus", "23", "--seeds", "2", "--steps", "50"])
     assert "2 of 2" in capsys.readouterr().out
+
+
+def test_help_says_what_is_tried_beyond_low_and_high(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["critical", "--help"])
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert f"all of its runs grok, {LEAST} is tried too" in text
+    assert f"none of its runs groks, {MOST} is tried too" in text
 
 
 def test_a_real_search(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ class Effort:
     seeds: int = 8
     """Runs at each fraction near the transition, with different training sets and initial weights."""
     low: float = 0.1
-    """The smallest fraction tried."""
+    """The smallest fraction of the first round; where all of its runs grok, 0.05 is tried too."""
     high: float = 0.9
-    """The largest fraction tried."""
+    """The largest fraction of the first round; where none of its runs groks, 0.95 is tried too."""
     points: int = 9
     """Fractions of the first round, from low to high; each is tried with a third of the seeds."""
     resolution: float = 0.01
