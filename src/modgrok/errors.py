@@ -5,5 +5,14 @@ class ModgrokError(Exception):
     """A request that cannot be fulfilled as given; its message is one or two sentences for the person who asked."""
 
 
+class Unknown(ModgrokError):
+    """A name that nothing here was registered under. What was stored with it is sound: who registers it can read it."""
+
+    def __init__(self, sentence: str, what: str = "") -> None:
+        super().__init__(sentence)
+        self.what = what
+        """Such as `network 'bilinear'`."""
+
+
 class Damaged(ModgrokError):
     """A file or a run's folder does not hold what modgrok wrote there."""

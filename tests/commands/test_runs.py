@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from modgrok import cli
-from modgrok.experiments import Run, Store
+from modgrok.errors import Unknown
+from modgrok.experiments import Observer, Run, Store
 from modgrok.experiments.disk import Lock
+from modgrok.experiments.stored_settings import write_settings
 
 
 @pytest.fixture
@@ -70,6 +72,29 @@ def test_damage_is_named_and_does_not_hide_the_rest(
     assert file in text
     run_json("runs", "remove", run.id, "0123456789ab", "--yes", "--store", str(store))
     assert run_json("runs", "list", "--store", str(store))["runs"] == []
+
+
+@pytest.mark.parametrize(("setting", "name"), [("network", "bilinear"), ("activation", "softsign")])
+def test_a_run_of_something_unknown_is_sound_and_does_not_hide_the_rest(
+    run_json: Any, capsys: pytest.CaptureFixture[str], store: Path, setting: str, name: str
+) -> None:
+    run, own = only_run(store), store / "0123456789ab"
+    write_settings(own, run.experiment.as_dict() | {setting: name}, {})
+    rows = run_json("runs", "list", "--store", str(store))["runs"]
+    assert {row["run"]: row["status"] for row in rows} == {run.id: "finished", own.name: "unknown"}
+    cli.main(["runs", "list", "--store", str(store)])
+    assert f"The {setting} '{name}' of run {own.name} is not known here" in capsys.readouterr().out
+    cli.main(["runs", "export", "--store", str(store)])
+    exported = capsys.readouterr()
+    assert {row["run"] for row in csv.DictReader(io.StringIO(exported.out))} == {run.id}
+    assert f"'{name}' of run {own.name} is not known here" in exported.err
+    assert "left out" in exported.err
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["runs", "export", own.name, "--store", str(store)])
+    assert stop.value.code == 2
+    with pytest.raises(Unknown):
+        Store(store).repair(Run(own), Observer())
+    assert (own / "experiment.json").exists()
 
 
 def test_a_run_that_is_about_to_begin_is_not_damaged(run_json: Any, store: Path) -> None:

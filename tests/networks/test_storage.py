@@ -7,8 +7,8 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from modgrok.errors import Damaged, ModgrokError
-from modgrok.networks import Normalization, load_network, save_network, two_layer
+from modgrok.errors import Damaged, ModgrokError, Unknown
+from modgrok.networks import ARCHITECTURES, Normalization, load_network, save_network, two_layer
 
 RNG = np.random.default_rng(0)
 W_IN, W_OUT = RNG.normal(size=(4, 2, 5)), RNG.normal(size=(5, 4))
@@ -62,6 +62,13 @@ def test_other_files_are_refused_by_name(tmp_path):
     for path in (text, foreign, partial, tmp_path / "missing"):
         with pytest.raises(Damaged, match=f"{path.name} is "):
             load_network(path)
+
+
+def test_a_network_that_is_not_known_here_is_named_and_not_called_damaged(tmp_path, monkeypatch):
+    save_network(NETWORKS["float64"], tmp_path / "network.safetensors")
+    monkeypatch.delitem(ARCHITECTURES, "two-layer")
+    with pytest.raises(Unknown, match=r"The network 'two-layer' of .* is not known here"):
+        load_network(tmp_path / "network.safetensors")
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):

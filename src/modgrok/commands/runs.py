@@ -12,7 +12,7 @@ from rich.text import Text
 
 from modgrok.commands.arguments import InStore, err, out, parse, print_json, require_suffix
 from modgrok.commands.train import explanation, show_run
-from modgrok.errors import ModgrokError
+from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Run, Store
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
@@ -146,11 +146,8 @@ def _row(run: Run) -> dict[str, Any]:
             "experiment": run.experiment.as_dict(),
         }
     except ModgrokError as error:
-        return {
-            "run": run.id,
-            "status": "damaged" if isinstance(error, Damaged) else "unreadable",
-            "reason": str(error),
-        }
+        kinds = {Damaged: "damaged", Unknown: "unknown"}
+        return {"run": run.id, "status": kinds.get(type(error), "unreadable"), "reason": str(error)}
 
 
 def _cells(row: dict[str, Any]) -> list[str | Text]:
@@ -205,11 +202,9 @@ def _export(arguments: Export, store: Store) -> None:
 
     if arguments.format in ("csv", "parquet"):
         require_suffix(arguments.out, f".{arguments.format}")
-    runs = [store.find(name) for name in arguments.runs] or [*store, *store.remains()]
+    runs = _intact([store.find(name) for name in arguments.runs]) or _known([*store, *store.remains()])
     if not runs:
         raise ModgrokError(f"There are no runs in {store.folder} to export.")
-    for run in runs:
-        check_intact(run)
     if arguments.out is None:
         if arguments.format != "csv" or arguments.json:
             raise ModgrokError("Name the file or folder to write with --out.")
@@ -220,6 +215,23 @@ def _export(arguments: Export, store: Store) -> None:
         print_json({"format": arguments.format, "out": str(arguments.out), "runs": [run.id for run in runs]})
     else:
         out.print(Text(f"Wrote the curves of {count(len(runs), 'run')} to {arguments.out}."), soft_wrap=True)
+
+
+def _intact(runs: list[Run]) -> list[Run]:
+    for run in runs:
+        check_intact(run)
+    return runs
+
+
+def _known(runs: list[Run]) -> list[Run]:
+    """The runs without those of a network, or the like, that is not known here, which are named."""
+    found = []
+    for run in runs:
+        try:
+            found += _intact([run])
+        except Unknown as error:
+            err.print(Text(f"{error} It is left out."), style="yellow", soft_wrap=True)
+    return found
 
 
 def _remove(arguments: Remove, store: Store) -> None:

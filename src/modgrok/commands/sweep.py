@@ -193,7 +193,7 @@ def _list(asked: List) -> None:
     grid = Grid("sweep", "task", "modulus", "runs", "varies", "created")
     for one in found:
         if "reason" in one:
-            err.print(Text(f"{one['id']} is damaged: {one['reason']}"), style="yellow", soft_wrap=True)
+            err.print(Text(f"{one['id']} cannot be read: {one['reason']}"), style="yellow", soft_wrap=True)
             continue
         varies = "; ".join(", ".join(axis) for axis in one["vary"])
         base = one["experiment"]

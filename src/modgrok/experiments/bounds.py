@@ -6,7 +6,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import ModgrokError, Unknown
 from modgrok.networks import ARCHITECTURES
 from modgrok.training.optimizers import OPTIMIZERS
 
@@ -96,7 +96,7 @@ def _require_known(name: str, given: str, known: Collection[str]) -> None:
     if given not in known:
         close = get_close_matches(given, known, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
-        raise ModgrokError(f"The {name} is one of {', '.join(known)}, not {given!r}{hint}")
+        raise Unknown(f"The {name} is one of {', '.join(known)}, not {given!r}{hint}", f"{name} {given!r}")
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {

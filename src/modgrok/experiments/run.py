@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.card import card, curves_picture
-from modgrok.errors import Damaged, ModgrokError
+from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
 from modgrok.experiments.experiment import TABLE, Experiment, describe_task, given_name
@@ -98,6 +98,11 @@ class Run:
         settings = self._settings
         try:
             return (Experiment.from_format_1 if settings.format == 1 else Experiment.from_dict)(settings.experiment)
+        except Unknown as error:
+            raise Unknown(
+                f"The {error.what} of run {self.id} is not known here; import what registers it, and read the run from "
+                f"Python."
+            ) from error
         except (TypeError, ValueError, OverflowError, ModgrokError) as error:
             path = self.folder / "experiment.json"
             raise Damaged(f"{path} does not describe an experiment: {str(error).rstrip('.')}.") from error

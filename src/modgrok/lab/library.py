@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.closed_form import available, solve
-from modgrok.errors import ModgrokError
+from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.experiment import TABLE
 from modgrok.experiments.store import RUN_NAME
@@ -67,7 +67,8 @@ class Library:
             chosen = {name: getattr(experiment, name) for name in SUMMARY}
             outcome = {name: None if result is None else result[name] for name in OUTCOME}
         except UNREADABLE as error:
-            return {"run": run.id, "status": "damaged", "reason": str(error) or type(error).__name__}
+            status = "unknown" if isinstance(error, Unknown) else "damaged"
+            return {"run": run.id, "status": status, "reason": str(error) or type(error).__name__}
         return {"run": run.id, **chosen, **outcome, "status": outcome["status"] or "unfinished"}
 
     def details(self, run: Run, experiment: Experiment | None = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modgrok.arrays import namespace
-from modgrok.errors import ModgrokError
+from modgrok.errors import Unknown
 
 MONOMIAL = re.compile(r"x\^(\d+)")
 
@@ -38,7 +38,8 @@ def _entry(name: str) -> Activation:
         d = int(match[1])
         return Activation(lambda x: x**d, d)
     names = ", ".join(ACTIVATIONS)
-    raise ModgrokError(f"An activation is one of {names}, x^d with 1 ≤ d ≤ 32 (for example x^3), not {name!r}.")
+    sentence = f"An activation is one of {names}, x^d with 1 ≤ d ≤ 32 (for example x^3), not {name!r}."
+    raise Unknown(sentence, f"activation {name!r}")
 
 
 def _gelu(x: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import Unknown
 from modgrok.shapes import Float, Inexact, Shaped
 from modgrok.tasks import Signature
 
@@ -144,5 +144,5 @@ def register(architecture: type[Architecture]) -> type[Architecture]:
 def architecture_named(name: str) -> type[Architecture]:
     """The architecture of that name."""
     if name not in ARCHITECTURES:
-        raise ModgrokError(f"A network is one of {', '.join(ARCHITECTURES)}, not {name!r}.")
+        raise Unknown(f"A network is one of {', '.join(ARCHITECTURES)}, not {name!r}.", f"network {name!r}")
     return ARCHITECTURES[name]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modgrok.errors import Damaged, ModgrokError
+from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.networks.architecture import architecture_named
 from modgrok.networks.network import Network, as_numpy
 from modgrok.networks.tensors import read_tensors, tensor_bytes
@@ -61,6 +61,8 @@ def read_network(path: Path, place: str = "") -> StoredNetwork:
         if own.pop("format", 1) != 1 and not file.sealed:
             raise ValueError("it has lost its digest")
         return StoredNetwork(_network(file.tensors, own), settings)
+    except Unknown as error:
+        raise Unknown(f"The {error.what} of {path} is not known here; import what registers it first.") from error
     except (ValueError, TypeError, KeyError, ModgrokError) as error:
         missing = f"it has no {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise Damaged(f"{path} is not a network that modgrok saved: {missing}.") from error

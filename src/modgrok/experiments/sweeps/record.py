@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from modgrok.errors import Damaged, ModgrokError
+from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments.store import Store
 from modgrok.experiments.stored_json import build, read_json, write_sealed_json
 from modgrok.experiments.sweeps.results import Results
@@ -77,7 +77,7 @@ def find_sweep(store: Store, name: str) -> Sweep:
     if len(matches) > 1:
         raise ModgrokError(f"{len(matches)} sweeps in {store.folder} begin with {name!r}; write more of the id.")
     if "reason" in matches[0]:
-        raise Damaged(matches[0]["reason"])
+        raise ModgrokError(matches[0]["reason"])
     return Sweep.from_dict(matches[0])
 
 
@@ -85,6 +85,8 @@ def _read(path: Path) -> SweepFile:
     found = build(SweepFile, read_json(path).value, path)
     try:
         Sweep.from_dict(dataclasses.asdict(found))
+    except Unknown as error:
+        raise Unknown(f"The {error.what} of {path} is not known here; import what registers it first.") from error
     except (ModgrokError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise Damaged(f"{path} does not describe a sweep: {error}") from error
     if found.id != path.parent.name:

@@ -77,11 +77,11 @@ function describe(run) {
 }
 
 function row(run) {
-  if (run.status === "damaged") return make(
+  if (run.reason) return make(
     "tr",
     {},
     make("td", {}, run.run),
-    make("td", { colspan: HEADS.length - 1 }, `damaged: ${run.reason}`),
+    make("td", { colspan: HEADS.length - 1 }, `${run.status}: ${run.reason}`),
   );
   const open = make(
     "button",
