@@ -41,6 +41,19 @@ def test_list(run_json: Any, capsys: pytest.CaptureFixture[str], store: Path) ->
         assert "finished" in text
 
 
+def test_an_unfinished_run_has_grokked_if_its_curves_have(
+    run_json: Any, capsys: pytest.CaptureFixture[str], store: Path
+) -> None:
+    (finished,) = run_json("runs", "list", "--store", str(store))["runs"]
+    (only_run(store).folder / "result.json").unlink()
+    (row,) = run_json("runs", "list", "--store", str(store))["runs"]
+    assert row["grokked_at"] is not None
+    assert row == finished | {"status": "unfinished"}
+    only_run(store).truncate(finished["grokked_after"])
+    (row,) = run_json("runs", "list", "--store", str(store))["runs"]
+    assert row["grokked_at"] is None
+
+
 def test_a_piped_list_is_not_cut(store: Path) -> None:
     program = "import sys; from modgrok import cli; cli.main(sys.argv[1:])"
     command = [sys.executable, "-c", program, "runs", "--store", str(store)]

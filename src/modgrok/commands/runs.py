@@ -14,6 +14,7 @@ from modgrok.commands.arguments import InStore, err, out, parse, print_json, req
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Run, Store
+from modgrok.experiments.outcome import Progress
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
 from modgrok.experiments.sweeps.values import value
@@ -142,12 +143,22 @@ def _row(run: Run) -> dict[str, Any]:
             "steps": result.get("steps", last.get("step", 0)),
             "train_accuracy": last.get("train_accuracy"),
             "test_accuracy": last.get("test_accuracy"),
-            **{name: result.get(name) for name in ("memorized_after", "memorized_at", "grokked_after", "grokked_at")},
+            **_reached(run, rows),
             "experiment": run.experiment.as_dict(),
         }
     except ModgrokError as error:
         kinds = {Damaged: "damaged", Unknown: "unknown"}
         return {"run": run.id, "status": kinds.get(type(error), "unreadable"), "reason": str(error)}
+
+
+def _reached(run: Run, rows: list[dict[str, Any]]) -> dict[str, int | None]:
+    """When a run memorized and grokked; of an unfinished one, as far as its curves say."""
+    if (result := run.result) is not None:
+        return {name: result[name] for name in ("memorized_after", "memorized_at", "grokked_after", "grokked_at")}
+    progress = Progress(run.experiment)
+    progress.restore(rows)
+    curves = {"memorized": progress.crossing("train_accuracy"), "grokked": progress.crossing("test_accuracy")}
+    return {f"{name}_{end}": getattr(found, end) for name, found in curves.items() for end in ("after", "at")}
 
 
 def _cells(row: dict[str, Any]) -> list[str | Text]:
