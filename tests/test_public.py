@@ -148,3 +148,17 @@ def test_a_measure_is_a_function(tmp_path: Path) -> None:
         MEASURES.pop("smallest", None)
     assert run.history["smallest"][-1] == pytest.approx(np.abs(run.network.w_out).min(), rel=1e-6)
     assert run.result["smallest"] == run.history["smallest"][-1]
+
+
+def test_a_measure_that_is_no_number_is_refused_before_anything_is_stored(tmp_path: Path) -> None:
+    from modgrok.training.recording import MEASURES
+
+    def per_neuron(network: mg.Network, data: object) -> object:
+        return (network.w_in**2).sum((1, 2))
+
+    try:
+        with pytest.raises(mg.ModgrokError, match=r"per_neuron returns an array of the shape \(16,\)"):
+            mg.train("n + m", modulus=7, store=tmp_path, record=[per_neuron], **TINY)
+    finally:
+        MEASURES.pop("per_neuron", None)
+    assert not list(mg.Store(tmp_path))

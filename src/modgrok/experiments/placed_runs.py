@@ -22,7 +22,7 @@ from modgrok.training.batch import (
     unstack,
 )
 from modgrok.training.data import RunData, run_data
-from modgrok.training.evaluation import settle
+from modgrok.training.evaluation import check_measures, settle
 from modgrok.training.kept_programs import prepare
 from modgrok.training.loop import State
 
@@ -39,7 +39,9 @@ class PlacedRuns:
         self._randomly, self._from_weights, self._advance = compiled(self.program, self.devices)
         self.axis, self.places = lay_out(self.program, len(members), self.devices)
         experiments = [member.experiment for member in members]
-        self.data: RunData = self._stacked([run_data(self.program, m.task, m.examples, batch.room) for m in members])
+        data = [run_data(self.program, m.task, m.examples, batch.room) for m in members]
+        check_measures(self.program, data[0])
+        self.data: RunData = self._stacked(data)
         self.rates = self._stacked([rates_of(e) for e in experiments])
         self.seeds = self._stacked([np.uint32(e.seed) for e in experiments])
         self.scales = self._stacked([np.asarray(e.init_scale, self.program.dtype) for e in experiments])
