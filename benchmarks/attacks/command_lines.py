@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from attack import call, main, train
+from attack import Memory, call, main, train
 
 from modgrok.cli import COMMANDS
 from modgrok.experiments import Experiment, Store
@@ -124,6 +124,7 @@ DEEP: dict[tuple[str, ...], tuple[str, ...]] = {
 
 
 def attack(cases: int) -> dict[str, Any]:
+    memory = Memory()
     chance, codes, failures, slowest = random.Random(SEED), Counter[int](), list[str](), 0.0
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         os.environ["MODGROK_STORE"] = str(Path(folder) / "store")
@@ -143,7 +144,7 @@ def attack(cases: int) -> dict[str, Any]:
             if answer.fault or seconds > SECONDS:
                 shown = [word[:40] for word in words]
                 failures.append(f"case {number}, {shown}: {answer.fault or f'{seconds:.1f} s'}")
-    gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    gigabytes = memory.gigabytes
     if gigabytes > GIGABYTES:
         failures.append(f"{gigabytes:.1f} GB of memory")
     outcomes = {"answered": codes[0], "refused": codes[2], "answered_in_part": codes[1]}

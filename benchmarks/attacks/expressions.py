@@ -4,12 +4,11 @@ Texts are grown from the grammar, then mutated; moduli run from 2 to the greates
 """
 
 import random
-import resource
 import time
 from collections import Counter
 from typing import Any
 
-from attack import main
+from attack import Memory, main
 
 from modgrok.errors import ModgrokError
 from modgrok.tasks import ExpressionError, task
@@ -21,6 +20,7 @@ SECONDS, GIGABYTES = 5.0, 1.0
 
 
 def attack(cases: int) -> dict[str, Any]:
+    memory = Memory()
     draw, outcomes, failures, slowest = random.Random(SEED), Counter[str](), list[str](), 0.0
     for number in range(cases):
         text, p = expression(draw), modulus(draw)
@@ -39,7 +39,7 @@ def attack(cases: int) -> dict[str, Any]:
         slowest = max(slowest, seconds)
         if seconds > SECONDS:
             failures.append(f"{what}: {seconds:.1f} s")
-    gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    gigabytes = memory.gigabytes
     if gigabytes > GIGABYTES:
         failures.append(f"{gigabytes:.1f} GB of memory")
     return {

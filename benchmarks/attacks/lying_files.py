@@ -5,7 +5,6 @@ networks with wrong ranks, shapes, types and metadata. Every command on them ans
 import json
 import random
 import re
-import resource
 import shutil
 import tempfile
 import time
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attack import call, main, train
+from attack import Memory, call, main, train
 
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.sweeps import Sweep
@@ -77,6 +76,7 @@ NETWORKS: dict[str, tuple[dict[str, np.ndarray], Any]] = {
 
 
 def attack(cases: int) -> dict[str, Any]:
+    memory = Memory()
     chance, outcomes, failures, slowest = random.Random(SEED), Counter[str](), list[str](), 0.0
     with tempfile.TemporaryDirectory() as folder:
         original, place = Path(folder) / "original", Path(folder) / "store"
@@ -102,7 +102,7 @@ def attack(cases: int) -> dict[str, Any]:
                     said = answer.fault or f"{seconds:.1f} s, {answer.err[:300]}"
                     failures.append(f"case {number}, {what}, {' '.join(words[:2])}: {said}")
             outcomes["refused" if refused else "answered"] += 1
-    gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    gigabytes = memory.gigabytes
     if gigabytes > GIGABYTES:
         failures.append(f"{gigabytes:.1f} GB of memory")
     return {
