@@ -53,5 +53,5 @@ PAPER = Paper(
     claims=claims_of(dynamics, solution, weights, functions, optimizers, scaling, said_in_passing, beyond),
     profiles=(QUICK, FULL, TINY),
     errata=ERRATA,
-    cost={"quick": "6 to 7 min on two CPU cores", "full": "14 min on an H200"},
+    cost={"quick": "5 to 7 min on two CPU cores", "full": "14 min on an H200"},
 )
