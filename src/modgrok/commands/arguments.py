@@ -53,8 +53,13 @@ def parse(settings: type[Arguments], command: str, argv: Sequence[str]) -> Argum
     plain = [_whole(text) for text in argv]
     guarded = [_GUARD + text if _NEGATIVE.fullmatch(text) else text for text in plain]
     parsed = _unguard(tyro.cli(settings, prog=f"modgrok {command}", args=guarded, config=_CONFIG))
-    _require_values(parsed, argv)
+    _require_values(parsed, typed_flags(argv))
     return parsed
+
+
+def typed_flags(argv: Sequence[str]) -> set[str]:
+    """The names of the flags that were given, written as fields are."""
+    return {text[2:].partition("=")[0].replace("-", "_") for text in argv if text.startswith("--")}
 
 
 def print_json(result: dict[str, Any]) -> None:
@@ -82,13 +87,14 @@ def _whole(text: str) -> str:
     return text
 
 
-def _require_values(parsed: Any, argv: Sequence[str]) -> None:
+def _require_values(parsed: Any, typed: set[str]) -> None:
     """An error where a flag for several values was typed with none, which Tyro takes for an empty list."""
     for field in dataclasses.fields(parsed):
-        value, flag = getattr(parsed, field.name), f"--{field.name.replace('_', '-')}"
+        value = getattr(parsed, field.name)
         if dataclasses.is_dataclass(value):
-            _require_values(value, argv)
-        elif value == () and flag in (text.replace("_", "-") for text in argv):
+            _require_values(value, typed)
+        elif value == () and field.name in typed:
+            flag = f"--{field.name.replace('_', '-')}"
             raise ModgrokError(f"{flag} needs at least one value, and none came; write one behind it, or leave it out.")
 
 

@@ -16,8 +16,7 @@ from modgrok.experiments.progress import ManyRuns
 from modgrok.experiments.sweeps.execution import Plan
 from modgrok.reproduce.claim import counted
 from modgrok.reproduce.paper import DEFAULT, find_paper, paper_keys
-from modgrok.reproduce.pipeline import Outcome, Request, reproduce
-from modgrok.reproduce.plan import cost
+from modgrok.reproduce.pipeline import Outcome, Request, planned, reproduce
 from modgrok.text import count, duration
 
 COLORS = {
@@ -102,13 +101,13 @@ def _list(as_json: bool) -> None:
 
 
 def _show_plan(request: Request, as_json: bool) -> None:
-    paper = find_paper(request.paper)
-    profile = paper.profile(request.profile)
-    rows = cost(paper.chosen(request.only, profile), profile)
+    rows = planned(request)
     if as_json:
-        print_json({"paper": paper.key, "profile": profile.name, "plan": [dataclasses.asdict(row) for row in rows]})
+        print_json(
+            {"paper": request.paper, "profile": request.profile, "plan": [dataclasses.asdict(row) for row in rows]}
+        )
         return
-    table = Table(title=f"{paper.key}, profile {profile.name}", title_justify="left")
+    table = Table(title=f"{request.paper}, profile {request.profile}", title_justify="left")
     for name in ("study", "runs", "run-steps at most", "this CPU", "an H200"):
         table.add_column(name, justify="left" if name == "study" else "right")
     for row in rows:

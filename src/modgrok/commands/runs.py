@@ -21,6 +21,8 @@ from modgrok.experiments.sweeps.values import value
 from modgrok.sealed import exists
 from modgrok.text import count, number, percent, steps_between
 
+REACHED = ("memorized_after", "memorized_at", "grokked_after", "grokked_at")
+"""What a result says of the time of learning."""
 COLUMNS = (
     "run",
     "task",
@@ -143,7 +145,7 @@ def _row(run: Run) -> dict[str, Any]:
             "steps": result.get("steps", last.get("step", 0)),
             "train_accuracy": last.get("train_accuracy"),
             "test_accuracy": last.get("test_accuracy"),
-            **_reached(run, rows),
+            **(_reached(run, rows) if not result else {name: result[name] for name in REACHED}),
             "experiment": run.experiment.as_dict(),
         }
     except ModgrokError as error:
@@ -152,9 +154,7 @@ def _row(run: Run) -> dict[str, Any]:
 
 
 def _reached(run: Run, rows: list[dict[str, Any]]) -> dict[str, int | None]:
-    """When a run memorized and grokked; of an unfinished one, as far as its curves say."""
-    if (result := run.result) is not None:
-        return {name: result[name] for name in ("memorized_after", "memorized_at", "grokked_after", "grokked_at")}
+    """When an unfinished run memorized and grokked, as far as its curves say."""
     progress = Progress(run.experiment)
     progress.restore(rows)
     curves = {"memorized": progress.crossing("train_accuracy"), "grokked": progress.crossing("test_accuracy")}
@@ -213,7 +213,10 @@ def _export(arguments: Export, store: Store) -> None:
 
     if arguments.format in ("csv", "parquet"):
         require_suffix(arguments.out, f".{arguments.format}")
-    runs = _intact([store.find(name) for name in arguments.runs]) or _known([*store, *store.remains()])
+    named = [store.find(name) for name in arguments.runs]
+    for run in named:
+        check_intact(run)
+    runs = named or _known([*store, *store.remains()])
     if not runs:
         raise ModgrokError(f"There are no runs in {store.folder} to export.")
     if arguments.out is None:
@@ -228,18 +231,13 @@ def _export(arguments: Export, store: Store) -> None:
         out.print(Text(f"Wrote the curves of {count(len(runs), 'run')} to {arguments.out}."), soft_wrap=True)
 
 
-def _intact(runs: list[Run]) -> list[Run]:
-    for run in runs:
-        check_intact(run)
-    return runs
-
-
 def _known(runs: list[Run]) -> list[Run]:
     """The runs without those of a network, or the like, that is not known here, which are named."""
     found = []
     for run in runs:
         try:
-            found += _intact([run])
+            check_intact(run)
+            found.append(run)
         except Unknown as error:
             err.print(Text(f"{error} It is left out."), style="yellow", soft_wrap=True)
     return found

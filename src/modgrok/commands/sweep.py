@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,11 +12,12 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
-from modgrok.commands.arguments import FIGURES, TABLES, err, out, parse, print_json, require_suffix
+from modgrok.commands.arguments import FIGURES, TABLES, err, out, parse, print_json, require_suffix, typed_flags
 from modgrok.commands.settings import SweepSettings, given
 from modgrok.commands.sweeping import Place, Work, report
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
+from modgrok.experiments.experiment import DEFAULTS
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize
@@ -25,8 +26,6 @@ from modgrok.experiments.sweeps.table import sweep_table
 from modgrok.text import count, number, percent
 
 Vary = Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUES")]
-
-_SETTINGS = [field.name for field in fields(Experiment)]
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def main(argv: list[str]) -> None:
     elif first == "list":
         _list(parse(List, "sweep list", argv[1:]))
     elif first.endswith(".toml"):
-        if beside := _flags(argv) & {"vary", *_SETTINGS}:
+        if beside := typed_flags(argv) & {"vary", *DEFAULTS}:
             raise ModgrokError(
                 f"A sweep from a file takes its settings and axes from the file; write {min(beside)} into {first} "
                 "instead of giving it as a flag."
@@ -120,15 +119,10 @@ def main(argv: list[str]) -> None:
     else:
         new = parse(NewSweep, "sweep", argv)
         sweep = Sweep(Experiment(**given(new.settings)), new.vary)
-        if both := _flags(argv).intersection(sweep.names):
+        if both := typed_flags(argv).intersection(sweep.names):
             flag = min(both).replace("_", "-")
             raise ModgrokError(f"A setting is given or varied, not both; leave out --{flag} or its --vary.")
         _run(sweep, new.place, new.wanted)
-
-
-def _flags(argv: list[str]) -> set[str]:
-    """The names of the flags that are given, written as fields are."""
-    return {text[2:].partition("=")[0].replace("-", "_") for text in argv if text.startswith("--")}
 
 
 def _run(sweep: Sweep, place: Place, wanted: Wanted) -> None:

@@ -92,6 +92,14 @@ def check_settings(e: "Experiment") -> None:
     )
 
 
+def require_settings(owner: str, given: Collection[str], known: Collection[str]) -> None:
+    """Raises where something is given that is no setting of the owner."""
+    if unknown := sorted(set(given) - set(known)):
+        close = get_close_matches(unknown[0], known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(known)}."
+        raise ModgrokError(f"{owner} has no setting {unknown[0]!r}; {hint}")
+
+
 def _require_known(name: str, given: str, known: Collection[str]) -> None:
     if given not in known:
         close = get_close_matches(given, known, n=1)

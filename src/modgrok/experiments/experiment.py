@@ -4,14 +4,13 @@ import dataclasses
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.bounds import check_settings
+from modgrok.experiments.bounds import check_settings, require_settings
 from modgrok.experiments.identity import content_hash
 from modgrok.experiments.plain import plain
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
@@ -344,11 +343,7 @@ class Experiment:
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Experiment":
         """The experiment that `as_dict` wrote down."""
-        names = [field.name for field in dataclasses.fields(cls)]
-        if unknown := sorted(set(settings) - set(names)):
-            close = get_close_matches(unknown[0], names, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(names)}."
-            raise ModgrokError(f"An experiment has no setting {unknown[0]!r}; {hint}")
+        require_settings("An experiment", settings, DEFAULTS)
         given: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()
         }

@@ -16,15 +16,11 @@ class _Reproduce(ModuleType):
     def __call__(self, paper: str | None = None, **request: Any) -> "Outcome | list[Row]":
         """Train, measure, draw and judge a paper; the request's fields are the command's flags. With `plan=True` only
         the rows of the plan are returned: what each study would train, and about how long it takes."""
-        from modgrok.reproduce.paper import find_paper
-        from modgrok.reproduce.pipeline import Request, reproduce
-        from modgrok.reproduce.plan import cost
+        from modgrok.reproduce.pipeline import Request, planned, reproduce
 
         asked = Request.from_dict(request if paper is None else request | {"paper": paper})
         if asked.plan:
-            found = find_paper(asked.paper)
-            profile = found.profile(asked.profile)
-            return cost(found.chosen(asked.only, profile), profile)
+            return planned(asked)
         return reproduce(asked, say=lambda sentence: print(sentence, file=sys.stderr))
 
 

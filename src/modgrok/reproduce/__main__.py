@@ -12,9 +12,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.sweeps.execution import Plan
-from modgrok.reproduce.paper import find_paper
-from modgrok.reproduce.pipeline import Request, reproduce
-from modgrok.reproduce.plan import cost
+from modgrok.reproduce.pipeline import Request, planned, reproduce
 from modgrok.text import count, duration
 
 
@@ -65,10 +63,8 @@ def parse(argv: Sequence[str]) -> Request:
 def main(argv: Sequence[str]) -> int:
     try:
         request = parse(argv)
-        paper = find_paper(request.paper)
-        profile = paper.profile(request.profile)
         if request.plan:
-            for row in cost(paper.chosen(request.only, profile), profile):
+            for row in planned(request):
                 times = f"{duration(row.cpu_seconds)} on this CPU, {duration(row.gpu_seconds)} on an H200"
                 print(f"{row.study:<20}{row.runs:>6} runs{row.run_steps:>12} run-steps, {times}")
             return 0

@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
+from modgrok.experiments.bounds import require_settings
 from modgrok.experiments.environment import host_environment
 from modgrok.experiments.observer import Forwarding
 from modgrok.experiments.result import Result
@@ -19,7 +19,7 @@ from modgrok.experiments.sweeps.results import Results
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.measuring import Measuring, Say, draw, picture
 from modgrok.reproduce.paper import DEFAULT, find_paper
-from modgrok.reproduce.plan import shares
+from modgrok.reproduce.plan import Row, cost, shares
 from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session
 from modgrok.reproduce.report import write_report
 from modgrok.reproduce.study import Profile, Study
@@ -60,11 +60,7 @@ class Request:
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Request":
         """The request that has these fields; folders may be texts, and what is wanted a single name."""
-        names = [field.name for field in fields(cls)]
-        if unknown := sorted(set(settings) - set(names)):
-            close = get_close_matches(unknown[0], names, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(names)}."
-            raise ModgrokError(f"A reproduction has no setting {unknown[0]!r}; {hint}")
+        require_settings("A reproduction", settings, [field.name for field in fields(cls)])
         folders = {name: Path(settings[name]) for name in ("out", "from_numbers") if settings.get(name) is not None}
         only = settings.get("only", ())
         return cls(**settings | folders | {"only": (only,) if isinstance(only, str) else tuple(only)})
@@ -84,6 +80,13 @@ class Outcome:
 
     verdicts: dict[str, Verdict]
     report: Path | None
+
+
+def planned(request: Request) -> list[Row]:
+    """What a request would train, and what that costs."""
+    paper = find_paper(request.paper)
+    profile = paper.profile(request.profile)
+    return cost(paper.chosen(request.only, profile), profile)
 
 
 def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcontext(), say: Say = print) -> Outcome:
