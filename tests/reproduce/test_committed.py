@@ -1,0 +1,20 @@
+"""Judging the committed numbers again gives the committed verdicts: outcome, sentence and every measured value."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from modgrok.reproduce.paper import DEFAULT, find_paper, paper_keys
+from modgrok.reproduce.records import read_records, read_session
+
+REPORTS = Path(__file__).parents[2] / "docs" / "reproduction"
+
+
+@pytest.mark.parametrize("key", paper_keys())
+def test_committed_numbers_give_the_committed_verdicts(key: str) -> None:
+    paper, folder = find_paper(key), REPORTS if key == DEFAULT else REPORTS / key
+    records = read_records(folder, paper, paper.profile(read_session(folder)["profile"]))
+    found = {claim.name: vars(claim.verdict(records)) for claim in paper.claims}
+    committed = json.loads((folder / "verdicts.json").read_text())
+    assert json.dumps(found, indent=1) == json.dumps(committed, indent=1)
