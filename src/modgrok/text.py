@@ -31,6 +31,15 @@ def count(value: int | None, noun: str = "") -> str:
     return f"{text} {noun}{plural}" if noun else text
 
 
+def abridged(value: object, most: int = 60) -> str:
+    """A value that somebody gave, as Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes down no number of more than 4 300 digits.
+        return "a number of thousands of digits"
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def steps_between(after: int | None, reached: int | None) -> str:
     """The steps between which something happened: not yet `after` one evaluation, and when the next was `reached`."""
     if reached is None or after is None or reached - after < 2:

@@ -151,6 +151,14 @@ def test_ids_tell_settings_apart():
         ({"parent": "abc"}, "RUN@STEP"),
         ({"parent": "abc@ten"}, "RUN@STEP"),
         ({"task": 5}, "task is a text"),
+        ({"lr": 10**400}, "lr is .*number"),
+        ({"weight_decay": -(10**400)}, "weight_decay is .*number"),
+        *(({name: 3}, f"{name} .* not 3") for name in ("loss", "positions", "layer_norm", "initialization")),
+        *(({name: [1]}, f"{name} .* not ") for name in ("loss_precision", "combine", "precision", "grokfast")),
+        *(
+            ({name: 1 - 1e-9}, f"{name} .*rounds to 1 in float32")
+            for name in ("beta1", "beta2", "momentum", "grokfast_alpha", "dropout")
+        ),
     ],
     ids=str,
 )
@@ -158,6 +166,16 @@ def test_bad_values_are_one_sentence(settings, sentence):
     with pytest.raises(ModgrokError, match=sentence) as raised:
         Experiment(**({"task": "n + m"} | settings))
     assert str(raised.value).endswith(".")
+
+
+@pytest.mark.parametrize("name", ["fraction", "lr", "width", "seed"])
+def test_numbers_that_python_does_not_write_down(name):
+    with pytest.raises(ModgrokError, match=name):
+        Experiment("n + m", **{name: -(10**5000)})
+
+
+def test_rates_that_only_float64_tells_from_1_need_it():
+    assert Experiment("n + m", beta2=1 - 1e-9, precision="float64").beta2 == 1 - 1e-9
 
 
 @pytest.mark.parametrize("task", ["n + + m", "1 2 + n", "addtion"])

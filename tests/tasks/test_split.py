@@ -1,3 +1,6 @@
+import inspect
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -95,9 +98,16 @@ def test_a_split_is_the_same_everywhere(sampling: str, first: list[int]) -> None
         ({"wrong": float("nan")}, "wrong labels"),
         ({"examples": 0}, "training examples is at least 1"),
         ({"test_examples": 0}, "test examples is at least 1"),
+        ({"seed": 1.5}, "seed must be a whole number, not 1.5"),
+        ({"seed": None}, "seed must be a whole number, not None"),
+        ({"examples": 2.5}, "examples must be a whole number, not 2.5"),
+        ({"fraction": "half"}, "fraction must be a number, not 'half'"),
+        ({"fraction": 10**400}, "fraction must be a number, not 1000"),
+        ({"wrong": [1]}, "wrong must be a number"),
     ],
 )
-def test_settings_are_checked(settings: dict, says: str) -> None:
+def test_settings_are_checked(settings: dict, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Split, "__init__", inspect.unwrap(Split.__init__))  # values of wrong types meet its own checks
     with pytest.raises(ModgrokError, match=says):
         Split(**settings)
 
@@ -146,15 +156,35 @@ def test_balanced_among_holes(text: str, seed: int) -> None:
     chosen, occurs = trained(split, of), of.table != HOLE
     share = len(split.divide(of)[0]) / len(of.present)
     for axis in range(2):
-        assert np.all(abs(chosen.sum(axis=axis) - share * occurs.sum(axis=axis)) <= 2)
+        assert np.all(abs(chosen.sum(axis=axis) - share * occurs.sum(axis=axis)) < 1)
 
 
 def test_balanced_with_unequal_sizes() -> None:
     of = Task.from_table(np.arange(12 * 20).reshape(12, 20) % 7)
     assert (of.sizes, of.answers) == ((12, 20), 7)
     chosen = trained(Split(0.5, "balanced", 3), of)
-    assert np.ptp(chosen.sum(axis=0)) <= 2
-    assert np.ptp(chosen.sum(axis=1)) <= 2
+    assert np.ptp(chosen.sum(axis=0)) <= 1
+    assert np.ptp(chosen.sum(axis=1)) <= 1
+
+
+ROWS, COLUMNS = np.indices((23, 23))
+
+
+@pytest.mark.parametrize(
+    "occurs",
+    [(COLUMNS - ROWS) % 23 < 2, (COLUMNS - ROWS) % 23 < 3, COLUMNS <= ROWS, (COLUMNS < 3) | (ROWS < 3), ROWS < 2],
+    ids=["path", "band", "triangle", "corner", "strip"],
+)
+@pytest.mark.parametrize("fraction", [0.2, 0.35, 0.5, 0.7])
+def test_balanced_where_exchanges_get_stuck(occurs: np.ndarray, fraction: float) -> None:
+    of = Task("holes", occurs.shape, 5, np.where(occurs, 1, HOLE))
+    for seed in range(4):
+        chosen = trained(Split(fraction, "balanced", seed), of)
+        share = chosen.sum() / occurs.sum()
+        assert chosen.sum() == round(fraction * occurs.sum())
+        assert not np.any(chosen & ~occurs)
+        for axis in range(2):
+            assert np.all(abs(chosen.sum(axis=axis) - share * occurs.sum(axis=axis)) < 1)
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
@@ -229,6 +259,16 @@ def test_lines_have_every_answer_of_a_sum_alike(seed: int) -> None:
     of = task("n + m", 23)
     chosen = trained(Split(7 / 23, "lines", seed), of)
     assert np.ptp(np.bincount(of.table[chosen], minlength=23)) == 0
+
+
+@pytest.mark.parametrize("modulus", range(2, 24))
+def test_lines_have_one_slope_other_than_one(modulus: int) -> None:
+    others = [g for g in range(2, modulus - 1) if math.gcd(g, modulus) == 1]
+    assert bool(others) == (modulus not in (2, 3, 4, 6))
+    for seed in range(5):
+        n, m = np.nonzero(trained(Split(1 / modulus, "lines", seed), random_task(0, modulus, 2)))
+        slopes = others or [1, modulus - 1]
+        assert any(len(set((n + g * m) % modulus)) == 1 for g in slopes)
 
 
 def rectangles(chosen: np.ndarray) -> int:

@@ -6,8 +6,11 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from modgrok.errors import ModgrokError, Unknown
 from modgrok.networks import ARCHITECTURES
+from modgrok.text import abridged
 from modgrok.training.optimizers import OPTIMIZERS
 
 if TYPE_CHECKING:
@@ -64,11 +67,13 @@ def check_settings(e: "Experiment") -> None:
     for name, least, most, meaning in _RANGES:
         value = getattr(e, name)
         if value is not None:
-            require(value >= least, f"{name} is {meaning}, not {value}.")
+            require(value >= least, f"{name} is {meaning}, not {abridged(value)}.")
             require(value <= most, f"{name} is at most {most:,}, and a larger number was given.")
     for name, low, high in _SHARES:
         value = getattr(e, name)
         require(value is None or low <= value < high, f"{name} lies in [{low}, {high}), and {value} does not.")
+        rounded = high == 1 and value is not None and e.precision != "float64" and np.float32(value) == 1
+        require(not rounded, f"{name} ({value}) rounds to 1 in float32; lower it, or set precision to float64.")
     _require_known("optimizer", e.optimizer, OPTIMIZERS)
     _require_known("network", e.network, ARCHITECTURES)
     _ = e.split, e.architecture

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from modgrok.errors import ModgrokError
+from modgrok.text import abridged
 
 
 def plain(field: dataclasses.Field[Any], value: Any) -> Any:
@@ -22,9 +23,10 @@ def plain(field: dataclasses.Field[Any], value: Any) -> Any:
         if kind in kinds:
             try:
                 return convert(value)
-            except (TypeError, ValueError):
-                raise ModgrokError(f"{field.name} is {name}, not {value!r}.") from None
-    raise ModgrokError(f"{field.name} is one of {', '.join(get_args(field.type))}, not {value!r}.")
+            except (TypeError, ValueError, OverflowError):
+                raise ModgrokError(f"{field.name} is {name}, not {abridged(value)}.") from None
+    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+    raise ModgrokError(f"{field.name} is one of {', '.join(words)}, not {abridged(value)}.")
 
 
 @cache

@@ -1,10 +1,11 @@
 """Which inputs are trained on and which are held back for the test, and with which labels."""
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from modgrok.errors import ModgrokError
 from modgrok.shapes import Bool, Float, Int, UInt64
 from modgrok.tasks.choice import read_choice
 from modgrok.tasks.task import MOST_ENTRIES, Task
+from modgrok.text import abridged
 
 TRADES = 12
 """Rounds of trades that shuffle a balanced choice along each variable."""
@@ -46,13 +48,15 @@ class Split:
     - `random`: all sets of the given size are equally likely.
     - `balanced`: every value of every variable occurs equally often, up to one. For two variables: every row and every
       column of the table has the same number of training pairs. With holes or variables of unequal sizes: the same
-      share of the inputs that have the value, up to about one.
+      share of the inputs that have the value, up to one for two variables and as nearly as exchanges reach for more.
     - `answers`: every answer has the same share of its inputs in the training set, up to one input.
-    - `lines`: whole lines n + g·m = c of one random slope g other than ±1 (hyperplanes for more variables), each of
-      which has every value of every variable once, and for sums every answer too.
-    - `expander`: inputs are added that close as few rectangles with those chosen before as possible. The fourth corner
-      of a rectangle (n, m), (n, m'), (n', m), (n', m') follows from the other three where the function is a sum, so
-      this is the choice with the least redundancy; as a graph of rows and columns it has few short cycles.
+    - `lines`: whole lines n + g·m = c of one random slope g, coprime to p and other than ±1 (hyperplanes for more
+      variables), each of which has every value of every variable equally often, and for prime p every answer of a sum.
+      Where p has no such slope (2, 3, 4, 6) it is 1 or −1: lines of n + m or of n − m, whose sum or difference is one
+      answer. The last line may be cut.
+    - `expander`: in 32 rounds, the inputs are added that close the fewest rectangles with those of the rounds before.
+      The fourth corner of a rectangle (n, m), (n, m'), (n', m), (n', m') follows from the other three where the
+      function is a sum, so this choice has little redundancy; as a graph of rows and columns it has few short cycles.
     """
 
     fraction: float = 0.5
@@ -72,6 +76,11 @@ class Split:
     """The training inputs themselves instead of a fraction of all, as `modgrok.tasks.choice` writes them down."""
 
     def __post_init__(self) -> None:
+        for name in ("fraction", "wrong"):
+            object.__setattr__(self, name, _number(name, getattr(self, name)))
+        for name in ("seed", "examples", "test_examples"):
+            if getattr(self, name) is not None or name == "seed":
+                object.__setattr__(self, name, _whole(name, getattr(self, name)))
         if not 0 < self.fraction < 1:
             raise ModgrokError(
                 f"The training fraction lies between 0 and 1, both excluded, and {self.fraction} does not."
@@ -159,6 +168,20 @@ class Split:
         return labels
 
 
+def _number(name: str, given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError, OverflowError):
+        raise ModgrokError(f"{name} must be a number, not {abridged(given)}.") from None
+
+
+def _whole(name: str, given: Any) -> int:
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise ModgrokError(f"{name} must be a whole number, not {abridged(given)}.") from None
+
+
 @lru_cache(maxsize=16)
 def _chosen(sampling: str, task: Task, count: int, seed: int) -> Bool[np.ndarray, "present"]:
     """Which inputs are trained on; runs that are planned or begun one after another often have the same ones."""
@@ -226,9 +249,40 @@ def _balanced_among_holes(task: Task, count: int, bits: np.random.PCG64) -> Bool
         for d, v in zip(excess, values, strict=True):
             d[v[leaves]] -= 1
             d[v[enters]] += 1
+    if task.arity == 2 and max(abs(d).max() for d in excess) > 1 - 1e-9:
+        chosen = _rounded(values, task.sizes, count, bits)
     result = np.empty_like(chosen)
     result[order] = chosen
     return result
+
+
+def _rounded(
+    values: tuple[np.ndarray, ...], sizes: tuple[int, ...], count: int, bits: np.random.PCG64
+) -> Bool[np.ndarray, "input"]:
+    """A choice of `count` pairs in which every row and every column has its share, rounded up or down.
+
+    The choice of least random cost, by linear programming: the constraints are a network's, so that its solution is
+    whole, and the costs differ, so that it is unique.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array, vstack
+
+    pairs = np.arange(len(values[0]))
+    ones = np.ones(len(pairs))
+    sums = vstack(
+        [coo_array((ones, (v, pairs)), shape=(size, len(pairs))) for v, size in zip(values, sizes, strict=True)]
+    )
+    share = sums.sum(axis=1) * count / len(pairs)
+    found = linprog(
+        _random_bits(pairs.shape, bits) / 2.0**64,
+        A_ub=vstack([sums, -sums]),
+        b_ub=np.concatenate([np.ceil(share - 1e-9), -np.floor(share + 1e-9)]),
+        A_eq=ones[None],
+        b_eq=[count],
+        bounds=(0, 1),
+        method="highs-ds",
+    )
+    return np.asarray(found.x > 0.5)
 
 
 def _trade(rows: Bool[np.ndarray, "p other"], bits: np.random.PCG64) -> Bool[np.ndarray, "p other"]:
