@@ -186,7 +186,11 @@ def _lion(rates: Rates) -> Any:
 
 
 def _muon(rates: Rates) -> Any:
-    """Momentum, made orthogonal by Newton–Schulz for matrices; the sign of the momentum for vectors and stacks."""
+    """Momentum, made orthogonal by Newton–Schulz for matrices; the sign of the momentum for vectors and stacks.
+
+    Jordan's Muon has a factor √max(1, rows/columns) besides, and AdamW for embeddings, readouts and vectors; a network
+    of one hidden layer would have nothing left to orthogonalize (docs/definitions.md).
+    """
     import jax
     import optax
     from optax.contrib import MuonDimensionNumbers, scale_by_muon
