@@ -13,8 +13,9 @@ from typing import Any
 
 from attack import contents, main, train
 
+from modgrok import disk
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Store, disk
+from modgrok.experiments import Store
 from modgrok.experiments.store import check_intact
 
 SESSIONS = (1, 4, None)
@@ -27,7 +28,7 @@ class Crash(BaseException):
 
 
 class FaultyOS:
-    """The module `os` as `modgrok.experiments.disk` sees it, whose call number `at` that changes the disk fails."""
+    """The module `os` as `modgrok.disk` sees it, whose call number `at` that changes the disk fails."""
 
     def __init__(self, at: int | None = None, fault: str = "crash") -> None:
         self.at, self.fault, self.calls = at, fault, 0

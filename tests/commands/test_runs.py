@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from modgrok import cli
+from modgrok.disk import Lock
 from modgrok.errors import Unknown
 from modgrok.experiments import Observer, Run, Store
-from modgrok.experiments.disk import Lock
 from modgrok.experiments.stored_settings import write_settings
 
 

@@ -116,7 +116,7 @@ def test_two_processes_share_a_run(lab, store, trained):
 
 
 def test_a_waiting_process_says_so_and_takes_the_result(lab, store, trained):
-    from modgrok.experiments.disk import Lock
+    from modgrok.disk import Lock
 
     lock = Lock(store.folder / trained.id)
     lock.acquire()

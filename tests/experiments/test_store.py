@@ -7,9 +7,10 @@ import shutil
 
 import pytest
 
+from modgrok import disk
+from modgrok.disk import Lock
 from modgrok.errors import Damaged, ModgrokError
-from modgrok.experiments import Run, Store, batch_training, disk
-from modgrok.experiments.disk import Lock
+from modgrok.experiments import Run, Store, batch_training
 from modgrok.experiments.store import check_intact
 from modgrok.experiments.trainer import Interrupted, train_stored
 

@@ -12,8 +12,8 @@ from rich.text import Text
 from modgrok.commands.arguments import FIGURES, out, parse, print_json, require_suffix
 from modgrok.commands.settings import CriticalSettings, given
 from modgrok.commands.sweeping import Place, Work
+from modgrok.disk import write_json
 from modgrok.experiments import Experiment
-from modgrok.experiments.disk import write_json
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.results import Results

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from modgrok.disk import append_bytes, cut
 from modgrok.errors import Damaged, ModgrokError
-from modgrok.experiments.disk import append_bytes, cut
 from modgrok.experiments.stored_json import fits
 from modgrok.sealed import parse_json, read_file
 

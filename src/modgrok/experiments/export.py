@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from modgrok.disk import translate_os_errors, write_bytes
 from modgrok.errors import ModgrokError
-from modgrok.experiments.disk import translate_os_errors, write_bytes
 from modgrok.experiments.experiment import DEFAULTS
 from modgrok.experiments.run import Run
 from modgrok.sealed import exists

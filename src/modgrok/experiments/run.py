@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from modgrok.card import card, curves_picture
+from modgrok.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments.curves import Curves, Mark
-from modgrok.experiments.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
 from modgrok.experiments.experiment import TABLE, Experiment, describe_task, given_name
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_json, write_sealed_json

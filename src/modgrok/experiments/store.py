@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from modgrok.disk import Lock, move, write_bytes
 from modgrok.errors import Damaged, ModgrokError
-from modgrok.experiments.disk import Lock, move, write_bytes
 from modgrok.experiments.experiment import TABLE, Experiment, given_name, is_table_file, table_name
 from modgrok.experiments.identity import format_1_hash
 from modgrok.experiments.observer import Observer

@@ -7,8 +7,8 @@ import types
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from modgrok.disk import write_bytes
 from modgrok.errors import Damaged
-from modgrok.experiments.disk import write_bytes
 from modgrok.sealed import UNSEALED, check_seal, has_digest, parse_json, read_file, seal
 
 Value = TypeVar("Value")

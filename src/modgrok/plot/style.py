@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
-from modgrok.experiments.disk import write_bytes
 from modgrok.experiments.environment import in_notebook
 from modgrok.palette import GRAY, SERIES
 

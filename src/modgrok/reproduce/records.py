@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from modgrok.disk import write_bytes, write_json
 from modgrok.errors import ModgrokError
-from modgrok.experiments.disk import write_bytes, write_json
 from modgrok.reproduce.paper import Paper
 from modgrok.reproduce.study import Numbers, Profile, Study
 

@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from modgrok.disk import write_bytes, write_json
 from modgrok.experiments import Experiment
-from modgrok.experiments.disk import write_bytes, write_json
 from modgrok.plot.style import RESOLUTION
 from modgrok.reproduce.claim import Claim, Outcome, Verdict, counted
 from modgrok.reproduce.paper import DEFAULT, Paper

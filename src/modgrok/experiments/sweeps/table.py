@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.card import grid
+from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
-from modgrok.experiments.disk import write_bytes
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep

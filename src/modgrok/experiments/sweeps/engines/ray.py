@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from modgrok.disk import Lock, write_bytes
 from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import Speed
-from modgrok.experiments.disk import Lock, write_bytes
 from modgrok.experiments.experiment import TABLE, Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Failure, Planned, plan_experiments

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from modgrok.disk import Lock
 from modgrok.errors import ModgrokError
-from modgrok.experiments.disk import Lock
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import out_of_memory

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from modgrok import disk
+from modgrok.disk import Lock, remove_unfinished, write_bytes, write_json
 from modgrok.errors import ModgrokError
-from modgrok.experiments import disk
-from modgrok.experiments.disk import Lock, remove_unfinished, write_bytes, write_json
 
 
 @pytest.mark.parametrize("failing", ["fsync", "replace"])
