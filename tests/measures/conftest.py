@@ -5,11 +5,11 @@ import pytest
 
 from modgrok.measures.spectrum import raw_coordinate
 from modgrok.networks import Network, two_layer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 
 def build(
-    coordinate: Coordinate, modulus: int, frequency: np.ndarray, amplitudes: np.ndarray, phases: np.ndarray
+    coordinate: Basis, modulus: int, frequency: np.ndarray, amplitudes: np.ndarray, phases: np.ndarray
 ) -> Network:
     """Neurons a_s cos(2πk index_s(n)/L + φ_s), read out by a_{S+1} cos(2πkr/L + φ_{S+1}) over the r of each answer."""
 
@@ -29,7 +29,7 @@ def wave_network() -> Callable[..., Network]:
 
 
 @pytest.fixture(scope="session")
-def addition() -> tuple[Network, np.ndarray, Coordinate]:
+def addition() -> tuple[Network, np.ndarray, Basis]:
     """The paper's closed form of n + m mod 11 with 40 neurons per frequency, its table and its coordinate."""
     p = 11
     rng = np.random.default_rng(1)

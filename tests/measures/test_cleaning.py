@@ -16,7 +16,7 @@ from modgrok.measures import (
 )
 from modgrok.measures.cleaning import CAUTIONS
 from modgrok.networks import Network, Normalization, score_table, two_layer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 
 def assert_same(a: Network, b: Network) -> None:
@@ -87,14 +87,14 @@ def test_own_waves_of_random_labels_know_nothing(addition) -> None:
 def test_own_waves_leave_what_has_no_place_or_no_wave() -> None:
     rng = np.random.default_rng(0)
     index = np.array([-1, 0, 1, 3, 2])
-    coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
+    coordinate = Basis(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
     w_in, w_out = rng.normal(size=(3, 2, 5)), rng.normal(size=(5, 3))
     w_in[2, :, 1:] = 0.5
     clean = own_waves(two_layer(w_in, w_out), coordinate)
     np.testing.assert_array_equal(clean.w_in[:, :, 0], w_in[:, :, 0])
     np.testing.assert_array_equal(clean.w_in[2], w_in[2])
     np.testing.assert_array_equal(clean.w_out[0], w_out[0])
-    trivial = Coordinate(1, (np.array([-1, 0]),) * 2, np.array([1]), at_zero=0)
+    trivial = Basis(1, (np.array([-1, 0]),) * 2, np.array([1]), at_zero=0)
     assert_same(
         own_waves(two_layer(np.ones((2, 2, 2)), np.ones((2, 2))), trivial),
         two_layer(np.ones((2, 2, 2)), np.ones((2, 2))),
@@ -137,7 +137,7 @@ def test_without_their_readouts_shuffled_phases_add_up_to_nothing() -> None:
 
 def test_even_readouts_survive_cleaning(wave_network) -> None:
     p, rng = 13, np.random.default_rng(3)
-    coordinate = Coordinate(p, (np.arange(p),) * 2, np.arange(p) ** 2 % p)
+    coordinate = Basis(p, (np.arange(p),) * 2, np.arange(p) ** 2 % p)
     phases = rng.uniform(-np.pi, np.pi, (12, 3))
     network = wave_network(coordinate, p, np.tile(np.arange(1, 7), 2), np.ones((12, 3)), phases)
     assert_same(waves_only(network, coordinate), network)
@@ -147,7 +147,7 @@ def test_even_readouts_survive_cleaning(wave_network) -> None:
 def test_weights_without_a_place_and_constant_neurons_stay() -> None:
     rng = np.random.default_rng(0)
     index = np.array([-1, 0, 1, 3, 2])
-    coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
+    coordinate = Basis(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
     w_in, w_out = rng.normal(size=(3, 2, 5)), rng.normal(size=(5, 3))
     w_in[2, :, 1:] = 0.5
     network = two_layer(w_in, w_out)

@@ -13,7 +13,7 @@ from modgrok.measures import (
 )
 from modgrok.measures.angles import wrap
 from modgrok.networks import score_table, two_layer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 
 @given(p=st.integers(3, 30), arity=st.integers(1, 3), seed=st.integers(0, 1000))
@@ -21,7 +21,7 @@ def test_closed_forms_have_distance_zero(wave_network, p, arity, seed) -> None:
     rng = np.random.default_rng(seed)
     phases = rng.uniform(-np.pi, np.pi, (5, arity + 1))
     phases[:, -1] = phases[:, :-1].sum(axis=1)
-    coordinate = Coordinate(p, tuple(rng.permutation(p) for _ in range(arity)), rng.permutation(p))
+    coordinate = Basis(p, tuple(rng.permutation(p) for _ in range(arity)), rng.permutation(p))
     amplitudes = rng.uniform(0.5, 2, (5, arity + 1))
     network = wave_network(coordinate, p, rng.integers(1, (p + 1) // 2, 5), amplitudes, phases)
     np.testing.assert_allclose(distance_to_closed_form(network, coordinate), 0, atol=1e-7)
@@ -29,7 +29,7 @@ def test_closed_forms_have_distance_zero(wave_network, p, arity, seed) -> None:
 
 def test_all_branches_of_an_even_readout_are_a_closed_form(wave_network) -> None:
     p, rng = 13, np.random.default_rng(3)
-    coordinate = Coordinate(p, (np.arange(p),) * 2, np.arange(p) ** 2 % p)
+    coordinate = Basis(p, (np.arange(p),) * 2, np.arange(p) ** 2 % p)
     phases = rng.uniform(-np.pi, np.pi, (12, 3))
     phases[:, 2] = phases[:, 0] + phases[:, 1]
     network = wave_network(coordinate, p, np.tile(np.arange(1, 7), 2), np.ones((12, 3)), phases)
@@ -47,7 +47,7 @@ def test_nearest_beats_every_triple_on_a_grid(squares: bool) -> None:
     p, rng = 11, np.random.default_rng(4)
     n = np.arange(p)
     index = n**2 % p if squares else n
-    coordinate = Coordinate(p, (index, index), n)
+    coordinate = Basis(p, (index, index), n)
     grid = np.arange(0, 2 * np.pi, 0.1)
     one, two = (angle.ravel() for angle in np.meshgrid(grid, grid))
     for _ in range(5):

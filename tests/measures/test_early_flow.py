@@ -7,7 +7,7 @@ from modgrok.errors import ModgrokError
 from modgrok.measures import early_flow, neuron_waves, raw_coordinate
 from modgrok.measures.early_flow import left_to_learn, modes, polar_velocity, velocity
 from modgrok.networks import Network, two_layer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 
 def random_network(p: int, width: int, scale: float, parametrization: str = "mean-field") -> Network:
@@ -19,7 +19,7 @@ def random_network(p: int, width: int, scale: float, parametrization: str = "mea
     )
 
 
-def gradient(network: Network, coordinate: Coordinate) -> Network:
+def gradient(network: Network, coordinate: Basis) -> Network:
     """Of the mean squared error over all pairs and outputs."""
     p = network.modulus
     u, v = network.w_in[:, 0], network.w_in[:, 1]
@@ -45,7 +45,7 @@ def test_velocity_is_the_gradient_at_small_weights(p: int, parametrization: str)
 
 def test_velocity_in_a_permuted_coordinate() -> None:
     p, rng = 7, np.random.default_rng(0)
-    coordinate = Coordinate(p, (rng.permutation(p), rng.permutation(p)), rng.permutation(p))
+    coordinate = Basis(p, (rng.permutation(p), rng.permutation(p)), rng.permutation(p))
     network = random_network(p, 4, 1e-4)
     slope = gradient(network, coordinate)
     expected = modes(two_layer(-slope.w_in, -slope.w_out), coordinate)
@@ -99,4 +99,4 @@ def test_what_it_is_not_derived_for() -> None:
     with pytest.raises(ModgrokError, match="quadratic"):
         modes(two_layer(np.ones((1, 2, 5)), np.ones((5, 1)), "relu"))
     with pytest.raises(ModgrokError, match="every value once"):
-        modes(two_layer(np.ones((1, 2, 5)), np.ones((5, 1))), Coordinate(5, (np.arange(5) ** 2 % 5,) * 2, np.arange(5)))
+        modes(two_layer(np.ones((1, 2, 5)), np.ones((5, 1))), Basis(5, (np.arange(5) ** 2 % 5,) * 2, np.arange(5)))

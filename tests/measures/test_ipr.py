@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from modgrok.measures import average_ipr, ipr, power_spectrum, raw_coordinate
 from modgrok.measures.spectrum import power_along
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 RNG = np.random.default_rng(0)
 
@@ -66,7 +66,7 @@ def test_coordinate_makes_the_difference() -> None:
     places = RNG.permutation(p)
     w = waves(p, 2, np.array([1, 4, 7]), RNG)[..., places]
     assert average_ipr(w).mean < 0.15
-    assert average_ipr(w, Coordinate(p, (places, places), np.arange(p))).mean == pytest.approx(0.25)
+    assert average_ipr(w, Basis(p, (places, places), np.arange(p))).mean == pytest.approx(0.25)
 
 
 def test_traces_under_jit_and_vmap() -> None:
@@ -86,7 +86,7 @@ def test_half_of_the_frequencies_tell_of_all(length):
     index[:, 0] = 0
     w = RNG.normal(size=(7, 2, 11))
     power, times = power_along(w, index, np.asarray(length))
-    whole = ipr(power_spectrum(w, Coordinate(length, tuple(index), np.arange(length))))
+    whole = ipr(power_spectrum(w, Basis(length, tuple(index), np.arange(length))))
     assert power.shape == (7, 2, 6)
     np.testing.assert_allclose(ipr(power, times=times), whole)
 

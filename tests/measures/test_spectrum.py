@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modgrok.measures import frequency_power, power_spectrum, raw_coordinate, readout_spectrum
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 RNG = np.random.default_rng(0)
 
@@ -32,14 +32,14 @@ def test_wave_in_a_permuted_coordinate_is_pure(p: int, seed: int) -> None:
     k = int(rng.integers(1, (p + 1) // 2))
     w = np.stack([np.cos(2 * np.pi * k * places / p + 0.3) for places in index])[None]
     expected = (p / 2) ** 2 * np.isin(np.arange(p), (k, p - k))
-    np.testing.assert_allclose(power_spectrum(w, Coordinate(p, index, readout))[0, 1], expected, atol=1e-9)
+    np.testing.assert_allclose(power_spectrum(w, Basis(p, index, readout))[0, 1], expected, atol=1e-9)
     w_out = np.empty((p, 1))
     w_out[readout, 0] = np.cos(2 * np.pi * k * np.arange(p) / p)
-    np.testing.assert_allclose(readout_spectrum(w_out, Coordinate(p, index, readout))[0], expected, atol=1e-9)
+    np.testing.assert_allclose(readout_spectrum(w_out, Basis(p, index, readout))[0], expected, atol=1e-9)
 
 
 def test_values_without_a_place_do_not_count_and_shared_places_add_up() -> None:
-    coordinate = Coordinate(3, (np.array([-1, 0, 1, 1]),), np.array([1, 2, 3]), at_zero=0)
+    coordinate = Basis(3, (np.array([-1, 0, 1, 1]),), np.array([1, 2, 3]), at_zero=0)
     w = np.array([[[100.0, 1.0, 2.0, 3.0]]])
     np.testing.assert_allclose(power_spectrum(w, coordinate)[0, 0], abs(np.fft.fft([1.0, 5.0, 0.0])) ** 2, atol=1e-12)
 
@@ -61,7 +61,7 @@ def test_coordinate_of_another_arity_is_refused() -> None:
 
 def test_traces_under_jit_and_vmap() -> None:
     w = RNG.normal(size=(4, 6, 2, 7)).astype(np.float32)
-    coordinate = Coordinate(6, (np.array([-1, 0, 2, 1, 4, 5, 3]),) * 2, np.array([1, 3, 2, 6, 4, 5]), at_zero=0)
+    coordinate = Basis(6, (np.array([-1, 0, 2, 1, 4, 5, 3]),) * 2, np.array([1, 3, 2, 6, 4, 5]), at_zero=0)
     traced = jax.jit(jax.vmap(lambda x: power_spectrum(x, coordinate)))(jnp.asarray(w))
     assert traced.dtype == jnp.float32
     np.testing.assert_allclose(traced, [power_spectrum(x, coordinate) for x in w], rtol=1e-4, atol=1e-3)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from modgrok.measures import neuron_waves, raw_coordinate
 from modgrok.measures.angles import wrap
 from modgrok.networks import two_layer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 
 @given(p=st.integers(3, 40), arity=st.integers(1, 3), seed=st.integers(0, 1000), permuted=st.booleans())
@@ -15,7 +15,7 @@ def test_frequencies_amplitudes_and_phases_are_recovered(wave_network, p, arity,
     rng = np.random.default_rng(seed)
     coordinate = raw_coordinate(arity, p)
     if permuted:
-        coordinate = Coordinate(p, tuple(rng.permutation(p) for _ in range(arity)), rng.permutation(p))
+        coordinate = Basis(p, tuple(rng.permutation(p) for _ in range(arity)), rng.permutation(p))
     frequency = rng.integers(1, (p + 1) // 2, 6)
     amplitudes = rng.uniform(0.5, 2, (6, arity + 1))
     phases = rng.uniform(-np.pi, np.pi, (6, arity + 1))
@@ -44,7 +44,7 @@ def test_hand_made_neuron() -> None:
 def test_waves_in_squares_are_found_though_places_are_shared(wave_network) -> None:
     p, rng = 23, np.random.default_rng(2)
     squares = np.arange(p) ** 2 % p
-    coordinate = Coordinate(p, (squares, squares), np.arange(p))
+    coordinate = Basis(p, (squares, squares), np.arange(p))
     frequency, phases = np.arange(1, 12), rng.uniform(-np.pi, np.pi, (11, 3))
     waves = neuron_waves(wave_network(coordinate, p, frequency, np.ones((11, 3)), phases), coordinate)
     assert waves.frequency.tolist() == frequency.tolist()
@@ -54,7 +54,7 @@ def test_waves_in_squares_are_found_though_places_are_shared(wave_network) -> No
 
 def test_even_readout_hides_its_phase(wave_network) -> None:
     p, rng = 13, np.random.default_rng(3)
-    coordinate = Coordinate(p, (np.arange(p),) * 2, np.arange(p) ** 2 % p)
+    coordinate = Basis(p, (np.arange(p),) * 2, np.arange(p) ** 2 % p)
     phases = rng.uniform(-1, 1, (6, 3))
     waves = neuron_waves(wave_network(coordinate, p, np.arange(1, 7), np.ones((6, 3)), phases), coordinate)
     np.testing.assert_allclose(waves.phases[:, :2], phases[:, :2])
@@ -73,7 +73,7 @@ def test_half_the_length_has_an_amplitude_but_no_phase(wave_network) -> None:
 
 def test_values_without_a_place_are_not_explained() -> None:
     index = np.array([-1, 0, 1, 3, 2])
-    coordinate = Coordinate(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
+    coordinate = Basis(4, (index, index), np.array([1, 2, 4, 3]), at_zero=0)
     wave = np.where(index < 0, 1, np.cos(2 * np.pi * index / 4))
     waves = neuron_waves(two_layer(np.stack([wave, wave])[None], np.zeros((5, 1))), coordinate)
     assert waves.explained == pytest.approx(4 / 6)
@@ -122,11 +122,11 @@ def test_no_neuron_is_pure_where_none_is_alive() -> None:
 def test_constant_is_no_wave_where_places_are_shared() -> None:
     squares = np.arange(11) ** 2 % 11
     network = two_layer(np.full((1, 2, 11), 0.3), np.ones((11, 1)))
-    assert neuron_waves(network, Coordinate(11, (squares, squares), np.arange(11))).frequency.tolist() == [0]
+    assert neuron_waves(network, Basis(11, (squares, squares), np.arange(11))).frequency.tolist() == [0]
 
 
 def test_group_of_one_element_has_no_waves() -> None:
-    coordinate = Coordinate(1, (np.array([-1, 0]),) * 2, np.array([1]), at_zero=0)
+    coordinate = Basis(1, (np.array([-1, 0]),) * 2, np.array([1]), at_zero=0)
     assert neuron_waves(two_layer(np.ones((2, 2, 2)), np.ones((2, 2))), coordinate).frequency.tolist() == [0, 0]
 
 

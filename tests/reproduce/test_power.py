@@ -18,7 +18,8 @@ from modgrok.reproduce.power2022.sharpness import sharpness
 from modgrok.reproduce.power2022.studies_geometry import commonest_step, cosets, generated, last_known, within_over_all
 from modgrok.reproduce.power2022.tsne import tsne
 from modgrok.tasks import Signature, task
-from modgrok.tasks.families.groups import cayley_table, check_group, inverses
+from modgrok.tasks.basis.group import check_group, inverses
+from modgrok.tasks.basis.named_groups import cayley_table
 
 S5 = cayley_table("S5")
 

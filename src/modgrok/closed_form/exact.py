@@ -29,13 +29,13 @@ from modgrok.closed_form.frequencies import (
 )
 from modgrok.closed_form.matrices import Layers, answer_at_zero, by_zeros, join, neurons_for_zeros
 from modgrok.shapes import Float, Int
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 MOST_VARIABLES = 8
 """The phases of the table above are known to cancel everything up to this many variables."""
 
 
-def exact_layers(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"], branches: Branches) -> Layers:
+def exact_layers(coordinate: Basis, frequencies: Int[np.ndarray, "k"], branches: Branches) -> Layers:
     """The network of width `exact_width` whose output is the one-hot answer, or its truncated Fourier series."""
     length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
     values = answer_at_zero(coordinate, modulus)
@@ -47,7 +47,7 @@ def exact_layers(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"], bran
     return join(_wave_layers(coordinate, frequencies, branches), by_zeros(coordinate, values))
 
 
-def exact_width(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"] | None = None) -> int:
+def exact_width(coordinate: Basis, frequencies: Int[np.ndarray, "k"] | None = None) -> int:
     """2p − 1 for two variables, all frequencies and odd p, 2p − 2 for even p; 5 for a single frequency."""
     chosen = independent_frequencies(coordinate.length) if frequencies is None else frequencies
     waves = sum(len(phases) for phases in _phases(coordinate, chosen))
@@ -65,13 +65,13 @@ def cancelling_phases(arity: int, alternating: bool = False) -> Float[np.ndarray
     return 2 * np.pi / neurons * (np.outer(np.arange(neurons), 3 ** np.arange(arity)) % neurons)
 
 
-def _phases(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"]) -> list[Float[np.ndarray, "M S"]]:
+def _phases(coordinate: Basis, frequencies: Int[np.ndarray, "k"]) -> list[Float[np.ndarray, "M S"]]:
     """For each frequency but 0 the phases of its neurons."""
     arity = len(coordinate.index)
     return [cancelling_phases(arity, alternating=2 * k == coordinate.length) for k in frequencies.tolist() if k > 0]
 
 
-def _wave_layers(coordinate: Coordinate, frequencies: Int[np.ndarray, "k"], branches: Branches) -> Layers:
+def _wave_layers(coordinate: Basis, frequencies: Int[np.ndarray, "k"], branches: Branches) -> Layers:
     length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
     by_frequency = _phases(coordinate, frequencies)
     neurons = np.array([len(phases) for phases in by_frequency], dtype=np.int64)

@@ -18,7 +18,7 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.shapes import Bool, Float, Inexact, Int
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 Branches = Literal["all", "one"]
 
@@ -49,7 +49,7 @@ def coefficients(length: int, frequencies: Int[np.ndarray, "k"]) -> Float[np.nda
     return np.where(alone, 1.0, 2.0) / length
 
 
-def input_angles(coordinate: Coordinate, frequencies: Int[np.ndarray, "N"]) -> Float[np.ndarray, "N S p"]:
+def input_angles(coordinate: Basis, frequencies: Int[np.ndarray, "N"]) -> Float[np.ndarray, "N S p"]:
     r"""$2\pi k_i\,\mathrm{index}_s(n)/L$ for every neuron, variable and value."""
     index = np.stack(coordinate.index)
     # The product is reduced in integers first: cos of a large angle would lose digits.
@@ -61,12 +61,12 @@ def group_angles(length: int, frequencies: Int[np.ndarray, "N"]) -> Float[np.nda
     return 2 * np.pi / length * (np.arange(length)[:, None] * frequencies % length)
 
 
-def placed(coordinate: Coordinate) -> Float[np.ndarray, "S p"]:
+def placed(coordinate: Basis) -> Float[np.ndarray, "S p"]:
     """1 where a value of a variable has a place in the group, 0 where it has none (the logarithm of zero)."""
     return (np.stack(coordinate.index) >= 0).astype(np.float64)
 
 
-def inputs_at(coordinate: Coordinate) -> Float[np.ndarray, "L"]:
+def inputs_at(coordinate: Basis) -> Float[np.ndarray, "L"]:
     r"""How many inputs, all of whose values have a place, sit at each element $\sum_s \mathrm{index}_s(n_s)$."""
     counts = np.zeros(coordinate.length)
     counts[0] = 1
@@ -76,7 +76,7 @@ def inputs_at(coordinate: Coordinate) -> Float[np.ndarray, "L"]:
     return counts
 
 
-def preimages(coordinate: Coordinate, branches: Branches) -> Bool[np.ndarray, "L"]:
+def preimages(coordinate: Basis, branches: Branches) -> Bool[np.ndarray, "L"]:
     """Elements that are read out: those that some input reaches; with `one` the smallest of each answer."""
     reached = inputs_at(coordinate) > 0
     if branches == "one":
@@ -87,7 +87,7 @@ def preimages(coordinate: Coordinate, branches: Branches) -> Bool[np.ndarray, "L
 
 
 def onto_answers(
-    coordinate: Coordinate, group_readout: Inexact[np.ndarray, "L *neurons"], modulus: int, branches: Branches
+    coordinate: Basis, group_readout: Inexact[np.ndarray, "L *neurons"], modulus: int, branches: Branches
 ) -> Inexact[np.ndarray, "p *neurons"]:
     """Rows for the p answers from rows for the L group elements."""
     elements = preimages(coordinate, branches)

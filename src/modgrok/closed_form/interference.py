@@ -25,7 +25,7 @@ from modgrok.closed_form.frequencies import (
 from modgrok.closed_form.random_phases import other_neurons
 from modgrok.networks.activation import activation as function_of
 from modgrok.shapes import Float, Int
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 WIDEST = 1 << 40
 """No width beyond this is predicted."""
@@ -56,7 +56,7 @@ def noise(arity: int) -> float:
 
 
 def expected_loss(
-    coordinate: Coordinate,
+    coordinate: Basis,
     width: int,
     frequencies: Int[np.ndarray, "k"] | None = None,
     branches: Branches = "all",
@@ -163,7 +163,7 @@ def _power_of_cosines(terms: int, degree: int) -> float:
     return float(series[-1] * math.factorial(degree))
 
 
-def _inputs_by_zeros(coordinate: Coordinate) -> Float[np.ndarray, "zeros"]:
+def _inputs_by_zeros(coordinate: Basis) -> Float[np.ndarray, "zeros"]:
     """How many inputs have 0, 1, …, S arguments without a place."""
     counts = np.ones(1)
     for block in placed(coordinate):

@@ -14,7 +14,7 @@ from modgrok.closed_form.frequencies import placed
 from modgrok.networks import Network, two_layer
 from modgrok.networks.two_layer import scales
 from modgrok.shapes import Float, Inexact
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 
 class Layers(NamedTuple):
@@ -45,17 +45,17 @@ def as_network(layers: Layers, activation: str, parametrization: str, dtype: np.
     )
 
 
-def has_zeros(coordinate: Coordinate) -> bool:
+def has_zeros(coordinate: Basis) -> bool:
     """Whether some value of some variable has no place in the group."""
     return any((index < 0).any() for index in coordinate.index)
 
 
-def neurons_for_zeros(coordinate: Coordinate) -> int:
+def neurons_for_zeros(coordinate: Basis) -> int:
     """How many neurons `by_zeros` writes."""
     return len(coordinate.index) + 1 if has_zeros(coordinate) else 1
 
 
-def by_zeros(coordinate: Coordinate, values: Float[np.ndarray, "zeros p"]) -> Layers:
+def by_zeros(coordinate: Basis, values: Float[np.ndarray, "zeros p"]) -> Layers:
     """Neurons whose output is `values[z]` for every input with z arguments that have no place."""
     arity, modulus = len(coordinate.index), len(coordinate.index[0])
     if not has_zeros(coordinate):
@@ -66,7 +66,7 @@ def by_zeros(coordinate: Coordinate, values: Float[np.ndarray, "zeros p"]) -> La
     return Layers(w_in, np.linalg.solve(activations, values).T)
 
 
-def answer_at_zero(coordinate: Coordinate, modulus: int) -> Float[np.ndarray, "zeros p"]:
+def answer_at_zero(coordinate: Basis, modulus: int) -> Float[np.ndarray, "zeros p"]:
     """One-hot of the answer at zero wherever some argument has no place, and nothing elsewhere."""
     values = np.zeros((len(coordinate.index) + 1, modulus))
     if coordinate.at_zero is not None:

@@ -18,11 +18,11 @@ import numpy as np
 from modgrok.closed_form.frequencies import Branches, coefficients, group_angles, input_angles, onto_answers, placed
 from modgrok.closed_form.matrices import Layers, answer_at_zero, by_zeros, has_zeros, join, neurons_for_zeros
 from modgrok.shapes import Int
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 
 def wave_layers(
-    coordinate: Coordinate,
+    coordinate: Basis,
     frequencies: Int[np.ndarray, "k"],
     width: int,
     branches: Branches,
@@ -55,6 +55,6 @@ def wave_layers(
     return join(waves, by_zeros(coordinate, values))
 
 
-def other_neurons(coordinate: Coordinate, constant: bool) -> int:
+def other_neurons(coordinate: Basis, constant: bool) -> int:
     """How many neurons of `wave_layers` are no waves."""
     return neurons_for_zeros(coordinate) if constant or has_zeros(coordinate) else 0

@@ -16,7 +16,8 @@ from modgrok.errors import ModgrokError
 from modgrok.networks import Network
 from modgrok.networks.activation import activation as check_activation
 from modgrok.shapes import Int
-from modgrok.tasks.structure.verdict import Coordinate, Structure
+from modgrok.tasks.basis import Basis
+from modgrok.tasks.structure.verdict import Structure
 from modgrok.tasks.task import Task
 
 Form = Literal["waves", "exact", "complex", "minimal"]
@@ -110,7 +111,7 @@ def default_width(form: Form, arity: int) -> int:
     return math.ceil(500 * noise(arity) / noise(2))
 
 
-def _coordinate(task: Task) -> Coordinate:
+def _coordinate(task: Task) -> Basis:
     structure = task.structure
     if structure.coordinate is not None:
         return structure.coordinate
@@ -122,7 +123,7 @@ def _coordinate(task: Task) -> Coordinate:
 
 
 def _smallest_layers(
-    task: Task, coordinate: Coordinate, width: int | None, seed: int, report: Callable[[Attempt], None]
+    task: Task, coordinate: Basis, width: int | None, seed: int, report: Callable[[Attempt], None]
 ) -> Layers:
     known = exact_width(coordinate)
     widths = range(known - 1, least_width(task) - 1, -1) if width is None else [width]
@@ -137,7 +138,7 @@ def _smallest_layers(
     return exact_layers(coordinate, chosen_frequencies(coordinate.length, None), "all")
 
 
-def _check_exact(task: Task, coordinate: Coordinate, width: int | None, frequencies: Int[np.ndarray, "k"]) -> None:
+def _check_exact(task: Task, coordinate: Basis, width: int | None, frequencies: Int[np.ndarray, "k"]) -> None:
     if task.arity > MOST_VARIABLES:
         raise ModgrokError(
             f"The exact form is known for at most {MOST_VARIABLES} variables, and this task has {task.arity}; "
@@ -152,7 +153,7 @@ def _check_exact(task: Task, coordinate: Coordinate, width: int | None, frequenc
     _check_size(task, needed)
 
 
-def _check_width(task: Task, coordinate: Coordinate, width: int, constant: bool, item: int) -> None:
+def _check_width(task: Task, coordinate: Basis, width: int, constant: bool, item: int) -> None:
     smallest = 1 + other_neurons(coordinate, constant)
     if width < smallest:
         raise ModgrokError(f"The width has to be at least {smallest} for this task, not {width}.")

@@ -25,7 +25,7 @@ from modgrok.measures import (
 )
 from modgrok.networks import Network, Score, as_numpy, score_table
 from modgrok.shapes import Float, Integer
-from modgrok.tasks import Coordinate, Task
+from modgrok.tasks import Basis, Task
 
 STRONGEST = 8
 """How many of the strongest frequencies are named and kept unless another number is asked for."""
@@ -55,7 +55,7 @@ class Analysis:
     """Distance of the outputs from the one-hot table, relative to the table's norm."""
 
     @property
-    def coordinate(self) -> Coordinate | None:
+    def coordinate(self) -> Basis | None:
         return self.task.structure.coordinate
 
     @property
@@ -186,7 +186,7 @@ def analyse(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
 
 
 def _cleaning(
-    network: Network, task: Task, coordinate: Coordinate | None, strongest: tuple[int, ...]
+    network: Network, task: Task, coordinate: Basis | None, strongest: tuple[int, ...]
 ) -> tuple[CleaningRow, ...]:
     """The table of the measures, with a row for the strongest frequencies where it has none of that number."""
     rows = cleaning_table(network, task.table, coordinate)

@@ -9,7 +9,7 @@ from modgrok.measures.spectrum import frequency_power
 from modgrok.networks import Network
 from modgrok.shapes import Float
 from modgrok.tasks import Task
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 
 def vectors(network: Network, task: Task) -> Float[np.ndarray, "value d"] | None:
@@ -26,9 +26,7 @@ def vectors(network: Network, task: Task) -> Float[np.ndarray, "value d"] | None
     return np.asarray(network.parameters["layers.0.weight"])[:, :size].T
 
 
-def picture(
-    network: Network, task: Task, coordinate: Coordinate | None
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def picture(network: Network, task: Task, coordinate: Basis | None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a frame: the share of the vectors' power at each frequency, along the coordinate, where the
     task has one; every vector in the plane of the first two principal components, and their shares of the variance."""
     found = vectors(network, task)
@@ -36,7 +34,7 @@ def picture(
         return {}, {}
     arrays: dict[str, np.ndarray] = {}
     if task.structure.coordinate is not None:
-        along = coordinate and Coordinate(coordinate.length, coordinate.index[:1], coordinate.readout)
+        along = coordinate and Basis(coordinate.length, coordinate.index[:1], coordinate.readout)
         power = frequency_power(found.T[:, None, :].astype(np.float64), along)
         power[0] = 0  # The mean, which says nothing of the numbers.
         arrays["embedding_spectrum"] = (power / (power.sum() or 1)).astype(np.float32)

@@ -18,7 +18,7 @@ from modgrok.networks import Network, as_numpy
 from modgrok.networks.scoring import output_blocks
 from modgrok.shapes import Bool, Float, Int
 from modgrok.tasks import Task
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 from modgrok.tasks.task import HOLE
 
 LARGEST = 1e9
@@ -29,7 +29,7 @@ def frame(
     network: Network,
     task: Task,
     train: Int[np.ndarray, "train"] | None,
-    coordinate: Coordinate | None,
+    coordinate: Basis | None,
     header: dict[str, Any],
 ) -> bytes:
     """The message for one network; `train` are the flat indices trained on, `header` joins the header."""
@@ -113,7 +113,7 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, arrays
 
 
-def _is_raw(coordinate: Coordinate | None, modulus: int) -> bool:
+def _is_raw(coordinate: Basis | None, modulus: int) -> bool:
     """Whether a coordinate leaves every number at its own place."""
     places = np.arange(modulus)
     return coordinate is None or (

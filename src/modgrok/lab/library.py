@@ -25,7 +25,7 @@ from modgrok.lab.what_if import change, closed_form
 from modgrok.measures import average_ipr, distance_to_closed_form, distance_to_table
 from modgrok.networks import Network
 from modgrok.tasks import Task
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 CACHE_BYTES = 200 << 20
 OUTCOME = ("status", "steps", "grokked_at", "test_accuracy")
@@ -227,7 +227,7 @@ def _trained(experiment: Experiment, task: Task) -> np.ndarray:
     return np.isin(np.arange(task.table.size), train).astype(np.uint8)
 
 
-def _chosen(run: Run, coordinate: str) -> Coordinate | None:
+def _chosen(run: Run, coordinate: str) -> Basis | None:
     return run.task.structure.coordinate if coordinate == "task" else None
 
 

@@ -29,9 +29,9 @@ from modgrok.measures import (
 )
 from modgrok.networks import Network
 from modgrok.tasks import Task
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
-PLAIN: dict[str, Callable[[Network, Coordinate | None], Network]] = {
+PLAIN: dict[str, Callable[[Network, Basis | None], Network]] = {
     "waves": waves_only,
     "snap": snap_phases,
     "nearest": nearest_closed_form,
@@ -39,7 +39,7 @@ PLAIN: dict[str, Callable[[Network, Coordinate | None], Network]] = {
 FORMS = ("waves", "exact", "one")
 
 
-def change(network: Network, task: Task, coordinate: Coordinate | None, changes: list[str]) -> Network:
+def change(network: Network, task: Task, coordinate: Basis | None, changes: list[str]) -> Network:
     """The network after all changes, in their order."""
     if len(changes) > CHANGES:
         raise ModgrokError(f"At most {CHANGES} changes are made to one network, and these are {len(changes)}.")
@@ -71,7 +71,7 @@ def closed_form(task: Task, form: str, like: Network) -> Network:
     )
 
 
-def _counted(network: Network, coordinate: Coordinate | None, name: str, number: int) -> Network:
+def _counted(network: Network, coordinate: Basis | None, name: str, number: int) -> Network:
     if name == "neuron":
         return ablate_neuron(network, number)
     if name == "frequency":

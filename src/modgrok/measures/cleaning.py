@@ -15,7 +15,7 @@ from modgrok.measures.angles import wrap
 from modgrok.measures.triples import Triples, fit_own_waves, fit_triples, with_blocks
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.shapes import Bool, Integer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 WAVES, OWN_WAVES, SNAPPED = "waves only", "waves, each block its own", "waves only, phases snapped"
 CAUTIONS = {
@@ -35,7 +35,7 @@ class CleaningRow(NamedTuple):
     accuracy: float
 
 
-def waves_only(network: Network, coordinate: Coordinate | None = None) -> Network:
+def waves_only(network: Network, coordinate: Basis | None = None) -> Network:
     """Every neuron replaced by its best-fitting wave triple.
 
     Weights where the coordinate does not reach stay as they are: those of values without a place (n = 0 in a product)
@@ -46,15 +46,13 @@ def waves_only(network: Network, coordinate: Coordinate | None = None) -> Networ
     return with_blocks(network, np.where(replaced, triples.waves(triples.coefficients), triples.blocks))
 
 
-def own_waves(network: Network, coordinate: Coordinate | None = None) -> Network:
+def own_waves(network: Network, coordinate: Basis | None = None) -> Network:
     """Every block of every neuron replaced by the wave that fits it best, whatever its neighbours' frequencies."""
     _check_real(network)
     return with_blocks(network, fit_own_waves(network, coordinate))
 
 
-def shuffle_phases(
-    network: Network, coordinate: Coordinate | None = None, seed: int = 0, readout: bool = True
-) -> Network:
+def shuffle_phases(network: Network, coordinate: Basis | None = None, seed: int = 0, readout: bool = True) -> Network:
     r"""The phases of each input block dealt anew among the neurons of a frequency; amplitudes and residuals stay.
 
     The readout follows, $\varphi_{S+1} = \sum_s\varphi_s - D$ with the neuron's own D, so that only the correlations
@@ -76,7 +74,7 @@ def shuffle_phases(
     return with_blocks(network, triples.blocks + triples.waves(new - triples.coefficients))
 
 
-def snap_phases(network: Network, coordinate: Coordinate | None = None) -> Network:
+def snap_phases(network: Network, coordinate: Basis | None = None) -> Network:
     r"""The wave in every readout turned to $\varphi_{S+1} = \varphi_1 + … + \varphi_S$ at the same amplitude.
 
     All else stays: other frequencies, and neurons of which some block cannot tell its phase (k = L/2, or an even F).
@@ -91,21 +89,21 @@ def snap_phases(network: Network, coordinate: Coordinate | None = None) -> Netwo
     return with_blocks(network, triples.blocks + triples.waves(change))
 
 
-def top_frequencies(network: Network, coordinate: Coordinate | None, count: int) -> tuple[int, ...]:
+def top_frequencies(network: Network, coordinate: Basis | None, count: int) -> tuple[int, ...]:
     """The `count` frequencies with most power in the waves of their neurons, strongest first; fewer if fewer occur."""
     if count < 1:
         raise ModgrokError(f"The number of top frequencies is at least 1, not {count}.")
     return _ranking(_fit(network, coordinate))[:count]
 
 
-def keep_frequencies(network: Network, coordinate: Coordinate | None, frequencies: Sequence[int]) -> Network:
+def keep_frequencies(network: Network, coordinate: Basis | None, frequencies: Sequence[int]) -> Network:
     """Only the neurons whose wave has one of these frequencies."""
     _check_frequencies(frequencies, network.modulus if coordinate is None else coordinate.length)
     triples = _fit(network, coordinate)
     return _cut(network, triples, ~np.isin(triples.frequency, (0, *frequencies)))
 
 
-def ablate_frequency(network: Network, coordinate: Coordinate | None, frequency: int) -> Network:
+def ablate_frequency(network: Network, coordinate: Basis | None, frequency: int) -> Network:
     """Without the neurons whose wave has this frequency."""
     _check_frequencies([frequency], network.modulus if coordinate is None else coordinate.length)
     triples = _fit(network, coordinate)
@@ -123,7 +121,7 @@ def ablate_neuron(network: Network, neuron: int) -> Network:
 
 
 def cleaning_table(
-    network: Network, table: Integer[np.ndarray, "*inputs"], coordinate: Coordinate | None = None
+    network: Network, table: Integer[np.ndarray, "*inputs"], coordinate: Basis | None = None
 ) -> list[CleaningRow]:
     """Loss and accuracy on the whole table after each operation.
 
@@ -159,7 +157,7 @@ def _check_real(network: Network) -> None:
         raise ModgrokError("Cleaning works on real weights, and these are complex; train or solve a real network.")
 
 
-def _fit(network: Network, coordinate: Coordinate | None) -> Triples:
+def _fit(network: Network, coordinate: Basis | None) -> Triples:
     _check_real(network)
     return fit_triples(network, coordinate)
 

@@ -13,7 +13,7 @@ from modgrok.measures.angles import wrap
 from modgrok.measures.triples import Triples, fit_triples, with_blocks
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.shapes import Float, Integer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 ITERATIONS = 60
 
@@ -26,7 +26,7 @@ class ClosedFormDistance(NamedTuple):
     both: float
 
 
-def distance_to_closed_form(network: Network, coordinate: Coordinate | None = None) -> ClosedFormDistance:
+def distance_to_closed_form(network: Network, coordinate: Basis | None = None) -> ClosedFormDistance:
     """Relative distance between a network and its nearest closed form, in the input weights, the readout and both."""
     closed = nearest_closed_form(network, coordinate)
     network = as_numpy(network, np.float64)
@@ -41,7 +41,7 @@ def distance_to_table(network: Network, table: Integer[np.ndarray, "*inputs"]) -
     return float(np.sqrt(network.modulus * score_table(as_numpy(network), table).loss))
 
 
-def nearest_closed_form(network: Network, coordinate: Coordinate | None = None) -> Network:
+def nearest_closed_form(network: Network, coordinate: Basis | None = None) -> Network:
     """The closed form nearest to a network, in float64; neurons without a wave, such as constants, stay as they are."""
     if network.dtype.kind == "c":
         raise ModgrokError("The distance to a closed form is defined for real weights, and these are complex.")

@@ -28,7 +28,7 @@ from modgrok.errors import ModgrokError
 from modgrok.measures.spectrum import raw_coordinate
 from modgrok.networks import Network, as_numpy
 from modgrok.shapes import Complex, Float, Integer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 
 class Modes(NamedTuple):
@@ -54,7 +54,7 @@ class EarlyFlow(NamedTuple):
 
 
 def early_flow(
-    network: Network, lr: float, steps: Float[np.ndarray, "time"], coordinate: Coordinate | None = None
+    network: Network, lr: float, steps: Float[np.ndarray, "time"], coordinate: Basis | None = None
 ) -> EarlyFlow:
     """Gradient flow from a network's weights, at the times of so many steps of gradient descent (ascending)."""
     from scipy.integrate import solve_ivp
@@ -90,7 +90,7 @@ def early_flow(
     )
 
 
-def modes(network: Network, coordinate: Coordinate | None = None) -> Modes:
+def modes(network: Network, coordinate: Basis | None = None) -> Modes:
     """Fourier modes of a quadratic network of two variables, in a coordinate that is a bijection onto Z_p."""
     network = as_numpy(network, np.float64)
     p = network.modulus

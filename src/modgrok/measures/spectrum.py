@@ -10,19 +10,19 @@ import numpy as np
 
 from modgrok.arrays import namespace
 from modgrok.shapes import Float, Inexact, Integer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 DEAD = 1e-6
 """Share of the strongest neuron's power up to which a neuron counts as dead: weights a thousand times smaller."""
 
 
-def raw_coordinate(arity: int, modulus: int) -> Coordinate:
+def raw_coordinate(arity: int, modulus: int) -> Basis:
     """Every number at its own place in Z_p: the coordinate of $n_1 + … + n_S$."""
     places = np.arange(modulus)
-    return Coordinate(modulus, (places,) * arity, places)
+    return Basis(modulus, (places,) * arity, places)
 
 
-def power_spectrum(w_in: Inexact[Any, "N S p"], coordinate: Coordinate | None = None) -> Float[Any, "N S L"]:
+def power_spectrum(w_in: Inexact[Any, "N S p"], coordinate: Basis | None = None) -> Float[Any, "N S L"]:
     r"""$|\tilde w_\nu|^2$ of every block, with $\tilde w_\nu = \sum_n w(n) e^{-2\pi i \nu\, \mathrm{index}(n)/L}$.
 
     No normalization, all L frequencies: a real wave of amplitude a has $(aL/2)^2$ at ν = k and at ν = L − k. Values
@@ -35,7 +35,7 @@ def power_spectrum(w_in: Inexact[Any, "N S p"], coordinate: Coordinate | None = 
     return namespace(w_in).stack([_power(w_in[:, s], index, coordinate.length) for s, index in blocks], axis=1)
 
 
-def frequency_power(w_in: Inexact[np.ndarray, "N S p"], coordinate: Coordinate | None = None) -> Float[np.ndarray, "k"]:
+def frequency_power(w_in: Inexact[np.ndarray, "N S p"], coordinate: Basis | None = None) -> Float[np.ndarray, "k"]:
     """Power at each frequency 0 … ⌊L/2⌋, over all neurons and variables; k and L − k together, L/2 once."""
     power = power_spectrum(w_in, coordinate).sum(axis=(0, 1))
     half = len(power) // 2 + 1
@@ -64,7 +64,7 @@ def power_along(
     return (real**2 + imaginary**2).transpose(2, 0, 1), times.astype(w_in.dtype)[None, None, :]
 
 
-def readout_spectrum(w_out: Inexact[Any, "p N"], coordinate: Coordinate | None = None) -> Float[Any, "N L"]:
+def readout_spectrum(w_out: Inexact[Any, "p N"], coordinate: Basis | None = None) -> Float[Any, "N L"]:
     r"""$|\tilde w_\nu|^2$ of the readout of every neuron along the group, $r \mapsto W^{(2)}_{\mathrm{readout}(r)}$."""
     coordinate = coordinate or raw_coordinate(1, w_out.shape[0])
     return _power(w_out[coordinate.readout].T, np.arange(coordinate.length), coordinate.length)

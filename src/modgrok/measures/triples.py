@@ -12,7 +12,7 @@ import numpy as np
 from modgrok.measures.spectrum import DEAD, power_spectrum, raw_coordinate
 from modgrok.networks import Network, as_numpy
 from modgrok.shapes import Bool, Float, Integer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 NEGLIGIBLE = 1e-24
 """Share of a power below which it is rounding error of float64."""
@@ -50,7 +50,7 @@ class Triples(NamedTuple):
         return np.einsum("nbi,nbip->nbp", coefficients, self.basis)
 
 
-def fit_triples(network: Network, coordinate: Coordinate | None = None) -> Triples:
+def fit_triples(network: Network, coordinate: Basis | None = None) -> Triples:
     """Fits every neuron in float64; of complex weights (the paper's appendix A) the real part, which is `eq_sol1`."""
     network = as_numpy(network)
     w_in, w_out = (w.real.astype(np.float64) for w in (network.w_in, network.w_out))
@@ -72,7 +72,7 @@ def dead_neurons(blocks: Float[np.ndarray, "N B p"]) -> Bool[np.ndarray, "N"]:
     return power <= DEAD * power.max(initial=0)
 
 
-def fit_own_waves(network: Network, coordinate: Coordinate | None = None) -> Float[np.ndarray, "N B p"]:
+def fit_own_waves(network: Network, coordinate: Basis | None = None) -> Float[np.ndarray, "N B p"]:
     """Every block replaced by the wave that fits it best less its mean, each with a frequency and a phase of its own.
 
     Unlike `fit_triples` it does not presuppose that the blocks of a neuron share a frequency, which leaves a network
@@ -105,7 +105,7 @@ def with_blocks(network: Network, blocks: Float[np.ndarray, "N B p"]) -> Network
     return network.replace(w_in=blocks[:, :-1], w_out=np.ascontiguousarray(blocks[:, -1].T))
 
 
-def _dominant_frequency(w_in: Float[np.ndarray, "N S p"], coordinate: Coordinate) -> Integer[np.ndarray, "N"]:
+def _dominant_frequency(w_in: Float[np.ndarray, "N S p"], coordinate: Basis) -> Integer[np.ndarray, "N"]:
     L = coordinate.length
     # Constants first: where places are shared they would leave power at every frequency.
     placed = np.stack([index >= 0 for index in coordinate.index])
@@ -118,11 +118,11 @@ def _dominant_frequency(w_in: Float[np.ndarray, "N S p"], coordinate: Coordinate
     return folded.argmax(axis=1)
 
 
-def _placed(coordinate: Coordinate, modulus: int) -> Bool[np.ndarray, "B p"]:
+def _placed(coordinate: Basis, modulus: int) -> Bool[np.ndarray, "B p"]:
     return np.stack([*(index >= 0 for index in coordinate.index), np.isin(np.arange(modulus), coordinate.readout)])
 
 
-def _bases(coordinate: Coordinate, modulus: int) -> Float[np.ndarray, "B frequency 2 p"]:
+def _bases(coordinate: Basis, modulus: int) -> Float[np.ndarray, "B frequency 2 p"]:
     L = coordinate.length
     angle = 2 * np.pi / L * (np.outer(np.arange(L // 2 + 1), np.arange(L)) % L)
     group = np.stack([np.cos(angle), -np.sin(angle)], axis=1)  # (frequency, 2, L)

@@ -8,7 +8,7 @@ from modgrok.measures.angles import circular_spread, wrap
 from modgrok.measures.triples import NEGLIGIBLE, dead_neurons, fit_triples
 from modgrok.networks import Network
 from modgrok.shapes import Float, Integer
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 
 PURE = 0.9
 """Explained share above which a neuron counts as one wave."""
@@ -47,7 +47,7 @@ class NeuronWaves(NamedTuple):
         return float((alive > threshold).mean()) if len(alive) else np.nan
 
 
-def neuron_waves(network: Network, coordinate: Coordinate | None = None) -> NeuronWaves:
+def neuron_waves(network: Network, coordinate: Basis | None = None) -> NeuronWaves:
     """Least-squares waves of all neurons in a coordinate (default: the raw index)."""
     triples = fit_triples(network, coordinate)
     has_wave = (triples.frequency > 0)[:, None]

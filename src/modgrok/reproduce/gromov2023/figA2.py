@@ -18,7 +18,7 @@ from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.study import Numbers, Study
 from modgrok.shapes import Float
 from modgrok.tasks import Task, task
-from modgrok.tasks.structure.verdict import Coordinate
+from modgrok.tasks.basis import Basis
 from modgrok.text import percent
 
 OUTCOMES = ("memorized_at", "grokked_at", "test_accuracy", "ipr", "task_ipr")
@@ -48,13 +48,13 @@ def few_digits(values: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
     return values if largest == 0 else np.round(values / largest, 3) * largest + 0.0
 
 
-def nearest_frequency(network: Network, wanted: int, coordinate: Coordinate | None = None) -> int:
+def nearest_frequency(network: Network, wanted: int, coordinate: Basis | None = None) -> int:
     """The frequency nearest to the wanted one that some neuron has."""
     found = neuron_waves(network, coordinate).frequency
     return int(found[np.argmin(np.where(found > 0, abs(found - wanted), len(found)))])
 
 
-def neuron_of(network: Network, frequency: int, coordinate: Coordinate | None = None) -> int:
+def neuron_of(network: Network, frequency: int, coordinate: Basis | None = None) -> int:
     """Of the neurons with this frequency the one that its wave explains best."""
     waves = neuron_waves(network, coordinate)
     return int(np.where(waves.frequency == frequency, np.nan_to_num(waves.explained), -1).argmax())

@@ -5,7 +5,6 @@ representation ρ. Their shares of $\sum_g |u_g|^2$ say how near cosets lie: whe
 $u_x · u_{xh}$ over x and over the conjugates of h is $\sum_ρ \mathrm{share}_ρ χ_ρ(h) / d_ρ$.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -24,51 +23,28 @@ from modgrok.reproduce.power2022.studies_geometry import (
 )
 from modgrok.reproduce.study import Numbers, Study, Tree
 from modgrok.shapes import Float, Int
-from modgrok.tasks.families.groups import cayley_table, conjugation, identity
-
-Projector = Float[np.ndarray, "g g"]
-
-
-def projectors(table: Int[np.ndarray, "g g"]) -> list[Projector]:
-    """Onto the parts of all irreducible representations, the smallest first; two that are complex conjugates are one.
-
-    They are the common eigenspaces of sums over conjugacy classes, so those of a random combination of such sums."""
-    order = len(table)
-    classes = conjugation(table).min(axis=0)  # the least element of each element's class
-    weights = np.random.default_rng(0).standard_normal(order)[classes]
-    combined = np.zeros((order, order))
-    combined[np.arange(order)[:, None], table] = weights  # f(x) ↦ sum of weight(h) f(x h)
-    values, vectors = np.linalg.eigh(combined + combined.T)
-    cuts = np.flatnonzero(np.diff(values) > 1e-8 * np.abs(values).max()) + 1
-    found = [part @ part.T for part in np.split(vectors, cuts, axis=1)]
-    return sorted(found, key=lambda p: (round(np.trace(p)), tuple(-np.round(normalized_character(p, table), 6))))
+from modgrok.tasks.basis import Representation
+from modgrok.tasks.basis import representations as irreducible
+from modgrok.tasks.basis.group import identity
+from modgrok.tasks.basis.named_groups import cayley_table
 
 
-def normalized_character(projector: Projector, table: Int[np.ndarray, "g g"]) -> Float[np.ndarray, "g"]:
-    """χ(h) / d of every element."""
-    e = identity(table)
-    return projector[e] / projector[e, e]
-
-
-def dimension(projector: Projector) -> int:
-    """Of the representation, d of a part of d² dimensions; where two are one, or one is not real, that of the part."""
-    whole = round(np.trace(projector))
-    root = math.isqrt(whole)
-    return root if root**2 == whole else whole
-
-
-def shares(vectors: Float[np.ndarray, "g d"], parts: list[Projector]) -> Float[np.ndarray, "part"]:
+def shares(vectors: Float[np.ndarray, "g d"], parts: tuple[Representation, ...]) -> Float[np.ndarray, "part"]:
     """How much of the vectors, each of length 1, lies in each part."""
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.array([np.square(part @ unit).sum() for part in parts]) / len(unit)
+    power = [one.dimension * np.square(one.coefficients.T @ unit).sum() for one in parts]
+    return np.array(power) / len(unit) ** 2
 
 
 def predicted_ratio(
-    share: Float[np.ndarray, "part"], parts: list[Projector], table: Int[np.ndarray, "g g"], subgroup: list[int]
+    share: Float[np.ndarray, "part"],
+    parts: tuple[Representation, ...],
+    table: Int[np.ndarray, "g g"],
+    subgroup: list[int],
 ) -> float:
     """What `within_over_all` is for cosets of a subgroup, from the shares alone."""
     others = [h for h in subgroup if h != identity(table)]
-    characters = np.array([normalized_character(part, table) for part in parts])  # (part, g)
+    characters = np.array([part.character / part.dimension for part in parts])  # (part, g)
     within = 1 - share @ characters[:, others].mean(axis=1)
     every = 1 - (share @ characters.sum(axis=1) - share.sum()) / (len(table) - 1)
     return float(within / every)
@@ -78,7 +54,7 @@ def representations(profile: Profile, runs: Tree) -> Numbers:
     """Shares of all irreducible representations in the unembedding, at every kept step of every seed; and cosets at the
     last step that the product is known."""
     table = cayley_table(profile.group)
-    parts, subgroup = projectors(table), generated(table, list(profile.subgroup))
+    parts, subgroup = irreducible(table), generated(table, list(profile.subgroup))
 
     def followed(run: Run) -> dict[str, Any]:
         at, network = last_known(run)
@@ -98,7 +74,7 @@ def representations(profile: Profile, runs: Tree) -> Numbers:
     return {
         "group": profile.group,
         "subgroup": len(subgroup),
-        "dimensions": [dimension(part) for part in parts],
+        "dimensions": [part.dimension for part in parts],
         "seeds": [followed(run) for run in runs],
     }
 

@@ -14,7 +14,7 @@ from modgrok.reproduce.power2022.studies_data import KNOWN
 from modgrok.reproduce.power2022.tsne import tsne
 from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.shapes import Float, Int
-from modgrok.tasks.families.groups import cayley_table
+from modgrok.tasks.basis.named_groups import cayley_table
 
 PARTITIONS = 200
 """Random partitions that cosets are compared with."""

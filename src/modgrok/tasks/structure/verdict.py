@@ -1,4 +1,4 @@
-"""What is known about how a table decomposes, and the coordinate in which it is a sum."""
+"""What is known about how a table decomposes, and the basis in which it is simple."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,26 +8,10 @@ import numpy as np
 
 from modgrok.card import card
 from modgrok.shapes import Int
+from modgrok.tasks.basis import Basis
 from modgrok.tasks.polynomial import spell
 
 Kind = Literal["sum", "function_of_sum", "product", "function_of_product", "none", "unknown"]
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    r"""The task as a sum in a cyclic group: $T(n_1, …, n_S) = \mathrm{readout}[\sum_s \mathrm{index}_s(n_s)]$.
-
-    For sums the group is Z_p; for products with a prime p it is Z_{p-1}, reached by the discrete logarithm.
-    """
-
-    length: int
-    """Order L of the group."""
-    index: tuple[Int[np.ndarray, "p"], ...]
-    """For each variable where its values sit in Z_L; −1 where they have no place (the logarithm of zero)."""
-    readout: Int[np.ndarray, "L"]
-    """The answer at every element of the group."""
-    at_zero: int | None = None
-    """The answer where some variable has no place; None where all have one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,7 +48,7 @@ class Structure:
         return self.kind in ("product", "function_of_product")
 
     @cached_property
-    def coordinate(self) -> Coordinate | None:
+    def coordinate(self) -> Basis | None:
         """The task's own coordinate; None where there is none (no structure, or a product modulo a composite p)."""
         from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, primitive_root
 
@@ -72,10 +56,10 @@ class Structure:
             return None
         p = self.modulus
         if not self.is_product:
-            return Coordinate(p, self.parts, self.outer)
+            return Basis(p, self.parts, self.outer)
         if not is_prime(p):
             return None
         root = primitive_root(p)
         logarithm = discrete_logarithm(p, root)
         powers = np.argsort(logarithm[1:]) + 1  # exponent -> root^exponent
-        return Coordinate(p - 1, tuple(logarithm[g] for g in self.parts), self.outer[powers], int(self.outer[0]))
+        return Basis(p - 1, tuple(logarithm[g] for g in self.parts), self.outer[powers], int(self.outer[0]))
