@@ -7,7 +7,7 @@ import pytest
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
 from modgrok.experiments.experiment import DEFAULTS
-from modgrok.experiments.identity import FORMAT_1, FROZEN, content_hash, format_1_hash
+from modgrok.experiments.identity import FROZEN, content_hash
 
 PINNED = {
     "4e65c9d04090": {"task": "n + m"},
@@ -19,50 +19,10 @@ PINNED = {
 }
 """Ids of format 2. One that changes loses every run that has it."""
 
-FORMAT_1_IDS = {
-    "0735094e74f5": {"task": "n + m"},
-    "f7596db2bc2c": {"task": "n^2+m^2", "modulus": 31, "optimizer": "momentum", "seed": 4},
-    "40b445e8b452": {"task": "random:3", "modulus": 11, "batch_size": 16, "dropout": 0.1, "precision": "float64"},
-    "10340e52db01": {
-        "task": "n1+n2+n3",
-        "modulus": 7,
-        "activation": "relu",
-        "parametrization": "standard",
-        "loss": "cross_entropy",
-        "until": 0,
-    },
-    "4a1c3f004a3f": {
-        "task": "n + m",
-        "optimizer": "gd",
-        "lr": 100.0,
-        "modulus": 5,
-        "width": 4,
-        "fraction": 0.7,
-        "steps": 20,
-        "evaluations": 6,
-        "snapshots": 2,
-    },
-}
-"""Made by the code that wrote format 1."""
-
 
 @pytest.mark.parametrize(("name", "settings"), PINNED.items())
 def test_ids_of_format_2_are_what_they_were(name, settings):
     assert Experiment.from_dict(settings).id == name
-
-
-@pytest.mark.parametrize(("name", "settings"), FORMAT_1_IDS.items())
-def test_ids_of_format_1_are_what_they_were(name, settings):
-    assert format_1_hash(Experiment(**settings).resolve().as_dict()) == name
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"network": "mlp"}, {"warmup": 3}, {"hold_norm": True}, {"loss_precision": "float64"}, {"examples": 100}],
-    ids=str,
-)
-def test_format_1_had_no_such_experiment(settings):
-    assert format_1_hash(Experiment("n + m", modulus=31, **settings).resolve().as_dict()) is None
 
 
 def test_a_new_setting_changes_no_id():
@@ -77,7 +37,6 @@ def test_every_default_is_frozen():
     for name, default in DEFAULTS.items():
         written = list(default) if isinstance(default, tuple) else default
         assert FROZEN.get(name) == written, f"the default of {name} belongs into FROZEN"
-    assert set(FORMAT_1) <= set(DEFAULTS)
 
 
 def test_every_setting_has_a_help_text():

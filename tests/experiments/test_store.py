@@ -138,7 +138,7 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again(lab, store, stopp
 def test_a_run_that_was_killed_while_born_is_no_damage(lab, store, trained):
     folder = store.folder / trained.id
     folder.mkdir(parents=True)
-    for name in ("lock", "curves.jsonl", ".experiment.json.1"):
+    for name in ("lock", ".experiment.json.1"):
         (folder / name).write_bytes(b"")
     listener = lab.Listener()
     (run,) = train_stored([lab.small()], store, listener)

@@ -1,14 +1,13 @@
 """Stored JSON: only what the dataclass declares, and only what was written."""
 
-import contextlib
-import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
 
 from modgrok.errors import Damaged
-from modgrok.experiments.stored_json import build, read_json, write_sealed_json
+from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
+from modgrok.sealed import UNSEALED, seal
 
 
 @dataclass(frozen=True)
@@ -25,10 +24,13 @@ class Example:
 
 GOOD = {"name": "n", "kind": "a", "steps": 3, "rate": 1, "loss": None, "flags": [True], "measures": {"x": 1.5}}
 
+NESTED = b'{%s, "a": ' + b"[" * 100_000
+DIGEST = f'"digest": "{UNSEALED}"'.encode()
+
 
 def read(path, content):
-    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-    return build(Example, read_json(path).value, path)
+    write_sealed_json(path, content)
+    return build(Example, read_sealed_json(path), path)
 
 
 def test_what_is_declared_is_read(tmp_path):
@@ -68,20 +70,33 @@ def test_what_is_missing_is_named(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[]", b"3", b"\xff", b'{"rate": NaN}', b'{"rate": -Infinity}', b"[" * 100_000, b'{"a": ' * 100_000],
+    [
+        b"",
+        b"{%s",
+        b"[{%s}]",
+        b"[%s]",
+        b"\xff{%s}",
+        b'{"rate": NaN, %s}',
+        b'{"rate": -Infinity, %s}',
+        b"{}",
+        b"3",
+        NESTED,
+    ],
     ids=lambda content: repr(content[:20]),
 )
-def test_what_is_no_object_is_refused(tmp_path, content):
+def test_what_is_no_sealed_object_is_refused(tmp_path, content):
+    path = tmp_path / "file"
+    path.write_bytes(seal(content % DIGEST) if b"%s" in content else content)
     with pytest.raises(Damaged, match="file "):
-        read(tmp_path / "file", content)
+        read_sealed_json(path)
 
 
 def test_no_byte_of_a_sealed_file_changes_unnoticed(tmp_path):
     path = tmp_path / "file"
     write_sealed_json(path, GOOD)
-    assert read_json(path) == (GOOD, True)
+    assert read_sealed_json(path) == GOOD
     content = path.read_bytes()
     for place in range(len(content)):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with contextlib.suppress(Damaged):
-            assert not read_json(path).sealed
+        with pytest.raises(Damaged):
+            read_sealed_json(path)

@@ -349,15 +349,6 @@ class Experiment:
         }
         return cls(**given)
 
-    @classmethod
-    def from_format_1(cls, settings: dict[str, Any]) -> "Experiment":
-        """The experiment that format 1 wrote down, less the averages that had their defaults: it wrote them for every
-        optimizer, whether or not it reads them."""
-        usual = {"momentum": (None, 0.0), "beta1": (0.9,), "beta2": (0.98,), "epsilon": (1e-8,)}
-        if settings.get("optimizer") in ("momentum", "nesterov"):
-            usual["momentum"] = (None,)
-        return cls.from_dict({key: value for key, value in settings.items() if value not in usual.get(key, ())})
-
 
 READ_BY_SOME = [field.name for field in dataclasses.fields(Experiment) if field.metadata.get("particular")]
 DEFAULTS: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """What names a run: the hash of its resolved settings, less those that say nothing.
 
 The id hashes a format number and only those settings that differ from frozen defaults, so that adding a setting changes
-no id. Format 1 hashed all of its settings.
+no id.
 """
 
 import hashlib
@@ -44,31 +44,9 @@ FROZEN: dict[str, Any] = {
 """What a setting was before it existed; None for all others. Never changes, so that no id does: a new setting with a
 default of its own adds a line."""
 
-FORMAT_1 = (
-    "task modulus width fraction sampling optimizer lr weight_decay decoupled momentum beta1 beta2 epsilon batch_size "
-    "dropout batch_norm loss activation parametrization init_scale steps until threshold evaluations snapshots seed "
-    "split_seed precision parent"
-).split()
-"""The settings of experiments of format 1, all of which were hashed."""
-
 
 def content_hash(settings: dict[str, Any]) -> str:
     """The id of resolved settings."""
     differing = {name: value for name, value in settings.items() if value != FROZEN.get(name)}
-    return _hash({"format": FORMAT} | differing)
-
-
-def format_1_hash(settings: dict[str, Any]) -> str | None:
-    """The id that resolved settings had in format 1; None where that had no such experiment."""
-    if any(name not in FORMAT_1 and value != FROZEN.get(name) for name, value in settings.items()):
-        return None
-    # What an optimizer did not read had its default all the same.
-    unread = {"momentum": 0.0, "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-8}
-    return _hash(
-        {"format": 1} | {name: unread.get(name) if settings[name] is None else settings[name] for name in FORMAT_1}
-    )
-
-
-def _hash(settings: dict[str, Any]) -> str:
-    text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
+    text = json.dumps({"format": FORMAT} | differing, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -11,8 +11,6 @@ result.json             the outcome; its presence means that the run has ended
 Every file is verified when it is used: all but the curves are sealed with a digest (`modgrok.sealed`), each line of the
 curves has a checksum. Checkpoints and results say how far the curves had come and which snapshots there were. Files are
 written in an order in which every beginning of the sequence of writes is a valid run.
-
-Runs of format 1 have no digests and no checksums. They can be read like all others, and not gone on with.
 """
 
 import dataclasses
@@ -32,7 +30,7 @@ from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.experiment import TABLE, Experiment, describe_task, given_name
 from modgrok.experiments.result import Result
-from modgrok.experiments.stored_json import build, read_json, write_sealed_json
+from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
 from modgrok.experiments.stored_settings import FORMAT, Settings, read_settings, write_settings
 from modgrok.networks import Network
 from modgrok.networks.storage import network_bytes, read_network
@@ -88,16 +86,11 @@ class Run:
     def _settings(self) -> Settings:
         return read_settings(self.folder)
 
-    @property
-    def format(self) -> int:
-        """1 for runs without digests."""
-        return self._settings.format if exists(self.folder / "experiment.json") else FORMAT
-
     @cached_property
     def experiment(self) -> Experiment:
         settings = self._settings
         try:
-            return (Experiment.from_format_1 if settings.format == 1 else Experiment.from_dict)(settings.experiment)
+            return Experiment.from_dict(settings.experiment)
         except Unknown as error:
             raise Unknown(
                 f"The {error.what} of run {self.id} is not known here; import what registers it, and read the run from "
@@ -132,10 +125,8 @@ class Run:
         path = self.folder / "result.json"
         if not exists(path):
             return None, None
-        content, sealed = read_json(path)
-        kept = _kept(content.pop("kept"), path) if "kept" in content else None
-        if sealed != (kept is not None) or (not sealed and self.format > 1):
-            raise Damaged(f"{path} has lost its digest.")
+        content = read_sealed_json(path)
+        kept = _kept(content.pop("kept", None), path)
         result = Result.from_dict(content, path)
         if result.run != self.id:
             raise Damaged(f"{path} is not the result of run {self.id}.")
@@ -168,7 +159,7 @@ class Run:
 
     @cached_property
     def _curves(self) -> Curves:
-        return Curves(self.folder / "curves.jsonl", self.id, checked=self.format > 1)
+        return Curves(self.folder / "curves.jsonl", self.id)
 
     @property
     def network(self) -> Network:
@@ -198,7 +189,7 @@ class Run:
         return self.folder / "snapshots" / f"{step:08d}.safetensors"
 
     def _read_network(self, path: Path, step: int) -> Network:
-        return read_network(path, self._place(step) if self.format > 1 else "").network
+        return read_network(path, self._place(step)).network
 
     def _place(self, step: int) -> str:
         return f"{self.id}@{step}"
@@ -216,8 +207,6 @@ class Run:
         return None if found is None else found[:2]
 
     def _intact_checkpoint(self) -> tuple[int, dict[str, np.ndarray], Kept] | None:
-        if self.format == 1:
-            return None
         first: Damaged | None = None
         for path in self.checkpoints:
             try:

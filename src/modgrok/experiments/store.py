@@ -15,7 +15,6 @@ import numpy as np
 from modgrok.disk import Lock, move, write_bytes
 from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.experiment import TABLE, Experiment, given_name, is_table_file, table_name
-from modgrok.experiments.identity import format_1_hash
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
 from modgrok.networks import Network, load_network
@@ -28,8 +27,8 @@ NETWORK = "network:"
 """How a parent begins that is no run, but weights that were brought along."""
 NAMELESS = ("<lambda>", "function", "table")
 """What tables are called that nobody gave a name."""
-BORN = {"lock", "curves.jsonl"}
-"""What a folder may hold before it has settings: runs of format 1 began with empty curves."""
+BORN = {"lock"}
+"""What a folder may hold before it has settings."""
 
 
 class Store:
@@ -45,15 +44,10 @@ class Store:
         return self.folder / "tables"
 
     def add(self, experiment: Experiment) -> Run:
-        """The place of an experiment, whose task's table is kept where it came from a file; a run of format 1 that has
-        ended is its own place."""
+        """The run of an experiment, trained or not; a table that came from a file is kept."""
         if is_table_file(experiment.task):
             self.add_table(experiment.load_task())
-        resolved = self.resolve(experiment)
-        old = format_1_hash(resolved.as_dict())
-        if old is not None and exists(self.run(old).folder / "result.json"):
-            return self.run(old)
-        return self.run(resolved.content_hash)
+        return self.run(self.resolve(experiment).content_hash)
 
     def run(self, name: str) -> Run:
         """The run of that full id, whether there is one or not."""
@@ -211,7 +205,7 @@ def _needs_repair(run: Run) -> bool:
 def _damaged_checkpoints(run: Run) -> list[tuple[Path, Damaged]]:
     """Checkpoints that are not what was written, and why not."""
     found = []
-    for path in run.checkpoints if run.format > 1 else ():
+    for path in run.checkpoints:
         try:
             run.read_checkpoint_file(path)
         except Damaged as damage:

@@ -5,11 +5,11 @@ import json
 import math
 import types
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from modgrok.disk import write_bytes
 from modgrok.errors import Damaged
-from modgrok.sealed import UNSEALED, check_seal, has_digest, parse_json, read_file, seal
+from modgrok.sealed import UNSEALED, check_seal, parse_json, read_file, seal
 
 Value = TypeVar("Value")
 
@@ -23,20 +23,10 @@ def write_sealed_json(path: Path, value: dict[str, Any]) -> None:
     write_bytes(path, seal((text + "\n").encode()))
 
 
-class Stored(NamedTuple):
-    """The object in a file, without its digest."""
-
-    value: dict[str, Any]
-    sealed: bool
-    """Whether there is a digest, which then fits."""
-
-
-def read_json(path: Path) -> Stored:
-    """What a file holds; `Damaged` where that is no object, or not what was written."""
+def read_sealed_json(path: Path) -> dict[str, Any]:
+    """What `write_sealed_json` wrote; `Damaged` for anything else."""
     content = read_file(path)
-    sealed = has_digest(content)
-    if sealed:
-        check_seal(content, path)
+    check_seal(content, path)
     try:
         value = parse_json(content)
     except ValueError as error:
@@ -44,7 +34,7 @@ def read_json(path: Path) -> Stored:
     if not isinstance(value, dict):
         raise Damaged(f"{path} does not hold a JSON object.")
     value.pop("digest", None)
-    return Stored(value, sealed)
+    return value
 
 
 def build(kind: type[Value], value: dict[str, Any], path: Path) -> Value:

@@ -15,7 +15,7 @@ from modgrok.sealed import parse_json
 from modgrok.tasks import Signature
 
 FORMAT = 2
-"""Files of format 2 are sealed; those of format 1, which say no number, have no digest."""
+"""Of a file that modgrok wrote, which is sealed."""
 
 
 class StoredNetwork(NamedTuple):
@@ -58,8 +58,10 @@ def read_network(path: Path, place: str = "") -> StoredNetwork:
         own, settings = (parse_json(file.metadata.get(name, "{}")) for name in ("modgrok", "settings"))
         if "modgrok" not in file.metadata or not isinstance(own, dict) or not isinstance(settings, dict):
             raise ValueError("its metadata do not describe one")
-        if own.pop("format", 1) != 1 and not file.sealed:
+        if not file.sealed:
             raise ValueError("it has lost its digest")
+        if own.pop("format") != FORMAT:
+            raise ValueError(f"this version of modgrok reads format {FORMAT}")
         return StoredNetwork(_network(file.tensors, own), settings)
     except Unknown as error:
         raise Unknown(f"The {error.what} of {path} is not known here; import what registers it first.") from error
@@ -86,10 +88,6 @@ def _network(tensors: dict[str, np.ndarray], own: dict[str, Any]) -> Network:
     tensors = {name: t for name, t in tensors.items() if not name.endswith(("_real", "_imag"))} | {
         name: tensors[f"{name}_real"] + 1j * tensors[f"{name}_imag"] for name in halves
     }
-    if "network" not in own:  # Of format 1, which knew one architecture.
-        width, arity, modulus = _shape(tensors["w_in"], 3)
-        own = own | {"network": "two-layer", "width": width, "batch_norm": "mean" in tensors}
-        own["signature"] = {"sizes": [modulus] * arity, "outputs": modulus}
     described = own.pop("signature")
     sizes = described["sizes"]
     if not isinstance(sizes, list) or not all(type(size) is int and size > 0 for size in sizes):
@@ -116,9 +114,3 @@ def _check_tensors(network: Network) -> None:
     others = [value.shape for name, value in network.parameters.items() if name not in expected]
     if others and others != [(network.architecture.settings().get("width"),)] * 2:
         raise ValueError("its batch statistics are one number for each neuron")
-
-
-def _shape(tensor: np.ndarray, rank: int) -> tuple[int, ...]:
-    if tensor.ndim != rank or 0 in tensor.shape:
-        raise ValueError(f"its first weights have {rank} axes, none of length 0, and these have shape {tensor.shape}")
-    return tensor.shape

@@ -13,6 +13,7 @@ from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.cost import estimate
 from modgrok.experiments.planner import out_of_memory, plan_experiments
 from modgrok.experiments.result import Result
+from modgrok.experiments.stored_json import write_sealed_json
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.engines.local import LocalEngine
@@ -90,7 +91,7 @@ def test_a_sweep_is_found_by_its_name(trained: tuple[Store, Results], pretended:
     for name, says in (("zzz", "no sweep 'zzz'"), ("", "no sweep")):
         with pytest.raises(ModgrokError, match=says):
             find_sweep(store, name)
-    (store.folder / "sweeps" / SWEEP.id / "sweep.json").write_text(json.dumps({"experiment": 3}))
+    write_sealed_json(store.folder / "sweeps" / SWEEP.id / "sweep.json", {"experiment": 3})
     with pytest.raises(ModgrokError, match=r"sweep\.json has no"):
         find_sweep(store, SWEEP.id)
 

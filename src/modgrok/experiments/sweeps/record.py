@@ -9,7 +9,7 @@ from typing import Any
 
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments.store import Store
-from modgrok.experiments.stored_json import build, read_json, write_sealed_json
+from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import sweep_table
@@ -82,7 +82,7 @@ def find_sweep(store: Store, name: str) -> Sweep:
 
 
 def _read(path: Path) -> SweepFile:
-    found = build(SweepFile, read_json(path).value, path)
+    found = build(SweepFile, read_sealed_json(path), path)
     try:
         Sweep.from_dict(dataclasses.asdict(found))
     except Unknown as error:

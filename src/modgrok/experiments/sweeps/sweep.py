@@ -100,9 +100,7 @@ class Sweep:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "Sweep":
         """The sweep that `as_dict` wrote down."""
-        settings = content["experiment"]
-        read = Experiment.from_dict if "network" in settings else Experiment.from_format_1
-        return cls(read(settings), content["vary"])
+        return cls(Experiment.from_dict(content["experiment"]), content["vary"])
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Sweep":
