@@ -32,6 +32,18 @@ settings.register_profile("modgrok", deadline=None, max_examples=30, derandomize
 settings.load_profile("modgrok")
 
 
+STARTED = {"chromium": "browser", "cluster": "ray", "site": "site", "environment": "wheel"}
+"""Fixtures that take long to start, and the group of tests that share one of them."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share what was started, and all others of one file, run in one worker."""
+    for item in items:
+        shared = [group for name, group in STARTED.items() if name in getattr(item, "fixturenames", ())]
+        item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.nodeid.partition("::")[0]))
+
+
 @pytest.fixture(scope="module")
 def optimized() -> Iterator[None]:
     """Programs of this process and of those it starts are optimized, as users have them."""

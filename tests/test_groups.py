@@ -3,8 +3,7 @@
 import pytest
 
 
-@pytest.mark.xdist_group("groups")
 def test_groups_are_kept_together(request: pytest.FixtureRequest) -> None:
     """A pytest that pytest-xdist does not know loses them in silence; every worker then starts its own of each."""
     if request.config.getoption("loadgroup", False):
-        assert request.node.nodeid.endswith("@groups")
+        assert request.node.nodeid.endswith("@tests/test_groups.py")

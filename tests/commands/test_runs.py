@@ -195,3 +195,16 @@ def test_mistakes_are_sentences(
         cli.main(["runs", *arguments, "--store", str(store)])
     assert ended.value.code == 2
     assert words in capsys.readouterr().err
+
+
+def test_runs_are_removed_after_a_yes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, store: Path
+) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["runs", "remove", "last", "--store", str(store)])
+    assert "add --yes" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda self: True})())
+    for answer, left in (("n", 1), ("y", 0)):
+        monkeypatch.setattr("builtins.input", lambda answer=answer: answer)
+        cli.main(["runs", "remove", "last", "--store", str(store)])
+        assert len(list(store.glob("*/result.json"))) == left

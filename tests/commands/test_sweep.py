@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from modgrok import cli
+from modgrok.commands.sweep import _grid
 from modgrok.experiments import Store
 from modgrok.experiments.sweeps.record import find_sweep
 from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.summary import Cell, Summary
 
 TINY = ["n + m", "--modulus", "11", "--width", "16", "--steps", "40", "--lr", "0.1"]
 AXES = ["--vary", "seed=0:2", "--vary", "optimizer=adam,adamw; weight_decay=0,0.1"]
@@ -142,3 +144,10 @@ def wait_until(holds: Any, seconds: float = 90) -> None:
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.1)
+
+
+def test_shares_are_printed_as_shares() -> None:
+    cells = ((Cell(5, (1.0, 1.0, 0.0, 1.0, 0.0)), Cell(0, ())),)
+    grid = _grid(Summary("n+m mod 7", "grokked", "fraction", None, (0.3, 0.5), (None,), cells))
+    assert grid.columns[1].header == "share"
+    assert next(iter(grid.columns[1].cells)) == "60\u202f% of 5 runs"

@@ -13,6 +13,7 @@ import pytest
 
 from modgrok import cli
 from modgrok.commands.chart import HEIGHT, accuracy_chart
+from modgrok.commands.settings import Settings, given
 from modgrok.experiments import Experiment, Store
 
 PROMISED = {
@@ -232,3 +233,16 @@ def test_the_chart_has_a_line_and_an_area() -> None:
 def test_the_chart_of_a_run_that_never_began_to_learn() -> None:
     chart = accuracy_chart(np.array([0]), np.array([0.0]), np.array([np.nan]), width=10).plain
     assert "█ test" in chart
+
+
+def test_a_table_brings_its_modulus(run_json: Any, tmp_path: Path) -> None:
+    path = tmp_path / "five.csv"
+    np.savetxt(path, np.add.outer(range(5), range(5)) % 5, fmt="%d", delimiter=",")
+    small = ("--steps", "3", "--width", "16", "--lr", "0.1", "--evaluations", "3")
+    run_json("train", str(path), *small, "--store", str(tmp_path))
+    (run,) = run_json("runs", "list", "--store", str(tmp_path))["runs"]
+    assert (run["task"], run["experiment"]["modulus"]) == ("five.csv", 5)
+
+
+def test_every_setting_is_a_flag() -> None:
+    assert given(Settings("n + m"))["train_on"] == ""

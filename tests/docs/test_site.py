@@ -48,7 +48,6 @@ def parsed(page: Path) -> Links:
     return links
 
 
-@pytest.mark.xdist_group("site")
 def test_links_lead_somewhere(site: Path) -> None:
     pages = {page: parsed(page) for page in site.rglob("*.html") if page.name != "404.html"}
     assert len(pages) > 25
@@ -64,14 +63,12 @@ def test_links_lead_somewhere(site: Path) -> None:
                 assert unquote(parts.fragment) in known, f"{page.relative_to(site)} links to {target}"
 
 
-@pytest.mark.xdist_group("site")
 def test_nothing_is_fetched(site: Path) -> None:
     for page in site.rglob("*.html"):
         assert not [url for url in parsed(page).loaded if urlsplit(url).scheme in ("http", "https")], page
     assert "http" not in (site / "site.css").read_text()
 
 
-@pytest.mark.xdist_group("site")
 def test_formulas_are_typeset(site: Path) -> None:
     theory = (site / "theory.html").read_text()
     assert theory.count("<math ") > 100

@@ -61,7 +61,6 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-@pytest.mark.xdist_group("wheel")
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_commands_run_without_extras(environment: Path, command: tuple[str, ...]) -> None:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "JAX_"))}
@@ -71,7 +70,6 @@ def test_commands_run_without_extras(environment: Path, command: tuple[str, ...]
     assert ran.stdout
 
 
-@pytest.mark.xdist_group("wheel")
 def test_extras_are_not_there(environment: Path) -> None:
     script = (
         "import importlib.util as u; print([n for n in ('ray', 'playwright', 'mkdocs', 'pytest') if u.find_spec(n)])"

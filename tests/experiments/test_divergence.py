@@ -5,7 +5,7 @@ import re
 import pytest
 
 from modgrok.experiments import Experiment
-from modgrok.experiments.divergence import why_diverged
+from modgrok.experiments.divergence import rate_hint, why_diverged
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,10 @@ def test_what_was_changed_is_blamed(settings, blamed):
 
 def test_a_table_of_the_store_is_explained_without_it():
     assert "the weights begin" in why_diverged(Experiment("table:0123", 11, lr=0.1, steps=9, init_scale=50.0).resolve())
+
+
+def test_a_rate_far_from_the_natural_one_is_told() -> None:
+    assert rate_hint(Experiment("n + m", 23, lr=0.3).resolve()) == ""
+    far = rate_hint(Experiment("n + m", 97, optimizer="gd", lr=0.3).resolve())
+    assert "--lr auto" in far
+    assert "1/" in far

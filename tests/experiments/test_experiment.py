@@ -189,6 +189,13 @@ def test_unknown_settings_are_named():
         Experiment.from_dict({"task": "n + m", "optimiser": "gd"})
 
 
+def test_misspelt_names_are_corrected() -> None:
+    with pytest.raises(ModgrokError, match="did you mean 'nesterov'"):
+        Experiment("n + m", 7, optimizer="nestrov")
+    with pytest.raises(ModgrokError, match="did you mean 'weight_decay'"):
+        Experiment.from_dict({"task": "n + m", "weigth_decay": 1})
+
+
 def test_experiments_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Experiment("n + m").seed = 1

@@ -61,6 +61,14 @@ def test_conjugation_and_xyx(name: str) -> None:
         np.testing.assert_array_equal(xyx[x], table[table[x], x])
 
 
+def test_products_as_vectors() -> None:
+    found = task("group:S3,codes=30")
+    assert found.codes.shape == (6, 30)
+    assert np.array_equal(found.table, task("group:S3").table)
+    with pytest.raises(ModgrokError, match="group:S3,codes=30"):
+        task("group:S3,codes=x")
+
+
 def test_elements_of_order_two() -> None:
     def involutions(name: str) -> int:
         table = cayley_table(name)

@@ -1,11 +1,10 @@
-"""Tasks of real vectors: a teacher's answers, and handwritten digits."""
+"""Real vectors, and the answers of a fixed network to them."""
 
 import numpy as np
 import pytest
 
 from modgrok.errors import ModgrokError
 from modgrok.tasks import Split, task
-from modgrok.tasks.families import digits
 from modgrok.tasks.families.teacher import TOLERANCE
 
 
@@ -26,25 +25,3 @@ def test_a_teacher_gives_every_vector_an_answer_of_its_own():
 def test_other_teachers_are_refused(text):
     with pytest.raises(ModgrokError, match="teacher"):
         task(text)
-
-
-def test_digits_without_their_images(monkeypatch):
-    monkeypatch.setattr(digits, "has_digits", lambda: False)
-    with pytest.raises(ModgrokError, match=r"modgrok\[digits\]"):
-        digits.digits.__wrapped__()
-
-
-def test_digits():
-    pytest.importorskip("sklearn")
-    found = task("digits")
-    assert found.signature == task("digits").signature
-    assert (found.signature.dimension, found.answers, found.sizes) == (64, 10, (1797,))
-    assert (found.vectors.min(), found.vectors.max()) == (0, 1)
-
-
-def test_products_of_a_group_as_vectors():
-    found = task("group:S3,codes=30")
-    assert found.codes.shape == (6, 30)
-    assert np.array_equal(found.table, task("group:S3").table)
-    with pytest.raises(ModgrokError, match="group:S3,codes=30"):
-        task("group:S3,codes=x")
