@@ -17,7 +17,6 @@ from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
-import playwright.sync_api as playwright
 import pytest
 
 from modgrok.closed_form import solve
@@ -26,20 +25,6 @@ from modgrok.experiments.outcome import Progress
 from modgrok.lab.server import Lab
 from modgrok.measures import average_ipr
 from modgrok.networks import Network, grid, score
-
-AXE = Path(__file__).parents[2] / ".axe" / "node_modules" / "axe-core" / "axe.min.js"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-expect = playwright.expect
 
 PORT, TOKEN = 8642, "the-token"
 TINY = Experiment("n + m", 13, 64, fraction=0.7, lr=0.1, steps=30, evaluations=12, snapshots=5)
@@ -298,65 +283,3 @@ def lab_process() -> Iterator[Callable[..., LabProcess]]:
     for lab in started:
         if lab.process.poll() is None:
             lab.close()
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests; under CI its absence is a failure."""
-    if CHROMIUM is None:
-        if os.environ.get("CI"):
-            pytest.fail("The browser tests need Chromium on PATH.")
-        pytest.skip("Chromium is not on PATH.")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-class Watched:
-    """A page whose mistakes and requests are remembered."""
-
-    def __init__(self, context: Any) -> None:
-        self.page = context.new_page()
-        self.page.set_default_timeout(20_000)
-        expect.set_options(timeout=20_000)
-        self.problems: list[str] = []
-        self.hosts: set[str] = set()
-        self.page.on("console", lambda m: self.problems.append(m.text) if m.type in ("error", "warning") else None)
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", self._request)
-
-    def _request(self, request: Any) -> None:
-        found = re.match(r"(\w+):(?://([^/:]*))?", request.url)
-        assert found
-        if found[1] not in ("data", "blob", "file"):
-            self.hosts.add(found[2])
-
-
-@pytest.fixture(scope="session")
-def watch() -> type[Watched]:
-    """Makes watched pages in a context."""
-    return Watched
-
-
-@pytest.fixture(scope="session")
-def accessibility() -> Callable[[Any], list[str]]:
-    """Runs axe-core on a page and returns its violations; `make test` fetches axe-core with npm."""
-    if not AXE.exists():
-        if os.environ.get("CI"):
-            pytest.fail("The accessibility tests need axe-core: make axe, which needs npm.")
-        return lambda page: []
-    source = AXE.read_text()
-
-    def violations(page: Any) -> list[str]:
-        page.evaluate(source)
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-        return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found]
-
-    return violations
-
-
-@pytest.fixture
-def lab(store: Store, lab_process: Callable[..., LabProcess]) -> LabProcess:
-    """A running lab on the copied store."""
-    return lab_process(store.folder)

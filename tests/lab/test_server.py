@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from modgrok import cli
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.lab import limits
@@ -214,9 +215,13 @@ def test_the_command_line_trains_the_same_run() -> None:
         assert Experiment(**given(parse(Train, "train", words[2:]).settings)).id == experiment.id
 
 
-def test_a_port_in_use_is_a_sentence() -> None:
-    with open_port(0) as taken, pytest.raises(ModgrokError, match="--port"):
-        open_port(taken.getsockname()[1])
+def test_a_port_in_use_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taken = open_port(0)
+    port = taken.getsockname()[1]
+    with taken, pytest.raises(SystemExit) as ended:
+        cli.main(["lab", "--no-browser", "--port", str(port), "--store", str(tmp_path)])
+    assert ended.value.code == 2
+    assert f"Port {port}" in capsys.readouterr().err
     with pytest.raises(ModgrokError, match="from 0"):
         open_port(99999)
 

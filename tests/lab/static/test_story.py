@@ -17,7 +17,6 @@ from modgrok.networks import Network, predictions, two_layer
 from modgrok.tasks import task
 
 expect = playwright.expect
-browser = pytest.mark.xdist_group("browser")
 HEADER, ARRAYS = story.load()
 MEASURED = {name: np.array(values) for name, values in HEADER["measured"].items()}
 P = HEADER["modulus"]
@@ -134,7 +133,6 @@ def reader(chromium: Any, watch: Any, exported: str) -> Iterator[Callable[..., A
         assert watched.hosts == set()
 
 
-@browser
 @pytest.mark.parametrize("width", [390, 820, 1280, 1920])
 def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibility: Any) -> None:
     page = reader(width, "light", reduced_motion="reduce")
@@ -143,7 +141,6 @@ def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibil
     assert scenes.count() == 10
     for theme in ("light", "dark"):
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
-        page.evaluate("for (const scene of document.querySelectorAll('.scene')) delete scene.dataset.drawn")
         for i in range(10):
             scenes.nth(i).locator("figure").scroll_into_view_if_needed()
             expect(scenes.nth(i)).to_have_attribute("data-drawn", re.compile(r"\d+"))
@@ -152,7 +149,6 @@ def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibil
         page.click("#theme")
 
 
-@browser
 def test_it_moves_by_itself_before_all_of_it_is_built(chromium: Any, exported: str) -> None:
     """How soon is measured by benchmarks/lab_speed.py."""
     context = chromium.new_context(viewport={"width": 1280, "height": 844}, offline=True)
@@ -170,7 +166,6 @@ def test_it_moves_by_itself_before_all_of_it_is_built(chromium: Any, exported: s
     context.close()
 
 
-@browser
 def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
     page = reader(reduced_motion="reduce")
     page.wait_for_function("document.getElementById('formula').dataset.checked")
@@ -249,7 +244,6 @@ def share_text(x: float) -> str:
     return f"{100 * x:.{1 if 0 < x < 0.1 or 0.985 < x < 1 else 0}f}%"
 
 
-@browser
 def test_the_page_computes_what_the_library_computes(reader: Any) -> None:
     page = reader(reduced_motion="reduce")
     found = page.evaluate(
@@ -300,7 +294,6 @@ def test_the_page_computes_what_the_library_computes(reader: Any) -> None:
     assert np.isfinite(found["activations"]).all()
 
 
-@browser
 def test_the_reader_can_touch_it(reader: Any) -> None:
     page = reader()
     # Ask for a sum: every scene follows.
@@ -334,7 +327,6 @@ def test_the_reader_can_touch_it(reader: Any) -> None:
     expect(page.locator("#limits .reply")).to_contain_text("n·m mod")
 
 
-@browser
 def test_it_is_the_first_thing_the_lab_shows(chromium: Any, lab: Any, watch: Any) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     watched = watch(context)

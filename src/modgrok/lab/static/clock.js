@@ -1,12 +1,13 @@
 // One clock for all panels: the step on screen, playing, following a run that trains, linear or logarithmic time.
 
 import { emit, lastRow, on, setView, state } from "lab/store.js";
+import { rested } from "lab/pending.js";
 import { fetchAhead, show, showBetween } from "lab/frames.js";
 
 export const clock = { step: 0, playing: false, follow: true };
 
 const PACE = 125; // milliseconds between stored steps at speed 1
-let settled = null;
+const fetchSoon = rested(120, fetchAhead);
 
 export const lastStep = () => Math.max(lastRow()?.step ?? 0, state.run?.snapshots.at(-1) ?? 0, 1);
 
@@ -45,8 +46,7 @@ export function setStep(step, { hold = true } = {}) {
   emit("clock", clock);
   const stored = nearest(state.run.snapshots, clock.step);
   show(stored, { following: !hold });
-  clearTimeout(settled);
-  settled = setTimeout(() => fetchAhead(stored), 120);
+  fetchSoon(stored);
 }
 
 export function move(count) {

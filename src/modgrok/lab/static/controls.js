@@ -3,6 +3,7 @@
 import { byId, duration, make, number } from "lab/dom.js";
 import { buildFields, fillFields, inputs, keepForm, keptForm, readFields } from "lab/form.js";
 import { PRESETS } from "lab/presets.js";
+import { rested } from "lab/pending.js";
 import { source } from "lab/source.js";
 import { clock } from "lab/clock.js";
 import { emit, on, state } from "lab/store.js";
@@ -15,7 +16,6 @@ let checked = null;
 let parent = "";
 let asked = 0;
 let stopped = null;
-let timer = null;
 
 export function buildControls(fields) {
   const { task, calm, expert } = buildFields(fields, changed);
@@ -82,9 +82,10 @@ function settings() {
 function changed() {
   byId("preset").value = "";
   byId("preset-text").textContent = "";
-  clearTimeout(timer);
-  timer = setTimeout(check, PAUSE);
+  checkSoon();
 }
+
+const checkSoon = rested(PAUSE, check);
 
 async function check() {
   const number_ = ++asked;
@@ -146,7 +147,7 @@ async function start(wanted) {
 }
 
 export async function train() {
-  clearTimeout(timer);
+  checkSoon.cancel();
   await check();
   if (checked?.valid) await start(settings());
   else emit("problem", checked.error);

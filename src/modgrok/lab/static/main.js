@@ -8,6 +8,7 @@ import { forget } from "lab/frames.js";
 import { keptForm } from "lab/form.js";
 import { buildKeys } from "lab/keys.js";
 import { listen, notice } from "lab/live.js";
+import { pending } from "lab/pending.js";
 import { openDrawer, setCompared } from "lab/runs.js";
 import { openShare } from "lab/share.js";
 import { source } from "lab/source.js";
@@ -35,7 +36,9 @@ const LAST = 8_000; // milliseconds that a message stays
 let opening = null;
 
 // Opens a run; one that has just begun may have to be asked for until its folder is there.
-async function open(run, { step = null, tries = 1 } = {}) {
+const open = (run, options = {}) => pending(find(run, options));
+
+async function find(run, { step = null, tries = 1 }) {
   opening = run;
   for (let attempt = 0; attempt < tries; attempt++) {
     try {
@@ -146,16 +149,18 @@ on("open", async (run) => {
   await open(run);
   if (state.run?.run === run) fillFromRun(state.run);
 });
-// A link pasted into the open tab; the address itself may have been written over since.
-addEventListener("hashchange", async ({ newURL }) => {
-  const wanted = readAddress(new URL(newURL).hash);
-  emit("view", state.view);
+// A link pasted into the open tab.
+addEventListener("hashchange", ({ newURL }) => pending(follow(readAddress(new URL(newURL).hash))));
+
+async function follow(wanted) {
   for (const other of [...state.compared.keys()]) if (!wanted.compared.includes(other)) state.compared.delete(other);
   const other = wanted.run && wanted.run !== state.run?.run;
   if (wanted.run) await open(wanted.run, { step: wanted.step });
+  emit("view", state.view);
   if (other && state.run?.run === wanted.run) fillFromRun(state.run);
   for (const other of wanted.compared) await setCompared(other, true);
-});
+}
+
 on("training-asked", (run) => {
   if (opening === run) return;
   clock.follow = true;
@@ -178,4 +183,4 @@ on("problem", (text) => {
   clearing = setTimeout(() => notice(""), LAST);
 });
 
-begin();
+pending(begin());

@@ -1,6 +1,7 @@
 // Where runs come from: the lab's server, or the data inside a replay file.
 
 import { bytesOf, gunzip } from "lab/message.js";
+import { pending } from "lab/pending.js";
 
 const replayed = document.getElementById("replay-run");
 
@@ -20,8 +21,8 @@ async function call(path, body) {
   return answer;
 }
 
-const json = async (path, body) => (await call(path, body)).json();
-const binary = async (path) => (await call(path)).arrayBuffer();
+const json = (path, body) => pending(call(path, body).then((answer) => answer.json()));
+const binary = (path) => pending(call(path).then((answer) => answer.arrayBuffer()));
 
 const live = {
   replay: false,

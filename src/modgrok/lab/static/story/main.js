@@ -15,6 +15,9 @@ import { buildTheme } from "lab/theme.js";
 
 const FROM_DISK = document.getElementById("story-replay") !== null;
 
+// The next frame of the screen, at once where nobody looks.
+const screen = () => new Promise((go) => (document.hidden ? setTimeout(go) : requestAnimationFrame(go)));
+
 async function begin() {
   buildTheme(document.getElementById("theme"));
   for (const element of document.querySelectorAll(FROM_DISK ? "[data-live-only]" : "[data-file-only]")) element.remove();
@@ -34,7 +37,7 @@ async function begin() {
     () => new LimitsScene("limits", replay),
   ];
   for (const build of rest) {
-    await new Promise((go) => setTimeout(go)); // The first picture moves while the others are built.
+    await screen(); // The first picture moves while the others are built.
     build();
   }
   const { n, m, answer, agreeing, wavesAdded } = NUMBERS;

@@ -17,7 +17,11 @@ export class Scene {
       if (this.visible) this.redraw();
     }, { rootMargin: "40px" }).observe(this.figure);
     new ResizeObserver(() => this.redraw()).observe(this.canvas);
-    on("theme pair", () => this.redraw());
+    on("pair", () => this.redraw());
+    on("theme", () => {
+      delete this.section.dataset.drawn; // It says how often the scene was drawn in these colors.
+      this.redraw();
+    });
   }
 
   // Draws before the next frame of the screen, once, however often it is asked.

@@ -1,0 +1,131 @@
+"""Panels: which of them a run has, what they show, and what they are saved as."""
+
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import playwright.sync_api as playwright
+import pytest
+
+expect = playwright.expect
+
+
+SHOWN = {
+    "tiny": {"answers", "curves", "weights", "plane", "circle", "path", "whatif", "ipr", "theory"},
+    "small": {"answers", "curves", "weights", "plane", "circle", "path", "network", "whatif", "ipr", "theory"},
+    "three": {"curves", "weights", "plane", "circle", "whatif", "ipr", "theory"},
+    "transformer": {"answers", "curves", "embedding"},
+    "embedding": {"answers", "curves", "embedding"},
+    "group": {"answers", "curves", "embedding"},
+    "integers": {"answers", "curves", "embedding"},
+    "codes": {"curves", "embedding"},
+    "parity": {"curves"},
+    "teacher": {"curves"},
+}
+
+
+def test_runs_of_every_kind_open_with_the_panels_that_apply(
+    open_lab: Any, settled: Any, runs: dict[str, str], lab: Any, chromium: Any, watch: Any, tmp_path: Path
+) -> None:
+    page = open_lab()
+    for name, shown in SHOWN.items():
+        page.evaluate(f"location.hash = 'run={runs[name]}'")
+        expect(page.locator("#run-title")).to_have_attribute("title", f"run {runs[name]}")
+        settled(page)
+        live = shown | {"sweep"}
+        assert set(page.locator("#panels > .panel:visible").evaluate_all("all => all.map((one) => one.id)")) == live
+        for panel in live:
+            page.locator(f"#{panel}").scroll_into_view_if_needed()
+            expect(page.locator(f"#{panel} .body")).to_be_visible()
+        page.locator("#panels").focus()
+        page.keyboard.press("Home")
+        expect(page.locator("#step")).to_have_text("step 0")
+    page.evaluate(f"location.hash = 'run={runs['embedding']}'")
+    page.locator("#embedding").scroll_into_view_if_needed()
+    expect(page.locator("#embedding .sentence")).to_contain_text("of the power")
+    assert page.locator("#curves select option", has_text="rqi").count() == 1
+    page.evaluate(f"location.hash = 'run={runs['integers']}'")
+    expect(page.locator("#embedding .sentence")).not_to_contain_text("of the power")
+    expect(page.locator("#embedding .histogram")).to_be_hidden()
+    context = chromium.new_context(offline=True)
+    for name in ("transformer", "parity"):
+        file = tmp_path / f"{name}.html"
+        file.write_bytes(page.request.get(f"http://127.0.0.1:{lab.port}/api/runs/{runs[name]}/replay").body())
+        replayed = watch(context)
+        replayed.page.goto(file.as_uri())
+        expect(replayed.page.locator("#panels > .panel:visible")).to_have_count(len(SHOWN[name]))
+        expect(replayed.page.locator("#step")).to_have_text("step 4")
+        assert (replayed.problems, replayed.hosts) == ([], set())
+    context.close()
+
+
+def test_a_network_is_drawn_while_its_neurons_are_few(open_lab: Any, runs: dict[str, str]) -> None:
+    page = open_lab(f"#run={runs['tiny']}")
+    expect(page.locator("html")).to_have_attribute("data-drawn", "30")
+    expect(page.locator("#network")).to_be_hidden()
+    page.locator("#whatif").scroll_into_view_if_needed()
+    expect(page.locator("#whatif-scores")).to_contain_text(
+        "test MSE"
+    )  # panels take their place when they come into view
+    page.locator("#whatif").get_by_text("Swap in one frequency").click()
+    expect(page.locator("#network")).to_be_visible()
+    page.locator("#network").scroll_into_view_if_needed()
+    expect(page.locator("#network .sentence")).to_contain_text("5 neurons at (n, m) = (1, 2): the answer is 3")
+    expect(page.locator("#network .sentence")).to_contain_text("the network says 3")
+    page.locator('#answers input[aria-label="n"]').fill("9")
+    page.locator('#answers input[aria-label="n"]').blur()
+    expect(page.locator("#network .sentence")).to_contain_text("(9, 2): the answer is 11, the network says 11")
+
+
+def test_pictures_are_saved_as_lines_and_text(open_lab: Any, runs: dict[str, str]) -> None:
+    page = open_lab(f"#run={runs['tiny']}")
+    expect(page.locator("html")).to_have_attribute("data-drawn", "30")
+    for panel, has_image in (("curves", False), ("plane", False), ("circle", False), ("weights", True)):
+        page.locator(f"#{panel}").scroll_into_view_if_needed()
+        page.locator(f"#{panel} .menu summary").click()
+        with page.expect_download() as download:
+            page.locator(f"#{panel} .menu button", has_text="SVG").click()
+        text = Path(download.value.path()).read_text()
+        assert ("<image" in text) == has_image
+        assert "<text" in text
+        if panel == "curves":
+            assert text.count("<path") > 8
+            assert "accuracy" in text
+            for x, label in re.findall(r'<text x="([\d.-]+)"[^>]*text-anchor="end"[^>]*>([^<]*)<', text):
+                assert float(x) - 6.5 * len(label) > -4, "a label is cut off"
+        page.locator(f"#{panel} .menu summary").click()
+        with page.expect_download() as download:
+            page.locator(f"#{panel} .menu button", has_text="PNG").click()
+        image = Path(download.value.path()).read_bytes()
+        assert image.startswith(b"\x89PNG")
+        wide, tall = struct.unpack(">II", image[16:24])
+        drawn = re.search(r'viewBox="-8 -[\d.]+ ([\d.]+) ([\d.]+)"', text)
+        assert drawn is not None
+        assert wide / tall == pytest.approx(float(drawn[1]) / float(drawn[2]), rel=0.01), "squeezed"
+
+
+def test_a_run_without_weights_shows_its_curves_whatever_their_names(open_lab: Any, runs: dict[str, str]) -> None:
+    page = open_lab()
+
+    def other_kind(route: Any) -> None:
+        answer = route.fetch()
+        details = answer.json() | {"panels": ["curves", "sweep"], "snapshots": []}
+        details["task"] |= {"table": None, "trained": None, "index": None}
+        details["settings"]["modulus"] = None
+        for row in details["rows"]:
+            row["coherence"] = row["step"] / 30
+        route.fulfill(response=answer, json=details)
+
+    page.route(f"**/api/runs/{runs['tiny']}", other_kind)
+    page.evaluate(f"location.hash = 'run={runs['tiny']}'")
+    expect(page.locator("#run-title")).to_have_text("n + m")
+    expect(page.locator("#step")).to_have_text("step 30")
+    for panel in ("answers", "weights", "plane", "circle", "whatif", "ipr", "theory", "path"):
+        expect(page.locator(f"#{panel}")).to_be_hidden()
+    page.get_by_label("Another curve").select_option("coherence")
+    expect(page.locator("#curves .chart")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("#panels").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("#step")).to_have_text("step 0")
