@@ -1,18 +1,51 @@
-"""What `modgrok bench --json` prints, for machines that have JAX but not the packages of the command line.
+"""What `modgrok bench --json` prints and, where PyTorch is installed, the same training in PyTorch, timed in turns.
 
 PYTHONPATH=src python benchmarks/speed.py --runs 128 > speed.json
 PYTHONPATH=src python benchmarks/speed.py --transformer > speed_transformer.json
 
-The second times the transformer of Nanda et al. at p = 113, one run and 16 at once, beside the same in PyTorch.
+The second times the transformer of Nanda et al. at p = 113, one run and 16 at once.
 """
 
 import argparse
 import dataclasses
 import json
 import sys
+from collections.abc import Callable
+from typing import Any
 
-from modgrok.experiments.bench import TransformerWorkload, Workload, compare, compare_transformers
+import jax
+
+import torch_contestants
+from modgrok.experiments.bench import Workload
+from modgrok.experiments.bench.comparison import own_contestants, result, time_in_turns
 from modgrok.training.devices import use_all_cores
+from torch_transformer import TransformerWorkload, compare_transformers
+
+
+def compare(workload: Workload, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Our training, its matrix products, and PyTorch's training, as JSON values."""
+    contestants = own_contestants(workload, tell)
+    runs = contestants["batch"].runs
+    device = torch_contestants.device(jax.local_devices()[0].platform == "cpu")
+    if device is not None:
+        plain, compiled = torch_contestants.Training, torch_contestants.CompiledTraining
+        contestants |= {
+            "one_hot": torch_contestants.Elsewhere(plain, workload, True, device),
+            "embedding": torch_contestants.Elsewhere(plain, workload, False, device),
+        }
+        theirs = {
+            "compiled": torch_contestants.Elsewhere(compiled, workload, 1, device),
+            "compiled_batch": torch_contestants.Elsewhere(compiled, workload, runs, device),
+        }
+        contestants |= torch_contestants.compiling(theirs, tell)
+    seconds = time_in_turns(contestants, workload.seconds, tell)
+    ratios = {
+        name: torch_contestants.against(seconds["batch" if name == "compiled_batch" else "one run"], seconds[name])
+        for name in ("one_hot", "embedding", "compiled", "compiled_batch")
+        if name in seconds
+    }
+    found = None if device is None else torch_contestants.about(device) | ratios
+    return result(workload, runs, seconds) | {"pytorch": found}
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ COMMANDS = {
     "landscape": "which functions generalize: their structure beside what training makes of them",
     "reproduce": "train, draw and judge every figure and claim of the paper, and write the report",
     "lab": "open a local page on which you watch networks train, and take them apart",
-    "bench": "time the training on this machine, against its matrix products and PyTorch",
+    "bench": "time the training on this machine, against its own matrix products",
 }
 
 USAGE = """usage: modgrok COMMAND [options]      (modgrok COMMAND --help explains each)

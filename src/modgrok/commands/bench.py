@@ -1,10 +1,9 @@
-"""`modgrok bench`: how fast this machine trains, against its own matrix products and against PyTorch."""
+"""`modgrok bench`: how fast this machine trains, against its own matrix products."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from rich.table import Table
-from rich.text import Text
 
 from modgrok.commands.arguments import err, out, parse, print_json
 from modgrok.experiments.bench import Workload, compare
@@ -13,12 +12,11 @@ from modgrok.text import count, duration, number, percent
 
 @dataclass(frozen=True)
 class Bench:
-    """Time the training of one network and of a batch, in turns with the matrix products of a step alone and, where
-    PyTorch is installed, with plain PyTorch loops of the same network."""
+    """Time the training of one network and of a batch, in turns with the matrix products of a step alone."""
 
     workload: Workload
     json: bool = False
-    """Print one JSON object instead of tables."""
+    """Print one JSON object instead of a table."""
 
 
 def main(argv: list[str]) -> None:
@@ -47,20 +45,6 @@ def _show(result: dict[str, Any]) -> None:
     table.add_row("flops", *(_flops(speed["flops_per_second"]) for speed in speeds))
     table.add_row("matrix products alone", *(_flops(speed["products_flops_per_second"]) for speed in speeds))
     table.add_row("share of their rate", *(percent(speed["fraction_of_products"], 0) for speed in speeds))
-    out.print(table, highlight=False)
-    if (pytorch := result["pytorch"]) is None:
-        out.print(Text("PyTorch is not installed here (or not for this device), so there is no comparison with it."))
-        return
-    table = Table(f"PyTorch {pytorch['version']}", "step", "ours is faster by")
-    names = {
-        "one_hot": "one-hot inputs",
-        "embedding": "embedding look-ups",
-        "compiled": "look-ups, compiled",
-        "compiled_batch": f"batch of {result['batch']['runs']}, compiled",
-    }
-    for key, name in names.items():
-        if key in pytorch:
-            table.add_row(name, duration(pytorch[key]["seconds_per_step"]), f"{number(pytorch[key]['ratio'])}×")
     out.print(table, highlight=False)
 
 

@@ -8,8 +8,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from modgrok.errors import ModgrokError
-from modgrok.experiments.bench import pytorch
 from modgrok.experiments.bench.workload import Workload
 from modgrok.shapes import Float
 
@@ -31,65 +29,52 @@ class Contestant(Protocol):
 
 def compare(workload: Workload, tell: Callable[[str], None] = lambda sentence: None) -> dict[str, Any]:
     """Steps per second, flops and fractions as JSON values; `tell` hears what is being done."""
+    contestants = own_contestants(workload, tell)
+    return result(workload, contestants["batch"].runs, time_in_turns(contestants, workload.seconds, tell))
+
+
+def own_contestants(workload: Workload, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Our training, one run and a batch of them, and the matrix products of a step."""
     import jax
 
     from modgrok.experiments.bench.contestants import JaxProducts, NumpyProducts, Training, preferred_runs
-    from modgrok.experiments.environment import environment
 
     devices = jax.local_devices()
-    on_cpu = devices[0].platform == "cpu"
     runs = workload.runs or preferred_runs(workload, devices)
     runs = -(-runs // min(runs, len(devices))) * min(runs, len(devices))  # as many on each device
     tell(f"Compiling for one run and for {runs} at once, on {len(devices)} × {devices[0].device_kind}.")
-    contestants: dict[str, Contestant] = {
+    on_cpu = devices[0].platform == "cpu"
+    return {
         "one run": Training(workload, 1, devices),
         "batch": Training(workload, runs, devices),
         "products in JAX": JaxProducts(workload),
+        **(
+            {"products in NumPy": NumpyProducts(workload)}
+            if on_cpu
+            else {"products of the batch": JaxProducts(workload, runs)}
+        ),
     }
-    if on_cpu:
-        contestants["products in NumPy"] = NumpyProducts(workload)
-    else:
-        contestants["products of the batch"] = JaxProducts(workload, runs)
-    torch_device = pytorch.device(on_cpu)
-    if torch_device is not None:
-        plain, compiled = pytorch.PytorchTraining, pytorch.CompiledTraining
-        contestants |= {
-            "one_hot": pytorch.PytorchElsewhere(plain, workload, True, torch_device),
-            "embedding": pytorch.PytorchElsewhere(plain, workload, False, torch_device),
-            "compiled": pytorch.PytorchElsewhere(compiled, workload, 1, torch_device),
-            "compiled_batch": pytorch.PytorchElsewhere(compiled, workload, runs, torch_device),
-        }
-        for name in ("compiled", "compiled_batch"):
-            tell(f"PyTorch compiles: {name}.")
-            try:
-                contestants[name].take(1)
-            except ModgrokError:  # it needs a compiler of its own
-                del contestants[name]
-    seconds = time_in_turns(contestants, workload.seconds, tell)
+
+
+def result(workload: Workload, runs: int, seconds: Mapping[str, Seconds]) -> dict[str, Any]:
+    """What the times of our contestants say, as JSON values."""
+    import jax
+
+    from modgrok.experiments.environment import environment
 
     alone = [seconds[name] for name in ("products in JAX", "products in NumPy") if name in seconds]
     products = min(alone, key=np.median)
-    one = seconds["one run"]
-    theirs: dict[str, Any] | None = None
-    if torch_device is not None:
-        theirs = {"version": pytorch.version(), "device": torch_device}
-        theirs |= {
-            name: against(one, seconds[name]) for name in ("one_hot", "embedding", "compiled") if name in seconds
-        }
-        if "compiled_batch" in seconds:
-            theirs["compiled_batch"] = against(seconds["batch"], seconds["compiled_batch"])
     return {
         "modulus": workload.modulus,
         "width": workload.width,
         "fraction": workload.fraction,
         "examples": workload.examples,
         "flops_per_step": workload.flops,
-        "one": _speed(workload, 1, one, products),
+        "one": _speed(workload, 1, seconds["one run"], products),
         "batch": _speed(workload, runs, seconds["batch"], seconds.get("products of the batch", runs * products)),
-        "pytorch": theirs,
-        "devices": len(devices),
+        "devices": len(jax.local_devices()),
         "cores": os.cpu_count(),
-        "environment": environment(devices[0]),
+        "environment": environment(jax.local_devices()[0]),
     }
 
 
@@ -139,8 +124,3 @@ def _speed(workload: Workload, runs: int, seconds: Seconds, products: Seconds) -
         "products_flops_per_second": runs * workload.flops / float(np.median(products)),
         "fraction_of_products": float(np.median(products / seconds)),
     }
-
-
-def against(ours: Seconds, theirs: Seconds) -> dict[str, float]:
-    """Their time of a step, and how many times ours that is, by medians over rounds."""
-    return {"seconds_per_step": float(np.median(theirs)), "ratio": float(np.median(theirs / ours))}

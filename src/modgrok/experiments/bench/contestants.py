@@ -20,6 +20,7 @@ class Training:
     """Our own compiled program, on `runs` networks at once."""
 
     def __init__(self, workload: Workload, runs: int, devices: Sequence[Any]) -> None:
+        self.runs = runs
         batch = planned_batch(workload, runs, devices)
         program, used = share_between_devices(batch.program, runs, batch.room.rows, tuple(devices))
         begin, _, self._advance = compiled(program, used)

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from modgrok.errors import ModgrokError
-from modgrok.experiments.bench import pytorch
-from modgrok.experiments.bench.comparison import Contestant, against, time_in_turns
-from modgrok.experiments.bench.workload import Workload
-from modgrok.experiments.experiment import Experiment
+import torch_contestants
+from modgrok.experiments import Experiment
+from modgrok.experiments.bench import Workload
+from modgrok.experiments.bench.comparison import Contestant, time_in_turns
 
 
 @dataclass(frozen=True)
@@ -48,16 +47,13 @@ def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambd
         "one": Training(workload, 1, devices),
         "batch": Training(workload, runs, devices),
     }
-    torch_device = pytorch.device(devices[0].platform == "cpu")
+    torch_device = torch_contestants.device(devices[0].platform == "cpu")
     if torch_device is not None:
-        for name, mode in (("eager", None), ("compiled", "default"), ("graphs", "reduce-overhead")):
-            contestant = pytorch.PytorchElsewhere(PytorchTransformer, workload, mode, torch_device)
-            tell(f"PyTorch begins: {name}.")
-            try:
-                contestant.take(1)
-            except ModgrokError:  # its compiler needs another
-                continue
-            contestants[name] = contestant
+        modes = {"eager": None, "compiled": "default", "graphs": "reduce-overhead"}
+        theirs = {
+            name: torch_contestants.Elsewhere(Transformer, workload, mode, torch_device) for name, mode in modes.items()
+        }
+        contestants |= torch_contestants.compiling(theirs, tell)
     seconds = time_in_turns(contestants, workload.seconds, tell)
     told: dict[str, Any] = {
         "modulus": workload.modulus,
@@ -72,12 +68,12 @@ def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambd
         told[name] = {"runs": count, "seconds_per_step": step} | speeds
     if torch_device is not None:
         others = [name for name in seconds if name not in ("one", "batch")]
-        told["pytorch"] = {"version": pytorch.version(), "device": torch_device}
-        told["pytorch"] |= {name: against(seconds["one"], seconds[name]) for name in others}
+        ratios = {name: torch_contestants.against(seconds["one"], seconds[name]) for name in others}
+        told["pytorch"] = torch_contestants.about(torch_device) | ratios
     return told | {"devices": len(devices), "cores": os.cpu_count(), "environment": environment(devices[0])}
 
 
-class PytorchTransformer(pytorch.Descent):
+class Transformer(torch_contestants.Descent):
     """One block of attention and MLP as an expert would write it: only the last position's query, a fused AdamW, the
     precision that we use; compiled unless `mode` is None, with CUDA graphs for `reduce-overhead`."""
 

@@ -1,14 +1,18 @@
-"""The same training in PyTorch: as anyone would write it, with one-hot inputs or embedding look-ups, and at its best,
+"""The paper's network in PyTorch: as anyone would write it, with one-hot inputs or embedding look-ups, and at its best,
 compiled and batched over runs."""
 
+import contextlib
 import importlib.metadata
 import importlib.util
 import multiprocessing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from modgrok.errors import ModgrokError
-from modgrok.experiments.bench.workload import Workload
+from modgrok.experiments.bench import Workload
+from modgrok.experiments.bench.comparison import Contestant, Seconds
 
 
 def device(on_cpu: bool) -> str | None:
@@ -22,11 +26,27 @@ def device(on_cpu: bool) -> str | None:
     return "cuda" if torch.cuda.is_available() else None
 
 
-def version() -> str:
-    return importlib.metadata.version("torch")
+def compiling(contestants: Mapping[str, Contestant], tell: Callable[[str], None]) -> dict[str, Contestant]:
+    """Those that can be compiled here: PyTorch needs a compiler of its own."""
+    found = {}
+    for name, contestant in contestants.items():
+        tell(f"PyTorch compiles: {name}.")
+        with contextlib.suppress(ModgrokError):
+            contestant.take(1)
+            found[name] = contestant
+    return found
 
 
-class PytorchElsewhere:
+def about(device: str) -> dict[str, str]:
+    return {"version": importlib.metadata.version("torch"), "device": device}
+
+
+def against(ours: Seconds, theirs: Seconds) -> dict[str, float]:
+    """Their time of a step, and how many times ours that is, by medians over rounds."""
+    return {"seconds_per_step": float(np.median(theirs)), "ratio": float(np.median(theirs / ours))}
+
+
+class Elsewhere:
     """PyTorch training in a process of its own, as its users run it: its threads and ours would share one pool of
     cores, and those that wait for work spin."""
 
@@ -55,7 +75,7 @@ def _serve(requests: Any, training: Callable[..., Any], *arguments: Any) -> None
         requests.send(True)
 
 
-class PytorchTraining:
+class Training:
     r"""$f(x) = \frac{1}{DN} W^{(2)} (W^{(1)} x)^2$, mean squared error, full-batch AdamW, as anyone would write it."""
 
     def __init__(self, workload: Workload, one_hot: bool, device: str) -> None:
