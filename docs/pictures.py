@@ -19,6 +19,7 @@ from modgrok.lab import story
 IMAGES = Path(__file__).parent / "images"
 PICTURES = {
     "story": ("watch", 795),
+    "story-eraser": ("eraser", 452),
     "story-silence": ("silence", 605),
     "story-phases": ("phases", 1000),
 }
@@ -34,6 +35,7 @@ def main() -> None:
         page.goto(address)
         page.wait_for_selector("html[data-ready]")
         page.click('[data-guess="all"]')
+        page.get_by_role("button", name="Hold").click()
         for name, (scene, time) in PICTURES.items():
             _draw(page, scene, time, IMAGES / f"{name}.png")
         browser.close()

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -31,9 +32,13 @@ def content(name: str) -> bytes:
     return (FOLDER / name).read_bytes()
 
 
-def modules() -> list[str]:
-    """The names of all JavaScript modules."""
-    return sorted(name for name in names() if name.endswith(".js"))
+def modules(main: str) -> list[str]:
+    """A JavaScript module and all that it imports, directly or not."""
+    found, new = set(), [main]
+    while new:
+        found.add(name := new.pop())
+        new += set(re.findall(f'^import .*"{MODULES}(.+)";', text(name), re.MULTILINE)) - found
+    return sorted(found)
 
 
 def page(name: str, main: str, nonce: str) -> str:
@@ -47,11 +52,16 @@ def page(name: str, main: str, nonce: str) -> str:
     return text(name).replace("<!-- head -->", "\n".join(head))
 
 
-def bundle() -> str:
+def bundle(main: str) -> str:
     """Styles and modules for the head of a page that is one file."""
-    urls = {f"{MODULES}{name}": _data_url(text(name)) for name in modules()}
+    urls = {f"{MODULES}{name}": _data_url(text(name)) for name in modules(main)}
     styles = "\n".join(text(style) for style in STYLES)
-    return f'<style>{styles}</style>\n<script type="importmap">{json.dumps({"imports": urls})}</script>'
+    parts = [
+        f"<style>{styles}</style>",
+        f'<script type="importmap">{json.dumps({"imports": urls})}</script>',
+        f'<script type="module">import "{MODULES}{main}";</script>',
+    ]
+    return "\n".join(parts)
 
 
 def _data_url(source: str) -> str:

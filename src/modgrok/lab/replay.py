@@ -32,13 +32,12 @@ def replay(library: Library, run: Run) -> str:
     frames |= {form: library.theory(run, form, coordinate) for form in forms}
     details["coordinate"] = coordinate
     parts = [
-        assets.bundle(),
+        assets.bundle("main.js"),
         f'<script type="application/json" id="replay-run">{_json(details)}</script>',
         *(
             f'<script type="text/plain" data-frame="{name}">{_packed(content)}</script>'
             for name, content in frames.items()
         ),
-        '<script type="module">import "lab/main.js";</script>',
     ]
     title = f"{run.task.name}, run {run.id}"
     return (

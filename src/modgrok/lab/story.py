@@ -24,9 +24,8 @@ def export(folder: Path) -> Path:
     """Writes the story into a folder as one HTML file, and returns its path."""
     head = "\n".join(
         [
-            assets.bundle(),
+            assets.bundle("story/main.js"),
             f'<script type="text/plain" id="story-replay">{base64.b64encode(REPLAY.read_bytes()).decode()}</script>',
-            '<script type="module">import "lab/story/main.js";</script>',
         ]
     )
     path = folder / "index.html"

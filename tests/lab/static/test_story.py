@@ -12,7 +12,7 @@ import pytest
 from modgrok.cli import main
 from modgrok.closed_form import exact_width
 from modgrok.lab import make_story, story
-from modgrok.measures import circular_spread, neuron_waves, waves_only
+from modgrok.measures import circular_spread, neuron_waves, own_waves, waves_only
 from modgrok.networks import Network, predictions, two_layer
 from modgrok.tasks import task
 
@@ -22,12 +22,12 @@ MEASURED = {name: np.array(values) for name, values in HEADER["measured"].items(
 P = HEADER["modulus"]
 ADDITION = task("n + m", P)
 TRAINED = ARRAYS["trained"].astype(bool)
-MOST_BYTES = 1_500_000
+MOST_BYTES = 1_200_000
 
 
-def network_at(frame: int) -> Network:
-    """The weights of a stored step, as rounded as the page has them."""
-    weights = (ARRAYS["scales"][..., None] * ARRAYS["blocks"])[frame].astype(np.float32)
+def network_at(frame: int, of: str = "") -> Network:
+    """The weights of a stored step, as rounded as the page has them; of the control run where told."""
+    weights = (ARRAYS[f"{of}scales"][..., None] * ARRAYS[f"{of}blocks"])[frame].astype(np.float32)
     return two_layer(weights[:, :2], weights[:, 2].T)
 
 
@@ -41,7 +41,25 @@ def at(name: str, step: int) -> float:
 
 MEMORIZED, GROKKED, EARLY = first("train_accuracy", 0.99), first("test_accuracy", 0.99), first("waves_only", 0.9)
 END = HEADER["steps"][-1]
-SILENCE = next(step for step in HEADER["steps"] if step >= 400)
+SILENCE = next(step for step in HEADER["measured"]["step"] if step >= 400)
+CONTROL = HEADER["control"]
+
+
+def erased() -> dict[str, np.ndarray]:
+    """What networks answer whose neurons, or lists, are each reduced to their strongest wave."""
+    memorized = HEADER["steps"].index(MEMORIZED)
+    by_heart = CONTROL["measured"]["step"][int(np.argmax(np.array(CONTROL["measured"]["train_accuracy"]) >= 0.99))]
+    networks = {
+        "sums": waves_only(network_at(memorized)),
+        "untrained": waves_only(network_at(0)),
+        "random": waves_only(network_at(CONTROL["steps"].index(by_heart), "control_")),
+        "lists": own_waves(network_at(memorized)),
+    }
+    return {name: np.asarray(predictions(network)).reshape(-1) for name, network in networks.items()}
+
+
+def unseen(answers: np.ndarray, table: np.ndarray = ADDITION.table) -> float:
+    return float((answers == table.reshape(-1))[~TRAINED].mean())
 
 
 def test_what_the_story_claims_is_so() -> None:
@@ -51,11 +69,9 @@ def test_what_the_story_claims_is_so() -> None:
     between = (MEASURED["step"] > MEMORIZED) & (MEASURED["step"] < SILENCE)
     assert MEASURED["test_accuracy"][between].max() < 0.1, "silence: the test accuracy hardly moves"
     assert MEASURED["train_accuracy"][between].min() > 0.99, "nothing left to learn from the examples"
-    assert at("waves_only", MEMORIZED) > 0.98, "waves alone answer nearly all"
-    assert at("waves_only", 0) < 0.05, "an untrained network's waves answer next to nothing"
     assert EARLY < MEMORIZED
-    assert at("train_accuracy", EARLY) < 0.5, "with barely … of its own examples right"
-    assert MEASURED["waves_only"][MEASURED["step"] >= EARLY].min() > 0.88, "there all along"
+    assert at("train_accuracy", EARLY) < 0.5, "already, with … of its own examples right"
+    assert MEASURED["waves_only"][MEASURED["step"] >= EARLY].min() > 0.88, "and from then on"
     assert at("spread", 0) > 2
     assert at("spread", MEMORIZED) < 0.4, "phases agree long before the table flips"
     waves = neuron_waves(network_at(-1), ADDITION.structure.coordinate)
@@ -76,6 +92,25 @@ def test_what_the_story_claims_is_so() -> None:
     assert 0.5 < others["n^2+m^2+n*m"]["test_accuracy"][-1] < 0.97, "lies between"
     assert min(others[name]["test_accuracy"][-1] for name in ("n*m", "n^2+m^2")) > 0.98
     assert make_story.RUN.resolve().as_dict().items() >= {name: HEADER[name] for name in ("lr", "fraction")}.items()
+
+
+def test_the_eraser_leaves_sums_only_where_they_were_learnt() -> None:
+    answers = erased()
+    assert unseen(answers["sums"]) > 0.98
+    assert unseen(answers["untrained"]) < 0.05, "the eraser cannot add alone"
+    assert unseen(answers["random"]) < 0.05
+    assert unseen(answers["lists"]) < 0.3, "that a neuron has one frequency is the eraser's doing"
+    waiting = next(i for i, step in enumerate(HEADER["steps"]) if step >= 400)
+    lists = np.asarray(predictions(own_waves(network_at(waiting)))).reshape(-1)
+    assert unseen(lists) > 0.5 > 5 * at("test_accuracy", HEADER["steps"][waiting]), (
+        "they come to share it by themselves"
+    )
+    n, m = np.indices((P, P))
+    assert max(unseen(answers["sums"], (n - m) % P), unseen(answers["sums"], (n + m + 1) % P)) < 0.05, "sign, offset"
+    labels = ARRAYS["control_answers"].reshape(-1)
+    np.testing.assert_array_equal(labels[~TRAINED], ADDITION.table.reshape(-1)[~TRAINED])
+    assert (labels == ADDITION.table.reshape(-1))[TRAINED].mean() < 0.05, "the control's examples are random"
+    assert max(CONTROL["measured"]["train_accuracy"]) == 1
 
 
 @pytest.mark.parametrize("step", [0, HEADER["steps"][len(HEADER["steps"]) // 2], END])
@@ -136,7 +171,7 @@ def reader(chromium: Any, watch: Any, exported: str) -> Iterator[Callable[..., A
 @pytest.mark.parametrize("width", [390, 820, 1280, 1920])
 def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibility: Any) -> None:
     page = reader(width, "light", reduced_motion="reduce")
-    page.click('[data-guess="half"]')
+    use_eraser(page)
     scenes = page.locator("section.scene")
     assert scenes.count() == 10
     for theme in ("light", "dark"):
@@ -146,6 +181,7 @@ def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibil
             expect(scenes.nth(i)).to_have_attribute("data-drawn", re.compile(r"\d+"))
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert accessibility(page) == []
+        page.evaluate("for (const scene of document.querySelectorAll('.scene')) delete scene.dataset.drawn")
         page.click("#theme")
 
 
@@ -169,7 +205,7 @@ def test_it_moves_by_itself_before_all_of_it_is_built(chromium: Any, exported: s
 def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
     page = reader(reduced_motion="reduce")
     page.wait_for_function("document.getElementById('formula').dataset.checked")
-    page.click('[data-guess="few"]')
+    use_eraser(page)
     shown = {
         element.get_attribute("data-number"): re.sub(r"[\s\u202f\u00a0]", "", element.inner_text())
         for element in page.locator("[data-number]").all()
@@ -179,6 +215,8 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
     share = share_text
     parts = parts_at_answers()[:, 48, 51]
     neuron = int(shown["neuron"])
+    answers = erased()
+    n, m = np.indices((P, P))
     expected = {
         "p": P,
         "last": P - 1,
@@ -195,10 +233,13 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "testMemorized": share(at("test_accuracy", MEMORIZED)),
         "silenceSteps": SILENCE - MEMORIZED,
         "testSilence": share(at("test_accuracy", SILENCE)),
-        "wavesMemorized": share(at("waves_only", MEMORIZED)),
-        "wavesStart": share(at("waves_only", 0)),
+        "erasedSums": share(unseen(answers["sums"])),
+        "erasedUntrained": share(unseen(answers["untrained"])),
+        "erasedRandom": share(unseen(answers["random"])),
+        "erasedLists": share(unseen(answers["lists"])),
+        "erasedMinus": share(unseen(answers["sums"], (n - m) % P)),
+        "erasedNext": share(unseen(answers["sums"], (n + m + 1) % P)),
         "wavesEarly": EARLY,
-        "wavesEarlyScore": share(at("waves_only", EARLY)),
         "trainEarly": share(at("train_accuracy", EARLY)),
         "spreadStart": f"{at('spread', 0):.2f}",
         "spreadMemorized": f"{at('spread', MEMORIZED):.2f}",
@@ -240,6 +281,56 @@ def parts_at_answers() -> np.ndarray:
     return np.stack([added[frequency == k].sum(axis=0) for k in np.unique(frequency)])
 
 
+def use_eraser(page: Any) -> None:
+    """Guesses and erases all, by keyboard."""
+    page.locator("#eraser figure").scroll_into_view_if_needed()
+    page.locator('[data-guess="half"]').press("Enter")
+    page.get_by_role("slider", name="Eraser", exact=True).press("End")
+    expect(page.locator('[data-number="erasedNext"]')).to_have_text(re.compile("%"))
+    expect(page.locator("#revealed")).to_be_visible()
+
+
+@browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_eraser_in_the_readers_hand(reader: Any, width: int) -> None:
+    page = reader(width, has_touch=width < 800)
+    answers, score = erased(), page.locator("#eraser .score .test b")
+    slider, hold = page.get_by_role("slider", name="Eraser", exact=True), page.get_by_role("button", name="Hold")
+
+    def leaves(name: str) -> None:
+        expect(score).to_have_text(re.compile(re.escape(share_text(unseen(answers[name]))[:-1]) + "\\s%"))
+
+    page.locator("#eraser figure").scroll_into_view_if_needed()
+    expect(slider).to_be_disabled()  # The reader guesses first.
+    expect(page.locator("#revealed")).to_be_hidden()
+    page.click('[data-guess="few"]')
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + 6, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] + 20, box["y"] + box["height"] / 2, steps=3)
+    leaves("sums")
+    assert slider.bounding_box() == box, "what appears does not push the slider from under the finger"
+    page.mouse.up()
+    expect(slider).to_have_value("0")
+    expect(score).to_have_text(re.compile(share_text(at("test_accuracy", MEMORIZED))[:-1]))
+    # The honest half, by keyboard: the same eraser where there is nothing to find.
+    page.locator('#eraser [data-value="untrained"]').press("Enter")
+    expect(hold).to_have_attribute("aria-pressed", "true")
+    leaves("untrained")
+    page.locator('#eraser [data-value="random"]').press("Enter")
+    leaves("random")
+    page.locator('#eraser [data-value="sums"]').press("Enter")
+    page.locator('#eraser [data-value="list"]').press("Enter")
+    leaves("lists")
+    # Time can be dragged under an eraser that is held.
+    page.locator('#eraser [data-value="neuron"]').press("Enter")
+    page.get_by_role("slider", name="Time under the eraser").press("Home")
+    leaves("untrained")
+    hold.press("Enter")
+    expect(slider).to_have_value("0")
+
+
 def share_text(x: float) -> str:
     return f"{100 * x:.{1 if 0 < x < 0.1 or 0.985 < x < 1 else 0}f}%"
 
@@ -249,18 +340,18 @@ def test_the_page_computes_what_the_library_computes(reader: Any) -> None:
     found = page.evaluate(
         """async (steps) => {
           const { Replay } = await import("lab/story/replay.js");
-          const { answerTable } = await import("lab/network.js");
+          const { answersOf, outputTable } = await import("lab/network.js");
           const { closedForm } = await import("lab/closedform.js");
           const { activation, refusal } = await import("lab/activations.js");
           const replay = await Replay.load();
           const answer = (n, m) => (n + m) % replay.modulus;
           const right = (frame) => {
-            const { predictions } = answerTable(frame, answer);
+            const { predictions } = answersOf(outputTable(frame), replay.modulus, answer);
             return Array.from(predictions);
           };
           const half = (replay.modulus - 1) / 2;
           const all = Array.from({ length: half }, (_, i) => i + 1);
-          const exact = answerTable(closedForm(replay.modulus, all), answer);
+          const exact = answersOf(outputTable(closedForm(replay.modulus, all)), replay.modulus, answer);
           return {
             trained: steps.map((step) => right(replay.frame(step))),
             phases: steps.map((step) => Array.from(replay.frame(step).phases)),
@@ -311,7 +402,7 @@ def test_the_reader_can_touch_it(reader: Any) -> None:
     expect(page.locator("#watch .reply")).to_contain_text("3 + 2 = ?")
     page.locator('#watch input[type="range"]').fill("1000")
     expect(page.locator("#watch .score .test")).to_contain_text("100")
-    expect(page.locator("#watch .round")).to_have_attribute("aria-label", "Play")
+    expect(page.locator("#watch .round")).to_have_attribute("aria-label", re.compile("^Play: "))
     # Unwrap a neuron, choose another, choose a function that cannot be learnt.
     page.locator("#waves").scroll_into_view_if_needed()
     page.get_by_role("button", name="Unwrap the circle").click()

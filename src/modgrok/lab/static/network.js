@@ -117,37 +117,63 @@ export function fitWaves(frame) {
   return found;
 }
 
-// Answer and margin at every pair (n, m) of a network with two variables.
-export function answerTable(frame, right) {
+// The waves that an eraser leaves of a frame, in the layout of its blocks: in every neuron the one of `fitWaves`, or in every
+// block its own strongest, whatever the others have.
+export function strongestWaves(frame, own = false) {
+  const { modulus: p, arity, frequency } = frame;
+  const found = new Float32Array(frame.blocks.length);
+  const half = Math.floor(p / 2);
+  for (let block = 0; block < found.length / p; block++) {
+    let k = frequency[Math.floor(block / (arity + 1))];
+    if (own) for (let other = 1, most = -1; other <= half; other++) {
+      const power = Math.hypot(...project(frame, block, other));
+      if (power > most) [k, most] = [other, power];
+    }
+    const [x, y] = project(frame, block, k);
+    const circle = circles.get(p);
+    for (let n = 0, j = 0; n < p; n++, j = (j + k) % p) found[block * p + n] = (2 / p) * (x * circle[j] - y * circle[p + j]);
+  }
+  return found;
+}
+
+// All outputs at every pair (n, m) of a network with two variables, one row of p for each pair.
+export function outputTable(frame) {
   const { modulus: p, shown: N, arity } = frame;
   const phi = activation(frame.activation);
-  const [predictions, margins] = [new Uint16Array(p * p), new Float32Array(p * p)];
+  const found = new Float32Array(p * p * p);
   const readout = new Float32Array(p * N);
-  for (let i = 0; i < N; i++) for (let q = 0; q < p; q++) readout[q * N + i] = frame.output_scale * weight(frame, i, arity, q);
   const first = new Float32Array(p * N);
   const second = new Float32Array(p * N);
   for (let i = 0; i < N; i++) {
     for (let x = 0; x < p; x++) {
       first[x * N + i] = frame.hidden_scale * weight(frame, i, 0, x);
       second[x * N + i] = frame.hidden_scale * weight(frame, i, 1, x);
+      readout[x * N + i] = frame.output_scale * weight(frame, i, arity, x);
     }
   }
   const units = new Float32Array(N);
-  const out = new Float32Array(p);
-  for (let n = 0; n < p; n++) {
-    for (let m = 0; m < p; m++) {
-      for (let i = 0; i < N; i++) units[i] = phi(first[n * N + i] + second[m * N + i]);
-      for (let q = 0; q < p; q++) {
-        let sum = 0;
-        for (let i = 0, at = q * N; i < N; i++, at++) sum += units[i] * readout[at];
-        out[q] = sum;
-      }
-      const answer = right(n, m);
-      let others = -Infinity;
-      for (let q = 0; q < p; q++) if (q !== answer && out[q] > others) others = out[q];
-      predictions[n * p + m] = largest(out);
-      margins[n * p + m] = out[answer] - others;
+  for (let pair = 0; pair < p * p; pair++) {
+    const [n, m] = [Math.floor(pair / p) * N, (pair % p) * N];
+    for (let i = 0; i < N; i++) units[i] = phi(first[n + i] + second[m + i]);
+    for (let q = 0; q < p; q++) {
+      let sum = 0;
+      for (let i = 0, at = q * N; i < N; i++, at++) sum += units[i] * readout[at];
+      found[pair * p + q] = sum;
     }
+  }
+  return found;
+}
+
+// Answer and margin at every pair, of a table of outputs.
+export function answersOf(table, p, right) {
+  const [predictions, margins] = [new Uint16Array(p * p), new Float32Array(p * p)];
+  for (let pair = 0; pair < p * p; pair++) {
+    const out = table.subarray(pair * p, (pair + 1) * p);
+    const answer = right(Math.floor(pair / p), pair % p);
+    let others = -Infinity;
+    for (let q = 0; q < p; q++) if (q !== answer && out[q] > others) others = out[q];
+    predictions[pair] = largest(out);
+    margins[pair] = out[answer] - others;
   }
   return { predictions, margins };
 }

@@ -4,7 +4,7 @@ import { prepare } from "lab/canvas.js";
 import { css } from "lab/color.js";
 import { closedForm } from "lab/closedform.js";
 import { make, number, percent } from "lab/dom.js";
-import { answerTable } from "lab/network.js";
+import { answersOf, outputTable } from "lab/network.js";
 import { drawNeurons } from "lab/pictures/neurons.js";
 import { pair } from "lab/story/pair.js";
 import { writeNumbers } from "lab/story/numbers.js";
@@ -36,7 +36,7 @@ export class FormulaScene extends Scene {
 
   check(count) {
     const { modulus: p } = this.replay;
-    const { predictions, margins } = answerTable(this.network, (n, m) => (n + m) % p);
+    const { predictions, margins } = answersOf(outputTable(this.network), p, (n, m) => (n + m) % p);
     const right = predictions.reduce((sum, q, at) => sum + Number(q === (Math.floor(at / p) + (at % p)) % p), 0);
     writeNumbers(this.replay, {
       formulaFrequencies: count === 1 ? "one frequency" : `${count} frequencies`,

@@ -1,6 +1,7 @@
 // The story: loads its replay, writes the numbers, and builds one picture for each scene.
 
 import { on } from "lab/store.js";
+import { EraserScene } from "lab/story/eraser.js";
 import { FormulaScene } from "lab/story/formula.js";
 import { LimitsScene } from "lab/story/limits.js";
 import { NUMBERS, writeNumbers } from "lab/story/numbers.js";
@@ -10,7 +11,7 @@ import { Replay } from "lab/story/replay.js";
 import { SilenceScene } from "lab/story/silence.js";
 import { TableScene } from "lab/story/table.js";
 import { ThroughScene } from "lab/story/through.js";
-import { WavesScene } from "lab/story/waves.js";
+import { startAt, WavesScene } from "lab/story/waves.js";
 import { buildTheme } from "lab/theme.js";
 
 const FROM_DISK = document.getElementById("story-replay") !== null;
@@ -25,9 +26,10 @@ async function begin() {
   const replay = await Replay.load();
   new TableScene("watch", replay, { seconds: 9, label: "Time of training" });
   const rest = [
+    () => startAt(replay),
     () => writeNumbers(replay),
+    () => new EraserScene("eraser", replay),
     () => new QuestionScene("question", replay),
-    () => new TableScene("heart", replay, { to: 1.4 * replay.memorized, seconds: 6, label: "Time until it knows its examples by heart" }),
     () => new SilenceScene("silence", replay),
     () => new TableScene("flip", replay, { from: 0.2 * replay.grokked, to: 1.4 * replay.grokked, seconds: 7, label: "Time around the jump" }),
     () => new WavesScene("waves", replay),

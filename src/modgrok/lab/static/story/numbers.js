@@ -6,7 +6,7 @@ import { circular } from "lab/pictures/phases.js";
 import { pair } from "lab/story/pair.js";
 
 export const EARLY = 0.9; // share of unseen sums that the waves alone answer where the prose says "already"
-const SILENCE = 400; // a step in the midst of the silence, where weights are stored
+const SILENCE = 400; // a step in the midst of the silence
 
 // A share with as many digits as keep it apart from none and all.
 export const share = (x) => percent(x, (x > 0 && x < 0.1) || (x > 0.985 && x < 1) ? 1 : 0);
@@ -15,7 +15,7 @@ const memorized = (replay) => replay.memorized;
 const grokked = (replay) => replay.grokked;
 const end = (replay) => replay.last;
 const early = (replay) => replay.first("waves_only", EARLY);
-const silence = (replay) => replay.steps.find((step) => step >= SILENCE);
+const silence = (replay) => replay.measured.step.find((step) => step >= SILENCE);
 const other = (replay, task) => replay.others.find((found) => found.task === task);
 const at = (name, step, write = share) => (replay) => write(measured(name, step)(replay));
 const radians = (x) => x.toFixed(2);
@@ -36,8 +36,6 @@ export const NUMBERS = {
   testMemorized: at("test_accuracy", memorized),
   silenceSteps: (replay) => grouped(silence(replay) - memorized(replay)),
   testSilence: at("test_accuracy", silence),
-  wavesMemorized: at("waves_only", memorized),
-  wavesStart: at("waves_only", () => 0),
   wavesEarly: (replay) => early(replay),
   wavesEarlyScore: at("waves_only", early),
   trainEarly: at("train_accuracy", early),

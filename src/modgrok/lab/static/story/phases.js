@@ -20,7 +20,7 @@ export class PhasesScene extends Scene {
     this.sliders = { n: slider("n"), m: slider("m") };
     this.circle = make("canvas", { class: "circle", role: "img", "aria-label": "Phase sums of all neurons on a circle" });
     this.says = make("p", { class: "reply" });
-    this.timeline = new Timeline(replay, { seconds: 10 }, () => this.redraw());
+    this.timeline = new Timeline(replay, { seconds: 10, label: "Time of the phases" }, () => this.redraw());
     const row = (name) => make("label", {}, make("span", {}, name), this.sliders[name]);
     const title = make("p", { class: "above" }, "φ1 + φ2 − φ3 of every neuron; the hand in the middle is longer the more they agree");
     this.figure.append(make("div", { class: "sliders" }, row("n"), row("m")), title, this.circle, this.timeline.element, this.says);

@@ -2,7 +2,8 @@
 
 import { dot, line, prepare } from "lab/canvas.js";
 import { css } from "lab/color.js";
-import { byId, grouped, number, percent } from "lab/dom.js";
+import { grouped, number, percent } from "lab/dom.js";
+import { on } from "lab/store.js";
 import { Scene } from "lab/story/scene.js";
 import { INSET, Timeline } from "lab/story/timeline.js";
 
@@ -14,18 +15,12 @@ export class SilenceScene extends Scene {
     this.replay = replay;
     this.revealed = false;
     this.canvas.classList.add("tall");
-    this.timeline = new Timeline(replay, { seconds: 12, curves: false }, () => this.redraw());
+    this.timeline = new Timeline(replay, { seconds: 12, curves: false, label: "Time of the silence" }, () => this.redraw());
     this.figure.append(this.timeline.element);
-    for (const button of this.section.querySelectorAll("[data-guess]")) button.onclick = () => this.reveal(button);
-  }
-
-  reveal(chosen) {
-    this.revealed = true;
-    byId("revealed").hidden = false;
-    for (const button of this.section.querySelectorAll("[data-guess]")) {
-      button.setAttribute("aria-pressed", String(button === chosen));
-    }
-    this.redraw();
+    on("revealed", () => {
+      this.revealed = true;
+      this.redraw();
+    });
   }
 
   draw() {

@@ -8,6 +8,13 @@ import { ask, pair } from "lab/story/pair.js";
 import { Scene } from "lab/story/scene.js";
 import { Timeline } from "lab/story/timeline.js";
 
+// A step and the shares that are right then, under a table.
+export const scoreOf = (step, { train, test }) => [
+  make("span", {}, "step ", make("b", {}, grouped(Math.round(step)))),
+  make("span", { class: "train" }, "shown ", make("b", {}, share(train))),
+  make("span", { class: "test" }, "never shown ", make("b", {}, share(test))),
+];
+
 export class TableScene extends Scene {
   constructor(id, replay, times) {
     super(id, "The table of all sums: orange squares are shown in training and right, blue ones unseen and right");
@@ -31,12 +38,7 @@ export class TableScene extends Scene {
       (at) => [replay.trained[at], margin[at]],
       [pair.n, pair.m],
     );
-    const { train, test } = replay.scores(step);
-    this.score.replaceChildren(
-      make("span", {}, "step ", make("b", {}, grouped(Math.round(step)))),
-      make("span", { class: "train" }, "shown ", make("b", {}, share(train))),
-      make("span", { class: "test" }, "never shown ", make("b", {}, share(test))),
-    );
+    this.score.replaceChildren(...scoreOf(step, replay.scores(margin)));
     const said = largest(outputs(replay.frame(step), [pair.n, pair.m]).total);
     const right = said === replay.answer(pair.n, pair.m);
     this.reply.replaceChildren(

@@ -13,15 +13,16 @@ export const INSET = 8; // half of the thumb: where the track begins
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class Timeline {
-  // Plays from step `from` to step `to` in so many seconds, logarithmically, while its figure is in sight.
-  constructor(replay, { from = 0, to = replay.last, seconds = 9, label = "Time", curves = true }, moved) {
-    Object.assign(this, { replay, from, to, seconds, moved, curves, playing: !still(), visible: false, before: null });
+  // Plays from step `from` to step `to` in so many seconds, logarithmically, while its figure is in sight; one that begins at
+  // a step `at` waits there until it is asked to.
+  constructor(replay, { from = 0, to = replay.last, at = null, seconds = 9, label, curves = true }, moved) {
+    Object.assign(this, { replay, from, to, seconds, label, moved, curves, playing: !still() && at === null, visible: false, before: null });
     this.button = make("button", { class: "round", type: "button", onclick: () => this.play(!this.playing) });
     this.canvas = make("canvas", { "aria-hidden": "true", class: curves ? "" : "steps" });
     this.range = make("input", { type: "range", min: 0, max: FINE, step: 1, "aria-label": label,
       oninput: () => { this.play(false); this.place = this.range.value / FINE; this.show(); } });
     this.element = make("div", { class: "timeline" }, this.button, make("div", { class: "track" }, this.canvas, this.range));
-    this.place = still() ? 1 : 0; // Where nothing moves by itself, what the words tell of has happened.
+    this.place = at !== null ? this.placeOf(at) : still() ? 1 : 0; // Where nothing moves by itself, what the words tell of has happened.
     this.hold = 0;
     this.play(this.playing);
     new ResizeObserver(() => this.draw()).observe(this.canvas);
@@ -38,11 +39,17 @@ export class Timeline {
     return Math.min(Math.max((Math.log1p(step) - a) / (b - a), 0), 1);
   }
 
+  goTo(step) {
+    this.play(false);
+    this.place = this.placeOf(step);
+    this.show();
+  }
+
   play(playing) {
     this.playing = playing;
     this.before = null;
     this.button.textContent = playing ? "❚❚" : "▶";
-    this.button.setAttribute("aria-label", playing ? "Pause" : "Play");
+    this.button.setAttribute("aria-label", `${playing ? "Pause" : "Play"}: ${this.label}`);
     if (playing && this.place >= 1) this.place = 0;
     this.go();
   }

@@ -22,6 +22,12 @@ export function sorted(replay) {
   return Array.from(frame.neurons).sort((a, b) => pure(b) - pure(a) || frame.frequency[a] - frame.frequency[b] || a - b);
 }
 
+// A neuron whose waves one can count.
+export function startAt(replay) {
+  const end = replay.frame(replay.last);
+  chosen.neuron = sorted(replay).find((i) => end.frequency[i] >= 4) ?? 0;
+}
+
 export class WavesScene extends Scene {
   constructor(id, replay) {
     super(id, "The weights of one neuron on n, on m and of its readout, with their waves");
@@ -29,8 +35,6 @@ export class WavesScene extends Scene {
     this.canvas.classList.add("tall");
     this.order = sorted(replay);
     this.unwrapped = 0;
-    const end = replay.frame(replay.last);
-    chosen.neuron = this.order.find((i) => end.frequency[i] >= 4) ?? 0;
     this.strip = make("canvas", { class: "strip", role: "img", "aria-label": "All neurons, colored by frequency" });
     this.strip.addEventListener("pointerdown", (event) => {
       const place = Math.floor((event.offsetX / this.strip.clientWidth) * replay.width);
@@ -41,7 +45,7 @@ export class WavesScene extends Scene {
       oninput: () => this.choose(this.order[Number(this.number.value)]) });
     this.wrap = make("button", { type: "button", "aria-pressed": "false", onclick: () => this.turn() }, "Unwrap the circle");
     this.says = make("p", { class: "reply" });
-    this.timeline = new Timeline(replay, { seconds: 10 }, () => this.redraw());
+    this.timeline = new Timeline(replay, { seconds: 10, label: "Time of the waves" }, () => this.redraw());
     const title = make("p", { class: "above" }, `all ${replay.width} neurons, ordered and colored by frequency, the clearer the more they are one wave`);
     this.figure.prepend(make("div", { class: "asking" }, this.wrap));
     this.figure.append(this.timeline.element, title, this.strip, this.number, this.says);
