@@ -25,6 +25,11 @@ def prime_factors(x: int) -> list[int]:
     return [*factors, x] if x > 1 else factors
 
 
+def is_squarefree(x: int) -> bool:
+    """Whether no square but 1 divides x."""
+    return math.prod(prime_factors(x)) == x
+
+
 def primitive_root(p: int) -> int:
     """The smallest generator of the multiplicative group modulo a prime p."""
     return next(g for g in range(1, p) if all(pow(g, (p - 1) // q, p) != 1 for q in prime_factors(p - 1)))
@@ -66,3 +71,11 @@ def power(x: Int[np.ndarray, "*shape"], exponent: int, modulus: int) -> Int[np.n
         if exponent:
             square = square * square % modulus
     return result
+
+
+def powers(modulus: int) -> Int[np.ndarray, "p p"]:
+    """n^m modulo p for n, m = 0 … p − 1, with 0^0 = 1."""
+    rows = [np.ones(modulus, dtype=np.int64)]
+    for _ in range(1, modulus):
+        rows.append(rows[-1] * np.arange(modulus) % modulus)
+    return np.stack(rows, axis=1)

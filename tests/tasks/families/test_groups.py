@@ -150,7 +150,7 @@ def test_refusals(text: str, says: str) -> None:
         task(text)
 
 
-def test_cyclic_groups_are_sums_and_others_are_not() -> None:
+def test_cyclic_groups_are_sums_and_others_are_groups() -> None:
     assert task("group:Z6").structure.kind == "sum"
     assert task("group:Z2xZ3").structure.kind == "function_of_sum"
-    assert not task("group:S3").structure.known
+    assert task("group:S3").structure.kind == "group"

@@ -7,19 +7,11 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.shapes import Int
-from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, primitive_root
+from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, powers, primitive_root
 from modgrok.tasks.families.family import Family
 from modgrok.tasks.task import HOLE, Task, table_shape
 
 Table = Int[np.ndarray, "p p"]
-
-
-def powers(modulus: int) -> Table:
-    """n^m for n, m = 0 … p − 1, with 0^0 = 1."""
-    rows = [np.ones(modulus, dtype=np.int64)]
-    for _ in range(1, modulus):
-        rows.append(rows[-1] * np.arange(modulus) % modulus)
-    return np.stack(rows, axis=1)
 
 
 def square_root_of_sum(modulus: int) -> Table:

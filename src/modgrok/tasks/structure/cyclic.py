@@ -15,7 +15,7 @@ from modgrok.tasks.structure.parallels import partial_placements
 from modgrok.tasks.structure.separable import Parts, as_sum, outer_sum
 from modgrok.tasks.structure.shifts import Effort, Matrix, Placement, placements
 
-_SHIFT_EFFORT = 20_000_000  # for each order of the rows
+SHIFT_EFFORT = 20_000_000  # for each order of the rows
 _PARALLEL_EFFORT = 400_000_000
 _SMALL = 13  # groups up to this order are searched by backtracking
 _SMALL_EFFORT = 1_000_000_000  # about a second
@@ -36,7 +36,7 @@ class Search(NamedTuple):
     excluded: str | None = None
 
 
-class _Distinct(NamedTuple):
+class Distinct(NamedTuple):
     """The different rows and columns of a table, one variable as the rows, in order of their first appearance."""
 
     matrix: Matrix
@@ -53,14 +53,14 @@ def _numbered(lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.unique(number, return_index=True)[1], number
 
 
-def _distinct(table: np.ndarray, axis: int) -> _Distinct:
+def distinct(table: np.ndarray, axis: int) -> Distinct:
     moved = np.moveaxis(table, axis, 0)
     occurs = np.zeros(int(moved.max()) + 1, dtype=bool)
     occurs[moved] = True
     values = (np.cumsum(occurs) - 1)[moved].reshape(len(moved), -1)
     rows, row = _numbered(values)
     columns, column = _numbered(values[rows].T)
-    return _Distinct(values[np.ix_(rows, columns)], row, column.reshape(moved.shape[1:]))
+    return Distinct(values[np.ix_(rows, columns)], row, column.reshape(moved.shape[1:]))
 
 
 def _as_cyclic_sum(table: np.ndarray, places: Parts, length: int) -> CyclicSum | None:
@@ -71,7 +71,7 @@ def _as_cyclic_sum(table: np.ndarray, places: Parts, length: int) -> CyclicSum |
     return CyclicSum(places, readout) if np.array_equal(readout[sums], table) else None
 
 
-def _assembled(table: np.ndarray, axis: int, lines: _Distinct, place: Placement, order: int) -> CyclicSum | None:
+def _assembled(table: np.ndarray, axis: int, lines: Distinct, place: Placement, order: int) -> CyclicSum | None:
     """A placement modulo `order` as places of every variable, if that of the columns splits into them."""
     rest = as_sum(place.columns[lines.column], order)
     if rest is None:
@@ -84,7 +84,7 @@ def _full_placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
     generator = np.random.default_rng(0)
     order = np.arange(len(matrix))
     for _ in range(_ORDERS):
-        effort.left, effort.exhaustive = _SHIFT_EFFORT, True
+        effort.left, effort.exhaustive = SHIFT_EFFORT, True
         for place in placements(matrix[order], effort):
             yield Placement(place.rows[np.argsort(order)], place.columns, place.unique)
         if effort.exhaustive:
@@ -92,14 +92,14 @@ def _full_placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
         order = generator.permutation(len(matrix))
 
 
-def _filled_search(table: np.ndarray, axis: int, lines: _Distinct, transposed: bool) -> Search:
+def _filled_search(table: np.ndarray, axis: int, lines: Distinct, transposed: bool) -> Search:
     """The search in the group that the different columns (`transposed`: rows) fill, one place each."""
     matrix = lines.matrix.T if transposed else lines.matrix
     names = ("row", "column") if not transposed else ("column", "row")
     filled = f"All {matrix.shape[1]} {names[1]}s differ and so fill the group"
     if np.any(np.sort(matrix, axis=1) != np.sort(matrix[0])):
         return Search(excluded=f"{filled}, but the {names[0]}s do not all hold the same answers.")
-    effort = Effort(_SHIFT_EFFORT)
+    effort = Effort(SHIFT_EFFORT)
     certain = True
     for place in _full_placements(matrix, effort):
         if transposed:
@@ -119,7 +119,7 @@ def _lifted(found: CyclicSum, length: int) -> CyclicSum:
     return CyclicSum(found.places, np.tile(found.readout, length // len(found.readout)))
 
 
-def _gapped_search(table: np.ndarray, axis: int, lines: _Distinct, length: int) -> Search:
+def _gapped_search(table: np.ndarray, axis: int, lines: Distinct, length: int) -> Search:
     """The search where rows and columns leave gaps in the group: all placements if it is small, else parallels."""
     if length <= _SMALL:
         effort = Effort(_SMALL_EFFORT)
@@ -141,7 +141,7 @@ def _gapped_search(table: np.ndarray, axis: int, lines: _Distinct, length: int) 
 
 def _search_along(table: np.ndarray, axis: int, length: int) -> Search:
     """The search with one variable as the rows and the others together as the columns."""
-    lines = _distinct(table, axis)
+    lines = distinct(table, axis)
     counts = lines.matrix.shape
     if max(counts) > length:
         name = "rows" if counts[0] > length else "columns"

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from modgrok.shapes import Bool, Int
-from modgrok.tasks.arithmetic import prime_factors
+from modgrok.tasks.arithmetic import discrete_logarithm, prime_factors, primitive_root
 
 Parts = tuple[Int[np.ndarray, "_"], ...]
 
@@ -118,3 +118,27 @@ def as_shifted_product(table: Int[np.ndarray, "*inputs"], modulus: int) -> tuple
         if parts is not None:
             return parts, int(shift)
     return None
+
+
+def as_power(table: Int[np.ndarray, "*inputs"], prime: int) -> Parts | None:
+    r"""b and e with $T(n, m) = b(n)^{e(m)}$ modulo a prime, $0^0 = 1$; None if there are none.
+
+    Rows with an answer 0 have the base 0. In the others the logarithms are a product modulo p − 1. Where that says
+    e = 0, a row with the base 0 says whether it is 0 or p − 1.
+    """
+    if table.ndim != 2:
+        return None
+    zero = (table == 0).any(axis=1)
+    if zero.all() or prime < 3:
+        return None
+    root = primitive_root(prime)
+    logarithm = discrete_logarithm(prime, root)
+    parts = as_product(logarithm[table[~zero]], prime - 1)
+    if parts is None:
+        return None
+    base, exponent = np.zeros(prime, dtype=np.int64), parts[1] % (prime - 1)
+    base[~zero] = (np.argsort(logarithm[1:]) + 1)[parts[0] % (prime - 1)]
+    if zero.any():
+        exponent = np.where((exponent == 0) & (table[np.argmax(zero)] == 0), prime - 1, exponent)
+    powers_of = np.where(exponent == 0, 1, 0)
+    return (base, exponent) if np.array_equal(table[zero], np.broadcast_to(powers_of, table[zero].shape)) else None
