@@ -8,7 +8,6 @@ report has a page. TeX becomes MathML, which browsers draw themselves, in the fo
 import dataclasses
 import html
 import importlib
-import inspect
 import json
 import re
 import typing
@@ -30,17 +29,17 @@ NOTEBOOKS = (
     "add_an_architecture",
 )
 API = {
-    "Train": "train train_all open Experiment Run Store Observer record",
+    "Train": "train train_all load Experiment Run Store Observer record",
     "Tasks": "task classify Task Split Structure",
-    "Networks": "solve two_layer load load_network save_network Network Architecture outputs predictions score "
-    "score_table Score",
+    "Networks": "solve two_layer save_network Network Architecture outputs predictions score score_table Score",
     "Many runs": "sweep critical landscape Sweep run_sweep",
     "Measures": "analyse overview Analysis Overview neuron_waves power_spectrum average_ipr grokked_at memorized_at "
     "cleaning_table distance_to_closed_form",
+    "Papers": "reproduce_paper",
     "Errors": "ModgrokError",
 }
-MODULES = ("plot", "reproduce")
-"""Names of the package that are modules; their pictures and papers are listed apart."""
+MODULES = ("plot",)
+"""Names of the package that are modules; their pictures are listed apart."""
 TEX = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 BLACKBOARD = re.compile(r"\\mathbb ([A-Z])")
@@ -220,7 +219,6 @@ def api() -> str:
         "`mg.plot.NAME`: each takes `ax=` and returns the axes it drew on, unless it says a figure.",
     ]
     parts += [_entry(getattr(plot, name), name) for name in plot.__all__]
-    parts += ["## Papers", f"`mg.reproduce(paper, **request)`. {inspect.getdoc(type(modgrok.reproduce).__call__)}"]
     return "\n\n".join(parts) + "\n"
 
 

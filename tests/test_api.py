@@ -54,7 +54,7 @@ def test_names_that_were_given_are_kept(tmp_path: Path, capsys: pytest.CaptureFi
     assert table["task"] == ["cube"]
     cli.main(["sweep", "show", "last", "--x", "task", "--outcome", "test_accuracy", "--store", str(tmp_path)])
     assert "cube" in capsys.readouterr().out
-    assert mg.open("last", tmp_path).task_name == "cube"
+    assert mg.load("last", tmp_path).task_name == "cube"
     table = mg.sweep("n + m", 7, vary={"task": [lambda n, m: n**3 + m**2]}, store=tmp_path, **TINY)
     assert table["task"][0].startswith("table:")
 
@@ -93,3 +93,18 @@ def test_every_setting_is_a_keyword_but_those_that_are_searched() -> None:
         mg.critical("n + m", 7, fraction=0.5)
     with pytest.raises(mg.ModgrokError, match="seed is varied here"):
         mg.landscape(modulus=7, seed=1)
+
+
+def test_one_name_loads_a_run_or_a_network(tmp_path: Path) -> None:
+    run = mg.train("n + m", 7, store=tmp_path, **TINY)
+    for name in ("last", run.id, run.id[:6]):
+        found = mg.load(name, tmp_path)
+        assert isinstance(found, mg.Run)
+        assert found.id == run.id
+    mg.save_network(run.network, tmp_path / "net.safetensors")
+    for file in (tmp_path / "net.safetensors", str(tmp_path / "net.safetensors")):
+        network = mg.load(file)
+        assert isinstance(network, mg.Network)
+        np.testing.assert_array_equal(network.w_in, run.network.w_in)
+    with pytest.raises(mg.ModgrokError, match="A run knows its activation"):
+        mg.load("last", tmp_path, activation="relu")

@@ -9,14 +9,15 @@
 Names are imported when they are first used, and JAX when something is first trained.
 """
 
+# ruff: noqa: F401
 import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from modgrok import plot, reproduce
-    from modgrok.api import classify, critical, landscape, open, solve, sweep
+    from modgrok import plot
+    from modgrok.api import classify, critical, landscape, load, reproduce_paper, solve, sweep
     from modgrok.errors import ModgrokError
     from modgrok.experiments import Experiment, Observer, Run, Store
     from modgrok.experiments.analysis import Analysis, Overview, analyse, overview
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
         Architecture,
         Network,
         Score,
-        load_network,
         outputs,
         predictions,
         save_network,
@@ -45,12 +45,11 @@ if TYPE_CHECKING:
         score_table,
         two_layer,
     )
-    from modgrok.networks.foreign import load
     from modgrok.tasks import Split, Structure, Task, task
     from modgrok.training.recording import record
 
 _HOMES = {
-    "modgrok.api": ("classify", "critical", "landscape", "open", "solve", "sweep"),
+    "modgrok.api": ("classify", "critical", "landscape", "load", "reproduce_paper", "solve", "sweep"),
     "modgrok.errors": ("ModgrokError",),
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
     "modgrok.experiments.analysis": ("Analysis", "Overview", "analyse", "overview"),
@@ -71,7 +70,6 @@ _HOMES = {
         "Architecture",
         "Network",
         "Score",
-        "load_network",
         "outputs",
         "predictions",
         "save_network",
@@ -79,64 +77,17 @@ _HOMES = {
         "score_table",
         "two_layer",
     ),
-    "modgrok.networks.foreign": ("load",),
     "modgrok.training.recording": ("record",),
     "modgrok.tasks": ("Split", "Structure", "Task", "task"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "Analysis",
-    "Architecture",
-    "Effort",
-    "Experiment",
-    "ModgrokError",
-    "Network",
-    "Observer",
-    "Overview",
-    "Run",
-    "Score",
-    "Split",
-    "Store",
-    "Structure",
-    "Sweep",
-    "Task",
-    "analyse",
-    "average_ipr",
-    "classify",
-    "cleaning_table",
-    "critical",
-    "distance_to_closed_form",
-    "grokked_at",
-    "landscape",
-    "load",
-    "load_network",
-    "memorized_at",
-    "neuron_waves",
-    "open",
-    "outputs",
-    "overview",
-    "plot",
-    "power_spectrum",
-    "predictions",
-    "record",
-    "reproduce",
-    "run_sweep",
-    "save_network",
-    "score",
-    "score_table",
-    "solve",
-    "sweep",
-    "task",
-    "train",
-    "train_all",
-    "two_layer",
-]
+__all__ = sorted([*_HOME, "plot"])
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("plot", "reproduce"):
-        return importlib.import_module(f"modgrok.{name}")
+    if name == "plot":
+        return importlib.import_module("modgrok.plot")
     if name not in _HOME:
         raise AttributeError(f"module 'modgrok' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)

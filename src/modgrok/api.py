@@ -3,8 +3,10 @@
 Everything that is a task is a text of any family, a callable, a table or a `Task`.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import modgrok.closed_form as closed_form
 from modgrok.errors import ModgrokError
@@ -19,16 +21,29 @@ from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS, Sweep
 from modgrok.experiments.sweeps.table import Table
 from modgrok.experiments.train import declare_settings, describe_source
 from modgrok.networks import Network
+from modgrok.networks.foreign import load as load_weights
 from modgrok.tasks import Structure, usual_modulus
 from modgrok.tasks import task as find_task
+
+if TYPE_CHECKING:
+    from modgrok.reproduce.pipeline import Outcome
+    from modgrok.reproduce.plan import Row as PlanRow
 
 SEEDS = ("seed", "split_seed")
 SEARCHED = ("fraction", *SEEDS)
 """Settings that the search for the critical fraction chooses."""
 
 
-def open(name: str = "last", store: Place = None) -> Run:
-    """A stored run by its id or the beginning of it; `last` is the latest."""
+def load(name: str | Path = "last", store: Place = None, **options: Any) -> Run | Network:
+    """A stored run by its id or the beginning of it, `last` for the latest; or the network in a file.
+
+    A file holds what `save_network` wrote, or the two weight matrices of another program in .safetensors, .npz or .pt;
+    for those `variables`, `activation` and `parametrization` mean what they do in `Network.from_matrices`.
+    """
+    if isinstance(name, Path) or Path(name).suffix:
+        return load_weights(name, **options)
+    if options:
+        raise ModgrokError(f"A run knows its {min(options)}; only files of other programs need to be told.")
     return as_store(store).find(name)
 
 
@@ -142,6 +157,15 @@ def landscape(
     chosen = landscape_sweep(base, functions, fraction, seeds)
     run_sweep(chosen, place)
     return landscape_rows(chosen, Results(chosen.experiments, place))
+
+
+def reproduce_paper(paper: str | None = None, **request: Any) -> "Outcome | list[PlanRow]":
+    """Trains, measures, draws and judges a paper; the request's fields are the flags of `modgrok reproduce`. With
+    `plan=True` nothing is trained: the rows say what each study would train, and about how long it takes."""
+    from modgrok.reproduce.pipeline import Request, planned, reproduce
+
+    asked = Request.from_dict(request if paper is None else request | {"paper": paper})
+    return planned(asked) if asked.plan else reproduce(asked, say=lambda sentence: print(sentence, file=sys.stderr))
 
 
 def _leave_out(names: Sequence[str], settings: Mapping[str, Any]) -> None:

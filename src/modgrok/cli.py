@@ -63,27 +63,19 @@ def main(argv: Sequence[str] | None = None) -> None:
         return _answer(argv)
     signals.Process.is_program = True
     gc.set_threshold(YOUNG_OBJECTS)
-    atexit.register(_leave)  # The first that is registered comes last.
+    # What is imported need not be searched for garbage at the end: without this JAX takes 0.8 s longer to leave.
+    atexit.register(gc.freeze)
     signals.catch(signals.end_at_once)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # For terminals that cannot show α.
     try:
         _answer(sys.argv[1:])
-        signals.Process.answered = True
     except BaseException as ended:
         asked = signals.Process.received
         if asked and (not isinstance(ended, SystemExit) or ended.code == 128 + asked):
             signals.end(128 + asked, "" if isinstance(ended, SystemExit) else "interrupted.")
         raise
-
-
-def _leave() -> None:
-    """Leaves to the system what it takes back anyway: Python would take a program apart for a twentieth of a second."""
-    gc.freeze()
-    if signals.Process.answered:
-        sys.stderr.flush()
-        os._exit(0)
 
 
 def _answer(argv: Sequence[str]) -> None:

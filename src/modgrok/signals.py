@@ -20,8 +20,6 @@ class Process:
 
     is_program = False
     """Whether it is the program `modgrok`, not a user's own, which is not ours to end."""
-    answered = False
-    """Whether it has done all that it was asked for."""
     received = 0
     """The signal that training or a server was asked to stop by."""
 

@@ -112,7 +112,7 @@ def test_the_plain_command_takes_the_requests_fields(tmp_path: Path, capsys: pyt
 
 def test_the_call_from_python_plans_without_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = mg.reproduce("gromov2023", profile="tiny", only=("fig0", "fig2"), plan=True)  # type: ignore[operator]
+    rows = mg.reproduce_paper("gromov2023", profile="tiny", only=("fig0", "fig2"), plan=True)
     assert [row.study for row in rows] == ["fig0", "fig2", "total"]
     assert rows[-1].runs == 4
     assert not list(tmp_path.iterdir())
@@ -125,9 +125,9 @@ def test_the_call_from_python_takes_texts() -> None:
 
 def test_the_call_from_python_names_settings_that_there_are_not() -> None:
     with pytest.raises(ModgrokError, match="no setting 'foo'; its settings are paper, profile"):
-        mg.reproduce("liu2022", foo=1)  # type: ignore[operator]
+        mg.reproduce_paper("liu2022", foo=1)
     with pytest.raises(ModgrokError, match="did you mean 'profile'"):
-        mg.reproduce("liu2022", profil="tiny")  # type: ignore[operator]
+        mg.reproduce_paper("liu2022", profil="tiny")
 
 
 def test_every_paper_has_its_folder(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ import sys
 from pathlib import Path
 import modgrok as mg
 print("once", flush=True)
-outcome = mg.reproduce(profile="tiny", only=("fig0",), out=Path(sys.argv[1]))
+outcome = mg.reproduce_paper(profile="tiny", only=("fig0",), out=Path(sys.argv[1]))
 print(Path(__file__).name, __spec__, outcome.report.name)
 """
 
