@@ -1,6 +1,6 @@
 import pytest
 
-from modgrok.text import count, duration, number, percent, size, spread
+from modgrok.text import abridged, count, duration, number, percent, printable, size, spread
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,18 @@ from modgrok.text import count, duration, number, percent, size, spread
 )
 def test_numbers_are_short(value: float | None, text: str) -> None:
     assert number(value) == text
+
+
+def test_texts_of_others_do_not_steer_a_terminal() -> None:
+    assert printable("\x1b[31mred\x07\r\u202ereversed\udc80") == "\ufffd[31mred\ufffd\ufffd\ufffdreversed\ufffd"
+    plain = "n² + m\tα\u202f%\n"
+    assert printable(plain) == plain
+
+
+def test_long_values_are_cut() -> None:
+    assert abridged("short") == "'short'"
+    assert abridged(10**70) == f"1{'0' * 59}…"
+    assert abridged(10**5000) == "a number of thousands of digits"
 
 
 def test_counts_keep_all_digits_and_name_what_is_counted() -> None:

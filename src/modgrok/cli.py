@@ -84,7 +84,9 @@ def _answer(argv: Sequence[str]) -> None:
         _dispatch(name, rest)
         sys.stdout.flush()
     except ModgrokError as error:
-        print(f"modgrok: {error}", file=sys.stderr)
+        from modgrok.text import printable
+
+        print(f"modgrok: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("modgrok: interrupted.", file=sys.stderr)

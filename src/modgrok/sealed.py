@@ -56,6 +56,8 @@ def read_file(path: Path) -> bytes:
         raise Damaged(f"{path} is missing.") from error
     except (OSError, ValueError) as error:
         raise ModgrokError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    except MemoryError as error:
+        raise ModgrokError(f"{path} is larger than this machine's memory.") from error
 
 
 def exists(path: Path) -> bool:

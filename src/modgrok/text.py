@@ -1,6 +1,7 @@
 """Numbers as people read them: one format for terminal, figures and reports."""
 
 import math
+import re
 import statistics
 from collections.abc import Callable, Sequence
 
@@ -29,6 +30,15 @@ def count(value: int | None, noun: str = "") -> str:
     text = NONE if value is None else f"{value:,}".replace(",", NARROW)
     plural = "" if value == 1 else "es" if noun.endswith("ch") else "s"
     return f"{text} {noun}{plural}" if noun else text
+
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """A text that says what it shows: without what moves a terminal's cursor, changes its colors or turns a line
+    around, and without half characters, which nothing can write."""
+    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def abridged(value: object, most: int = 60) -> str:

@@ -119,3 +119,18 @@ def test_mistakes_are_sentences(
         cli.main(["inspect", *arguments, "--store", str(grokked)])
     assert ended.value.code == 2
     assert words in capsys.readouterr().err
+
+
+def test_names_in_files_do_not_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table's name and a tensor's come from files that others wrote."""
+    table = tmp_path / "a\x1b[2Jb.csv"
+    table.write_text("0,1\n1,0\n")
+    cli.main(["classify", str(table)])
+    weights = tmp_path / "net.npz"
+    np.savez(weights, **{"\x1b]0;owned\x07": np.ones((3, 3))})
+    with pytest.raises(SystemExit):
+        cli.main(["inspect", str(weights)])
+    said = capsys.readouterr()
+    for text in said:
+        assert "\ufffd" in text
+        assert not {"\x1b", "\x07"} & set(text)

@@ -9,6 +9,7 @@ import pytest
 
 import modgrok as mg
 from modgrok.errors import ModgrokError
+from modgrok.networks import weight_files
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +77,41 @@ def test_half_precision_becomes_single(exact: mg.Network) -> None:
     assert mg.Network.from_matrices(w_in, w_out).dtype == np.float32
 
 
+@pytest.mark.parametrize("kind", [">f4", ">f8", "longdouble", ">c8"])
+def test_numbers_of_other_machines_are_converted(exact: mg.Network, tmp_path, kind: str) -> None:
+    w_in, w_out = exact.w_in.reshape(exact.width, -1).astype(kind), exact.w_out.astype(kind)
+    np.savez(tmp_path / "net.npz", a=w_in, b=w_out)
+    network = mg.load(tmp_path / "net.npz")
+    assert network.dtype.isnative
+    assert network.dtype in (np.float32, np.float64, np.complex64)
+    mg.save_network(network, tmp_path / "net.safetensors")
+    np.testing.assert_array_equal(mg.load(tmp_path / "net.safetensors").w_out, network.w_out)
+
+
+def test_weights_are_copied(exact: mg.Network) -> None:
+    w_in, w_out = exact.w_in.copy(), exact.w_out.copy()
+    network = mg.Network.from_matrices(w_in, w_out)
+    w_in[:], w_out[:] = 0, 0
+    np.testing.assert_array_equal(network.w_in, exact.w_in)
+    np.testing.assert_array_equal(network.w_out, exact.w_out)
+
+
+def test_files_that_take_too_much(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(weight_files, "MOST_BYTES", 1 << 22)
+    np.savez_compressed(tmp_path / "net.npz", w=np.zeros(1 << 22, np.uint8))
+    assert (tmp_path / "net.npz").stat().st_size < 1 << 14
+    with open(tmp_path / "net.safetensors", "wb") as file:
+        file.truncate(1 << 40)
+    for name in ("net.npz", "net.safetensors"):
+        with pytest.raises(ModgrokError, match=f"{name}.* takes .*, and a network that is read may take 4.19 MB"):
+            mg.load(tmp_path / name)
+    np.savez(tmp_path / "texts.npz", a=np.ones((4, 10)), b=np.ones((5, 4)), c=np.array([(1, 2.0)], dtype="i4,f8"))
+    with pytest.raises(ModgrokError, match=r"c of .* holds no numbers"):
+        mg.load(tmp_path / "texts.npz")
+    with pytest.raises(ModgrokError, match="w_in takes 4 TB"):
+        mg.Network.from_matrices(np.broadcast_to(np.float32(1), (10**6, 10**6)), np.ones((5, 10**6), np.float32))
+
+
 def test_biases_are_not_left_out_in_silence(exact: mg.Network, tmp_path) -> None:
     w_in, w_out = exact.w_in.reshape(exact.width, -1), exact.w_out
     np.savez(tmp_path / "zero.npz", w_in=w_in, b=np.zeros(exact.width), w_out=w_out)
@@ -113,6 +149,26 @@ class Tensor:
         return self.array
 
 
+class Meta(Tensor):
+    """A tensor with a shape and no numbers."""
+
+    is_meta = True
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape
+
+
+class Lazy(Tensor):
+    """A tensor that NumPy is given only when its sign has been resolved."""
+
+    def resolve_neg(self) -> Tensor:
+        return Tensor(-self.array)
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy()")
+
+
 @pytest.fixture
 def torch_finds(monkeypatch):
     """Makes a stand-in for PyTorch find something in every file; without PyTorch this is all that can be tested."""
@@ -143,6 +199,20 @@ def test_state_dicts_and_checkpoints(exact: mg.Network, tmp_path, torch_finds) -
             mg.load(path)
 
 
+def test_tensors_without_numbers_or_with_lazy_signs(exact: mg.Network, tmp_path, torch_finds) -> None:
+    path = tmp_path / "net.pt"
+    path.touch()
+    w_in, w_out = exact.w_in.reshape(exact.width, -1), exact.w_out
+    torch_finds({"a": Lazy(-w_in), "b": Tensor(w_out)})
+    np.testing.assert_array_equal(mg.load(path).w_in, exact.w_in)
+    torch_finds({"a": Meta(w_in), "b": Tensor(w_out)})
+    with pytest.raises(ModgrokError, match=r"a is a dense array .*: it is on PyTorch's meta device"):
+        mg.load(path)
+    torch_finds({"a": Meta(np.broadcast_to(np.float32(0), (1 << 20, 1 << 20))), "b": Tensor(w_out)})
+    with pytest.raises(ModgrokError, match=r"a takes 4\.4 TB"):
+        mg.load(path)
+
+
 def test_pytorch_itself(exact: mg.Network, tmp_path) -> None:
     torch = pytest.importorskip("torch")
     model = torch.nn.Sequential(
@@ -155,6 +225,20 @@ def test_pytorch_itself(exact: mg.Network, tmp_path) -> None:
         torch.save(model.to(kind).state_dict(), tmp_path / "net.pt")
         assert mg.score_table(mg.load(tmp_path / "net.pt"), mg.task("n + m", 7).table).accuracy == 1
         assert mg.Network.from_matrices(model[0].weight, model[2].weight).dtype == np.float32
+
+    odd = {"meta": torch.ones(4, 14, device="meta"), "sparse": torch.ones(4, 14).to_sparse()}
+    for name, tensor in odd.items():
+        with pytest.raises(ModgrokError, match="w_in is a dense array"):
+            mg.Network.from_matrices(tensor, model[2].weight)
+        torch.save({name: tensor, "w": model[2].weight}, tmp_path / "odd.pt")
+        with pytest.raises(ModgrokError):
+            mg.load(tmp_path / "odd.pt")
+    with pytest.raises(ModgrokError, match="w_in takes 4 TB"):
+        mg.Network.from_matrices(torch.ones(1).expand(10**6, 10**6), model[2].weight)
+    lazy = torch.complex(torch.zeros(exact.width, 14), -model[0].weight.detach().float()).conj().imag
+    assert lazy.is_neg()
+    found = mg.Network.from_matrices(lazy, model[2].weight.detach().float())
+    np.testing.assert_array_equal(found.w_in.reshape(exact.width, -1), model[0].weight.detach().float().numpy())
 
     class Hostile:
         def __reduce__(self):

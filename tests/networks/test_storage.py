@@ -1,12 +1,15 @@
 """Networks on disk."""
 
+import errno
 import json
+import os
 
 import numpy as np
 import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
+from modgrok import disk
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.networks import ARCHITECTURES, Normalization, load_network, save_network, two_layer
 
@@ -72,5 +75,20 @@ def test_a_network_that_is_not_known_here_is_named_and_not_called_damaged(tmp_pa
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
-    with pytest.raises(ModgrokError, match="missing"):
-        save_network(NETWORKS["float64"], tmp_path / "missing" / "network.safetensors")
+    (tmp_path / "file").touch()
+    with pytest.raises(ModgrokError, match="could not be written: Not a directory"):
+        save_network(NETWORKS["float64"], tmp_path / "file" / "network.safetensors")
+
+
+def test_a_network_is_replaced_as_one_act(tmp_path, monkeypatch):
+    path = tmp_path / "network.safetensors"
+    save_network(NETWORKS["float64"], path)
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(disk.os, "fsync", fail)
+    with pytest.raises(ModgrokError, match="No space is left"):
+        save_network(NETWORKS["float32"], path)
+    assert [found.read_bytes() for found in tmp_path.iterdir()] == [before]

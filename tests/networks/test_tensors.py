@@ -54,6 +54,15 @@ def test_the_librarys_files_are_read_too(tmp_path):
     np.testing.assert_array_equal(found.tensors["key"], TENSORS["key"])
 
 
+def test_brain_floats_become_single(tmp_path):
+    numbers = np.array([[1.0, -2.5], [3e38, 0.0]], dtype=np.float32)
+    half = (numbers.view(np.uint32) >> 16).astype("<u2").tobytes()
+    (tmp_path / "file").write_bytes(with_header({"w": ABOUT | {"dtype": "BF16", "shape": [2, 2]}}, half))
+    found = read_tensors(tmp_path / "file").tensors["w"]
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, numbers, rtol=2**-7)
+
+
 def test_no_byte_changes_unnoticed(tmp_path):
     """A file that loses its seal in the change says so; any other change is refused."""
     content, chance = tensor_bytes(TENSORS, {"step": "3"}), random.Random(0)
@@ -82,6 +91,10 @@ ABOUT = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
         {"w": ABOUT | {"data_offsets": [0]}},
         {"w": ABOUT | {"dtype": "F7"}},
         {"w": ABOUT | {"dtype": None}},
+        {"w": ABOUT, "v": ABOUT},
+        {"w": ABOUT | {"shape": [1], "data_offsets": [0, 4]}, "v": ABOUT | {"shape": [1], "data_offsets": [2, 6]}},
+        {"w": ABOUT | {"shape": [1], "data_offsets": [4, 8]}},
+        {"w": ABOUT | {"dtype": "F8_E5M2", "shape": [8]}},
         {"w": {}},
         {"w": None},
         {"__metadata__": None},

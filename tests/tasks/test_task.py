@@ -22,6 +22,17 @@ def test_tables_are_read_only_copies() -> None:
         found.table[0, 0] = 1
 
 
+def test_views_and_vectors_are_copied_too() -> None:
+    array, vectors = np.zeros((2, 2), dtype=np.int64), np.ones((2, 3))
+    view = array.view()
+    view.setflags(write=False)
+    found = Task("view", (2, 2), 2, view)
+    points = Task("points", (2,), 2, np.arange(2), vectors=vectors)
+    array[0, 0], vectors[0, 0] = 1, 5
+    assert found.table[0, 0] == 0
+    assert points.vectors[0, 0] == 1
+
+
 def test_functions_are_reduced_exactly() -> None:
     np.testing.assert_array_equal(
         Task.from_function(lambda n, m: n**40 - m, 23).table, Task.from_expression("n^40 - m", 23).table

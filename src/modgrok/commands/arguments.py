@@ -5,31 +5,39 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import tyro
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from modgrok.errors import ModgrokError
+from modgrok.text import printable
 
 Arguments = TypeVar("Arguments")
 
-err = Console(stderr=True)
-"""Progress and remarks go here, so that stdout can be piped."""
 PIPED_WIDTH = 4000
 """Columns of tables that another program reads: nothing is cut off, and nothing is padded to it."""
 
 
 class Output(Console):
-    """What a command prints; where nobody reads on, as behind `head`, the program ends as others do."""
+    """What a command prints. Names come from files that others wrote, so that no text may steer the terminal. Where
+    nobody reads on, as behind `head`, the program ends as others do."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            steers = segment.control or segment.text == "\r"  # the program's own
+            yield segment if steers else segment._replace(text=printable(segment.text))
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
+err = Output(stderr=True)
+"""Progress and remarks go here, so that stdout can be piped."""
 out = Output(width=None if sys.stdout.isatty() else PIPED_WIDTH)
 
 

@@ -18,7 +18,7 @@ from modgrok.measures.cleaning import CAUTIONS
 from modgrok.networks import Network
 from modgrok.networks.foreign import load
 from modgrok.networks.storage import StoredNetwork, read_network
-from modgrok.networks.tensors import read_tensors
+from modgrok.networks.weight_files import saved_by_modgrok
 from modgrok.tasks import Task
 from modgrok.tasks import task as find_task
 from modgrok.text import count, number, percent
@@ -141,7 +141,7 @@ def _from_file(arguments: Inspect) -> Subject:
 
 def _read(path: Path, options: dict[str, Any]) -> StoredNetwork:
     """Weights that modgrok wrote, with what it wrote beside them; or those of another program."""
-    if path.suffix == ".safetensors" and "modgrok" in read_tensors(path).metadata:
+    if saved_by_modgrok(path):
         if options:
             raise ModgrokError(f"{path} says it all itself; leave out {', '.join(f'--{name}' for name in options)}.")
         return read_network(path)

@@ -10,10 +10,9 @@ from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation as find_activation
 from modgrok.networks.network import Network, grid, outputs
 from modgrok.networks.storage import load_network
-from modgrok.networks.tensors import read_tensors
 from modgrok.networks.two_layer import PARAMETRIZATIONS, two_layer
-from modgrok.networks.weight_files import as_array, read_arrays
-from modgrok.shapes import Float
+from modgrok.networks.weight_files import as_array, read_arrays, saved_by_modgrok
+from modgrok.shapes import Inexact
 
 SAMPLE = 2_000
 """Inputs on which the scale of a network's outputs is looked at."""
@@ -64,13 +63,13 @@ def load(
     The options are those of `Network.from_matrices`, for files of other programs; modgrok's own say all of it.
     """
     place = Path(path)
-    if place.suffix == ".safetensors" and "modgrok" in read_tensors(place).metadata:
+    if saved_by_modgrok(place):
         return load_network(place)
     arrays = read_arrays(place)
     matrices = [array for array in arrays.values() if array.ndim >= 2]
     if len(matrices) != 2:
-        names = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise ModgrokError(f"{place} should hold two weight matrices, and holds {names or 'nothing'}.")
+        names = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8])
+        raise ModgrokError(f"{place} should hold two weight matrices, and holds {len(arrays)}: {names or 'nothing'}.")
     others = [name for name, array in arrays.items() if array.ndim < 2 and array.any()]
     if others:
         raise ModgrokError(
@@ -81,7 +80,7 @@ def load(
     return from_matrices(first, last, variables, activation, parametrization)
 
 
-def _oriented(first: np.ndarray, last: np.ndarray, variables: int | None) -> Float[np.ndarray, "N S p"]:
+def _oriented(first: np.ndarray, last: np.ndarray, variables: int | None) -> Inexact[np.ndarray, "N S p"]:
     """(N, S, p) from a matrix one of whose axes is as long as one of the readout's."""
     for matrix in (first, first.T):
         width, inputs = matrix.shape

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modgrok.disk import write_bytes
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.networks.architecture import architecture_named
 from modgrok.networks.network import Network, as_numpy
@@ -28,10 +29,7 @@ class StoredNetwork(NamedTuple):
 
 def save_network(network: Network, path: str | Path, settings: dict[str, Any] | None = None) -> None:
     """Writes a network; `settings` (any JSON values) go into the metadata beside the network's own."""
-    try:
-        Path(path).write_bytes(network_bytes(network, settings))
-    except OSError as error:
-        raise ModgrokError(f"The network could not be written to {path}: {error}.") from error
+    write_bytes(Path(path), network_bytes(network, settings))
 
 
 def load_network(path: str | Path) -> Network:

@@ -1,15 +1,15 @@
 """Named arrays as safetensors files whose bytes depend on their content alone.
 
-The library orders tensors and metadata as a hash table does. Here the header is written in canonical order (wide
-numbers first, then by name, so that all are aligned) and sealed with a digest; any safetensors reader reads it.
+The library reads them. It writes tensors and metadata in the order of a hash table, so the header is written here, in
+canonical order (wide numbers first, then by name, so that all are aligned) and sealed with a digest.
 """
 
 import json
-import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from safetensors import SafetensorError, deserialize
 
 from modgrok.errors import Damaged
 from modgrok.sealed import UNSEALED, check_seal, has_digest, parse_json, read_file, seal
@@ -65,25 +65,26 @@ def read_tensors(path: Path) -> TensorFile:
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > len(content) - 8:
         raise Damaged(f"{path} is cut short, or no safetensors file.")
-    text, data = content[8 : 8 + length], content[8 + length :]
+    text = content[8 : 8 + length]
     sealed = has_digest(text)
     if sealed:
         check_seal(content, path)
     try:
-        header = parse_json(text)
-        metadata = header.pop("__metadata__", {})
-        if not all(isinstance(value, str) for value in metadata.values()):
+        metadata = parse_json(text).get("__metadata__", {})
+        if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
             raise ValueError("its metadata are not texts")
-        return TensorFile({name: _tensor(about, data) for name, about in header.items()}, metadata, sealed)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Damaged(f"{path} is not a safetensors file: {error}.") from error
+        tensors = {name: _tensor(name, about) for name, about in deserialize(content)}
+        return TensorFile(tensors, metadata, sealed)
+    except (ValueError, AttributeError, SafetensorError) as error:
+        raise Damaged(f"{path} is not a safetensors file: {str(error).rstrip('.')}.") from error
 
 
-def _tensor(about: dict[str, Any], data: bytes) -> np.ndarray:
-    dtype, shape, (start, stop) = np.dtype(DTYPES[about["dtype"]]), about["shape"], about["data_offsets"]
-    whole = [*shape, start, stop]
-    if not all(type(number) is int and number >= 0 for number in whole) or len(shape) > 32:
-        raise ValueError("a tensor's shape or place is not made of whole numbers")
-    if start > stop or stop > len(data) or stop - start != math.prod(shape) * dtype.itemsize:
-        raise ValueError("a tensor's shape does not fit its place in the file")
-    return np.frombuffer(data, dtype.newbyteorder("<"), math.prod(shape), start).astype(dtype).reshape(shape)
+def _tensor(name: str, about: dict[str, Any]) -> np.ndarray:
+    """BF16, which NumPy does not have, is the upper half of float32."""
+    code, data = about["dtype"], about["data"]
+    if code == "BF16":
+        return (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32).reshape(about["shape"])
+    if code not in DTYPES:
+        raise ValueError(f"{name} has the type {code}, and {', '.join(DTYPES)} and BF16 are read")
+    dtype = np.dtype(DTYPES[code])
+    return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype, copy=False).reshape(about["shape"])

@@ -1,10 +1,13 @@
 """Weights in files of other programs as named arrays: safetensors, NumPy's .npz, PyTorch's state dicts.
 
-Nothing in a file is executed: neither reader unpickles anything but arrays.
+Nothing in a file is executed: neither reader unpickles anything but arrays. Nothing is read that takes, unpacked, more
+than `MOST_BYTES`.
 """
 
 import io
+import math
 import warnings
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,33 +17,84 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.networks.tensors import read_tensors
 from modgrok.sealed import read_file
+from modgrok.text import size
 
 Arrays = dict[str, np.ndarray]
+MOST_BYTES = 1 << 32
+"""Of all arrays of a file together."""
+
+
+def saved_by_modgrok(path: Path) -> bool:
+    """Whether a file says of itself what network it holds."""
+    _check_file(path)
+    return path.suffix == ".safetensors" and "modgrok" in read_tensors(path).metadata
 
 
 def read_arrays(path: Path) -> Arrays:
     """The arrays of a file, by name and in its order."""
     if path.suffix not in READERS:
         raise ModgrokError(f"A network is read from a .safetensors, .npz, .pt or .pth file, not from {path.name}.")
-    return READERS[path.suffix](path)
+    _check_file(path)
+    arrays = READERS[path.suffix](path)
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biufc":
+            raise ModgrokError(f"{name} of {path} holds no numbers, but {array.dtype}.")
+    return arrays
 
 
 def as_array(given: Any, name: str) -> np.ndarray:
-    """Weights of NumPy, JAX or PyTorch on NumPy, in single or double precision."""
-    if hasattr(given, "detach"):
-        given = given.detach().cpu()
-        given = given.float() if given.element_size() == 2 else given
+    """A copy of weights of NumPy, JAX or PyTorch on NumPy, in single or double precision and this machine's order."""
     try:
-        found = np.asarray(given)
-    except (TypeError, ValueError) as error:
-        raise ModgrokError(f"{name} is a dense array of NumPy, JAX or PyTorch: {str(error).rstrip('.')}.") from error
+        _check_size(given, name)
+        found = np.asarray(_on_host(given))
+    except (TypeError, ValueError, RuntimeError, MemoryError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise ModgrokError(f"{name} is a dense array of NumPy, JAX or PyTorch: {reason}.") from error
     if found.dtype.name in ("float16", "bfloat16"):
         found = found.astype(np.float32)
     if found.dtype.kind not in "fc":
         raise ModgrokError(f"{name} holds real or complex numbers, not {found.dtype}.")
+    double = np.float64 if found.dtype.kind == "f" else np.complex128
+    found = found.astype(double if found.itemsize > np.dtype(double).itemsize else found.dtype.newbyteorder("="))
     if not np.isfinite(found).all():
         raise ModgrokError(f"{name} holds finite numbers, and this one has infinities or NaN.")
     return found
+
+
+def _on_host(given: Any) -> Any:
+    """A tensor of PyTorch as NumPy can take it: with its numbers, without lazy signs and conjugates."""
+    if not hasattr(given, "detach"):
+        return given
+    if getattr(given, "is_meta", False):
+        raise ValueError("it is on PyTorch's meta device, where tensors have a shape and no numbers")
+    given = given.detach().cpu()
+    for resolve in ("resolve_conj", "resolve_neg"):
+        given = getattr(given, resolve)() if hasattr(given, resolve) else given
+    return given.float() if given.element_size() == 2 else given
+
+
+def _check_size(given: Any, name: str) -> None:
+    """An expanded tensor, or a broadcast array, may have a shape that its memory is far too small for."""
+    if hasattr(given, "shape") and math.prod(given.shape) > MOST_BYTES // 4:
+        raise _too_large(name, 4 * math.prod(given.shape))
+
+
+def _too_large(what: str, found: int) -> ModgrokError:
+    return ModgrokError(f"{what} takes {size(found)}, and a network that is read may take {size(MOST_BYTES)}.")
+
+
+def _check_file(path: Path) -> None:
+    if path.is_file() and path.stat().st_size > MOST_BYTES:
+        raise _too_large(str(path), path.stat().st_size)
+
+
+def _check_unpacked(content: bytes, path: Path) -> None:
+    """A few bytes of a compressed file can stand for any number of them."""
+    if zipfile.is_zipfile(io.BytesIO(content)):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            total = sum(part.file_size for part in archive.infolist())
+        if total > MOST_BYTES:
+            raise _too_large(f"{path}, unpacked,", total)
 
 
 def _safetensors(path: Path) -> Arrays:
@@ -50,9 +104,12 @@ def _safetensors(path: Path) -> Arrays:
 def _npz(path: Path) -> Arrays:
     content = read_file(path)
     try:
+        _check_unpacked(content, path)
         with np.load(io.BytesIO(content), allow_pickle=False) as found:
             return dict(found)
-    except Exception as error:
+    except ModgrokError:
+        raise
+    except (Exception, MemoryError) as error:
         raise ModgrokError(f"{path} is not a file of arrays that numpy.savez wrote.") from error
 
 
@@ -65,8 +122,11 @@ def _state_dict(path: Path) -> Arrays:
         raise ModgrokError(f"{path} is read with PyTorch, which is not installed; save it as .safetensors.") from error
     refusal = f"{path} is no state dict of PyTorch; write one with torch.save(model.state_dict(), …)."
     try:
+        _check_unpacked(content, path)
         with warnings.catch_warnings(action="ignore"):
             found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except ModgrokError:
+        raise
     except Exception as error:
         raise ModgrokError(refusal) from error
     if not isinstance(found, Mapping):

@@ -75,6 +75,9 @@ class Task:
             raise ModgrokError(f"A task has either a table or a rule, and {self.name!r} has both or neither.")
         if self.table is not None:
             object.__setattr__(self, "table", self._checked_table())
+        for name in ("vectors", "codes"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _own(given, given.dtype))
         if self.vectors is not None and self.sizes != self.vectors.shape[:1]:
             raise ModgrokError(
                 f"Real inputs are one row for each input, and for sizes {self.sizes} came {self.vectors.shape}."
@@ -85,7 +88,8 @@ class Task:
             raise ModgrokError(f"A tolerance is a positive number and goes with codes, and {self.tolerance} came.")
 
     def _checked_table(self) -> Int[np.ndarray, "*sizes"]:
-        """The table as read-only 64-bit integers: itself where it is that already, a copy otherwise."""
+        """The table as read-only 64-bit integers: itself where it is that already and nobody else's view, a copy
+        otherwise."""
         check_entries(self.sizes)
         if self.table.shape != self.sizes:
             raise ModgrokError(f"A table over inputs of sizes {self.sizes} has that shape, not {self.table.shape}.")
@@ -97,11 +101,7 @@ class Task:
             )
         if high == HOLE:
             raise ModgrokError(f"A task needs inputs, and in the table of {self.name!r} none occurs.")
-        if self.table.dtype == np.int64 and not self.table.flags.writeable:
-            return self.table
-        table = self.table.astype(np.int64)
-        table.setflags(write=False)
-        return table
+        return _own(self.table, np.int64)
 
     def __repr__(self) -> str:
         if self.is_modular:
@@ -240,7 +240,7 @@ class Task:
         """The function whose answers are the entries. Unless it is given, the number of answers is the length of the
         axes where they are all equal (the modulus), and else one more than the greatest entry."""
         try:
-            table = np.asarray(array)
+            table = np.array(array)
         except ValueError:
             raise ModgrokError("A table needs rows of equal length.") from None
         if table.ndim == 0:
@@ -266,6 +266,15 @@ class Task:
             return cls.from_table(table, str(path))
         except ModgrokError as error:
             raise ModgrokError(f"{str(path)!r}: {error}") from None
+
+
+def _own(array: np.ndarray, dtype: Any) -> np.ndarray:
+    """A read-only array that changes with no other: itself where it is one, a copy otherwise."""
+    if array.dtype == dtype and array.base is None and not array.flags.writeable:
+        return array
+    copy = array.astype(dtype)
+    copy.setflags(write=False)
+    return copy
 
 
 def whole_modulus(modulus: Any) -> int:
