@@ -1,5 +1,6 @@
 """Stored runs without training: curves of a textbook case of grokking, and weights written down or random."""
 
+import copy
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,8 +14,9 @@ from modgrok.experiments import Experiment, Run, Store
 from modgrok.networks import Network, two_layer
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.gromov2023.profile import GD_FRACTION
+from modgrok.reproduce.nested import Profile
 from modgrok.reproduce.paper import Paper
-from modgrok.reproduce.study import Profile
+from modgrok.reproduce.table import Table
 
 Find = Callable[[Experiment], Run]
 Write = Callable[[Sequence[Experiment]], Find]
@@ -126,10 +128,9 @@ def judge() -> Callable[[Paper, Profile], dict[str, Verdict]]:
         numbers = {
             study.name: json.loads(json.dumps(study.measure(profile, find))) for study in paper.chosen((), profile)
         }
-        for study in paper.figures:
-            if study.name in numbers:
-                assert study.draw is not None
-                assert study.draw(numbers[study.name]).axes
+        for figure in paper.figures:
+            if figure.study.name in numbers:
+                assert figure.draw(numbers[figure.study.name]).axes
         verdicts = {claim.name: claim.verdict(numbers) for claim in paper.claims}
         for claim in paper.claims:
             absent = verdicts[claim.name].outcome == "undecided here"
@@ -137,6 +138,27 @@ def judge() -> Callable[[Paper, Profile], dict[str, Verdict]]:
         return verdicts
 
     return measure_draw_and_judge
+
+
+Rows = list[dict[str, Any]]
+Change = tuple[str, dict[str, Any], str, Any]
+"""Which study, which of its rows (those that have these values), the column, and what it holds instead."""
+
+
+@pytest.fixture
+def outcomes() -> Callable[..., dict[str, str]]:
+    """Judges tables that were written down, after changes."""
+
+    def judge(paper: Paper, tables: dict[str, Rows], *changes: Change) -> dict[str, str]:
+        rows = copy.deepcopy(tables)
+        for study, where, column, value in changes:
+            for row in rows[study]:
+                if where.items() <= row.items():
+                    row[column] = value
+        numbers = {name: Table(some).to_json(5) for name, some in rows.items()}
+        return {claim.name: claim.verdict(numbers).outcome for claim in paper.claims}
+
+    return judge
 
 
 @pytest.fixture

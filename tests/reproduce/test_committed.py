@@ -15,6 +15,6 @@ REPORTS = Path(__file__).parents[2] / "docs" / "reproduction"
 def test_committed_numbers_give_the_committed_verdicts(key: str) -> None:
     paper, folder = find_paper(key), REPORTS if key == DEFAULT else REPORTS / key
     records = read_records(folder, paper, paper.profile(read_session(folder)["profile"]))
-    found = {claim.name: vars(claim.verdict(records)) for claim in paper.claims}
+    found = {claim.name: claim.verdict(records).as_dict() for claim in paper.claims}
     committed = json.loads((folder / "verdicts.json").read_text())
     assert json.dumps(found, indent=1) == json.dumps(committed, indent=1)

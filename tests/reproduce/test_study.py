@@ -4,8 +4,8 @@ import numpy as np
 
 from modgrok.experiments import Experiment
 from modgrok.reproduce.gromov2023 import PAPER
+from modgrok.reproduce.nested import Study, mean, rounded
 from modgrok.reproduce.records import read_records, record_path, write_record
-from modgrok.reproduce.study import Study, mean, rounded
 
 
 def test_numbers_become_json() -> None:

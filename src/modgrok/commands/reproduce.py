@@ -124,7 +124,7 @@ def _show_plan(request: Request, as_json: bool) -> None:
 
 def _show(outcome: Outcome, as_json: bool) -> None:
     if as_json:
-        verdicts = {name: vars(verdict) for name, verdict in outcome.verdicts.items()}
+        verdicts = {name: verdict.as_dict() for name, verdict in outcome.verdicts.items()}
         print_json({"verdicts": verdicts, "report": None if outcome.report is None else str(outcome.report)})
         return
     table = Table("claim", "verdict", "what was found", title="verdicts", title_justify="left")

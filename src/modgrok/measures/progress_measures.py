@@ -62,6 +62,15 @@ def cross_entropy(
     return float((np.log(np.exp(shifted).sum(axis=-1)) - right).mean())
 
 
+def squared_error(
+    logits: Logits, answers: Integer[np.ndarray, "p p"], among: Bool[np.ndarray, "p p"] | None = None
+) -> float:
+    """Mean squared distance to the one-hot answers, over all pairs or among some: what the two-layer network learns."""
+    right = np.arange(logits.shape[2]) == answers[..., None]
+    losses = np.square(logits - right).mean(axis=2)
+    return float(losses.mean() if among is None else losses[among].mean())
+
+
 def restricted_loss(
     logits: Logits,
     answers: Integer[np.ndarray, "p p"],

@@ -1,11 +1,14 @@
 """A statement of a paper, and what becomes of it here."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Literal
+from typing import Any, Literal
 
-from modgrok.reproduce.study import Numbers
+from modgrok.text import number, spread
+
+Numbers = dict[str, Any]
 
 Outcome = Literal["holds", "holds with a remark", "does not hold here", "undecided here"]
 OUTCOMES: dict[Outcome, str] = {
@@ -28,6 +31,12 @@ class Verdict:
     """What was found, in words."""
     measured: dict[str, str] = field(default_factory=dict)
     """The numbers behind it, as text with their spread over seeds."""
+    threshold: str = field(default="", compare=False)
+    """What had to be measured, where the claim states that by the phrases of its conditions alone."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"outcome": self.outcome, "sentence": self.sentence, "measured": self.measured}
 
 
 @dataclass(frozen=True)
@@ -91,3 +100,95 @@ def counted(verdicts: Iterable[Verdict]) -> dict[Outcome, str]:
     found = [verdict.outcome for verdict in verdicts]
     several = {outcome: found.count(outcome) for outcome in OUTCOMES if outcome in found}
     return {outcome: f"{n} {outcome if n == 1 else OUTCOMES[outcome]}" for outcome, n in several.items()}
+
+
+class Judged(Exception):
+    """Raised where nothing further is to be asked."""
+
+
+class Ask:
+    """What a claim asks of its tables.
+
+    Two ways of speaking. In one, a phrase says what should be: `that`, `remark` and `possible` take the phrase, whether
+    it is so, and the values behind it, and the phrase serves as threshold, as sentence of failure and as label of the
+    values. In the other, a whole sentence is said under a condition: `fault`, `note` and `undecided`, beside `yes` for
+    what holds and `show` for labeled values.
+    """
+
+    def __init__(self) -> None:
+        self.phrases: list[str] = []
+        self.faults: list[str] = []
+        self.failed = self.undecidable = False
+        self.notes: list[str] = []
+        self.measured: dict[str, str] = {}
+        self.sentence = ""
+
+    @classmethod
+    def about(cls, judge: Callable[["Ask"], None]) -> Verdict:
+        """The verdict of a judge."""
+        ask = cls()
+        with suppress(Judged):
+            judge(ask)
+        return ask.verdict()
+
+    def that(self, phrase: str, holds: Any, values: Any = None) -> None:
+        """A condition without which the claim does not hold."""
+        self._state(phrase, values)
+        self.fault(f"Not so: {phrase}.", not holds)
+
+    def remark(self, phrase: str, holds: Any, values: Any = None) -> None:
+        """A condition without which the claim holds with a remark."""
+        self._state(f"remark unless {phrase}", values, phrase)
+        self.note(f"But not: {phrase}.", not holds)
+
+    def possible(self, phrase: str, holds: Any, values: Any = None) -> None:
+        """A condition without which nothing can be said."""
+        self._state(f"undecided unless {phrase}", values, phrase)
+        self.undecided(f"Undecided, for it is not so that {phrase}.", not holds)
+
+    def yes(self, sentence: str) -> None:
+        """What is said where the claim holds, and where it fails without a sentence."""
+        self.sentence = sentence
+
+    def fault(self, sentence: str, when: Any = True) -> None:
+        """The claim fails, for this reason (or for what `yes` says, where there is none)."""
+        if when:
+            self.failed = True
+            self.faults += [sentence] if sentence else []
+
+    def end(self, sentence: str, when: Any = True) -> None:
+        """The claim fails for this reason alone, and nothing further is asked."""
+        if when:
+            self.faults, self.failed = [sentence], True
+            raise Judged
+
+    def note(self, sentence: str, when: Any = True) -> None:
+        """The claim holds with this remark."""
+        self.notes += [sentence] if when else []
+
+    def undecided(self, sentence: str, when: Any = True) -> None:
+        """Nothing can be said, for this reason, and nothing further is asked."""
+        if when:
+            self.notes, self.sentence, self.undecidable = [], sentence, True
+            raise Judged
+
+    def show(self, rows: Mapping[str, Any], text: Callable[[Any], str] = number, over: str = "seed") -> None:
+        """Labeled values: a list with median and range over seeds, a single number, or text as it is."""
+        self.measured |= {label: _told(value, text, over) for label, value in rows.items()}
+
+    def _state(self, phrase: str, values: Any, label: str | None = None) -> None:
+        self.phrases.append(phrase)
+        if values is not None:
+            self.show({label or phrase: values})
+
+    def verdict(self) -> Verdict:
+        if self.undecidable:
+            outcome: Outcome = "undecided here"
+        else:
+            outcome = "does not hold here" if self.failed else "holds with a remark" if self.notes else "holds"
+        said = self.faults or [self.sentence] if self.failed else [self.sentence, *self.notes]
+        return Verdict(outcome, " ".join(filter(None, said)), self.measured, "; ".join(self.phrases))
+
+
+def _told(value: Any, text: Callable[[Any], str], over: str) -> str:
+    return value if isinstance(value, str) else spread(value, text, over) if isinstance(value, list) else text(value)

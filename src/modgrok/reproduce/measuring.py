@@ -17,7 +17,8 @@ from modgrok.experiments import Experiment, Run, Store
 from modgrok.plot import style
 from modgrok.reproduce.paper import Paper, find_paper
 from modgrok.reproduce.records import read_record, write_record
-from modgrok.reproduce.study import Numbers, Profile, Study
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import Figure, Numbers, Study
 from modgrok.text import duration
 
 Say = Callable[[str], None]
@@ -27,7 +28,7 @@ class Measuring:
     """Computes and writes the numbers of studies and draws them: one after another in the end, or in other processes as
     soon as it can be where there are several cores."""
 
-    def __init__(self, paper: Paper, profile: Profile, out: Path, say: Say, drawn: bool) -> None:
+    def __init__(self, paper: Paper, profile: Sizes, out: Path, say: Say, drawn: bool) -> None:
         self.paper, self.profile, self.out, self.say, self.drawn = paper, profile, out, say, drawn
         self.waiting: list[Study] = []
         self.pool: Executor | None = None
@@ -127,17 +128,16 @@ def measure(paper: str, profile_name: str, study_name: str, out: Path, drawn: bo
     return taken
 
 
-def picture(out: Path, study: Study) -> Path:
-    """Where a study's figure is; beside it lies the same as SVG."""
-    return out / "figures" / f"{study.name}.png"
+def picture(out: Path, figure: Figure) -> Path:
+    """Where a figure is; beside it lies the same as SVG."""
+    return out / "figures" / f"{figure.name}.png"
 
 
 def draw(study: Study, numbers: Numbers, out: Path) -> None:
-    """Draws a figure from its numbers, as PNG and SVG."""
-    if study.draw is None:
-        return
-    with style.context():
-        figure = study.draw(numbers)
-    style.save(figure, picture(out, study))
-    figure.set_layout_engine("none")  # What was laid out for the first file stays where it is in the second.
-    style.save(figure, picture(out, study).with_suffix(".svg"))
+    """Draws the figures of a study from its numbers, as PNG and SVG."""
+    for figure in study.figures:
+        with style.context():
+            drawn = figure.draw(numbers)
+        style.save(drawn, picture(out, figure))
+        drawn.set_layout_engine("none")  # What was laid out for the first file stays where it is in the second.
+        style.save(drawn, picture(out, figure).with_suffix(".svg"))

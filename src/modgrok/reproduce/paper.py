@@ -4,11 +4,14 @@ import importlib
 import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 import modgrok.reproduce
 from modgrok.errors import ModgrokError
 from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.study import Profile, Study
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import Figure, Study
 
 DEFAULT = "gromov2023"
 
@@ -24,19 +27,19 @@ class Paper:
     """Authors, title and year, in Markdown."""
     line: str
     """What it is about, in one line."""
-    studies: tuple[Study, ...]
+    studies: tuple[Any, ...]
     claims: tuple[Claim, ...]
-    profiles: tuple[Profile, ...]
+    profiles: tuple[Any, ...]
     cost: dict[str, str]
     """How long a profile took, and on what."""
     errata: tuple[str, ...] = ()
     """What the paper's text and formulas get wrong, a sentence for each."""
 
     @property
-    def figures(self) -> tuple[Study, ...]:
-        return tuple(study for study in self.studies if study.draw)
+    def figures(self) -> tuple[Figure, ...]:
+        return tuple(figure for study in self.studies for figure in study.figures)
 
-    def profile(self, name: str) -> Profile:
+    def profile(self, name: str) -> Sizes:
         """The profile of that name."""
         known = {profile.name: profile for profile in self.profiles}
         if name not in known:
@@ -46,19 +49,24 @@ class Paper:
     def study(self, name: str) -> Study:
         return next(study for study in self.studies if study.name == name)
 
-    def chosen(self, names: Sequence[str], profile: Profile) -> list[Study]:
+    def chosen(self, names: Sequence[str], profile: Sizes) -> list[Study]:
         """The studies behind figures and claims, all where none is named, less those the profile leaves out."""
         studies = {study.name: (study.name,) for study in self.studies}
-        behind = studies | {claim.name: claim.studies for claim in self.claims}
+        behind = studies | {figure.name: (figure.study.name,) for figure in self.figures}
+        behind |= {claim.name: claim.studies for claim in self.claims}
         for name in names:
             if name not in behind:
-                raise ModgrokError(
-                    f"There is no figure or claim {name!r}. Figures: {', '.join(study.name for study in self.figures)}."
-                    f" Claims: {', '.join(claim.name for claim in self.claims)}."
-                )
+                figures, claims = (", ".join(one.name for one in some) for some in (self.figures, self.claims))
+                raise ModgrokError(f"There is no figure or claim {name!r}. Figures: {figures}. Claims: {claims}.")
         # A name that both have means the claim, whose studies are these and perhaps more.
         wanted = {study for name in names or studies for study in behind[name]}
         return [study for study in self.studies if study.name in wanted and study.name not in profile.left_out]
+
+
+def members(kind: type, *modules: ModuleType) -> tuple[Any, ...]:
+    """All studies or claims of modules, in the order in which they are written, those beyond the paper last."""
+    found = (value for module in modules for value in vars(module).values() if isinstance(value, kind))
+    return tuple(sorted(dict.fromkeys(found), key=lambda one: one.beyond))
 
 
 def paper_keys() -> list[str]:

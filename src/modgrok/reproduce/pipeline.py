@@ -22,7 +22,8 @@ from modgrok.reproduce.paper import DEFAULT, find_paper
 from modgrok.reproduce.plan import Row, cost, shares
 from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session
 from modgrok.reproduce.report import write_report
-from modgrok.reproduce.study import Profile, Study
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import Study
 
 Watch = Callable[[Plan, dict[str, str]], AbstractContextManager[Observer | None]]
 """From what is to be trained, and the study that needs each run first, to the observer of its training."""
@@ -108,12 +109,12 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
             if study.name in records:
                 draw(study, records[study.name], out)
     for study in studies if request.only else ():
-        if study.draw is not None and study.name in records:
-            say(f"figure: {picture(out, study)}")
+        for figure in study.figures if study.name in records else ():
+            say(f"figure: {picture(out, figure)}")
     return Outcome(verdicts, write_report(paper, profile, records, verdicts, out))
 
 
-def train(request: Request, studies: Sequence[Study], profile: Profile, watch: Watch, measuring: Measuring) -> None:
+def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Watch, measuring: Measuring) -> None:
     """Trains what the folder's store does not have yet, and has each study measured as soon as its runs have ended."""
     out = request.folder
     store = Store(out / "runs")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from modgrok.experiments import Experiment
 from modgrok.experiments.cost import cpu_rate, gpu_seconds, work
-from modgrok.reproduce.study import Profile, Study
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import Study
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Row:
     """On an H200."""
 
 
-def shares(studies: Sequence[Study], profile: Profile) -> dict[Experiment, str]:
+def shares(studies: Sequence[Study], profile: Sizes) -> dict[Experiment, str]:
     """The experiments of all studies, each once, in the order of first need, with the study that needs it first."""
     found: dict[Experiment, str] = {}
     for study in studies:
@@ -34,7 +35,7 @@ def shares(studies: Sequence[Study], profile: Profile) -> dict[Experiment, str]:
     return found
 
 
-def cost(studies: Sequence[Study], profile: Profile) -> list[Row]:
+def cost(studies: Sequence[Study], profile: Sizes) -> list[Row]:
     """A row for each study, and the total."""
     shared = shares(studies, profile)
     rows = [_row(study.name, [e for e, first in shared.items() if first == study.name]) for study in studies]

@@ -8,7 +8,8 @@ from typing import Any
 from modgrok.disk import write_bytes, write_json
 from modgrok.errors import ModgrokError
 from modgrok.reproduce.paper import Paper
-from modgrok.reproduce.study import Numbers, Profile, Study
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import Numbers, Study
 
 SESSION = "session.json"
 """Where and for how long the runs of a reproduction were trained."""
@@ -16,10 +17,10 @@ LINE_BREAK = re.compile(r",\n\s+")
 
 
 def record_path(out: Path, study: Study) -> Path:
-    return out / ("figures" if study.draw else "studies") / f"{study.name}.json"
+    return out / ("figures" if study.figures else "studies") / f"{study.name}.json"
 
 
-def write_record(out: Path, study: Study, profile: Profile, numbers: Numbers) -> None:
+def write_record(out: Path, study: Study, profile: Sizes, numbers: Numbers) -> None:
     """Keeps the numbers of a study, a list of plain values on one line."""
     record = {"study": study.name, "profile": profile.name, "numbers": numbers}
     text = re.sub(r"\[\n\s*([^][{}]*?)\n\s*\]", _on_one_line, json.dumps(record, indent=1, allow_nan=False))
@@ -30,13 +31,13 @@ def _on_one_line(found: re.Match[str]) -> str:
     return f"[{re.sub(LINE_BREAK, ',', found[1])}]"
 
 
-def read_records(out: Path, paper: Paper, profile: Profile) -> dict[str, Numbers]:
+def read_records(out: Path, paper: Paper, profile: Sizes) -> dict[str, Numbers]:
     """All numbers of this profile that a folder holds, by study."""
     found = {study.name: read_record(out, study, profile) for study in paper.studies}
     return {name: numbers for name, numbers in found.items() if numbers is not None}
 
 
-def read_record(out: Path, study: Study, profile: Profile) -> Numbers | None:
+def read_record(out: Path, study: Study, profile: Sizes) -> Numbers | None:
     """The numbers of a study in this profile, or None where there are none."""
     path = record_path(out, study)
     if not path.exists():
@@ -49,7 +50,7 @@ def read_record(out: Path, study: Study, profile: Profile) -> Numbers | None:
 
 
 def read_session(out: Path) -> dict[str, Any]:
-    """Profile, environment and training time, as far as known."""
+    """Sizes, environment and training time, as far as known."""
     path = out / SESSION
     try:
         return json.loads(path.read_text()) if path.exists() else {}
@@ -57,7 +58,7 @@ def read_session(out: Path) -> dict[str, Any]:
         return {}
 
 
-def add_to_session(out: Path, profile: Profile, environment: dict[str, Any], seconds: float) -> None:
+def add_to_session(out: Path, profile: Sizes, environment: dict[str, Any], seconds: float) -> None:
     """Adds the time and the sources of one call; a folder that changes its profile starts anew."""
     before = read_session(out)
     if before.get("profile") != profile.name:

@@ -15,7 +15,9 @@ from modgrok.plot.style import RESOLUTION
 from modgrok.reproduce.claim import Claim, Outcome, Verdict, counted
 from modgrok.reproduce.paper import DEFAULT, Paper
 from modgrok.reproduce.records import read_session, record_path, session_commits
-from modgrok.reproduce.study import Numbers, Profile, Study
+from modgrok.reproduce.runs import said_settings
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import Figure, Numbers
 from modgrok.text import duration, number
 
 CLASSES: dict[Outcome, str] = {
@@ -29,9 +31,7 @@ MARKS = {"holds": "✓", "remark": "✓", "fails": "✗", "absent": "–"}
 SHOWN = 120 / RESOLUTION
 """Size of figures on the page: pixels of the screen for one of the picture."""
 
-ALWAYS = ("task", "modulus", "width", "fraction", "optimizer", "lr", "steps")
 LABELS = {"modulus": "p", "width": "N", "fraction": "α", "lr": "rate", "weight_decay": "weight decay"}
-SILENT = ("evaluations", "snapshots", "until", "split_seed", "decoupled", "momentum", "threshold", "record")
 MOST_VALUES = 8
 
 
@@ -40,9 +40,9 @@ class Report:
     """Everything the report says."""
 
     paper: Paper
-    profile: Profile
+    profile: Sizes
     session: dict[str, Any]
-    figures: tuple[Study, ...]
+    figures: tuple[Figure, ...]
     verdicts: tuple[tuple[Claim, Verdict], ...]
 
     def markdown(self) -> str:
@@ -73,14 +73,14 @@ class Report:
 
     @property
     def _trains(self) -> bool:
-        return any(study.needs(self.profile) for study in self.figures)
+        return any(figure.study.needs(self.profile) for figure in self.figures)
 
     def _verdict(self, entry: tuple[Claim, Verdict]) -> tuple[str, ...]:
         claim, verdict = entry
         said = f"[{_plain(claim.statement)}](#{claim.name})<br><small>{_plain(verdict.sentence)}</small>"
         return (said, _mark(verdict)) if claim.beyond else (said, _plain(claim.section), _mark(verdict))
 
-    def _further(self, verdicts: Sequence[tuple[Claim, Verdict]], figures: Sequence[Study]) -> list[str]:
+    def _further(self, verdicts: Sequence[tuple[Claim, Verdict]], figures: Sequence[Figure]) -> list[str]:
         """Questions that the paper leaves open: verdicts and figures together."""
         if not verdicts:
             return []
@@ -97,26 +97,26 @@ class Report:
             return []
         return ["## Errata of the paper", "\n".join(f"- {_plain(erratum)}" for erratum in self.paper.errata)]
 
-    def _figure(self, study: Study) -> str:
-        trained = "; ".join(describe(study.needs(self.profile)))
+    def _figure(self, figure: Figure) -> str:
+        trained = "; ".join(describe(figure.study.needs(self.profile)))
         settings = f"Settings: {_plain(trained)}." if trained else "No stored run is behind this figure."
-        numbers = record_path(Path(), study)
-        title = _plain(study.title if study.beyond else f"{_label(study.name)}: {study.title}")
+        numbers = record_path(Path(), figure.study)
+        title = _plain(figure.title if figure.beyond else f"{_label(figure.name)}: {figure.title}")
         return (
-            f'<a id="{study.name}"></a>\n\n### {title}\n\n'
-            f"![{title}](figures/{study.name}.png)\n\n{_plain(study.caption)}\n\n"
-            f"<small>{settings} Numbers: [{numbers}]({numbers}). Alone: `{self.command(study.name)}`</small>"
+            f'<a id="{figure.name}"></a>\n\n### {title}\n\n'
+            f"![{title}](figures/{figure.name}.png)\n\n{_plain(figure.caption)}\n\n"
+            f"<small>{settings} Numbers: [{numbers}]({numbers}). Alone: `{self.command(figure.name)}`</small>"
         )
 
     def _claim(self, claim: Claim, verdict: Verdict) -> str:
-        shown = {study.name for study in self.figures}
-        links = "".join(f" [{_label(name)}](#{name})." for name in claim.studies if name in shown)
+        shown = [f.name for study in claim.studies for f in self.figures if f.study.name == study]
+        links = "".join(f" [{_label(name)}](#{name})." for name in shown)
         measured = [(_plain(name), _plain(text)) for name, text in verdict.measured.items()]
         return (
             f'<a id="{claim.name}"></a>\n\n### {_plain(claim.statement)}\n\n{_mark(verdict)} '
             f"{_plain(verdict.sentence)}\n\n"
             + (_table(("", ""), measured) + "\n\n" if measured else "")
-            + f"<small>{_source(claim)} Threshold: {_plain(claim.threshold)}.{links} "
+            + f"<small>{_source(claim)} Threshold: {_plain(claim.threshold or verdict.threshold)}.{links} "
             f"Alone: `{self.command(claim.name)}`</small>"
         )
 
@@ -141,15 +141,15 @@ class Report:
 
 
 def write_report(
-    paper: Paper, profile: Profile, records: dict[str, Numbers], verdicts: dict[str, Verdict], out: Path
+    paper: Paper, profile: Sizes, records: dict[str, Numbers], verdicts: dict[str, Verdict], out: Path
 ) -> Path:
     """Writes report.html, report.md and verdicts.json; returns the path of the first."""
-    drawn = [study for study in paper.figures if (out / "figures" / f"{study.name}.png").exists()]
-    figures = tuple(study for study in drawn if study.name in records)
+    drawn = [figure for figure in paper.figures if (out / "figures" / f"{figure.name}.png").exists()]
+    figures = tuple(figure for figure in drawn if figure.study.name in records)
     judged = tuple((claim, verdicts[claim.name]) for claim in paper.claims)
     text = Report(paper, profile, read_session(out), figures, judged).markdown()
     write_bytes(out / "report.md", text.encode())
-    write_json(out / "verdicts.json", {name: vars(verdict) for name, verdict in verdicts.items()})
+    write_json(out / "verdicts.json", {name: verdict.as_dict() for name, verdict in verdicts.items()})
     target = out / "report.html"
     write_bytes(target, render(text, f"{paper.title}, reproduced ({profile.name} profile)", out).encode())
     return target
@@ -180,20 +180,13 @@ def render(text: str, title: str, folder: Path) -> str:
 
 def describe(experiments: Sequence[Experiment]) -> list[str]:
     """The settings of many experiments, a phrase for each that is not the default; values that vary are listed."""
-    if not experiments:
-        return []
-    rows = [experiment.resolve().as_dict() | {"task": experiment.task} for experiment in experiments]
-    defaults = Experiment(task="n").resolve().as_dict()
+    rows = said_settings(experiments)
     values = {
         name: list({str(row[name]): row[name] for row in rows if row[name] is not None}.values())
-        for name in rows[0]
-        if name not in SILENT
+        for name in (rows[0] if rows else ())
+        if name != "fraction" or "examples" not in rows[0]
     }
-    if values["examples"]:
-        del values["fraction"]
-    return [
-        _phrase(name, some) for name, some in values.items() if some and (name in ALWAYS or some != [defaults[name]])
-    ]
+    return [_phrase(name, some) for name, some in values.items() if some and (name, some) != ("seed", [0])]
 
 
 def _phrase(name: str, values: list[Any]) -> str:

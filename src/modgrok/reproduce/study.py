@@ -1,138 +1,151 @@
-"""A study: runs to train, and the numbers that figures and claims read from them."""
+"""A study: runs to train, the table that is kept of them, and the figures and claims that read it."""
 
-import math
-import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
-
-import numpy as np
+from typing import Any
 
 from modgrok.experiments import Experiment, Run
-from modgrok.text import Value
+from modgrok.reproduce.claim import Ask, Claim
+from modgrok.reproduce.runs import Runs, said_settings
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.table import Table
 
 Numbers = dict[str, Any]
-"""JSON values: whatever a figure draws and a claim judges, so that both can be redone without the runs."""
-Times = Sequence[Value]
-"""Grokking steps of seeds, None for those that did not grok."""
-Tree = Any
-"""Lists and dicts of lists and dicts …, with experiments or their runs at the ends."""
-
-
-@runtime_checkable
-class Profile(Protocol):
-    """How much is trained: every size, seed, grid and number of steps that a paper's studies read."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """Studies that are too long for this profile."""
-        ...
-
-
-def no_experiments(profile: Any) -> list[Experiment]:
-    """For studies of closed forms and kernels: nothing is trained."""
-    return []
+"""A table as JSON, so that figures and claims can be redone without the runs."""
+Kept = str | Callable[[Run], Any]
+"""The name of a part of the result, or a function from a run to a row (a dictionary) or to several."""
+Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Study:
-    """One figure, or one measurement without a figure."""
+class Figure:
+    """One picture of a study."""
 
     name: str
     title: str
     caption: str
     """What there is to see, and how it was made."""
-    numbers: Callable[[Any, Tree], Numbers]
-    """From a profile and its runs to numbers."""
-    experiments: Callable[[Any], Tree] = no_experiments
-    """The runs it needs, nested as `numbers` wants to find them; studies that name one experiment share its run."""
-    draw: Callable[[Numbers], Any] | None = None
+    draw: Callable[[Numbers], Any]
     """From numbers to a matplotlib figure, without arithmetic."""
-    digits: int = 5
-    """Significant digits of the numbers that are kept."""
+    study: Any
     beyond: bool = False
-    """Whether it answers a question that the paper leaves open, rather than repeat what the paper did."""
-    slow: bool = False
-    """Whether its numbers take long: its networks are trained first, and it is measured while the others train."""
+    """Whether it answers a question that the paper leaves open."""
+
+
+@dataclass(eq=False)
+class Study:
+    """Made by `study`; its figures and claims are added by its decorators."""
+
+    name: str
+    title: str
+    caption: str
+    runs: Callable[[Sizes], Runs]
+    keep: tuple[Kept, ...]
+    rows: Callable[[Sizes], Iterable[Mapping[str, Any]]]
+    also: Callable[[Sizes, Table], Mapping[str, Any]]
+    digits: int
+    beyond: bool
+    slow: bool
+    figures: tuple[Figure, ...] = ()
 
     def needs(self, profile: Any) -> list[Experiment]:
         """The experiments, in order."""
-        return list(_ends(self.experiments(profile)))
+        return [experiment for _, experiment in self.runs(profile)]
 
     def measure(self, profile: Any, find: Callable[[Experiment], Run]) -> Numbers:
-        """The numbers of a profile, from the finished runs that `find` gives."""
-        return rounded(self.numbers(profile, _mapped(self.experiments(profile), find)), self.digits)
+        """The table of a profile as JSON, from the finished runs that `find` gives."""
+        rows: list[Mapping[str, Any]] = []
+        trained: list[Run] = []
+        asked = list(self.runs(profile))
+        for (tags, experiment), settings in zip(asked, said_settings([e for _, e in asked]), strict=True):
+            run: Any = find(experiment)
+            found = self._kept(run)
+            rows += [settings | tags | row for row in found]
+            trained += [run] * len(found)
+        table = Table([*rows, *self.rows(profile)], runs=trained)
+        shared = self.also(profile, table)
+        return Table({**vars(row), **shared} for row in table).to_json(self.digits)
+
+    def _kept(self, run: Any) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = [{}]
+        for part in self.keep:
+            found = {part: run.result[part]} if isinstance(part, str) else part(run)
+            rows = [old | new for old in rows for new in ([found] if isinstance(found, dict) else found)]
+        return rows
+
+    def figure(
+        self, title: str = "", caption: str = "", name: str = "", beyond: bool | None = None
+    ) -> Callable[[Callable[[Table], Any]], Figure]:
+        """Makes a figure of the function that draws it; name, title and caption are the study's unless given."""
+
+        def make(draw: Callable[[Table], Any]) -> Figure:
+            made = Figure(
+                name or self.name,
+                title or self.title,
+                caption or self.caption,
+                lambda numbers: draw(Table.from_json(numbers)),
+                self,
+                self.beyond if beyond is None else beyond,
+            )
+            self.figures += (made,)
+            return made
+
+        return make
+
+    def claim(self, section: str, threshold: str = "", *others: "Study") -> Callable[[Callable[..., None]], Claim]:
+        """Makes a claim of the function that judges it, from the tables of this study and of others and an `Ask`.
+
+        The function's name is the claim's, its docstring what is claimed. Without a threshold the phrases of its
+        conditions are that.
+        """
+
+        def make(judge: Callable[..., None]) -> Claim:
+            return judged(judge, judge.__name__, judge.__doc__ or "", section, threshold, (self, *others))
+
+        return make
 
 
-def rounded(value: Any, digits: int = 5) -> Any:
-    """JSON values with floats rounded to so many significant digits; null where a number does not exist."""
-    if isinstance(value, dict):
-        return {str(key): rounded(item, digits) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return rounded(value.tolist(), digits)
-    if isinstance(value, (list, tuple)):
-        return [rounded(item, digits) for item in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(f"{float(value):.{digits}g}") if math.isfinite(value) else None
-    return value
+def judged(
+    judge: Callable[..., None], name: str, statement: str, section: str, threshold: str, studies: Sequence[Study]
+) -> Claim:
+    """A claim about the tables of studies; for families of claims, whose names and statements are computed."""
+
+    def verdict(*numbers: Numbers) -> Any:
+        return Ask.about(lambda ask: judge(*map(Table.from_json, numbers), ask))
+
+    return Claim(name, section, " ".join(statement.split()), threshold, tuple(study.name for study in studies), verdict)
 
 
-def median_time(times: Times) -> float | None:
-    """Median over all seeds, of which those that did not grok took forever; None where that is the median."""
-    middle = statistics.median(math.inf if time is None else time for time in times)
-    return None if math.isinf(middle) else float(middle)
+def study(
+    name: str,
+    title: str,
+    caption: str = "",
+    *,
+    runs: Callable[[Any], Runs] = lambda s: Runs([]),
+    keep: Kept | Sequence[Kept] = (),
+    rows: Callable[[Any], Iterable[Mapping[str, Any]]] = lambda s: (),
+    also: Callable[[Any, Table], Mapping[str, Any]] = lambda s, t: {},
+    digits: int = 5,
+    beyond: bool = False,
+    slow: bool = False,
+) -> Study:
+    """A study of `runs`, of which `keep` says what the table has beside their settings: parts of the result by name,
+    and functions of the run.
+
+    `rows` are computed from the sizes alone and come after those of the runs; `also` are values of the whole table,
+    which become columns that all rows share. Numbers are kept with so many significant `digits`. `beyond` the paper's
+    own questions, or `slow` to measure: its networks are trained first, and it is measured while the others train.
+    """
+    parts = (keep,) if isinstance(keep, str) or callable(keep) else tuple(keep)
+    return Study(name, title, caption, runs, parts, rows, also, digits, beyond, slow)
 
 
-def best_trial(found: Sequence[tuple[int | None, float]]) -> int:
-    """Which of the trials, each with its time and its accuracy, is chosen: the fastest or, where none gets there, the
-    one with the best accuracy."""
-    return min(range(len(found)), key=lambda i: (math.inf if found[i][0] is None else found[i][0], -found[i][1]))
+def curves(*names: str, most: int | None = None) -> Callable[[Run], dict[str, Any]]:
+    """Keeps whole curves of a run under their names; `step` goes with them; thinned to about `most` points."""
 
+    def keep(run: Run) -> dict[str, Any]:
+        history = run.history
+        thinned = slice(None, None, max(1, len(history["step"]) // most) if most else 1)
+        return {name: history[name][thinned] for name in ("step", *names)}
 
-def edges(chosen: Numbers, trials: Sequence[Numbers]) -> str:
-    """Where the chosen trial is an outermost one, beyond which the search did not look; a decay of 0 is none."""
-    found = ""
-    for key, name in (("lr", "rate"), ("decay", "decay")):
-        tried = {trial[key] for trial in trials}
-        if len(tried) > 1 and chosen[key] == max(tried):
-            found += f", the largest {name} tried"
-        elif len(tried) > 1 and chosen[key] == min(tried) > 0:
-            found += f", the smallest {name} tried"
-    return found
-
-
-def mean(values: Sequence[Value]) -> float:
-    """Mean of the numbers that exist; NaN where none does."""
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else math.nan
-
-
-def results(tree: Tree, *path: str) -> Any:
-    """One part of the result of every run, nested as the runs are."""
-    return _mapped(tree, lambda run: run.result[path[0]] if len(path) == 1 else tuple(run.result[p] for p in path))
-
-
-def last(runs: Sequence[Any], curve: str) -> list[float]:
-    """Where a curve of every run ends."""
-    return [run.history[curve][-1] for run in runs]
-
-
-def _ends(tree: Tree) -> Iterator[Experiment]:
-    if isinstance(tree, (dict, list, tuple)):
-        for branch in tree.values() if isinstance(tree, dict) else tree:
-            yield from _ends(branch)
-    else:
-        yield tree
-
-
-def _mapped(tree: Tree, change: Callable[[Any], Any]) -> Tree:
-    if isinstance(tree, dict):
-        return {key: _mapped(branch, change) for key, branch in tree.items()}
-    return [_mapped(branch, change) for branch in tree] if isinstance(tree, (list, tuple)) else change(tree)
+    return keep

@@ -8,7 +8,7 @@ import pytest
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.claims import beyond as claims
 from modgrok.reproduce.gromov2023.memorizer import SHARES, SIGNS
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 HOLDS, REMARK, FAILS, NOT_RUN = "holds", "holds with a remark", "does not hold here", "undecided here"

@@ -13,7 +13,7 @@ from modgrok.networks import Network
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.profile import TINY, Training
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 CLEAR = dataclasses.replace(TINY, modulus=23, width=256, gd=Training(1e6, 1000, 100), adamw=Training(0.1, 1000, 100))

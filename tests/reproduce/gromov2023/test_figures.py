@@ -17,7 +17,7 @@ from modgrok.reproduce.gromov2023.figA5 import second_half
 from modgrok.reproduce.gromov2023.moduli import fit_laws
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY, Profile, natural_unit
 from modgrok.reproduce.gromov2023.variations import all_right
-from modgrok.reproduce.study import Numbers, Study, median_time
+from modgrok.reproduce.nested import Numbers, Study, median_time
 from modgrok.tasks import task
 
 

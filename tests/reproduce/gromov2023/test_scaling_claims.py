@@ -9,7 +9,7 @@ from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.moduli import fit_laws
 from modgrok.reproduce.gromov2023.times import summary
 from modgrok.reproduce.gromov2023.transitions import transitions_of_budgets
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 HOLDS, REMARK, FAILS, ABSENT = "holds", "holds with a remark", "does not hold here", "undecided here"

@@ -9,7 +9,7 @@ import pytest
 from modgrok.closed_form import solve
 from modgrok.reproduce.gromov2023 import PAPER, correlations, statements
 from modgrok.reproduce.gromov2023.claims import statements as claims
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 from modgrok.tasks import task
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}

@@ -9,7 +9,7 @@ from modgrok.reproduce.claim import claims_of
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.claims import dynamics, functions, solution, weights
 from modgrok.reproduce.gromov2023.claims.solution import width_for
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 
 YES, REMARK, NO, ABSENT = "holds", "holds with a remark", "does not hold here", "undecided here"
 CLAIMS = {claim.name: claim for claim in PAPER.claims}

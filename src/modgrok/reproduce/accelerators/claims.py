@@ -5,7 +5,7 @@ from typing import Any
 from modgrok.reproduce.accelerators.profile import BASELINE, WINDOW
 from modgrok.reproduce.accelerators.studies import TITLES
 from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, undecided
-from modgrok.reproduce.study import Numbers, edges, median_time
+from modgrok.reproduce.nested import Numbers, edges, median_time
 from modgrok.text import NONE, count, number, spread
 
 ALL = tuple(TITLES)

@@ -2,7 +2,7 @@
 
 from modgrok.reproduce.barak2022.profile import BATCH, LARGE_BATCH
 from modgrok.reproduce.claim import Verdict, claim, decide
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 from modgrok.text import count, number, percent, spread
 
 SMALL, LARGE = str(BATCH), str(LARGE_BATCH)

@@ -9,7 +9,7 @@ from modgrok.networks import Network
 from modgrok.palette import GRAY, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, results
+from modgrok.reproduce.nested import Numbers, Study, results
 from modgrok.shapes import Float
 
 ACTIVE = 10

@@ -8,7 +8,7 @@ from modgrok.experiments import Run
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, median_time, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, median_time, results
 from modgrok.text import number
 
 K = 3

@@ -8,7 +8,7 @@ from modgrok.palette import GRAY, GREEN, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.barak2022 import fourier_gap
 from modgrok.reproduce.barak2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 
 SIZES = tuple(range(9, 32, 2))
 DEGREES = (2, 4, 6)

@@ -4,7 +4,7 @@ import numpy as np
 
 from modgrok.reproduce.claim import Verdict, claim, decide, undecided
 from modgrok.reproduce.followups.corruption import PHASES
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 from modgrok.text import number, percent, spread
 
 NEAR = 0.9

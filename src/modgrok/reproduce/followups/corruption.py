@@ -12,7 +12,7 @@ from modgrok.palette import GRAY, GREEN, ORANGE, SKY, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import PhaseDiagram, patches, phase_diagram
 from modgrok.reproduce.followups.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.text import count, number, percent
 
 PHASES = {

@@ -11,7 +11,7 @@ import numpy as np
 from modgrok.palette import GREEN, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.followups.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.shapes import Float, Int
 from modgrok.text import number
 

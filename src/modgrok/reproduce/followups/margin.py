@@ -15,7 +15,7 @@ from modgrok.networks import two_layer
 from modgrok.palette import SERIES
 from modgrok.plot import style
 from modgrok.reproduce.followups.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.shapes import Float
 
 RATES = tuple(0.05 * 2**doubled for doubled in range(11))

@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.closed_form import solve
 from modgrok.networks import output_map, score_table
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.tasks import Task, task
 from modgrok.tasks.arithmetic import is_prime
 

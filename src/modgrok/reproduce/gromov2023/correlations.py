@@ -11,7 +11,7 @@ from modgrok.experiments import Run
 from modgrok.measures import shuffle_phases
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.tasks import task
 
 SHUFFLES = 3

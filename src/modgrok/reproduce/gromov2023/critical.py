@@ -11,7 +11,7 @@ from modgrok.reproduce.gromov2023.profile import Profile, natural_unit
 from modgrok.reproduce.gromov2023.times import LINES, draw_times, step_axis, summary
 from modgrok.reproduce.gromov2023.transitions import bars, known, transitions_of_budgets
 from modgrok.reproduce.gromov2023.tuning import ADAMW_DECAY, trial_run
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.text import count, number
 
 ADAM_RATES, ADAMW_RATES = (0.1, 1.0, 5.0), (0.1, 1.0)

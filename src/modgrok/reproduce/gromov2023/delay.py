@@ -6,7 +6,7 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Run
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, last, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, last, results
 
 DRAMATIC_FRACTION, DRAMATIC_DECAY = 0.2, 0.05
 """AdamW from a fifth of the table."""

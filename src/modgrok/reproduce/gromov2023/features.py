@@ -8,7 +8,7 @@ from modgrok.experiments import Experiment, Run
 from modgrok.measures import neuron_waves
 from modgrok.reproduce.gromov2023.fig2 import share_in_waves
 from modgrok.reproduce.gromov2023.profile import Profile, natural_unit
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 
 FRACTION = 0.7
 """α of the networks of other optimizers, and of functions of a sum."""

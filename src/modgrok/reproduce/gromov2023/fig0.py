@@ -11,7 +11,7 @@ from modgrok.experiments import Run
 from modgrok.measures import norm_growth
 from modgrok.plot import curves, style
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, results
+from modgrok.reproduce.nested import Numbers, Study, results
 from modgrok.tasks import task
 from modgrok.text import number
 

@@ -11,7 +11,7 @@ from modgrok.plot import style
 from modgrok.plot.answers import over_inputs
 from modgrok.reproduce.gromov2023.figA2 import FREQUENCY, few_digits, nearest_frequency, neuron_of
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.reproduce.nested import Numbers, Study
 from modgrok.shapes import Float
 from modgrok.tasks import task
 

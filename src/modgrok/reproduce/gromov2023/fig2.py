@@ -11,7 +11,7 @@ from modgrok.palette import BLUE, GRAY, ORANGE
 from modgrok.plot import style
 from modgrok.plot.phases import angle_histogram, circle
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.reproduce.nested import Numbers, Study
 from modgrok.text import number
 
 COLORS = {"random": GRAY, "GD": BLUE, "AdamW": ORANGE}

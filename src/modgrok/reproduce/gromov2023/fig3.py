@@ -11,7 +11,7 @@ from modgrok.plot import style
 from modgrok.reproduce.gromov2023 import tuning
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.gromov2023.times import LINES, draw_times, step_axis
-from modgrok.reproduce.study import Numbers, Study, Tree, mean, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, mean, results
 from modgrok.tasks import task
 from modgrok.text import count, number
 

@@ -14,7 +14,7 @@ from modgrok.palette import GRAY, GREEN
 from modgrok.plot import curves, style
 from modgrok.reproduce.gromov2023.fig0 import ONSET
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.reproduce.nested import Numbers, Study
 from modgrok.shapes import Float
 from modgrok.tasks import task
 

@@ -11,7 +11,7 @@ from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.fig3 import draw_by_width
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, mean
+from modgrok.reproduce.nested import Numbers, Study, Tree, mean
 from modgrok.tasks import Task, task
 from modgrok.text import count
 

@@ -15,7 +15,7 @@ from modgrok.plot import style
 from modgrok.plot.answers import over_inputs
 from modgrok.plot.phases import frequencies
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.reproduce.nested import Numbers, Study
 from modgrok.shapes import Float
 from modgrok.tasks import Task, task
 from modgrok.tasks.basis import Basis

@@ -9,7 +9,7 @@ import numpy as np
 from modgrok.experiments import Experiment, Run
 from modgrok.plot import curves, style
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, last
+from modgrok.reproduce.nested import Numbers, Study, Tree, last
 
 QUADRATIC, QUADRATIC_FRACTION = "n^2 + m^2 + n*m", 0.73
 CUBIC, CUBIC_FRACTION = "n^3 + n*m^2 + m", 0.9

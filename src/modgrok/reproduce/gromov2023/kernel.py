@@ -17,7 +17,7 @@ import numpy as np
 
 from modgrok.networks import grid
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.shapes import Float, Integer
 from modgrok.tasks import Split, Task, task
 

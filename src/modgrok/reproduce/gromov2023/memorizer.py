@@ -16,7 +16,7 @@ from modgrok.networks import Network, score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.profile import Further, Profile, natural_unit
-from modgrok.reproduce.study import Numbers, Study, mean
+from modgrok.reproduce.nested import Numbers, Study, mean
 from modgrok.tasks import task
 
 SHARES = (0.001, 0.003, 0.01, 0.03, 0.1)

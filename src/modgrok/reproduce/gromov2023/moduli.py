@@ -12,7 +12,7 @@ from modgrok.plot import style
 from modgrok.reproduce.gromov2023.profile import Profile, natural_unit
 from modgrok.reproduce.gromov2023.transitions import bars, known, transitions_of_budgets
 from modgrok.reproduce.gromov2023.tuning import ADAMW_DECAY
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.text import count, number
 
 GUESS = {"GD": 5.0, "Adam": 5.9, "AdamW": 4.2}

@@ -8,7 +8,7 @@ from modgrok.experiments import Experiment, Run
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, mean
+from modgrok.reproduce.nested import Numbers, Study, mean
 from modgrok.tasks.families.discrete import FUNCTIONS
 
 FRACTION = 0.8

@@ -11,7 +11,7 @@ from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.gromov2023.times import LINES
 from modgrok.reproduce.gromov2023.transitions import bars
 from modgrok.reproduce.gromov2023.tuning import REGULARIZED
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.text import count, number
 
 

@@ -13,7 +13,7 @@ from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.gromov2023.times import LINES
 from modgrok.reproduce.gromov2023.transitions import read, transition
 from modgrok.reproduce.gromov2023.tuning import trial_run
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.tasks import SAMPLINGS
 from modgrok.text import count, number
 

@@ -9,7 +9,7 @@ from modgrok.measures import sharpness
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.profile import Profile, Training
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.reproduce.nested import Numbers, Study
 from modgrok.text import number
 
 

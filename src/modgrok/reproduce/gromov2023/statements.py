@@ -8,7 +8,7 @@ from modgrok.experiments import Experiment, Run
 from modgrok.measures import neuron_waves
 from modgrok.measures.times import THRESHOLD
 from modgrok.reproduce.gromov2023.profile import Further, Profile, natural_unit
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 
 PRODUCTS = ("n*m", "n^2*m", "(n + 1)*(m^2 + 2)", "(n^2 + 1)*(m + 3)", "n^3*m^3")
 SUMS = ("n + m", "n^2 + m^2", "n^3 + 2*m")

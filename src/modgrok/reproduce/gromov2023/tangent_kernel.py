@@ -9,7 +9,7 @@ from modgrok.measures import alignment, kernel_answers, tangent_kernel
 from modgrok.palette import GREEN, PURPLE, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study
+from modgrok.reproduce.nested import Numbers, Study
 
 MOST_PAIRS = 1200
 """Pairs between which kernels are compared."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modgrok.palette import GRAY, MARKERS, SERIES
-from modgrok.reproduce.study import Times, median_time
+from modgrok.reproduce.nested import Times, median_time
 from modgrok.text import Value, number
 
 LINES = ("-", "--", ":", "-.")

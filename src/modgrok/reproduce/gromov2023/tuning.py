@@ -26,7 +26,7 @@ from modgrok.reproduce.gromov2023.times import (
     tuned_times,
 )
 from modgrok.reproduce.gromov2023.transitions import transitions_of_budgets
-from modgrok.reproduce.study import Numbers, Study, Times, Tree, median_time, results
+from modgrok.reproduce.nested import Numbers, Study, Times, Tree, median_time, results
 from modgrok.text import count, number
 
 RATES_PER_DECADE = 3

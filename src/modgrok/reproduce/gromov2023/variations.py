@@ -7,7 +7,7 @@ from modgrok.measures import neuron_waves
 from modgrok.reproduce.gromov2023.fig2 import share_in_waves, wave_statistics
 from modgrok.reproduce.gromov2023.figA5 import QUADRATIC_FRACTION, quadratic_runs
 from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, last, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, last, results
 
 RANDOM_FRACTION = 0.9
 """Share of random tables that is trained on."""

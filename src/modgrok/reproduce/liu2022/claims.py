@@ -9,7 +9,7 @@ from modgrok.measures.parallelograms import parallelograms, unordered_pairs
 from modgrok.plot.phase_diagram import PHASES
 from modgrok.reproduce.claim import Verdict, claim, decide
 from modgrok.reproduce.liu2022.effective_theory import grokking_rate
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 from modgrok.text import NONE, count, number, percent, spread
 
 KNOWN = {18: 0.06, 21: 0.27, 24: 0.72, 27: 0.90, 30: 0.97}

@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.experiments import Experiment, Run
 from modgrok.plot import style
 from modgrok.reproduce.liu2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, results
+from modgrok.reproduce.nested import Numbers, Study, results
 from modgrok.shapes import Float
 
 MODULUS = 53

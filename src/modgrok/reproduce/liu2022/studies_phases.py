@@ -6,7 +6,7 @@ from modgrok.experiments import Experiment
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import PHASES, PhaseDiagram, patches, phase, phase_diagram
 from modgrok.reproduce.liu2022.profile import EMBEDDING_RATE, PERMUTATION_PAIRS, PERMUTATIONS, Profile
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.text import count
 
 ONE_HOT = {"task": "add:10:unordered", "loss": "cross_entropy"}

@@ -17,7 +17,7 @@ from modgrok.reproduce.liu2022.effective_theory import (
     predicted_accuracy,
 )
 from modgrok.reproduce.liu2022.profile import NUMBERS, PAIRS, Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.text import number
 
 LINEAR = 0.95

@@ -1,9 +1,10 @@
 """N. Nanda et al., Progress measures for grokking via mechanistic interpretability (2023)."""
 
-from modgrok.reproduce.claim import claims_of
-from modgrok.reproduce.nanda2023 import claims, studies_circuit, studies_progress, studies_sweep
-from modgrok.reproduce.nanda2023.profile import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper
+from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.nanda2023 import circuit, progress, sweep
+from modgrok.reproduce.nanda2023.sizes import FULL, QUICK, TINY
+from modgrok.reproduce.paper import Paper, members
+from modgrok.reproduce.study import Study
 
 PAPER = Paper(
     key="nanda2023",
@@ -11,11 +12,8 @@ PAPER = Paper(
     reference="N. Nanda, L. Chan, T. Lieberum, J. Smith and J. Steinhardt, *Progress measures for grokking via "
     "mechanistic interpretability* (arXiv 2301.05217, 2023)",
     line="a transformer adds by a few frequencies, and measures of that circuit grow before the test loss falls",
-    studies=(studies_progress.STUDY, *studies_circuit.STUDIES, studies_sweep.STUDY),
-    claims=claims_of(claims),
+    studies=members(Study, progress, circuit, sweep),
+    claims=members(Claim, progress, circuit, sweep),
     profiles=(QUICK, FULL, TINY),
-    cost={
-        "quick": "90 s on two idle CPU cores",
-        "full": "3 min on an H200",
-    },
+    cost={"quick": "90 s on two idle CPU cores", "full": "3 min on an H200"},
 )

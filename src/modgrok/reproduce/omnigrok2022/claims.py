@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from modgrok.reproduce.claim import BEYOND, Claim, Verdict, decide
+from modgrok.reproduce.nested import Numbers
 from modgrok.reproduce.omnigrok2022.profile import STUDIES
-from modgrok.reproduce.study import Numbers
 from modgrok.text import number, percent, spread
 
 

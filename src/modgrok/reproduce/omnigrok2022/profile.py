@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modgrok.experiments import Experiment
-from modgrok.reproduce.study import Tree
+from modgrok.reproduce.nested import Tree
 from modgrok.tasks.families.digits import has_digits
 
 PERCEPTRON: dict[str, Any] = {"network": "mlp", "depth": 2, "loss": "mse"}

@@ -9,10 +9,10 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.palette import GRAY, TEST, TRAIN
 from modgrok.plot import style
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.reproduce.omnigrok2022.landscape import crossing, decay_time, whole_norm
 from modgrok.reproduce.omnigrok2022.profile import STUDIES as NAMES
 from modgrok.reproduce.omnigrok2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import number
 
 TITLES = {

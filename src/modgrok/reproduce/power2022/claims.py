@@ -4,11 +4,11 @@ import math
 from itertools import pairwise
 
 from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, undecided
+from modgrok.reproduce.nested import Numbers, mean, median_time
 from modgrok.reproduce.power2022.operations import ADDITION, CUBIC, DIVISION, OPERATIONS
 from modgrok.reproduce.power2022.representations import names
 from modgrok.reproduce.power2022.studies_data import KNOWN
 from modgrok.reproduce.power2022.studies_tuning import KINDS
-from modgrok.reproduce.study import Numbers, mean, median_time
 from modgrok.text import NONE, count, number, percent, spread
 
 DECAYED, TO_START, PLAIN = "AdamW", "AdamW to the start", "Adam, minibatches"

@@ -12,6 +12,7 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.reproduce.power2022.profile import Profile
 from modgrok.reproduce.power2022.studies_geometry import (
     accuracy_at,
@@ -21,7 +22,6 @@ from modgrok.reproduce.power2022.studies_geometry import (
     unembedding,
     within_over_all,
 )
-from modgrok.reproduce.study import Numbers, Study, Tree
 from modgrok.shapes import Float, Int
 from modgrok.tasks.basis import Representation
 from modgrok.tasks.basis import representations as irreducible

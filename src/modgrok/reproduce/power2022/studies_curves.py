@@ -7,8 +7,8 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.palette import TEST, TRAIN
 from modgrok.plot import style
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.reproduce.power2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import count
 
 CURVES = ("train_loss", "test_loss", "train_accuracy", "test_accuracy")

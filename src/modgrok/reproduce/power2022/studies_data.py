@@ -6,9 +6,9 @@ import numpy as np
 
 from modgrok.palette import MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.reproduce.power2022.operations import OPERATIONS
 from modgrok.reproduce.power2022.profile import Profile
-from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.text import count
 
 KNOWN = 0.95

@@ -8,11 +8,11 @@ from modgrok.experiments import Run
 from modgrok.networks import Network
 from modgrok.palette import BLUE, VERMILLION
 from modgrok.plot import style
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.reproduce.power2022.profile import Profile
 from modgrok.reproduce.power2022.sharpness import sharpness
 from modgrok.reproduce.power2022.studies_data import KNOWN
 from modgrok.reproduce.power2022.tsne import tsne
-from modgrok.reproduce.study import Numbers, Study, Tree, results
 from modgrok.shapes import Float, Int
 from modgrok.tasks.basis.named_groups import cayley_table
 

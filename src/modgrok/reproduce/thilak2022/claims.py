@@ -3,7 +3,7 @@
 import numpy as np
 
 from modgrok.reproduce.claim import Verdict, claim, decide
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 from modgrok.reproduce.thilak2022.profile import DOUBLE, EPSILONS, FIRST
 from modgrok.text import count, number, percent, spread
 

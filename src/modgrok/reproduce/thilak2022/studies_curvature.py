@@ -6,7 +6,7 @@ import numpy as np
 
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.reproduce.thilak2022.along_update import follow
 from modgrok.reproduce.thilak2022.profile import DOUBLE, EPSILONS, FIRST, QUICK, Profile
 from modgrok.reproduce.thilak2022.spikes import FLOOR, VANISHED, near, spikes

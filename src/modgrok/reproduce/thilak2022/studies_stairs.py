@@ -5,7 +5,7 @@ from typing import Any
 from modgrok.experiments import Run
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.study import Numbers, Study, Tree, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, results
 from modgrok.reproduce.thilak2022.profile import DOUBLE, EPSILONS, FIRST, Profile
 from modgrok.reproduce.thilak2022.spikes import FLOOR, RISE, growth, spikes
 from modgrok.text import count

@@ -1,7 +1,7 @@
 """What the paper says, and the thresholds by which it is judged."""
 
 from modgrok.reproduce.claim import Verdict, claim, decide
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 from modgrok.reproduce.zunkovic2022.rule30 import DIMENSIONS, EXPONENTS
 from modgrok.text import NONE, count, number, percent, spread
 

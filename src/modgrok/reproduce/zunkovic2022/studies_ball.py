@@ -6,7 +6,7 @@ import numpy as np
 
 from modgrok.palette import GRAY, MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.reproduce.zunkovic2022.ball import Ball, draw_points, test_error
 from modgrok.reproduce.zunkovic2022.profile import Profile
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.study import Numbers, Study, Tree
+from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.reproduce.zunkovic2022 import rule30
 from modgrok.reproduce.zunkovic2022.profile import Profile
 

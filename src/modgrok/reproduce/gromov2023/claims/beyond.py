@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, undecided
 from modgrok.reproduce.gromov2023.memorizer import RANDOM, SHARE, SIGNS
 from modgrok.reproduce.gromov2023.powers import NAMES
-from modgrok.reproduce.study import Numbers, mean
+from modgrok.reproduce.nested import Numbers, mean
 from modgrok.text import number, percent, spread
 
 UNSTRUCTURED = "n^2 + m^2 + n*m"

@@ -5,7 +5,7 @@ from typing import Any
 
 from modgrok.reproduce.claim import Verdict, claim, decide, undecided
 from modgrok.reproduce.gromov2023.fig0 import AFTERMATH
-from modgrok.reproduce.study import Numbers, mean
+from modgrok.reproduce.nested import Numbers, mean
 from modgrok.text import NONE, number, percent, spread
 
 NEAR = 3.0

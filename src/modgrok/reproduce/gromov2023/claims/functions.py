@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from modgrok.reproduce.claim import Verdict, claim, decide, undecided
-from modgrok.reproduce.study import Numbers, mean
+from modgrok.reproduce.nested import Numbers, mean
 from modgrok.text import count, number, percent, spread
 
 PAPER_MODULUS = 97

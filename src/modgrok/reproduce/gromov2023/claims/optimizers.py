@@ -3,7 +3,7 @@
 from modgrok.reproduce.claim import Verdict, claim, decide
 from modgrok.reproduce.gromov2023.transitions import less, say
 from modgrok.reproduce.gromov2023.tuning import REGULARIZED
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 from modgrok.text import count, number, spread
 
 MAJOR = 1.5

@@ -5,7 +5,7 @@ from typing import Any
 
 from modgrok.reproduce.claim import BEYOND, Verdict, claim, decide, undecided
 from modgrok.reproduce.gromov2023.transitions import known, less, say
-from modgrok.reproduce.study import Numbers
+from modgrok.reproduce.nested import Numbers
 from modgrok.text import count, number, percent, spread
 
 SLOWER = 2.0

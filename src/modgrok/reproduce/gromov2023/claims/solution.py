@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from modgrok.reproduce.claim import Verdict, claim, decide
-from modgrok.reproduce.study import Numbers, mean
+from modgrok.reproduce.nested import Numbers, mean
 from modgrok.text import number, percent, spread
 
 SMALL_GELU = "GELU, x/√D"

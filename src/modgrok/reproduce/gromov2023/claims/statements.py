@@ -5,7 +5,7 @@ from typing import Any
 
 from modgrok.reproduce.claim import Verdict, claim, decide
 from modgrok.reproduce.gromov2023.statements import DISGUISED, MIXED, SUMS
-from modgrok.reproduce.study import Numbers, Times, mean, median_time
+from modgrok.reproduce.nested import Numbers, Times, mean, median_time
 from modgrok.text import number, percent, spread
 
 LEARNT = 0.99

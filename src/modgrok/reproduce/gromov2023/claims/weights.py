@@ -7,7 +7,7 @@ from typing import Any
 from modgrok.reproduce.claim import Verdict, claim, decide, undecided
 from modgrok.reproduce.gromov2023.fig2 import CLEAR
 from modgrok.reproduce.gromov2023.fig4 import EARLY
-from modgrok.reproduce.study import Numbers, mean
+from modgrok.reproduce.nested import Numbers, mean
 from modgrok.text import number, percent, spread
 
 EXTRA = ("n − m", "2n", "2m")

@@ -1,0 +1,231 @@
+"""Sections 3 and 5, Fig. 7: the progress measures on the way, for the transformer and the two-layer network."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures import first_reached
+from modgrok.measures import progress_measures as measures
+from modgrok.measures.circuit import embedding_and_readout
+from modgrok.measures.ipr import average_ipr
+from modgrok.networks import Network, grid, outputs
+from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
+from modgrok.plot import style
+from modgrok.reproduce.claim import BEYOND, Ask
+from modgrok.reproduce.figures import modular
+from modgrok.reproduce.nanda2023.circuit import most
+from modgrok.reproduce.nanda2023.sizes import observed, two_layer
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.shapes import Bool, Integer
+from modgrok.text import count, number
+
+MODULUS = 113
+"""Of the paper's main runs; times are judged there alone."""
+FORMED = 2.0
+"""By how much the excluded loss has to grow, and the restricted loss to shrink, to count as changed."""
+LOSSES = {"cross_entropy": measures.cross_entropy, "mse": measures.squared_error}
+
+
+def progress_of(run: Run) -> dict[str, Any]:
+    """All measures at the kept steps, with the key frequencies of the end and the loss that was trained."""
+    p, steps, history = run.task.modulus, np.array(run.snapshots), run.history
+    trained = np.isin(np.arange(p * p), run.experiment.split.divide(run.task)[0]).reshape(p, p)
+    networks = [run.snapshot(step) for step in run.snapshots]
+    keys = measures.key_frequencies(embedding_and_readout(networks[-1])[1])
+    loss = LOSSES[run.experiment.loss or "mse"]
+    measured = [_measured(network, run.task.table, trained, keys, loss) for network in networks]
+    found = {name: np.array([row[name] for row in measured]) for name in measured[0]}
+    found["test_accuracy"] = np.interp(steps, history["step"], history["test_accuracy"])
+    return {"step": steps, "frequencies": keys} | found | phases(found)
+
+
+def _measured(
+    network: Network,
+    answers: Integer[np.ndarray, "p p"],
+    trained: Bool[np.ndarray, "p p"],
+    keys: Sequence[int],
+    loss: Any,
+) -> dict[str, float]:
+    p = len(answers)
+    logits = np.asarray(outputs(network, grid((p, p))), np.float64).reshape(p, p, p)
+    embedding, readout = embedding_and_readout(network)
+    measured = {
+        "train_loss": loss(logits, answers, trained),
+        "test_loss": loss(logits, answers, ~trained),
+        "restricted_loss": loss(measures.restricted_logits(logits, keys), answers),
+        "excluded_loss": loss(measures.excluded_logits(logits, keys), answers, trained),
+        "gini_embedding": measures.gini(measures.frequency_norms(embedding)),
+        "gini_readout": measures.gini(measures.frequency_norms(readout)),
+        "squares": float(sum(np.square(np.asarray(w, np.float64)).sum() for w in network.parameters.values())),
+    }
+    if network.architecture.name == "two-layer":
+        measured["ipr"] = float(average_ipr(network.w_in).mean)
+    return measured
+
+
+def phases(found: dict[str, np.ndarray]) -> dict[str, int | None]:
+    """Where among the kept steps circuit formation and clean-up begin and end: from the least excluded loss on the
+    circuit forms; clean-up lasts from the last step at which the test loss is at least half of its maximum until 99 %
+    of the test is right."""
+    test = found["test_loss"]
+    late = int(np.flatnonzero(test >= test.max() / 2)[-1])
+    solved = np.flatnonzero(found["test_accuracy"] >= 0.99)
+    done = int(solved[0]) if len(solved) else None
+    return {"forming": int(found["excluded_loss"][: late + 1].argmin()), "cleaning": late, "clean": done}
+
+
+progress = study(
+    "fig7",
+    "Progress measures of a transformer and of the two-layer network",
+    "Restricted loss: only what the logits have along the key frequencies of n + m, on all pairs. Excluded loss: the "
+    "logits without that, on the training pairs. Key frequencies are those whose norm in W_L is above a quarter of the "
+    "largest at the end. The two-layer network learns by squared error, and its measures are taken with that.",
+    runs=lambda s: observed(s) + two_layer(s),
+    keep=("memorized_at", progress_of),
+)
+
+
+@progress.figure()
+def measures_on_the_way(t: Table) -> Any:
+    figure, panels = style.grid(3, 2, height=6.2, sharex="col")
+    transformer, two = t.first, t.rows[-1]
+    titles = ("transformer", "two layers of squares")
+    for column, row, title, loss in zip(
+        panels.T, (transformer, two), titles, ("cross-entropy", "squared error"), strict=True
+    ):
+        x = row.step[1:]
+        for name, color in {"train": TRAIN, "test": TEST, "restricted": GREEN, "excluded": PURPLE}.items():
+            column[0].plot(x, row[f"{name}_loss"][1:], label=name, color=color)
+        for name, label in {"gini_embedding": "Gini of $W_E$", "gini_readout": "Gini of $W_L$", "ipr": "IPR"}.items():
+            if row[name]:
+                column[1].plot(x, row[name][1:], label=label)
+        column[2].plot(x, row.squares[1:], color=GRAY)
+        column[0].set(yscale="log", ylabel=loss)
+        column[1].set(ylabel="Gini coefficient", ylim=(0, 1))
+        column[2].set(ylabel="sum of squared weights", xlabel="step", yscale="log")
+        column[0].set_title(f"{title}, {len(row.frequencies)} key frequencies", pad=12)
+        column[1].legend(loc="upper left", fontsize=6)
+        for panel in column:
+            panel.set_xscale("log")
+            first = panel is column[0]
+            style.mark(panel, row.step[row.forming], "circuit" if first else "", "right")
+            if row.clean is not None:
+                style.mark(panel, row.step[row.cleaning], "clean-up" if first else "")
+                style.mark(panel, row.step[row.clean])
+    panels[0, 0].legend(loc="lower left", fontsize=6)
+    steps = count(transformer.step[-1])
+    style.note(figure, f"{modular(t)}; transformer: seed 0 of {len(t) - 1}, {steps} steps; dotted: phases")
+    return figure
+
+
+@progress.claim(
+    "3 (Fig. 2)",
+    "every seed knows the training set within 500 steps, and most seeds the test set at least three times as late; at "
+    "p = 113 the median time to 95 % of the test set is 4 000 to 12 000 steps",
+)
+def grokking(t: Table, ask: Ask) -> None:
+    """A one-layer transformer groks modular addition."""
+    seeds = t.where(network="transformer")
+    reached = seeds.each(lambda r: first_reached(np.array(r.step), np.array(r.test_accuracy), 0.95))
+    learnt, known = seeds["memorized_at"], reached.known()
+    late = [bool(r and m and r >= 3 * m) for r, m in zip(reached, learnt, strict=True)]
+    timely = t.one("modulus") != MODULUS or (known and 4_000 <= float(np.median(known)) <= 12_000)
+    soon = all(time is not None and time <= 500 for time in learnt)
+    ask.yes("Training accuracy comes first, test accuracy much later.")
+    no = "The times are other ones." if known else "No seed groks."
+    ask.fault(no, not soon or not timely or 2 * sum(late) <= len(late))
+    ask.note(f"In {count(late.count(False), 'seed')} it does not.", not all(late))
+    ask.show({"steps to 99 % of the training set": learnt, "steps to 95 % of the test set": reached})
+
+
+def _grokked(t: Table, ask: Ask) -> Table:
+    seeds = t.where("clean >= 0", network="transformer")
+    ask.end("No seed groks.", not seeds)
+    return seeds
+
+
+@progress.claim(
+    "5.1 (Fig. 7)",
+    "in most seeds that grok the excluded loss has at least doubled from its minimum at the last step at which the "
+    "test loss is above half of its maximum",
+)
+def excluded_rises_first(t: Table, ask: Ask) -> None:
+    """While the circuit forms, before the test loss falls, the loss without it rises: memory is given up."""
+    seeds = _grokked(t, ask)
+    growth = seeds.each(lambda r: r.excluded_loss[r.cleaning] / r.excluded_loss[r.forming])
+    ask.yes("The excluded loss rises while the test loss is still high.")
+    no = "By then the excluded loss has grown less than twofold in as many seeds or more."
+    most(ask, [value >= FORMED for value in growth], no)
+    ask.show(
+        {
+            "excluded loss there, in units of its minimum": growth,
+            "circuit formation from step": seeds.each(lambda r: r.step[r.forming]),
+            "clean-up from step": seeds.each(lambda r: r.step[r.cleaning]),
+            "99 % of the test set at step": seeds.each(lambda r: r.step[r.clean]),
+        }
+    )
+
+
+@progress.claim("5.1 (Fig. 7)", "at the same step the restricted loss is at most half of ln p in most seeds that grok")
+def restricted_falls_first(t: Table, ask: Ask) -> None:
+    """The circuit answers well before the whole network does."""
+    seeds, chance = _grokked(t, ask), np.log(t.one("modulus"))
+    left = seeds.each(lambda r: r.restricted_loss[r.cleaning] / chance)
+    test = seeds.each(lambda r: r.test_loss[r.cleaning] / chance)
+    ask.yes("The restricted loss has fallen while the test loss is still high.")
+    most(ask, [value <= 1 / FORMED for value in left], "The restricted loss falls no sooner than the test loss.")
+    ask.show({"restricted loss there, in units of ln p": left, "test loss there, in units of ln p": test})
+
+
+@progress.claim(
+    "5.1 (Fig. 7)",
+    "in most seeds that grok the sum of squares at the end is at most 0.8 of what it was when clean-up began, and the "
+    "Gini coefficient of W_E has grown since then",
+)
+def clean_up(t: Table, ask: Ask) -> None:
+    """Grokking proper is a clean-up: weight decay removes what the circuit does not need."""
+    seeds = _grokked(t, ask)
+    shrunk = seeds.each(lambda r: r.squares[-1] / r.squares[r.cleaning])
+    before = seeds.each(lambda r: r.gini_embedding[r.cleaning])
+    after = seeds.each(lambda r: r.gini_embedding[-1])
+    ask.yes("Weights shrink and become sparse in frequency when the test loss falls.")
+    good = [s <= 0.8 and a > b for s, a, b in zip(shrunk, after, before, strict=True)]
+    most(ask, good, "Weights do not shrink, or become no sparser, when the test loss falls.")
+    ask.show(
+        {
+            "sum of squares at the end, in units of that before": shrunk,
+            "Gini of the embedding, before": before,
+            "Gini of the embedding, at the end": after,
+        }
+    )
+
+
+@progress.claim(
+    BEYOND,
+    "when the test accuracy of the two-layer network is last below 10 %, its restricted loss is below half of its "
+    "maximum; at the end it has more key frequencies and a smaller Gini coefficient of the readout",
+)
+def two_layer_network(t: Table, ask: Ask) -> None:
+    """The same measures foresee grokking in the two-layer network, which uses many frequencies instead of a few."""
+    one, two = t.first, t.rows[-1]
+    ask.end("The two-layer network does not grok here.", two.clean is None)
+    last = max((i for i, accuracy in enumerate(two.test_accuracy) if accuracy < 0.1), default=0)
+    there, trained = (loss[last] / max(loss) for loss in (two.restricted_loss, two.train_loss))
+    few = len(two.frequencies) <= len(one.frequencies) or two.gini_readout[-1] >= one.gini_readout[-1]
+    ask.yes("They do, with many frequencies.")
+    ask.fault("It has as few frequencies.", few)
+    ask.fault("The restricted loss falls with the test accuracy, not before it.", not few and there > 0.5)
+    solved = [count(None if r.clean is None else r.step[r.clean]) for r in (two, one)]
+    ask.show(
+        {
+            "restricted loss there, in units of its maximum": there,
+            "training loss there, likewise": trained,
+            "key frequencies, two layers and transformer": f"{len(two.frequencies)}, {len(one.frequencies)}",
+            "Gini of the readout": f"{number(two.gini_readout[-1])}, {number(one.gini_readout[-1])}",
+            "IPR at the end": two.ipr[-1],
+            "99 % of the test set at step": ", ".join(solved),
+        }
+    )

@@ -1,0 +1,90 @@
+"""Appendix: which shares of the data and which weight decays grok."""
+
+from typing import Any
+
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import modular, panels, seeds, times
+from modgrok.reproduce.nanda2023.sizes import transformer
+from modgrok.reproduce.runs import runs
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import count, number, percent
+
+sweep = study(
+    "figA",
+    "Which fractions and decays grok",
+    "Steps until 99 % of the training set and of the test set are answered right, against the share of the pairs and "
+    "against weight decay.",
+    runs=lambda s: runs(transformer(s), until=0, snapshots=0, evaluations=120, seed=range(s.sweep_seeds)).vary(
+        {"fraction": s.fractions}, {"weight_decay": s.decays}
+    ),
+    keep=("memorized_at", "grokked_at"),
+)
+
+
+@sweep.figure()
+def sweep_times(t: Table) -> Any:
+    fractions, decays = t.line("fraction"), t.line("weight_decay")
+    note = f"{modular(t)}, {seeds(t)}; squares: training set, dots: test set, crosses: some seed not within "
+    figure, (left, right) = panels(
+        f"weight decay {fractions.one('weight_decay'):g}",
+        f"{100 * decays.one('fraction'):g} % of the pairs",
+        note=f"{note}{count(t.one('steps'))} steps",
+    )
+    times(left, fractions, "fraction")
+    times(right, decays, "weight_decay")
+    left.set(xlabel="share of the pairs that is trained on")
+    right.set(xlabel="weight decay")
+    return figure
+
+
+@sweep.claim(
+    "appendix (fractions)",
+    "no seed at the smallest fraction groks; all do at the usual one; at the largest the test set is known within "
+    "twice the steps of the training set, and after a smaller multiple of them than at the usual one, for every seed",
+)
+def fractions(t: Table, ask: Ask) -> None:
+    """Too little data never groks, some data groks, much data generalizes at once."""
+    cells = t.line("fraction").by("fraction")
+    least, usual, most = min(cells), t.line("weight_decay").one("fraction"), max(cells)
+    delays = {
+        value: cell.each(lambda r: r.grokked_at / r.memorized_at if r.grokked_at and r.memorized_at else None).known()
+        for value, cell in cells.items()
+    }
+    few = cells[least]["grokked_at"]
+    all_grok = all(cells[value]["grokked_at"].whole() for value in (usual, most))
+    longest = max(delays[most], default=0)
+    ask.yes("The three regimes are there.")
+    ask.fault(f"At {percent(least, 0)} {len(few.known())} of {len(few)} seeds grok.", few.known())
+    ask.fault("At larger fractions not all seeds do.", not all_grok)
+    ask.fault(
+        f"At {percent(most, 0)} the test set takes up to {number(longest)} times as long as the training set.",
+        all_grok and longest > 2,
+    )
+    ask.fault(
+        "With most data the delay is no shorter for every seed.", all_grok and longest >= min(delays[usual], default=0)
+    )
+    ask.show({f"steps to 99 % of the test set at {percent(v, 0)}": cell["grokked_at"] for v, cell in cells.items()})
+    ask.show({f"in units of the training set's, {percent(v, 0)}": some for v, some in delays.items() if some})
+
+
+@sweep.claim(
+    "appendix (weight decay)",
+    "without decay no seed groks; median times fall from decay to decay wherever both have one",
+)
+def decays(t: Table, ask: Ask) -> None:
+    """Without weight decay nothing groks, and more of it is faster (the printed sweep reads both ways)."""
+    line = t.line("weight_decay")
+    medians = line.where("weight_decay > 0").median("grokked_at").known()
+    cells = line.by("weight_decay").items()
+    ask.show({f"steps to 99 % of the test set, decay {decay:g}": cell["grokked_at"] for decay, cell in cells})
+    ask.undecided("Fewer than two decays grok within the steps of this profile.", len(medians) < 2)
+    products = medians.products()
+    ask.show({"decay · median time": ", ".join(map(number, products))})
+    ask.yes(f"More decay groks sooner; without it nothing does within {count(t.one('steps'))} steps.")
+    ask.fault(
+        "Some seed groks without decay, or more decay groks later.",
+        not line.where(weight_decay=0)["grokked_at"].none() or not medians.falls(),
+    )
+    ask.note("The time is not inversely proportional to the decay.", max(products) > 1.5 * min(products))
+    ask.note("Only two decays grok within the steps.", len(medians) < 3)

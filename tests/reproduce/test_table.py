@@ -1,0 +1,153 @@
+"""Sizes, runs, tables and what claims ask of them."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from modgrok.experiments import Experiment
+from modgrok.reproduce.claim import Ask, Verdict
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Column, Table
+
+BASE = {"task": "n + m", "modulus": 7, "fraction": 0.5}
+
+
+def seeds_of(some: Runs) -> list[tuple[Any, ...]]:
+    return [(tags, e.fraction, e.seed) for tags, e in some]
+
+
+def test_sizes_stand_side_by_side() -> None:
+    quick, full, tiny = sizes(
+        p=(5, 7), few=((1,), (1, 2)), same=3, left_out=(("a",), ()), tiny={"p": 2, "left_out": ()}
+    )
+    assert [(s.name, s.p, s.few, s.same, s.left_out) for s in (quick, full, tiny)] == [
+        ("quick", 5, (1,), 3, ("a",)),
+        ("full", 7, (1, 2), 3, ()),
+        ("tiny", 2, (1,), 3, ()),
+    ]
+    with pytest.raises(AttributeError, match="no size is called 'q'"):
+        _ = quick.q
+
+
+def test_lists_ranges_and_dictionaries_vary() -> None:
+    made = runs(BASE, fraction=[0.4, 0.6], seed=range(2))
+    assert seeds_of(made) == [({"fraction": f, "seed": s}, f, s) for f in (0.4, 0.6) for s in (0, 1)]
+    named = runs(BASE, way={"few": {"fraction": 0.2}, "many": {"fraction": 0.8, "seed": 5}})
+    assert seeds_of(named) == [({"way": "few"}, 0.2, 0), ({"way": "many"}, 0.8, 5)]
+    assert len(made + named.tag(part="b")) == 6
+    assert seeds_of(made[:1].but(seed=9)) == [({"fraction": 0.4, "seed": 0}, 0.4, 9)]
+
+
+def test_lines_go_through_a_point() -> None:
+    made = runs(BASE, seed=range(2)).vary({"fraction": (0.4, 0.6)}, {"modulus": (11,)})
+    assert [(tags["line"], e.fraction, e.modulus, e.seed) for tags, e in made] == [
+        ("fraction", 0.4, 7, 0),
+        ("fraction", 0.4, 7, 1),
+        ("fraction", 0.6, 7, 0),
+        ("fraction", 0.6, 7, 1),
+        ("modulus", 0.5, 11, 0),
+        ("modulus", 0.5, 11, 1),
+    ]
+
+
+TABLE = Table(
+    [
+        {"p": 7, "decay": decay, "seed": seed, "time": time}
+        for decay, times in ((0, (None, None)), (2, (10, 30)), (1, (40, None)))
+        for seed, time in enumerate(times)
+    ]
+)
+
+
+def test_tables_are_asked_by_rows_columns_and_lines() -> None:
+    assert TABLE.one("p") == 7
+    assert TABLE.where("decay > 0", seed=0)["time"] == [10, 40]
+    assert TABLE.where(lambda row: row.time, decay=(1, 2))["seed"] == [0, 1, 0]
+    assert TABLE.where(decay=0)["time"].none()
+    assert TABLE.median("time", "decay") == {0: None, 1: None, 2: 20}
+    assert TABLE.of("time", lambda cell: len(cell.known()), "decay").rises()
+    assert list(TABLE.by("decay")) == [0, 2, 1]
+    assert TABLE.grid("seed", "decay", lambda cell: cell.first.time) == [[None, 10, 40], [None, 30, None]]
+    assert TABLE.line("decay").median("time").known().products() == [40]
+    assert TABLE.first.absent is None
+    assert Column([3, 2, 1]).falls()
+    assert Column([1, None]).average() == 1
+
+
+def test_tables_are_kept_with_shared_values_once() -> None:
+    numbers = TABLE.to_json(5)
+    assert numbers["shared"] == {"p": 7}
+    assert numbers["columns"]["time"] == [None, None, 10, 30, 40, None]
+    assert [vars(row) for row in Table.from_json(numbers)] == [vars(row) for row in TABLE]
+
+
+@dataclasses.dataclass
+class Done:
+    """What a study sees of a run."""
+
+    experiment: Experiment
+    result: Any
+
+
+def test_a_study_keeps_settings_results_and_computed_rows() -> None:
+    made = study(
+        "s",
+        "",
+        runs=lambda s: runs(BASE, fraction=[0.4, 0.6]).tag(kind="trained"),
+        keep=("grokked_at", lambda run: [{"half": i, "x": run.experiment.fraction / 3} for i in (0, 1)]),
+        rows=lambda s: [{"kind": "computed", "x": 1.23456789}],
+        also=lambda s, t: {"runs": len(t.runs)},
+        digits=3,
+    )
+    table = Table.from_json(made.measure(None, lambda e: Done(e, {"grokked_at": 5})))  # type: ignore[arg-type, return-value]
+    assert table["kind"] == ["trained"] * 4 + ["computed"]
+    assert table["fraction"] == [0.4, 0.4, 0.6, 0.6, None]
+    assert table["x"] == [0.133, 0.133, 0.2, 0.2, 1.23]
+    assert table.where(kind="trained").one("grokked_at") == 5
+    assert table.one("runs") == 4
+
+
+def test_a_phrase_is_threshold_failure_and_label() -> None:
+    def judge(ask: Ask) -> None:
+        ask.possible("two decays grok", True)
+        ask.that("times fall", False, Column([1.0, 2.0]))
+        ask.that("nothing groks without decay", True)
+        ask.remark("the product is constant", False, 1.5)
+
+    verdict = Ask.about(judge)
+    assert verdict == Verdict(
+        "does not hold here",
+        "Not so: times fall.",
+        {"times fall": "1.5 (1 to 2, 2 seeds)", "the product is constant": "1.5"},
+    )
+    assert verdict.threshold == (
+        "undecided unless two decays grok; times fall; nothing groks without decay; remark unless the product is "
+        "constant"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "note", "end", "undecided", "outcome", "sentence"),
+    [
+        (False, False, False, False, "holds", "It is so."),
+        (False, True, False, False, "holds with a remark", "It is so. Hardly."),
+        (True, True, False, False, "does not hold here", "It is not."),
+        (False, False, True, False, "does not hold here", "Nothing groks."),
+        (False, True, False, True, "undecided here", "Too short."),
+    ],
+)
+def test_sentences_are_said_under_conditions(
+    fault: bool, note: bool, end: bool, undecided: bool, outcome: str, sentence: str
+) -> None:
+    def judge(ask: Ask) -> None:
+        ask.yes("It is so.")
+        ask.note("Hardly.", note)
+        ask.end("Nothing groks.", end)
+        ask.undecided("Too short.", undecided)
+        ask.fault("It is not.", fault)
+
+    found = Ask.about(judge)
+    assert (found.outcome, found.sentence) == (outcome, sentence)
