@@ -290,7 +290,6 @@ def use_eraser(page: Any) -> None:
     expect(page.locator("#revealed")).to_be_visible()
 
 
-@browser
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_eraser_in_the_readers_hand(reader: Any, width: int) -> None:
     page = reader(width, has_touch=width < 800)
