@@ -141,7 +141,7 @@ def papers() -> str:
     reports = {path.parent.name: path for path in _reports()}
     for key in paper_keys():
         paper = find_paper(key)
-        report = reports.get("reproduction" if key == "gromov2023" else key)
+        report = reports.get(key)
         parts.append(f"## {paper.title} {{ #{key} }}\n\n{paper.reference}: {paper.line}.")
         parts.append(
             f"{len(paper.claims)} statements, {len(paper.figures)} figures."
@@ -153,7 +153,7 @@ def papers() -> str:
 
 def _reports() -> list[Path]:
     folder = ROOT / "docs" / "reproduction"
-    return [folder / "report.md", *sorted(folder.glob("*/report.md"))]
+    return sorted(folder.glob("*/report.md"), key=lambda path: (path.parent.name != "gromov2023", path))
 
 
 def settings() -> str:

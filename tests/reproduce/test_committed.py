@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from modgrok.reproduce.paper import DEFAULT, find_paper, paper_keys
+from modgrok.reproduce.paper import find_paper, paper_keys
 from modgrok.reproduce.records import read_records, read_session
 
 REPORTS = Path(__file__).parents[2] / "docs" / "reproduction"
@@ -13,7 +13,7 @@ REPORTS = Path(__file__).parents[2] / "docs" / "reproduction"
 
 @pytest.mark.parametrize("key", paper_keys())
 def test_committed_numbers_give_the_committed_verdicts(key: str) -> None:
-    paper, folder = find_paper(key), REPORTS if key == DEFAULT else REPORTS / key
+    paper, folder = find_paper(key), REPORTS / key
     records = read_records(folder, paper, paper.profile(read_session(folder)["profile"]))
     found = {claim.name: claim.verdict(records).as_dict() for claim in paper.claims}
     committed = json.loads((folder / "verdicts.json").read_text())

@@ -11,7 +11,6 @@ import pytest
 import modgrok as mg
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
-from modgrok.reproduce.__main__ import main, parse
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.profile import TINY
 from modgrok.reproduce.pipeline import Request, reproduce
@@ -95,19 +94,6 @@ def test_numbers_travel_without_their_runs(tmp_path: Path, write_runs: Any) -> N
 def test_a_folder_without_numbers_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModgrokError, match="no session"):
         reproduce(Request(from_numbers=tmp_path, out=tmp_path / "out"), say=silent)
-
-
-def test_the_plain_command_takes_the_requests_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert parse(["--profile", "full", "--only", "fig2", "kernel", "--numbers-only"]) == Request(
-        profile="full", only=("fig2", "kernel"), numbers_only=True
-    )
-    assert parse(["gromov2023", "--out", "there"]) == Request("gromov2023", out=Path("there"))
-    assert main(["--plan"]) == 0
-    assert "total" in capsys.readouterr().out
-    assert main(["--only", "fig7"]) == 2
-    assert "fig7" in capsys.readouterr().err
-    assert main(["--only", "kernel", "--profile", "tiny", "--out", str(tmp_path)]) == 0
-    assert "report.html" in capsys.readouterr().out
 
 
 def test_the_call_from_python_plans_without_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from modgrok.experiments import Experiment, Run
+from modgrok.measures.trials import edge
 from modgrok.reproduce.study import Figure
 from modgrok.reproduce.table import rounded
 from modgrok.text import Value
@@ -81,22 +82,10 @@ def median_time(times: Times) -> float | None:
     return None if math.isinf(middle) else float(middle)
 
 
-def best_trial(found: Sequence[tuple[int | None, float]]) -> int:
-    """Which of the trials, each with its time and its accuracy, is chosen: the fastest or, where none gets there, the
-    one with the best accuracy."""
-    return min(range(len(found)), key=lambda i: (math.inf if found[i][0] is None else found[i][0], -found[i][1]))
-
-
 def edges(chosen: Numbers, trials: Sequence[Numbers]) -> str:
     """Where the chosen trial is an outermost one, beyond which the search did not look; a decay of 0 is none."""
-    found = ""
-    for key, name in (("lr", "rate"), ("decay", "decay")):
-        tried = {trial[key] for trial in trials}
-        if len(tried) > 1 and chosen[key] == max(tried):
-            found += f", the largest {name} tried"
-        elif len(tried) > 1 and chosen[key] == min(tried) > 0:
-            found += f", the smallest {name} tried"
-    return found
+    names = {"lr": "rate", "decay": "decay"}
+    return "".join(edge(chosen[key], [trial[key] for trial in trials], name) for key, name in names.items())
 
 
 def mean(values: Sequence[Value]) -> float:

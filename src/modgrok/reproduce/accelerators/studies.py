@@ -4,10 +4,11 @@ from functools import partial
 from operator import methodcaller
 from typing import Any
 
+from modgrok.measures.trials import best_trial
 from modgrok.palette import BLUE, EMPTY, GRAY, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.accelerators.profile import BASELINE, KNOWN, Profile
-from modgrok.reproduce.nested import Numbers, Study, Tree, best_trial, median_time, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, median_time, results
 from modgrok.text import count, number, percent
 
 TITLES = {"figN": "n + m", "figP": "n · m", "figG": "The symmetric group"}

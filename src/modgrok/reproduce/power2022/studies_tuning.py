@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from modgrok.measures.trials import best_trial
 from modgrok.palette import EMPTY, GRAY, MARKERS, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.nested import Numbers, Study, Tree, best_trial, edges, results
+from modgrok.reproduce.nested import Numbers, Study, Tree, edges, results
 from modgrok.reproduce.power2022.profile import Profile
 from modgrok.reproduce.power2022.studies_data import best
 from modgrok.text import count, number, percent
