@@ -75,6 +75,7 @@ def test_a_network_is_drawn_while_its_neurons_are_few(open_lab: Any, runs: dict[
     expect(page.locator("#network .sentence")).to_contain_text("the network says 3")
     page.locator('#answers input[aria-label="n"]').fill("9")
     page.locator('#answers input[aria-label="n"]').blur()
+    page.locator("#network").scroll_into_view_if_needed()
     expect(page.locator("#network .sentence")).to_contain_text("(9, 2): the answer is 11, the network says 11")
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from modgrok.cli import main
 from modgrok.closed_form import exact_width
+from modgrok.experiments import Experiment
 from modgrok.lab import make_story, story
 from modgrok.measures import circular_spread, neuron_waves, own_waves, waves_only
 from modgrok.networks import Network, predictions, two_layer
@@ -89,12 +90,15 @@ def test_what_the_story_claims_is_so() -> None:
     others = {other["task"]: other["curves"] for other in HEADER["others"]}
     assert others["n^3+n*m^2+m"]["train_accuracy"][-1] > 0.99
     assert abs(others["n^3+n*m^2+m"]["test_accuracy"][-1] - chance) < 0.02, "at chance"
-    assert 0.5 < others["n^2+m^2+n*m"]["test_accuracy"][-1] < 0.97, "lies between"
+    assert 0.5 < others["n^2+m^2+n*m"]["test_accuracy"][-1] < 0.97, "still … of the rest come out right"
+    orders = {other["task"]: other["structure"] for other in HEADER["others"]}
+    assert orders == {"n*m": "product", "n^2+m^2": "sum", "n^2+m^2+n*m": "none", "n^3+n*m^2+m": "none"}
+    assert {other["width"] for other in HEADER["others"]} > {HEADER["width"]}, "some of them wider"
     assert min(others[name]["test_accuracy"][-1] for name in ("n*m", "n^2+m^2")) > 0.98
     assert make_story.RUN.resolve().as_dict().items() >= {name: HEADER[name] for name in ("lr", "fraction")}.items()
 
 
-def test_the_eraser_leaves_sums_only_where_they_were_learnt() -> None:
+def test_the_eraser_leaves_sums_only_where_they_were_learned() -> None:
     answers = erased()
     assert unseen(answers["sums"]) > 0.98
     assert unseen(answers["untrained"]) < 0.05, "the eraser cannot add alone"
@@ -173,10 +177,11 @@ def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibil
     page = reader(width, "light", reduced_motion="reduce")
     use_eraser(page)
     scenes = page.locator("section.scene")
-    assert scenes.count() == 10
+    count = scenes.count()
+    assert count == 11
     for theme in ("light", "dark"):
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
-        for i in range(10):
+        for i in range(count):
             scenes.nth(i).locator("figure").scroll_into_view_if_needed()
             expect(scenes.nth(i)).to_have_attribute("data-drawn", re.compile(r"\d+"))
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -402,7 +407,7 @@ def test_the_reader_can_touch_it(reader: Any) -> None:
     page.locator('#watch input[type="range"]').fill("1000")
     expect(page.locator("#watch .score .test")).to_contain_text("100")
     expect(page.locator("#watch .round")).to_have_attribute("aria-label", re.compile("^Play: "))
-    # Unwrap a neuron, choose another, choose a function that cannot be learnt.
+    # Unwrap a neuron, choose another, choose a function that cannot be learned.
     page.locator("#waves").scroll_into_view_if_needed()
     page.get_by_role("button", name="Unwrap the circle").click()
     before = page.locator('#waves [data-number="neuron"]').inner_text()
@@ -417,17 +422,33 @@ def test_the_reader_can_touch_it(reader: Any) -> None:
     expect(page.locator("#limits .reply")).to_contain_text("n·m mod")
 
 
-def test_it_is_the_first_thing_the_lab_shows(chromium: Any, lab: Any, watch: Any) -> None:
+def test_it_is_the_first_thing_the_lab_shows_and_leads_to_its_own_run(
+    chromium: Any, lab: Any, watch: Any, runs: dict[str, str]
+) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     watched = watch(context)
     page = watched.page
     sizes: list[int] = []
+    asked: list[dict[str, Any]] = []
     page.on("response", lambda answer: sizes.append(int(answer.headers.get("content-length", 0))))
+
+    def check(route: Any) -> None:
+        """As if a run of the store were the story's."""
+        asked.append(route.request.post_data_json)
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"run": runs["tiny"]})
+
+    page.route("**/api/check", check)
     page.goto(lab.url)
     page.wait_for_url(re.compile(r"/$"))
     expect(page.locator("html")).to_have_attribute("data-ready", "true")
     page.locator(".end .button").click()
     expect(page.locator("#train")).to_be_visible()
+    page.wait_for_url(re.compile(f"run={runs['tiny']}&step=30"))  # It was played, so the clock holds its last step.
+    assert Experiment.from_dict(asked[-1]).resolve().id == make_story.RUN.resolve().id
+    table, curves = (page.locator(f"#{panel}").bounding_box() for panel in ("answers", "curves"))
+    assert table["x"] + table["width"] <= curves["x"]
+    assert curves["y"] == table["y"]
     assert sum(sizes) < MOST_BYTES, "story and lab together"
     context.close()
     assert watched.problems == []

@@ -35,7 +35,7 @@ function nearest(steps, step) {
 // The steps on which the clock can stand.
 export function stops() {
   if (!state.run) return [];
-  if ((state.view.snap && state.run.snapshots.length) || !state.run.rows.length) return state.run.snapshots;
+  if ((state.view.snap && state.run.snapshots.length > 1) || !state.run.rows.length) return state.run.snapshots;
   return state.run.rows.map((row) => row.step);
 }
 

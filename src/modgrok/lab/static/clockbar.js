@@ -3,7 +3,7 @@
 import { clock, lastStep, move, placeOf, play, setStep, stepAt, toEnd } from "lab/clock.js";
 import { byId, choice, grouped, make, percent } from "lab/dom.js";
 import { css } from "lab/color.js";
-import { firstReached, on, rowAt, setView, state } from "lab/store.js";
+import { firstReached, on, rowAt, setView, state, toldStep } from "lab/store.js";
 
 const FINE = 2000;
 
@@ -60,12 +60,12 @@ export function buildClock() {
     time.show(state.view.time);
     if (!run) return;
     range.value = Math.round(placeOf(clock.step) * FINE);
-    range.setAttribute("aria-valuetext", `step ${clock.step} of ${lastStep()}`);
-    readout.textContent = `step ${grouped(clock.step)}`;
+    range.setAttribute("aria-valuetext", `step ${toldStep(clock.step)} of ${toldStep(lastStep())}`);
+    readout.textContent = `step ${grouped(toldStep(clock.step))}`;
     const changed_ = state.view.changes.length && state.frame;
     const row = changed_ ? state.frame : rowAt(run, clock.step);
     scores.replaceChildren(
-      make("span", { class: "train" }, `train ${percent(row?.train_accuracy)}`),
+      ...(row?.train_accuracy == null ? [] : [make("span", { class: "train" }, `train ${percent(row.train_accuracy)}`)]),
       make("span", { class: "test" }, `test ${percent(row?.test_accuracy)}`),
     );
   };

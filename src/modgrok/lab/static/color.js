@@ -1,4 +1,4 @@
-// Colors of the theme and color-blind-safe maps: blue–orange around zero, dark blue to yellow for sizes.
+// Colors of the theme and color-blind-safe maps: green–purple around zero (blue and orange are unseen and trained), dark blue to yellow for sizes.
 
 const cache = new Map();
 
@@ -9,8 +9,8 @@ export function css(name) {
 }
 
 const ANCHORS = {
-  divergingLight: ["#0b3c66", "#2f6690", "#7fa8c9", "#c9dae8", "#faf9f6", "#f6d5b4", "#e59a52", "#c2611a", "#7a3a0a"],
-  divergingDark: ["#b5dcff", "#6fb1e6", "#35709f", "#1d3c55", "#14171b", "#4d3016", "#a35a1c", "#f0943f", "#ffd3a1"],
+  divergingLight: ["#1b4d2b", "#3f7f4f", "#86b58d", "#cfe3cf", "#faf9f6", "#e5d3ea", "#b88fc6", "#84509a", "#4a2261"],
+  divergingDark: ["#b9e8c0", "#6fbf80", "#3a7a4b", "#1d3d28", "#14171b", "#3b2446", "#7f4f96", "#c08fd8", "#ecd3f7"],
   sizesLight: ["#fbfaf7", "#dfe6e6", "#b3c6d3", "#7d9fbd", "#4f779f", "#335680", "#223a60", "#141f3d"],
   sizesDark: ["#14171b", "#1d2f45", "#2b4c70", "#47708f", "#7d9396", "#b9ab78", "#ead06a", "#fff3b8"],
 };

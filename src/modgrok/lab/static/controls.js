@@ -52,7 +52,7 @@ export function buildControls(fields) {
 }
 
 export function choose(i) {
-  fill(PRESETS[i].settings, "", i);
+  return fill(PRESETS[i].settings, "", i);
 }
 
 export function fill(settings, from = "", preset = "") {
@@ -153,10 +153,15 @@ export async function train() {
   else emit("problem", checked.error);
 }
 
-// The first preset, whatever the form says.
-export async function trainExample() {
+// The story's run, whatever the form says: opened if the store has it, else trained. Either way it is played from
+// memorizing on once it is whole.
+export async function openExample() {
   await choose(0);
-  await train();
+  if (!checked?.valid || state.training.run) return;
+  const { runs } = await source.runs();
+  state.example = checked.run;
+  if (runs.some(({ run, status }) => run === checked.run && status === "finished")) emit("open", checked.run);
+  else await train();
 }
 
 function resume() {
@@ -179,7 +184,8 @@ export function fork() {
   const step = run.snapshots.reduce((a, b) => (Math.abs(b - clock.step) < Math.abs(a - clock.step) ? b : a));
   fill({ ...run.settings, parent: undefined, until: null }, `${run.run}@${step}`);
   byId("expert").open = true;
-  inputs.lr.focus();
+  byId("fork").scrollIntoView({ block: "nearest" });
+  byId("train").focus({ preventScroll: true });
 }
 
 function showButtons() {

@@ -1,18 +1,19 @@
 // The page: builds its parts, opens runs, and keeps them up to date.
 
 import { buildClock } from "lab/clockbar.js";
-import { clock, setStep, toEnd } from "lab/clock.js";
-import { buildControls, fillFromRun } from "lab/controls.js";
+import { clock, lastStep, playBetween, setStep, toEnd } from "lab/clock.js";
+import { buildControls, fillFromRun, openExample } from "lab/controls.js";
 import { byId, grouped, make, number, taskName } from "lab/dom.js";
 import { forget } from "lab/frames.js";
 import { keptForm } from "lab/form.js";
 import { buildKeys } from "lab/keys.js";
 import { listen, notice } from "lab/live.js";
 import { pending } from "lab/pending.js";
+import { isFresh } from "lab/outcome.js";
 import { openDrawer, setCompared } from "lab/runs.js";
 import { openShare } from "lab/share.js";
 import { source } from "lab/source.js";
-import { emit, on, state } from "lab/store.js";
+import { emit, firstReached, on, state } from "lab/store.js";
 import { buildTheme } from "lab/theme.js";
 import { openTour } from "lab/tour.js";
 import { keepAddress, readAddress } from "lab/url.js";
@@ -87,18 +88,21 @@ function showTitle() {
   const status = byId("run-status");
   status.className = here ? "busy" : (run?.status ?? "");
   const rate = here && training.rate ? `, ${number(training.rate, 3)} steps/s` : "";
-  const settings = run ? settingsOf(run.settings) : "";
+  const settings = run ? settingsOf(run) : "";
   status.replaceChildren(...(run ? [make("b", {}, here ? busy : STATUS[run.status]), ` ${settings}${rate}`] : []));
 }
 
-function settingsOf({ network, width, examples, fraction, optimizer }) {
+function settingsOf(run) {
+  const { network, width, examples, fraction, optimizer } = run.settings;
   const other = network && network !== "two-layer";
   const size = `${other ? `${network}, width` : "N ="} ${width ?? "–"}`;
-  return `${size}, ${examples == null ? `α = ${fraction}` : `${grouped(examples)} examples`}, ${optimizer}`;
+  const shown = isFresh(run) ? "fresh examples" : examples == null ? `α = ${fraction}` : `${grouped(examples)} examples`;
+  return `${size}, ${shown}, ${optimizer}`;
 }
 
 async function begin() {
   buildTheme(byId("theme"));
+  const fromStory = location.hash === "#story";
   const wanted = readAddress();
   initialChanges.push(...state.view.changes);
   chosenCoordinate = location.hash.includes("coordinate=");
@@ -138,6 +142,7 @@ async function begin() {
   if (state.run && (!kept || (wanted.run && followed()))) fillFromRun(state.run);
   for (const other of wanted.compared) await setCompared(other, true);
   emit("training");
+  if (fromStory && !run) await openExample();
 }
 
 // Whether a link led here, and neither a reload nor the way back, on which the form says what it said.
@@ -147,8 +152,18 @@ function followed() {
 
 on("open", async (run) => {
   await open(run);
-  if (state.run?.run === run) fillFromRun(state.run);
+  if (state.run?.run !== run) return;
+  if (state.example !== run) fillFromRun(state.run);
+  playExample();
 });
+
+// The example, once it is whole and unless somebody moves the clock: the long wait and the flood of the table.
+function playExample() {
+  const { run } = state;
+  if (!clock.follow || state.example !== run?.run || run.status !== "finished") return;
+  state.example = null;
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) playBetween(firstReached(run, "train_accuracy") ?? 0, lastStep());
+}
 // A link pasted into the open tab.
 addEventListener("hashchange", ({ newURL }) => pending(follow(readAddress(new URL(newURL).hash))));
 
@@ -172,7 +187,7 @@ on("training-begun", (run) => {
 });
 on("over", ({ run, result }) => {
   if (result && run === state.run?.run) Object.assign(state.run, { status: result.status, result });
-  if (run === state.run?.run || run === opening) open(run, { tries: 5 });
+  if (run === state.run?.run || run === opening) open(run, { tries: 5 }).then(playExample);
   emit("store");
 });
 on("reconnected", () => state.run && open(state.run.run));

@@ -1,26 +1,33 @@
 // What became of a run, in a sentence, and what to try where it failed.
 
 import { grouped, number, percent } from "lab/dom.js";
-import { firstReached } from "lab/store.js";
+import { firstReached, toldStep } from "lab/store.js";
 
 const ended = (run) => run.status !== "unfinished";
 
 // Memorized and grokked steps; of a fork counted from where its parent began.
 export function times(run) {
-  const offset = run.parent?.step ?? 0;
   const at = (curve) => {
     const step = firstReached(run, curve);
-    return step == null ? null : { step: step + offset, before: Boolean(run.parent) && step === 0 };
+    return step == null ? null : { step: toldStep(step, run), before: Boolean(run.parent) && step === 0 };
   };
   return { memorized: at("train_accuracy"), grokked: at("test_accuracy") };
 }
+
+// Whether every batch is new: there is then no training set, and nothing to memorize.
+export const isFresh = (run) => run.rows.length > 0 && run.rows.every((row) => row.train_accuracy == null);
 
 export function sentence(run) {
   if (run.status === "diverged") return `Diverged at step ${grouped(run.result?.diverged_at)}. ${advice(run)}`;
   if (run.status === "collapsed") return "Collapsed: the weights shrank to zero, because the weight decay is too strong. Try a tenth of it.";
   const { memorized, grokked } = times(run);
   const from = run.parent ? `Forked at step ${grouped(run.parent.step)}. ` : "";
-  const steps = grouped((run.parent?.step ?? 0) + (run.rows.at(-1)?.step ?? 0));
+  const steps = grouped(toldStep(run.rows.at(-1)?.step ?? 0, run));
+  if (isFresh(run)) {
+    const test = percent(run.rows.at(-1).test_accuracy);
+    if (grokked) return `${from}Learned at step ${grouped(grokked.step)}. Every batch is new, so there is nothing to memorize.`;
+    return `${from}Not learned ${ended(run) ? `in ${steps} steps` : "yet"} (test ${test}). Every batch is new, so there is nothing to memorize.`;
+  }
   if (!memorized) return from + (ended(run) ? `Not memorized in ${steps} steps. ${advice(run)}` : "Not memorized yet.");
   const known = memorized.before ? "Its training pairs were memorized before the fork" : `Memorized at step ${grouped(memorized.step)}`;
   if (!grokked) {

@@ -44,6 +44,7 @@ export class Panel {
 
   update() {
     this.element.hidden = !this.applies;
+    if (this.drawn !== state.run?.run) this.clear();
     if (!this.applies) return;
     const ready = Boolean(this.when());
     this.body.hidden = this.legend.hidden = !ready;
@@ -52,6 +53,13 @@ export class Panel {
     this.stale = !this.visible;
     if (!ready || !this.visible) return;
     this.draw();
+    this.drawn = state.run?.run;
+  }
+
+  // What was said of another run is not left in the document.
+  clear() {
+    this.legend.replaceChildren();
+    for (const said of this.body.querySelectorAll(".sentence")) said.textContent = "";
   }
 
   waiting() {

@@ -14,8 +14,8 @@ const base = {
 export const PRESETS = [
   {
     name: "By heart, then understood",
-    text: "The story's run: known by heart within 50 steps, understood after more than 1 000.",
-    settings: { ...base, modulus: 59, width: 128, fraction: 0.25, lr: 0.1, weight_decay: 0.05, steps: 5000 },
+    text: "The story's run, trained on this machine: its steps may differ from the story's by a few.",
+    settings: { ...base, modulus: 59, width: 128, fraction: 0.25, lr: 0.1, weight_decay: 0.05, steps: 5000, evaluations: 150, snapshots: 150 },
   },
   {
     name: "Late grokking",

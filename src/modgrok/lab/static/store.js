@@ -5,6 +5,7 @@ export const state = {
   frame: null, // the decoded frame on screen
   base: null, // the same step without what-if changes, while there are changes
   compared: new Map(), // other runs drawn beside it, by name
+  example: null, // the story's run, until it was played
   training: { run: null, status: "idle", step: 0, rate: null },
   view: {
     coordinate: "task",
@@ -39,6 +40,9 @@ export function setView(changes) {
   Object.assign(state.view, changes);
   emit("view", changes);
 }
+
+// A step as it is told: of a fork counted from where its parent began.
+export const toldStep = (step, run = state.run) => (step == null ? null : step + (run?.parent?.step ?? 0));
 
 export const lastRow = () => state.run?.rows[state.run.rows.length - 1] ?? null;
 

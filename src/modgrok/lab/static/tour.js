@@ -1,6 +1,6 @@
 // The guided tour: it plays, removes and asks on the user's own run, docked beside the panel it speaks of.
 
-import { choose, train } from "lab/controls.js";
+import { choose, openExample, train } from "lab/controls.js";
 import { lastStep, play, playBetween, setStep, toEnd } from "lab/clock.js";
 import { byId, grouped, make, number, percent, taskName } from "lab/dom.js";
 import { PRESETS } from "lab/presets.js";
@@ -28,7 +28,7 @@ export const STOPS = [
     panel: "answers",
     act: () => playBetween(0, memorized() ?? lastStep()),
     text: () => memorized() == null
-      ? "This run has not learnt even its training pairs by heart. Try the first preset."
+      ? "This run has not learned even its training pairs by heart. Try the first preset."
       : `By step ${grouped(memorized())} it knows its training pairs (orange). Of the unseen ones ${percent(accuracyAt(memorized(), "test"))} are right then.`,
   },
   {
@@ -76,7 +76,7 @@ export const STOPS = [
     title: "What it cannot learn",
     panel: "curves",
     act: () => toEnd(),
-    text: () => "n³ + nm² + m is no function of a sum or a product in any order of the numbers. Train it and watch: the training pairs are learnt by heart, the others stay at chance.",
+    text: () => "n³ + nm² + m is no function of a sum or a product in any order of the numbers. Train it and watch: the training pairs are learned by heart, the others stay at chance.",
     answers: ["Train it now"],
     shows: async () => { await choose(CANNOT); await train(); },
     told: () => "Training. The tour ends here; the curves tell the rest.",
@@ -90,8 +90,12 @@ function pureCount() {
 let place = -1;
 let answered = null;
 
-export function openTour() {
+// Without a run it trains one, and begins when that is whole.
+export async function openTour() {
   go(0);
+  if (state.run || state.training.run) return;
+  await openExample();
+  state.example = null; // The tour plays it.
 }
 
 function leave() {
@@ -143,7 +147,7 @@ function go(next) {
 function write(stop) {
   const words = byId("tour-words");
   if (!words) return;
-  if (!state.run) words.textContent = "Train a run first, for example the first preset; the tour then walks through your own run.";
+  if (!state.run) words.textContent = "The story's run is being trained, which takes some seconds; the tour then walks through it.";
   else words.textContent = answered ? `${stop.text()} ${stop.told()}` : stop.text();
 }
 
@@ -155,5 +159,6 @@ async function answer(stop, button) {
 }
 
 const current = () => STOPS.filter(({ panel }) => byId(panel) && !byId(panel).hidden)[place];
+on("over open", () => place === 0 && setTimeout(() => go(0))); // It stood before a run that was not there, or not whole.
 on("frame rows", () => place >= 0 && state.run && write(current()));
 document.addEventListener("keydown", (event) => event.key === "Escape" && place >= 0 && go(-1));

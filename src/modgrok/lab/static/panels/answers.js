@@ -35,13 +35,12 @@ class Answers extends Panel {
     super({
       id: "answers",
       title: "The table of answers",
-      wide: true,
       redraw: "frame view",
       when: () => state.frame?.predictions && taskTables(state.run),
       help: [
         "Every cell is a pair (n, m), n downwards and m to the right. Shown is whether the network's answer is right, the answer itself, or the margin: the right answer's output less the largest of the others.",
         "The cells it was trained on are told apart in the view right/wrong: a network that has memorized is right there and wrong elsewhere.",
-        "Point at a cell (or choose n and m) for all p outputs of that pair. Below them are the parts of the strongest frequencies: each is a wave with a crest at the right answer, and only there do all crests meet. They are computed on the page from weights rounded to 8 bits.",
+        "Point at a cell (or choose n and m) for all p outputs of that pair. Below them are the parts of the strongest frequencies: waves over the answers, most of them high at the right one, where their crests meet. They are computed on the page from weights rounded to 8 bits.",
       ],
     });
     this.mode = choice(
@@ -64,8 +63,7 @@ class Answers extends Panel {
       { class: "bars", role: "img", "aria-label": "All outputs at the chosen pair, split by frequency" },
     );
     this.words = make("p", { class: "sentence" });
-    this.split = make("div", { class: "split" }, this.canvas, make("div", {}, this.bars, this.words));
-    this.body.append(this.split);
+    this.body.append(this.canvas, this.bars, this.words);
     this.hovered = null;
   }
 
@@ -100,8 +98,6 @@ class Answers extends Panel {
   draw() {
     const { frame, view } = state;
     this.mode.show(view.table);
-    this.element.classList.toggle("wide", this.whole);
-    this.split.classList.toggle("single", !this.whole);
     const tables = taskTables(state.run);
     drawTable(this.canvas, frame, view.table, tables, view.cell);
     const { accuracy } = frame;

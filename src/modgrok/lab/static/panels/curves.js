@@ -4,7 +4,7 @@ import { StepChart } from "lab/chart.js";
 import { css } from "lab/color.js";
 import { compared } from "lab/compare.js";
 import { make, number, percent } from "lab/dom.js";
-import { sentence, times } from "lab/outcome.js";
+import { isFresh, sentence, times } from "lab/outcome.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { state } from "lab/store.js";
 
@@ -48,10 +48,12 @@ class Curves extends Panel {
     const others = compared();
     const curve = (rows, name, rest, shift = 0) => ({ x: rows.map((row) => row.step + shift), y: rows.map((row) => row[name]), ...rest });
     const before = run.parent?.rows ?? [];
+    const parts = isFresh(run) ? ["test"] : ["train", "test"];
+    const names = isFresh(run) ? { test: "new examples" } : { train: "train", test: "test" };
     const both = (what) => [
       ...others.map(({ run: other, label, color, dash }) => curve(other.rows, `test_${what}`, { color, dash, name: label })),
-      ...["train", "test"].filter(() => before.length).map((which) => curve(before, `${which}_${what}`, { color: css("faint") })),
-      ...["train", "test"].map((which) => curve(run.rows, `${which}_${what}`, { color: colors[which], name: which }, offset)),
+      ...parts.filter(() => before.length).map((which) => curve(before, `${which}_${what}`, { color: css("faint") })),
+      ...parts.map((which) => curve(run.rows, `${which}_${what}`, { color: colors[which], name: names[which] }, offset)),
     ];
     const tracks = [
       { title: "accuracy", range: [0, 1], write: (x) => percent(x, 0), curves: both("accuracy") },
@@ -70,12 +72,11 @@ class Curves extends Panel {
     const found = times(run);
     const marks = [["memorized", "train"], ["grokked", "test"]]
       .filter(([name]) => found[name] && !found[name].before)
-      .map(([name, which]) => [found[name].step, name, colors[which], css(`${which}-ink`)]);
+      .map(([name, which]) => [found[name].step, isFresh(run) ? "learned" : name, colors[which], css(`${which}-ink`)]);
     if (run.parent) marks.push([offset, "fork", css("faint"), css("muted")]);
     this.chart.draw({ tracks, marks, offset });
     this.key(
-      [colors.train, "train"],
-      [colors.test, "test"],
+      ...parts.map((which) => [colors[which], names[which]]),
       ...(before.length ? [[css("faint"), "before the fork"]] : []),
       ...others.map(({ label, color }) => [color, `test, ${label}`, "dashed"]),
     );

@@ -20,7 +20,7 @@ class Ipr extends Panel {
       when: () => state.run?.rows.length,
       help: [
         "The inverse participation ratio (IPR) says on how few frequencies a neuron's input weights live: Σ |w̃|⁴ over the normalized spectrum. It is about 1/p for noise and 1/4 for one real wave in both inputs, which is the closed form's value.",
-        "The chart shows the mean over neurons; below it is the distribution over neurons at the clock's step. Taken along the raw index, a network that learnt nm or n² + m² looks like noise: its waves live in the task's own coordinate.",
+        "The chart shows the mean over neurons; below it is the distribution over neurons at the clock's step. Taken along the raw index, a network that learned nm or n² + m² looks like noise: its waves live in the task's own coordinate.",
       ],
     });
     this.which = choice(

@@ -23,7 +23,7 @@ class Network extends Panel {
       redraw: "frame view",
       when: () => state.frame?.blocks && taskTables(state.run) && !refusal(state.frame.activation),
       help: [
-        "The whole network at the pair (n, m) chosen in the table of answers: the two numbers, every neuron, and all outputs. A line from a number to a neuron is the weight that the neuron looks up, orange if positive, blue if negative, as thick as it is large.",
+        "The whole network at the pair (n, m) chosen in the table of answers: the two numbers, every neuron, and all outputs. A line from a number to a neuron is the weight that the neuron looks up, purple if positive, green if negative, as thick as it is large.",
         "A neuron adds its two weights and applies the activation. How much comes out fills its circle, in the color of its frequency, and is poured into all outputs along its readout; the line to the right answer stands for them. In What if …, swap in one frequency to see that five neurons are enough for n + m.",
       ],
     });

@@ -59,6 +59,6 @@ export class FormulaScene extends Scene {
       context.fillText(`${network.width} neurons`, 4, 18);
     }
     const total = drawNeurons(context, width, height, { frame: network, inputs, right, drawn });
-    this.says.textContent = `${pair.n} + ${pair.m} = ${right}: output ${number(total[right], 3)} there, at most ${number(Math.max(...total.filter((_, q) => q !== right)), 3)} elsewhere.${drawn ? " Lines are weights, orange above zero and blue below; a neuron is as full as what it lets through." : ""}`;
+    this.says.textContent = `${pair.n} + ${pair.m} = ${right}: output ${number(total[right], 3)} there, at most ${number(Math.max(...total.filter((_, q) => q !== right)), 3)} elsewhere.${drawn ? " Lines are weights, purple above zero and green below; a neuron is as full as what it lets through." : ""}`;
   }
 }

@@ -5,7 +5,7 @@ import { EraserScene } from "lab/story/eraser.js";
 import { FormulaScene } from "lab/story/formula.js";
 import { LimitsScene } from "lab/story/limits.js";
 import { NUMBERS, writeNumbers } from "lab/story/numbers.js";
-import { PhasesScene } from "lab/story/phases.js";
+import { PhasesScene, TurningScene } from "lab/story/phases.js";
 import { QuestionScene } from "lab/story/question.js";
 import { Replay } from "lab/story/replay.js";
 import { SilenceScene } from "lab/story/silence.js";
@@ -33,6 +33,7 @@ async function begin() {
     () => new SilenceScene("silence", replay),
     () => new TableScene("flip", replay, { from: 0.2 * replay.grokked, to: 1.4 * replay.grokked, seconds: 7, label: "Time around the jump" }),
     () => new WavesScene("waves", replay),
+    () => new TurningScene("turning", replay),
     () => new PhasesScene("phases", replay),
     () => new ThroughScene("through", replay),
     () => new FormulaScene("formula", replay),

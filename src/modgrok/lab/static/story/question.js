@@ -18,7 +18,7 @@ export class QuestionScene extends Scene {
     const chance = make("button", { type: "button", onclick: () => {
       const any = () => Math.floor(Math.random() * replay.modulus);
       ask(any(), any());
-    } }, "any other");
+    } }, "Another sum");
     this.said = make("p", { class: "reply", role: "status" });
     this.figure.prepend(make("div", { class: "asking" }, this.fields.n, make("span", {}, "+"), this.fields.m, make("span", {}, "= ?"), chance));
     this.figure.append(this.said);

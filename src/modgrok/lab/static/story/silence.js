@@ -39,7 +39,7 @@ export class SilenceScene extends Scene {
       { title: "how far the phases disagree", room: 0.29, write: (x) => `${number(x, 2)} rad`, curves: [["spread", "accent", ""]], top: widest },
       {
         title: "made of one wave", room: 0.29, write: (x) => percent(x, 0), top: 1,
-        curves: [["explained", "accent", "the average neuron"], ["pure", "muted", `neurons that are so to ${percent(replay.pure, 0)}:`]],
+        curves: [["explained", "accent", "the average neuron"], ["pure", "muted", `neurons at least ${percent(replay.pure, 0)} one wave`]],
       },
     ];
     const marks = [[replay.memorized, "by heart"], [replay.grokked, "understood"]];

@@ -62,6 +62,7 @@ export class WavesScene extends Scene {
 
   turn() {
     const goal = this.wrap.getAttribute("aria-pressed") === "true" ? 0 : 1;
+    if (goal) this.timeline.goTo(this.replay.last); // where there is a hump to see
     this.wrap.setAttribute("aria-pressed", String(goal === 1));
     const [start, began] = [this.unwrapped, performance.now()];
     const move = (now) => {
