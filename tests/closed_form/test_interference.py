@@ -113,6 +113,6 @@ def test_gelu_needs_a_width_in_proportion_to_the_input_dimension() -> None:
     assert widths[2] / widths[1] == pytest.approx(2, rel=0.02)
 
 
-def test_noise_sets_the_default_widths() -> None:
+def test_noise_sets_the_default_widths(make_task: Any) -> None:
     assert noise(2) == pytest.approx(4)
-    assert default_width("waves", 3) == np.ceil(500 * noise(3) / 4)
+    assert default_width("waves", make_task("sum", 3, [np.arange(3)] * 3)) == np.ceil(500 * noise(3) / 4)

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modgrok.closed_form import NoClosedForm, available, default_width, solve
+from modgrok.closed_form import NoClosedForm, available, default_width, solve, widths
 from modgrok.errors import ModgrokError
 from modgrok.tasks import Structure, Task
+from modgrok.tasks import task as find_task
 
 
 def unstructured() -> Task:
@@ -18,20 +19,21 @@ def unstructured() -> Task:
 
 def test_no_closed_form() -> None:
     with pytest.raises(
-        NoClosedForm, match=r"n\^3 \+ n\*m\^2 \+ m mod 7.*none \(Nothing fits\).*F\(f1\(n\) \+ f2\(m\)\)"
+        NoClosedForm, match=r"n\^3 \+ n\*m\^2 \+ m mod 7.*none \(Nothing fits\).*F\(f1\(n\) ∘ f2\(m\)\)"
     ):
         solve(unstructured())
 
 
 def test_no_closed_form_for_products_modulo_a_composite(make_task: Any) -> None:
-    with pytest.raises(NoClosedForm, match=r"product .*prime"):
-        solve(make_task("product", 6))
+    with pytest.raises(NoClosedForm, match=r"product .*squarefree"):
+        solve(make_task("product", 12))
 
 
 def test_available(make_task: Any) -> None:
     assert available(make_task("sum", 6).structure, 2) == ("waves", "exact", "complex")
     assert available(make_task("product", 7).structure, 2) == ("waves", "exact", "complex")
-    assert available(make_task("product", 6).structure, 2) == ()
+    assert available(make_task("product", 6).structure, 2) == ("exact",)
+    assert available(make_task("product", 12).structure, 2) == ()
     assert available(unstructured().structure, 2) == ()
     assert available(make_task("sum", 2, [np.arange(2)] * 9).structure, 9) == ("waves", "complex")
 
@@ -48,7 +50,7 @@ def test_available(make_task: Any) -> None:
         ({"frequencies": [0]}, "1 to 6, and 0"),
         ({"frequencies": [1, 7], "form": "exact"}, "1 to 6, and 7"),
         ({"frequencies": []}, "none was given"),
-        ({"form": "sharp"}, "waves, exact, complex, minimal"),
+        ({"form": "sharp"}, "waves, exact, complex, few, minimal"),
         ({"branches": "two"}, "all, one"),
         ({"activation": "cosine"}, "activation"),
         ({"parametrization": "ntk"}, "parametrization"),
@@ -72,6 +74,8 @@ def test_the_exact_form_has_a_largest_number_of_variables(make_task: Any) -> Non
         solve(make_task("sum", 2, [np.arange(2)] * 9), form="exact")
 
 
-def test_default_widths() -> None:
-    assert [default_width("waves", arity) for arity in (1, 2, 3)] == [500, 500, 3167]
-    assert default_width("complex", 3) == 500
+def test_default_widths(make_task: Any) -> None:
+    tasks = [make_task("sum", 3, [np.arange(3)] * arity) for arity in (1, 2, 3)]
+    assert [default_width("waves", task) for task in tasks] == [500, 500, 3167]
+    assert default_width("complex", tasks[2]) == 500
+    assert widths(find_task("group:S4")) == {"waves": 256, "exact": 64}

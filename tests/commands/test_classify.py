@@ -51,9 +51,16 @@ def test_widths(capsys: pytest.CaptureFixture[str]) -> None:
     assert classify(capsys, "n*m", "--modulus", "97")["widths"]["exact"] == 192
 
 
-def test_products_modulo_a_composite_number_have_no_closed_form(capsys: pytest.CaptureFixture[str]) -> None:
-    result = classify(capsys, "n*m", "--modulus", "15")
+def test_products_have_a_closed_form_modulo_squarefree_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    result = classify(capsys, "n*m", "--modulus", "12")
     assert (result["structure"], result["closed_forms"], result["widths"]) == ("product", [], {})
+    assert classify(capsys, "n*m", "--modulus", "15")["widths"] == {"exact": 24}
+
+
+def test_groups_are_named_and_their_representations_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    result = classify(capsys, "group:S4")
+    assert (result["structure"], result["group"], result["widths"]["exact"]) == ("group", "S4", 64)
+    assert [one["dimension"] for one in result["representations"]] == [1, 1, 2, 3, 3]
 
 
 @pytest.mark.parametrize("arity", [1, 3])
@@ -80,7 +87,9 @@ def test_tables_from_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         ("n^2 - m", 97, ["sum", "T(n, m) = f1(n) + f2(m)", "f1(n)", "n^2", "-m", "exact", "193"]),
         ("(n+m)^2", 97, ["function of sum", "T(n, m) = F(f1(n) + f2(m))", "F(x)"]),
         ("n*m+n+m", 97, ["function of product", "F(g1(n)·g2(m))", "192"]),
-        ("n*m", 15, ["product", "No closed form: a product has one modulo a prime only."]),
+        ("n*m", 12, ["product", "No closed form: a product has one modulo a squarefree number only."]),
+        ("n*m", 15, ["product", "24, exact"]),
+        ("discrete:n^m", 31, ["power", "T(n, m) = g1(n) ^ g2(m)", "51, exact"]),
         ("n^3+n*m^2+m", 97, ["No closed form: none is known"]),
         ("n1*n2*n3", 5, ["product", "T(n1, n2, n3) = g1(n1)·g2(n2)·g3(n3)"]),
         ("n1", 5, ["sum", "T(n) = f1(n)"]),

@@ -1,9 +1,17 @@
-"""Weights written down instead of trained: random phases, exact, products, complex, many variables, smallest."""
+"""Weights written down instead of trained: random phases and vectors, exact, complex, few neurons, smallest."""
 
 from modgrok.closed_form.exact import exact_width
 from modgrok.closed_form.interference import expected_accuracy, expected_loss, width_needed
 from modgrok.closed_form.minimal import Attempt, least_width
-from modgrok.closed_form.solve import NoClosedForm, available, default_width, natural_activation, solve, usual_form
+from modgrok.closed_form.solve import (
+    NoClosedForm,
+    available,
+    default_width,
+    natural_activation,
+    solve,
+    usual_form,
+    widths,
+)
 
 __all__ = [
     "Attempt",
@@ -18,4 +26,5 @@ __all__ = [
     "solve",
     "usual_form",
     "width_needed",
+    "widths",
 ]

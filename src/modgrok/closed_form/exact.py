@@ -15,6 +15,7 @@ the one-hot table; with some of them it is the best approximation that has only 
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from modgrok.closed_form.frequencies import (
     placed,
 )
 from modgrok.closed_form.matrices import Layers, answer_at_zero, by_zeros, join, neurons_for_zeros
+from modgrok.closed_form.matrix_coefficients import coefficient_width
 from modgrok.shapes import Float, Int
 from modgrok.tasks.basis import Basis
 
@@ -47,11 +49,14 @@ def exact_layers(coordinate: Basis, frequencies: Int[np.ndarray, "k"], branches:
     return join(_wave_layers(coordinate, frequencies, branches), by_zeros(coordinate, values))
 
 
-def exact_width(coordinate: Basis, frequencies: Int[np.ndarray, "k"] | None = None) -> int:
-    """2p − 1 for two variables, all frequencies and odd p, 2p − 2 for even p; 5 for a single frequency."""
-    chosen = independent_frequencies(coordinate.length) if frequencies is None else frequencies
-    waves = sum(len(phases) for phases in _phases(coordinate, chosen))
-    return waves + neurons_for_zeros(coordinate)
+def exact_width(basis: Basis, frequencies: Sequence[int] | Int[np.ndarray, "k"] | None = None) -> int:
+    """2p − 1 for two variables, all frequencies and odd p, 2p − 2 for even p; 5 for a single frequency. Of groups that
+    are not cyclic one more than Σ d³/t over their representations but the trivial one."""
+    if not basis.is_cyclic:
+        return coefficient_width(basis, None if frequencies is None else [int(k) for k in frequencies])
+    chosen = independent_frequencies(basis.length) if frequencies is None else np.asarray(frequencies)
+    waves = sum(len(phases) for phases in _phases(basis, chosen))
+    return waves + neurons_for_zeros(basis)
 
 
 def cancelling_phases(arity: int, alternating: bool = False) -> Float[np.ndarray, "M S"]:

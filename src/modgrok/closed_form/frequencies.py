@@ -67,7 +67,10 @@ def placed(coordinate: Basis) -> Float[np.ndarray, "S p"]:
 
 
 def inputs_at(coordinate: Basis) -> Float[np.ndarray, "L"]:
-    r"""How many inputs, all of whose values have a place, sit at each element $\sum_s \mathrm{index}_s(n_s)$."""
+    r"""How many inputs, all of whose values have a place, sit at each element of the group."""
+    if coordinate.product is not None:
+        reached = coordinate.product[coordinate.index[0][:, None], coordinate.index[1]]
+        return np.bincount(reached.reshape(-1), minlength=coordinate.length).astype(np.float64)
     counts = np.zeros(coordinate.length)
     counts[0] = 1
     for index in coordinate.index:

@@ -22,6 +22,7 @@ from modgrok.closed_form.frequencies import (
     onto_answers,
     placed,
 )
+from modgrok.closed_form.matrix_coefficients import expected_vector_loss
 from modgrok.closed_form.random_phases import other_neurons
 from modgrok.networks.activation import activation as function_of
 from modgrok.shapes import Float, Int
@@ -65,8 +66,11 @@ def expected_loss(
     r"""Mean squared error over all inputs and answers of the form `waves`, averaged over its phases: exact.
 
     $4/N + 1/(p(p-1))$ for n + m, odd p, and all frequencies equally often. The second term is the missing frequency 0;
-    with `constant` it is there, and $4(p-1)^2/(p^2(N-1))$ is all.
+    with `constant` it is there, and $4(p-1)^2/(p^2(N-1))$ is all. For groups that are not cyclic the loss of random
+    vectors, with all branches.
     """
+    if not coordinate.is_cyclic:
+        return expected_vector_loss(coordinate, width, None if frequencies is None else frequencies.tolist(), constant)
     length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
     k = np.resize(
         independent_frequencies(length) if frequencies is None else frequencies,

@@ -60,26 +60,25 @@ def least_width(task: Task) -> int:
     r"""A width below which no network of two variables is exact on a task, whatever its weights.
 
     One more than the rank of the projected table: $\sum_q$ of the outputs is 1, so the products are not independent.
-    Where all elements of Z_L occur in both variables and F keeps them apart, the projected table multiplies in an
-    algebra of dimension d that is a product of t fields, and by the Alder–Strassen theorem its rank is at least
-    $2d - t$: without zeros $d = L - 1$, $t = \lfloor L/2\rfloor$, so $N \ge 3(p-1)/2 + 1$ for n + m and odd p; with
-    them $d = L$, $t = \lfloor L/2\rfloor + 1$. Otherwise the rank is at least the number of independent slices.
+    Where all elements of a group or monoid occur in both variables and F keeps them apart, the projected table
+    multiplies in an algebra that is a product of one simple algebra for each representation but the trivial one, and
+    by the Alder–Strassen theorem its rank is at least twice its dimension less their number: $N \ge 3(p-1)/2 + 1$ for
+    n + m and odd p, 9 for S3. Otherwise the rank is at least the number of independent slices.
     """
     projected = one_hot(task)
     for axis in (1, 2):
         projected = projected - projected.mean(axis=axis, keepdims=True)
     slices = (np.moveaxis(projected, axis, 0).reshape(task.modulus, -1) for axis in range(3))
     least = 1 + max(int(np.linalg.matrix_rank(x, tol=1e-9)) for x in slices)
-    coordinate = task.structure.coordinate
-    if coordinate is None or any(len(np.unique(i[i >= 0])) < coordinate.length for i in coordinate.index):
+    basis = task.structure.basis
+    if basis is None or any(len(np.unique(i[i >= 0])) < basis.length for i in basis.index):
         return least
-    zeros = [bool((index < 0).any()) for index in coordinate.index]
-    outcomes = [*coordinate.readout.tolist(), *([coordinate.at_zero] if all(zeros) else [])]
+    zeros = [bool((index < 0).any()) for index in basis.index]
+    outcomes = [*basis.readout.tolist(), *([basis.at_zero] if all(zeros) else [])]
     if any(zeros) != all(zeros) or len(set(outcomes)) < len(outcomes):
         return least
-    half = coordinate.length // 2
-    dimension, fields = (coordinate.length, half + 1) if all(zeros) else (coordinate.length - 1, half)
-    return max(least, 2 * dimension - fields + 1)
+    algebras = len(basis.representations) - 1 + all(zeros)  # with a zero the constant is one of two that are trivial
+    return max(least, 2 * (basis.length - 1 + all(zeros)) - algebras + 1)
 
 
 def one_hot(task: Task) -> Target:

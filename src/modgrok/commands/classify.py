@@ -1,4 +1,4 @@
-"""`modgrok classify`: how a modular function decomposes, its witnesses, and the closed forms it admits."""
+"""`modgrok classify`: how a function decomposes, its witnesses, and the closed forms it admits."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -8,11 +8,13 @@ import tyro
 from rich.table import Table
 from rich.text import Text
 
-from modgrok.closed_form import available, default_width, exact_width
-from modgrok.closed_form.frequencies import independent_frequencies
+from modgrok.closed_form import available, widths
+from modgrok.closed_form.few import has_few
 from modgrok.commands.arguments import out, parse, print_json
 from modgrok.shapes import Bool, Int
 from modgrok.tasks import HOLE, Task, reads_modulus, task, usual_modulus
+from modgrok.tasks.basis import Basis
+from modgrok.tasks.basis.representation import FIELDS
 from modgrok.tasks.polynomial import spell
 from modgrok.tasks.task import variable_names
 
@@ -22,7 +24,7 @@ FIRST_VALUES = 12
 
 @dataclass(frozen=True)
 class Classify:
-    """Say which closed form a modular function admits, found from its table and not from how it is spelt."""
+    """Say in which group a function is a product, and which closed form it admits, found from its table alone."""
 
     expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
     """The function: an expression such as "n^2 + m^2", a name of the catalogue, group:S5, random:SEED, a .npy or .csv
@@ -53,25 +55,14 @@ def _describe(found: Task) -> dict[str, Any]:
         "arity": found.arity,
         "holes": found.holes,
         "structure": structure.kind,
+        "group": structure.group or None,
         "reason": structure.reason,
         **{"f1": None, "f2": None, **parts},
         "F": None if structure.outer is None else structure.outer.tolist(),
+        "representations": _representations(found),
         "closed_forms": list(available(structure, found.arity)),
-        "widths": _widths(found),
+        "widths": widths(found),
     }
-
-
-def _widths(found: Task) -> dict[str, int]:
-    """For each closed form the width it has unless another is asked for."""
-    coordinate, forms = found.structure.coordinate, available(found.structure, found.arity)
-    widths: dict[str, int] = {}
-    if "waves" in forms:
-        widths["waves"] = default_width("waves", found.arity)
-    if "exact" in forms and coordinate is not None:
-        widths["exact"] = exact_width(coordinate, independent_frequencies(coordinate.length))
-    if "complex" in forms:
-        widths["complex"] = default_width("complex", found.arity)
-    return widths
 
 
 def _show(found: Task) -> None:
@@ -84,22 +75,53 @@ def _show(found: Task) -> None:
     if structure.known:
         out.print()
         out.print(_witnesses(found))
-    widths = _widths(found)
+    known = widths(found)
     out.print()
-    if not widths:
-        why = "a product has one modulo a prime only" if structure.is_product else "none is known for such a function"
+    if not known:
+        product = structure.is_product or structure.kind == "power"
+        why = "a product has one modulo a squarefree number only" if product else "none is known for such a function"
         out.print(Text(f"No closed form: {why}."))
         return
+    if found.structure.basis is not None and not found.structure.basis.is_cyclic:
+        out.print(_representation_table(found.structure.basis))
     forms = Table("closed form", "width", title_justify="left")
-    for form, width in widths.items():
+    for form, width in known.items():
         forms.add_row(form, f"{width}, exact" if form == "exact" else f"any, {width} by default")
+    if has_few(found.structure.basis):
+        forms.add_row("few", "2 or 3, right answers only")
     out.print(forms)
+
+
+def _representations(found: Task) -> list[dict[str, Any]] | None:
+    """Of a group that is not cyclic, or of products modulo a squarefree number; null for waves."""
+    basis = found.structure.basis
+    if basis is None or basis.is_cyclic:
+        return None
+    return [
+        {"dimension": one.dimension, "type": FIELDS[one.type], "faithful": one.is_faithful, "neurons": one.neurons}
+        for one in basis.representations
+    ]
+
+
+def _representation_table(basis: Basis) -> Table:
+    """Representations of one dimension and type together, with the numbers that choose them."""
+    table = Table("representation", "dimension", "type", "faithful", "neurons each", title_justify="left")
+    kinds: dict[tuple[Any, ...], list[int]] = {}
+    for k, one in enumerate(basis.representations):
+        key = one.dimension, FIELDS[one.type], one.is_faithful, 1 if one.is_trivial else one.neurons
+        kinds.setdefault(key, []).append(k)
+    for (dimension, field, faithful, neurons), numbers in kinds.items():
+        shown = ", ".join(map(str, numbers[:8])) + (" …" if len(numbers) > 8 else "")
+        table.add_row(shown, str(dimension), field, "yes" if faithful else "no", str(neurons))
+    return table
 
 
 def _witnesses(found: Task) -> Table:
     """f1, f2, … and F (g1, g2, … for products), as polynomials or one over them where short ones exist."""
     structure, names = found.structure, variable_names(found.arity)
     letter, sign = ("g", "·") if structure.is_product else ("f", " + ")
+    if structure.product is not None or structure.kind == "power":
+        letter, sign = ("f", " ∘ ") if structure.product is not None else ("g", " ^ ")
     heads = [f"{letter}{s + 1}({name})" for s, name in enumerate(names)]
     inside = sign.join(heads)
     table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
@@ -131,7 +153,7 @@ def _reciprocal(values: Int[np.ndarray, "p"], variable: str, absent: Bool[np.nda
 
 
 def _spelt(values: Int[np.ndarray, "p"], variable: str) -> str:
-    polynomial = spell(values, variable)
+    polynomial = spell(values, variable) if values.max() < len(values) else None
     if polynomial is not None:
         return polynomial
     more = " …" if len(values) > FIRST_VALUES else ""

@@ -15,7 +15,7 @@ from modgrok.commands.arguments import err, out, parse, print_json, require_suff
 from modgrok.measures import average_ipr, frequency_power
 from modgrok.networks import Network, save_network, score_table
 from modgrok.shapes import Float
-from modgrok.tasks import Task, usual_modulus
+from modgrok.tasks import Task, reads_modulus, usual_modulus
 from modgrok.tasks import task as find_task
 from modgrok.text import number, percent
 
@@ -26,21 +26,24 @@ BARS = " ▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True)
 class Solve:
-    """Write down the weights that compute a modular function, and score them on all inputs."""
+    """Write down the weights that compute a modular function or a product in a group, and score them on all inputs."""
 
     expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
-    """The function: an expression such as "n^2 + m^2", a name of the catalogue, or a .npy or .csv table."""
+    """The function: an expression such as "n^2 + m^2", a name of the catalogue, group:S5, or a .npy or .csv
+    table."""
     modulus: int | None = None
     """p, prime or not; by default 97."""
-    form: Literal["waves", "exact", "complex", "minimal"] | None = None
-    """Random phases (waves), the exact form, complex weights, or the smallest exact network that a search of a minute
-    finds (p ≤ 13); exact where there is one and no width is given."""
+    form: Literal["waves", "exact", "complex", "few", "minimal"] | None = None
+    """Random phases (waves; random vectors for groups that are not cyclic), the exact form, complex weights, the two or
+    three neurons that answer every sum (few), or the smallest exact network that a search of a minute finds (p ≤ 13);
+    exact where there is one and no width is given, few where the width is 2 or 3."""
     width: int | None = None
     """Number of hidden neurons; 500 for two variables by default, and fixed by the task for the exact form."""
     branches: Literal["all", "one"] = "all"
     """Where several sums have the same answer: read out all of them, or one as in the paper."""
     frequencies: tuple[int, ...] | None = None
-    """The frequencies to use, for example 1 5 12; all of them by default."""
+    """The frequencies to use, for example 1 5 12, or the numbers of representations of a group, which classify lists;
+    all of them by default."""
     constant: bool = False
     """Add the frequency 0 to random phases, which the paper leaves out: the loss then tends to 0 with the width."""
     activation: str | None = None
@@ -94,10 +97,11 @@ def _report(attempt: Attempt) -> None:
 def _describe(task: Task, network: Network, arguments: Solve, form: str) -> dict[str, Any]:
     """The settings that reproduce the network, and how well it does."""
     score = score_table(network, task.table)
-    return {
+    found = {
         "expression": task.name,
         "modulus": task.modulus,
         "structure": task.structure.kind,
+        "group": task.structure.group or None,
         "form": form,
         "width": network.width,
         "branches": arguments.branches,
@@ -108,9 +112,11 @@ def _describe(task: Task, network: Network, arguments: Solve, form: str) -> dict
         "seed": arguments.seed,
         "accuracy": score.accuracy,
         "loss": _finite(score.loss),
-        "ipr": _finite(average_ipr(network.w_in).mean),
-        "ipr_in_coordinate": _finite(average_ipr(network.w_in, task.structure.coordinate).mean),
     }
+    if task.structure.coordinate is not None:
+        found["ipr"] = _finite(average_ipr(network.w_in).mean)
+        found["ipr_in_coordinate"] = _finite(average_ipr(network.w_in, task.structure.coordinate).mean)
+    return found
 
 
 def _finite(x: Any) -> float | None:
@@ -118,18 +124,24 @@ def _finite(x: Any) -> float | None:
 
 
 def _show(task: Task, network: Network, result: dict[str, Any], saved: Path | None) -> None:
-    table = Table(title=f"{escape(task.name)} mod {task.modulus}", title_justify="left", show_header=False)
+    modulus = f" mod {task.modulus}" if reads_modulus(task.name) else ""
+    table = Table(title=f"{escape(task.name)}{modulus}", title_justify="left", show_header=False)
     table.add_row("structure", f"{task.structure.kind.replace('_', ' ')}: {escape(task.structure.reason)}")
     table.add_row("form", f"{result['form']}, activation {network.activation}, {network.parametrization}")
     least = f", at least {least_width(task)} for an exact network" if result["form"] == "minimal" else ""
     table.add_row("width", f"{network.width}{least}")
     table.add_row("accuracy", percent(result["accuracy"], 2))
     table.add_row("loss (MSE)", number(result["loss"]))
-    table.add_row("IPR", f"{number(result['ipr'])} ({number(result['ipr_in_coordinate'])} in the task's coordinate)")
-    out.print(table)
-    power = frequency_power(network.w_in, task.structure.coordinate)
-    out.print(f"power of the input weights at the frequencies 0 to {len(power) - 1} of the task's coordinate")
-    out.print(f"│{sparkline(power)}│", highlight=False)
+    coordinate = task.structure.coordinate
+    if coordinate is None:
+        out.print(table)
+    else:
+        ratios = f"{number(result['ipr'])} ({number(result['ipr_in_coordinate'])} in the task's coordinate)"
+        table.add_row("IPR", ratios)
+        out.print(table)
+        power = frequency_power(network.w_in, coordinate)
+        out.print(f"power of the input weights at the frequencies 0 to {len(power) - 1} of the task's coordinate")
+        out.print(f"│{sparkline(power)}│", highlight=False)
     if saved is not None:
         out.print(f"saved to {escape(str(saved))}", highlight=False, soft_wrap=True)
 

@@ -4,8 +4,7 @@ import dataclasses
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from modgrok.closed_form import available, exact_width
-from modgrok.closed_form.frequencies import independent_frequencies
+from modgrok.closed_form import widths
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
 from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, work
@@ -77,9 +76,7 @@ def check(settings: Any) -> dict[str, Any]:
 def describe(task: Task) -> dict[str, Any]:
     """The structure of a task in words, and the closed forms it admits with their widths."""
     structure = task.structure
-    forms: dict[str, int | None] = dict.fromkeys(available(structure, task.arity))
-    if "exact" in forms and structure.coordinate is not None:
-        forms["exact"] = exact_width(structure.coordinate, independent_frequencies(structure.coordinate.length))
+    forms = {form: width if form == "exact" else None for form, width in widths(task).items()}
     names = variable_names(task.arity)
     letter = "g" if structure.is_product else "f"
     witnesses = {

@@ -215,7 +215,7 @@ def _first_difference(found: Experiment, wanted: Experiment, given: Collection[s
 @lru_cache(maxsize=64)
 def _closed_form_ipr(task: Task, architecture: Any) -> dict[str, float | None] | None:
     """The mean ratio of a closed form with random phases, in both coordinates."""
-    if "waves" not in available(task.structure, task.arity):
+    if task.structure.coordinate is None:
         return None
     w_in = solve(task, "waves", width=max(architecture.width, 2 * task.arity)).w_in
     ratios = {"ipr": average_ipr(w_in).mean, "task_ipr": average_ipr(w_in, task.structure.coordinate).mean}

@@ -63,7 +63,9 @@ def _named(kind: str, p: int, parts: tuple[np.ndarray, ...], outer: np.ndarray, 
     from modgrok.tasks.basis.named_groups import group_name
 
     name = group_name(product)
-    reason = f"f1(n) ∘ f2(m) is the product in {name}: it is associative."
+    reason = f"Up to names of rows, columns and answers it is the table of {name}."
+    if kind == "function_of_group":
+        reason = f"In the coordinates f1, f2 all rows are shifts of one sequence of answers along {name}."
     return Structure(kind, p, reason, parts, outer, product, name)  # type: ignore[arg-type]
 
 
