@@ -1,7 +1,6 @@
 """Verdicts follow the numbers: textbook runs make claims hold, broken ones turn them."""
 
 import copy
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ from modgrok.reproduce.gromov2023.profile import TINY, Training
 from modgrok.reproduce.nested import Numbers
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
-CLEAR = dataclasses.replace(TINY, modulus=23, width=256, gd=Training(1e6, 1000, 100), adamw=Training(0.1, 1000, 100))
+CLEAR = TINY.but(modulus=23, width=256, gd=Training(1e6, 1000, 100), adamw=Training(0.1, 1000, 100))
 
 
 def shuffled(network: Network, seed: int = 0) -> Network:
@@ -86,7 +85,7 @@ def test_the_ratio_has_to_accelerate(write_runs: Any) -> None:
 
 
 def test_closed_forms_are_judged_on_the_whole_table(write_runs: Any) -> None:
-    profile = dataclasses.replace(TINY, modulus=31, width=300)
+    profile = TINY.but(modulus=31, width=300)
     numbers = measure("closed_forms", write_runs, profile=profile)
     for name in ("claim_one", "complex_network", "many_variables"):
         assert judge(name, closed_forms=numbers).outcome == "holds", name

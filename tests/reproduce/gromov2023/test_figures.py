@@ -49,7 +49,7 @@ def test_every_figure_of_the_paper_is_there() -> None:
 
 
 def test_events_of_a_textbook_run_come_in_order(write_runs: Any) -> None:
-    profile = dataclasses.replace(TINY, gd=dataclasses.replace(TINY.gd, steps=1000, evaluations=100))
+    profile = TINY.but(gd=dataclasses.replace(TINY.gd, steps=1000, evaluations=100))
     (first, _) = measure("fig0", write_runs, profile)["runs"]
     events = first["events"]
     assert 0 < events["memorized_at"] < events["loss_peak_at"] < events["onset_at"] < events["grokked_at"]
@@ -177,7 +177,7 @@ def test_printed_weights_are_cosines_of_amplitude_one() -> None:
 
 
 def test_an_activation_stops_at_the_first_width_where_it_is_always_right(write_runs: Any) -> None:
-    profile = dataclasses.replace(TINY, activation_widths=(8, 64, 256, 512))
+    profile = TINY.but(activation_widths=(8, 64, 256, 512))
     numbers = measure("figA1", write_runs, profile)
     square, odd = numbers["activations"]["x²"], numbers["activations"]["tanh"]
     assert square["perfect_at"] == square["widths"][-1] < 512
