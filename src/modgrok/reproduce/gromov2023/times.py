@@ -6,6 +6,7 @@ from typing import Any
 
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.reproduce.nested import Times, median_time
+from modgrok.reproduce.table import Column, Table
 from modgrok.text import Value, number
 
 LINES = ("-", "--", ":", "-.")
@@ -63,6 +64,20 @@ def draw_times(
     ends = [(at, low, high) for at, low, high in zip(x, found["least"], found["most"], strict=True) if low is not None]
     panel.vlines([at for at, _, _ in ends], [low for _, low, _ in ends], [high for *_, high in ends], color=color)
     never = [at for at, value in zip(x, found["median"], strict=True) if value is None]
+    heights = [TOP - ROW * (series if row is None else row)] * len(never)
+    panel.plot(never, heights, "x", color=color, markersize=3, transform=panel.get_xaxis_transform())
+
+
+def time_curve(panel: Any, t: Table, x: str, series: int, label: str, row: int | None = None) -> None:
+    """Medians against x with the range of the seeds; a cross on top where at least half of the seeds do not grok.
+    Series differ in color, marker, line and the row of their crosses, so that none hides another."""
+    color, marker = SERIES[series % len(SERIES)], MARKERS[series % len(MARKERS)]
+    medians = t.median("grokked_at", x)
+    middle = [math.nan if value is None else value for value in medians.y]
+    panel.plot([*medians], middle, color=color, marker=marker, ls=LINES[series % len(LINES)], label=label)
+    ends = {at: times for at, times in t.of("grokked_at", Column.known, x).items() if times}
+    panel.vlines([*ends], [*map(min, ends.values())], [*map(max, ends.values())], color=color)
+    never = [at for at, value in medians.items() if value is None]
     heights = [TOP - ROW * (series if row is None else row)] * len(never)
     panel.plot(never, heights, "x", color=color, markersize=3, transform=panel.get_xaxis_transform())
 

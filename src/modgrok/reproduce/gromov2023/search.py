@@ -1,0 +1,109 @@
+"""Eight ways to train n + m, each searched with the same number of trials.
+
+The search is a grid around a stated start: rates × strengths where there is a regularizer, as many rates where the rate
+is all there is to choose. All trials have the same steps, fractions and seeds. At every α a contestant stands with the
+trial that is fastest there among those in which most seeds grok; it is chosen by the other seeds than the one whose
+time is taken, so that nobody gains by choosing among chances. Whether a seed groks at all is asked of all its trials,
+equally many for everyone: the fastest rate is often the last stable one, and a run that it loses does not say that the
+data were too few.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from modgrok.measures.trials import Cells, Time, first_times, tuned_times
+from modgrok.reproduce.gromov2023.sizes import natural_unit
+from modgrok.reproduce.runs import Runs, Settings, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.table import Table
+
+RATES_PER_DECADE = 3
+"""Rates of the grid where a strength is searched too."""
+DECAY_RATIO, DROPOUT_RATIO = 10**0.5, 2.0
+GD_DECAY = 1e-9
+"""Weight decay from which gradient descent is searched, in units of 1/((p/97)³ (N/500)): ten times more kills the
+weights."""
+ADAMW_DECAY = 0.05
+DROPOUT, DROPOUT_RATE = 0.4, 2.0
+"""Strength and rate from which dropout is searched, the rate in units of the one without."""
+BATCH_NORM_RATE = 2.0
+"""Rate with batch norm in units of the rate without divided by p: normalized preactivations are √p larger."""
+
+REGULARIZED = {
+    "GD + weight decay": "GD",
+    "GD + dropout": "GD",
+    "GD + batch norm": "GD",
+    "momentum + weight decay": "momentum",
+    "AdamW": "Adam",
+}
+"""Every regularizer, and the same optimizer without it."""
+
+
+def until_grokked(s: Sizes, steps: int, evaluations: int) -> Settings:
+    """n + m at the size of figure 3; a run stops as soon as it has grokked."""
+    schedule = {"steps": steps, "evaluations": evaluations, "until": 0, "snapshots": 0}
+    return {"task": "n + m", "modulus": s.sweep_modulus, "width": s.sweep_width, **schedule}
+
+
+def trials(s: Sizes) -> dict[str, list[Settings]]:
+    """What is tried of each of the eight of figure 3a, by rate first."""
+    p = s.sweep_modulus
+    unit = natural_unit(p, s.sweep_width)
+    rate, decay = s.search_descent * unit, GD_DECAY / unit
+
+    def grid(optimizer: str, rate: float, strength: str = "", start: float = 0.0, ratio: float = DECAY_RATIO) -> Any:
+        if not strength:
+            places = _around(s.search_rates * s.search_strengths)
+            return [{"optimizer": optimizer, "lr": _short(rate * 10 ** (i / s.search_dense))} for i in places]
+        return [
+            {"optimizer": optimizer, "lr": _short(rate * 10 ** (i / RATES_PER_DECADE)), strength: _short(value)}
+            for i in _around(s.search_rates)
+            for value in (start * ratio**j for j in _around(s.search_strengths))
+        ]
+
+    return {
+        "GD": grid("gd", rate),
+        "GD + weight decay": grid("gd", rate, "weight_decay", decay),
+        "momentum": grid("momentum", rate),
+        "momentum + weight decay": grid("momentum", rate, "weight_decay", decay),
+        "Adam": grid("adam", s.search_adaptive),
+        "AdamW": grid("adamw", s.search_adaptive, "weight_decay", ADAMW_DECAY),
+        "GD + dropout": grid("gd", DROPOUT_RATE * rate, "dropout", DROPOUT, DROPOUT_RATIO),
+        "GD + batch norm": [one | {"batch_norm": True} for one in grid("gd", BATCH_NORM_RATE * rate / p)],
+    }
+
+
+def searched(s: Sizes) -> Runs:
+    """All trials, under the tags `way` (which of the eight) and `trial` (its number), at every α."""
+    common = until_grokked(s, s.search_steps, s.search_evaluations)
+    found = Runs([])
+    for way, some in trials(s).items():
+        tried = runs(common, trial=dict(enumerate(some)), fraction=[*s.fractions], seed=range(s.search_seeds))
+        found += tried.tag(way=way)
+    return found
+
+
+def tuned(t: Table) -> Table:
+    """The time of every seed for each way and α, with the trial that the other seeds choose."""
+    return _chosen(t, tuned_times)
+
+
+def at_first(t: Table) -> Table:
+    """The time of every seed for each way and α, with the trial in which it groks first."""
+    return _chosen(t, first_times)
+
+
+def _chosen(t: Table, choose: Callable[[Cells], list[Time]]) -> Table:
+    return Table(
+        {"way": way, "fraction": fraction, "seed": seed, "grokked_at": time}
+        for (way, fraction), cell in t.by("way", "fraction").items()
+        for seed, time in enumerate(choose([trial["grokked_at"] for trial in cell.by("trial").values()]))
+    )
+
+
+def _around(places: int) -> range:
+    return range(-(places // 2), places // 2 + 1)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
