@@ -2,38 +2,33 @@
 
 import hmac
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from modgrok.lab.limits import REQUEST_BYTES
+from modgrok.lab.visitors import Visitors
 
 HEADER = "x-modgrok-token"
-"""Where a script may put the token; browsers send it as a cookie."""
+"""Where the page puts the token, which it keeps in its origin's storage; a cookie would go to all ports."""
+PAGES = ("/", "/lab")
 UNKNOWN_PAGE = (
     "This page belongs to a lab that was started anew, or was opened without its token. "
     "Open the address that `modgrok lab` printed in the terminal."
 )
 
-ADMITTED = (
-    '<!doctype html><html lang="en"><title>modgrok lab</title><link rel="icon" href="data:,">'
-    '<meta http-equiv="refresh" content="0;url=/"><a href="/">Open the lab</a></html>'
-)
-"""A page rather than a redirect: the step from here to the lab is this site's own, so that the cookie goes with it even
-where a file or another program opened the address."""
-
 
 class Guard:
-    """Checks Host, Origin, path, size and token before anything else sees a request."""
+    """Checks Host, Origin, path, size and token before anything else sees a request. Pages and scripts, which are the
+    package's own files, need no token; everything that knows a run does."""
 
-    def __init__(self, app: ASGIApp, token: str, hosts: tuple[str, ...], port: int) -> None:
+    def __init__(self, app: ASGIApp, token: str, hosts: tuple[str, ...], port: int, visitors: Visitors) -> None:
         self.app = app
         self.token = token
         self.hosts = {f"{host}:{port}" for host in hosts}
-        self.cookie = f"modgrok-lab-{port}"
+        self.visitors = visitors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -63,10 +58,12 @@ class Guard:
         """What is said to a request before anything else sees it; None where it may pass."""
         headers = Headers(scope=scope)
         answer = self._refusal(scope, headers)
-        if answer is None and scope["path"] == "/" and (given := _query_token(scope)) is not None:
-            return self._admit(given)
-        if answer is None and not self._knows_token(headers):
-            return PlainTextResponse(UNKNOWN_PAGE, 401)
+        if answer is not None:
+            answer.headers["Connection"] = "close"
+        elif HEADER in headers:
+            self.visitors.recognize(scope["client"])
+        else:
+            self.visitors.hear(scope["client"])
         return answer
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
@@ -83,25 +80,17 @@ class Guard:
         chunked = "transfer-encoding" in headers or (scope["method"] == "POST" and "content-length" not in headers)
         if chunked or not length.isdigit() or len(length) > 9 or int(length) > REQUEST_BYTES:
             return PlainTextResponse(f"A request has a stated length of at most {REQUEST_BYTES} bytes.", 413)
-        return None
-
-    def _admit(self, given: str) -> Response:
-        if not self._is_token(given):
+        shown = headers.get(HEADER, _query_token(scope) if scope["path"] in PAGES else None)
+        if not (_is_public(scope) if shown is None else self._is_token(shown)):
             return PlainTextResponse(UNKNOWN_PAGE, 401)
-        answer = HTMLResponse(ADMITTED)
-        answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
-        return answer
-
-    def _knows_token(self, headers: Headers) -> bool:
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            cookies = SimpleCookie()
-        cookie = cookies.get(self.cookie)
-        return self._is_token(headers.get(HEADER, "")) or (cookie is not None and self._is_token(cookie.value))
+        return None
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self.token.encode())
+
+
+def _is_public(scope: Scope) -> bool:
+    return scope["method"] != "POST" and (scope["path"] in PAGES or scope["path"].startswith("/static/"))
 
 
 def _query_token(scope: Scope) -> str | None:
@@ -114,6 +103,7 @@ def _add_headers(headers: MutableHeaders, nonce: str) -> None:
         f"default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
+    headers["Cross-Origin-Resource-Policy"] = "same-origin"
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Referrer-Policy"] = "no-referrer"
     headers.setdefault("Cache-Control", "no-store")

@@ -9,6 +9,7 @@ import secrets
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -27,6 +28,7 @@ from modgrok.lab.library import UNREADABLE, Library
 from modgrok.lab.replay import replay
 from modgrok.lab.security import Guard
 from modgrok.lab.training import Listener, Training
+from modgrok.lab.visitors import Door, Visit, Visitors
 
 LOOPBACK = ("127.0.0.1", "localhost")
 BATCH_SECONDS = 0.1
@@ -46,6 +48,7 @@ class Lab:
         self.token = token or secrets.token_urlsafe(24)
         self.port = port
         self.launch = secrets.token_hex(4)
+        self.visitors = Visitors()
         self.app = Starlette(
             routes=[
                 Route("/", self.story),
@@ -66,7 +69,7 @@ class Lab:
                 Route("/api/sweeps/{sweep}/map", _answer(self.sweep_map)),
                 Route("/api/events", self.events),
             ],
-            middleware=[Middleware(Guard, token=self.token, hosts=LOOPBACK, port=port)],
+            middleware=[Middleware(Guard, token=self.token, hosts=LOOPBACK, port=port, visitors=self.visitors)],
             lifespan=self._lifespan,
         )
         self.app.router.redirect_slashes = False
@@ -195,16 +198,26 @@ def serve(store: Store, port: int, ready: Callable[[Lab], None]) -> None:
     """Serves until Ctrl-C; `ready` is called with the lab once its port is open."""
     listening = open_port(port)
     lab = Lab(store, listening.getsockname()[1])
-    config = uvicorn.Config(lab.app, log_level="warning", timeout_graceful_shutdown=2, server_header=False)
+    listening.visitors = lab.visitors
+    config = uvicorn.Config(
+        lab.app,
+        loop="asyncio",  # which asks the door before it accepts
+        http=partial(Visit, lab.visitors),  # type: ignore[arg-type]
+        ws="none",
+        log_level="error",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
     ready(lab)
     _Server(config, lab).run(sockets=[listening])
 
 
-def open_port(port: int) -> socket.socket:
+def open_port(port: int) -> Door:
     """A listening socket on this machine's own address; 0 is any free port."""
     if not 0 <= port < 1 << 16:
         raise ModgrokError(f"A port is a number from 0, for any that is free, to 65535, not {port}.")
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening = Door(socket.AF_INET, socket.SOCK_STREAM)
     if sys.platform != "win32":
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

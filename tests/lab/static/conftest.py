@@ -29,7 +29,7 @@ FLAGS = [
 ]
 PATIENCE = 120_000
 """Milliseconds after which a state that never came is a failure, however busy the machine."""
-IDLE = "fetch('/api/state').then((answer) => answer.json()).then(({ training }) => training.status === 'idle')"
+IDLE = "import('lab/source.js').then(({ source }) => source.state()).then(({ training }) => training.status === 'idle')"
 expect = playwright.expect
 expect.set_options(timeout=PATIENCE)
 
@@ -142,16 +142,15 @@ def open_lab(chromium: Any, watch: Any, lab: Any, settled: Any) -> Iterator[Any]
 
     def opening(place: str = "", width: int = 1280, height: int = 800, refused: bool = False, **options: Any) -> Any:
         context = chromium.new_context(viewport={"width": width, "height": height}, **options)
-        context.add_cookies([{"name": f"modgrok-lab-{lab.port}", "value": lab.token, "url": address}])
         watched = watch(context)
         opened.append((context, watched, ["422"] if refused else []))
-        watched.page.goto(f"{address}/lab{place}")
+        watched.page.goto(f"{address}/lab?token={lab.token}{place}")
         settled(watched.page)
         return watched.page
 
     yield opening
     for context, watched, expected in opened:
-        watched.page.evaluate("fetch('/api/stop', { method: 'POST', body: '{}' })")
+        watched.page.evaluate("import('lab/source.js').then(({ source }) => source.stop())")
         watched.page.wait_for_function(IDLE)
         context.close()
         assert [text for text in watched.problems if not any(code in text for code in expected)] == []

@@ -51,7 +51,8 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(
     context = chromium.new_context(offline=True)
     for name in ("transformer", "parity"):
         file = tmp_path / f"{name}.html"
-        file.write_bytes(page.request.get(f"http://127.0.0.1:{lab.port}/api/runs/{runs[name]}/replay").body())
+        address = f"http://127.0.0.1:{lab.port}/api/runs/{runs[name]}/replay"
+        file.write_bytes(page.request.get(address, headers={"x-modgrok-token": lab.token}).body())
         replayed = watch(context)
         replayed.page.goto(file.as_uri())
         expect(replayed.page.locator("#panels > .panel:visible")).to_have_count(len(SHOWN[name]))

@@ -12,17 +12,13 @@ let retrying = null;
 export function listen() {
   events?.close();
   events = source.events();
-  events.onmessage = (message) => {
-    const batch = JSON.parse(message.data);
+  events.onbatch = (batch) => {
     let rows = false;
     for (const event of batch) rows = hear(event) || rows;
     if (rows) emit("rows");
     emit("training");
   };
-  events.onerror = () => {
-    events.close();
-    recover();
-  };
+  events.onend = recover;
 }
 
 // Tries again until the lab answers; a lab that was started anew answers once its new address was opened.

@@ -198,4 +198,4 @@ on("problem", (text) => {
   clearing = setTimeout(() => notice(""), LAST);
 });
 
-pending(begin());
+pending(begin().catch((error) => notice(error.message)));

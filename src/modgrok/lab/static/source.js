@@ -2,11 +2,13 @@
 
 import { bytesOf, gunzip } from "lab/message.js";
 import { pending } from "lab/pending.js";
+import { token } from "lab/token.js";
 
 const replayed = document.getElementById("replay-run");
 
-async function call(path, body) {
-  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+async function call(path, body, signal) {
+  const options = { headers: { "x-modgrok-token": token() }, signal };
+  if (body !== undefined) Object.assign(options, { method: "POST", body: JSON.stringify(body) });
   let answer;
   try {
     answer = await fetch(path, options);
@@ -24,6 +26,25 @@ async function call(path, body) {
 const json = (path, body) => pending(call(path, body).then((answer) => answer.json()));
 const binary = (path) => pending(call(path).then((answer) => answer.arrayBuffer()));
 
+// The server's events, over a request with the token; an EventSource sends no headers. Somebody else sets what happens with
+// a batch of them, and at the end.
+function events() {
+  const closed = new AbortController();
+  const stream = { onbatch: null, onend: null, close: () => closed.abort() };
+  const read = async () => {
+    const { body } = await call("/api/events", undefined, closed.signal);
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const messages = (rest + part.value).split("\n\n");
+      rest = messages.pop();
+      for (const message of messages) if (message.startsWith("data: ")) stream.onbatch(JSON.parse(message.slice(6)));
+    }
+  };
+  read().catch(() => {}).then(() => closed.signal.aborted || stream.onend());
+  return stream;
+}
+
 const live = {
   replay: false,
   state: () => json("/api/state"),
@@ -40,7 +61,7 @@ const live = {
   sweeps: async () => (await json("/api/sweeps")).sweeps,
   sweep: (sweep) => json(`/api/sweeps/${sweep}`),
   sweepMap: (sweep, choice) => json(`/api/sweeps/${sweep}/map?${new URLSearchParams(choice)}`),
-  events: () => new EventSource("/api/events"),
+  events,
 };
 
 const frameOf = (name) => gunzip(bytesOf(document.querySelector(`[data-frame="${name}"]`).textContent));

@@ -13,6 +13,7 @@ import { TableScene } from "lab/story/table.js";
 import { ThroughScene } from "lab/story/through.js";
 import { startAt, WavesScene } from "lab/story/waves.js";
 import { buildTheme } from "lab/theme.js";
+import "lab/token.js";
 
 const FROM_DISK = document.getElementById("story-replay") !== null;
 
