@@ -1,4 +1,5 @@
-"""What a network learnt and when: spectra, IPR, waves and phases, cleaning, distance to the closed form, early flow,
+"""What a network learnt and when: spectra, IPR, waves and phases, representations and
+vectors, cleaning, distance to the closed form, early flow,
 conserved norms, sharpness, tangent kernels, progress measures, parallelograms of embeddings, times."""
 
 from modgrok.measures.angles import CircularSpread, circular_mean, circular_spread, kuiper
@@ -28,6 +29,13 @@ from modgrok.measures.sharpness import sharpness
 from modgrok.measures.spectrum import frequency_power, power_spectrum, raw_coordinate, readout_spectrum
 from modgrok.measures.tangent_kernel import alignment, kernel_answers, tangent_kernel
 from modgrok.measures.times import Crossing, crossing, first_reached, grokked_at, memorized_at
+from modgrok.measures.vectors import (
+    NeuronVectors,
+    neuron_vectors,
+    representation_counts,
+    shared_vectors,
+    vector_table,
+)
 from modgrok.measures.waves import NeuronWaves, neuron_waves
 
 __all__ = [
@@ -37,6 +45,7 @@ __all__ = [
     "ClosedFormDistance",
     "Crossing",
     "EarlyFlow",
+    "NeuronVectors",
     "NeuronWaves",
     "ablate_frequency",
     "ablate_neuron",
@@ -59,17 +68,21 @@ __all__ = [
     "kuiper",
     "memorized_at",
     "nearest_closed_form",
+    "neuron_vectors",
     "neuron_waves",
     "norm_growth",
     "own_waves",
     "power_spectrum",
     "raw_coordinate",
     "readout_spectrum",
+    "representation_counts",
     "representation_quality",
+    "shared_vectors",
     "sharpness",
     "shuffle_phases",
     "snap_phases",
     "tangent_kernel",
     "top_frequencies",
+    "vector_table",
     "waves_only",
 ]

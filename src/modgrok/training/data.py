@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modgrok.measures.vectors import GroupData, group_data
 from modgrok.networks import grid
 from modgrok.shapes import Bool, Float, Int32, Shaped
 from modgrok.tasks import Examples, Task
@@ -44,6 +45,8 @@ class RunData(NamedTuple):
     length: Int32[Any, ""]
     """L, or 0 where the task has no coordinate."""
     codes: Float[Any, "answer out"] | None
+    group: Any = None
+    """The task's `GroupData`, where a measure asks for it."""
 
 
 class Room(NamedTuple):
@@ -92,7 +95,14 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
         index,
         np.asarray(0 if coordinate is None else coordinate.length, dtype=np.int32),
         None if task.codes is None else task.codes.astype(program.dtype),
+        _group(task) if any(measure.on_group for measure in program.recorded) else None,
     )
+
+
+def _group(task: Task) -> GroupData:
+    """The arrays of a task's group in the precision of a run."""
+    found = group_data(task.structure.basis)
+    return GroupData(*(x.astype(np.int32 if x.dtype.kind == "i" else np.float32) for x in found))
 
 
 def _batch(program: Program, inputs: np.ndarray, labels: np.ndarray, room: Room, kernel: Any, most: int) -> Batch:

@@ -18,6 +18,7 @@ from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
 from modgrok.measures import ipr, representation_quality
 from modgrok.measures.spectrum import power_along
+from modgrok.measures.vectors import vector_measures
 from modgrok.networks import Architecture, Network
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Measure:
     """Names of those to which it applies; none named: all."""
     usual: bool = False
     """Whether it is recorded without being asked for."""
+    on_group: bool = False
+    """Whether it reads `data.group`, the group of the task."""
 
     def applies(self, architecture: Architecture) -> bool:
         return not self.architectures or architecture.name in self.architectures
@@ -45,7 +48,7 @@ class Measure:
 MEASURES: dict[str, Measure] = {}
 
 
-def record(name: str, *architectures: str, usual: bool = False) -> Callable[[Any], Any]:
+def record(name: str, *architectures: str, usual: bool = False, on_group: bool = False) -> Callable[[Any], Any]:
     """Makes a function a measure that runs can record by its name; a decorator."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in ALWAYS or name.startswith(("norm_", "gradient_")):
         raise ModgrokError(
@@ -53,7 +56,7 @@ def record(name: str, *architectures: str, usual: bool = False) -> Callable[[Any
         )
 
     def register(function: Any) -> Any:
-        MEASURES[name] = Measure(name, function, architectures, usual)
+        MEASURES[name] = Measure(name, function, architectures, usual, on_group)
         return function
 
     return register
@@ -93,6 +96,24 @@ def _task_ipr(network: Network, data: "RunData") -> Any:
 def _average_along(network: Network, index: Any, length: Any) -> Any:
     power, times = power_along(network.w_in, index, length)
     return namespace(power).nanmean(ipr(power, times=times))
+
+
+@record("representation", "two-layer", on_group=True)
+def _representation(network: Network, data: "RunData") -> Any:
+    """Mean share of a neuron's power that is in one representation of the task's group."""
+    return vector_measures(network.w_in, network.w_out, data.group)[0]
+
+
+@record("rank_one", "two-layer", on_group=True)
+def _rank_one(network: Network, data: "RunData") -> Any:
+    """How near the blocks of a neuron are to matrix coefficients of rank one, 1 in the closed form."""
+    return vector_measures(network.w_in, network.w_out, data.group)[1]
+
+
+@record("shared_vectors", "two-layer", on_group=True)
+def _shared_vectors(network: Network, data: "RunData") -> Any:
+    """How far the blocks of a neuron share their vectors, 1 in the closed form and 0 at random."""
+    return vector_measures(network.w_in, network.w_out, data.group)[2]
 
 
 @record("rqi", "embedding-mlp")
