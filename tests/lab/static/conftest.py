@@ -134,6 +134,28 @@ def fits() -> Callable[[Any], bool]:
     return lambda page: page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.fixture(scope="session")
+def blank_on_paper() -> Callable[[Any], list[str]]:
+    """Prints a page, and returns the pictures on it on which nothing is drawn."""
+
+    def blank(page: Any) -> list[str]:
+        assert page.pdf().startswith(b"%PDF")
+        page.emulate_media(media="print")
+        found = page.evaluate(
+            """() => [...document.querySelectorAll("canvas")]
+              .filter((canvas) => canvas.checkVisibility())
+              .filter((canvas) => {
+                const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+                return !data.some(Boolean);
+              })
+              .map((canvas) => canvas.closest("section").id + ": " + (canvas.ariaLabel ?? canvas.className))"""
+        )
+        page.emulate_media(media="screen")
+        return found
+
+    return blank
+
+
 @pytest.fixture
 def open_lab(chromium: Any, watch: Any, lab: Any, settled: Any) -> Iterator[Any]:
     """Opens the lab's page at a place, and returns it when nothing is under way; its mistakes fail the test."""

@@ -188,6 +188,17 @@ def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibil
         assert accessibility(page) == []
         page.evaluate("for (const scene of document.querySelectorAll('.scene')) delete scene.dataset.drawn")
         page.click("#theme")
+    for wide in (1920, 2560):
+        page.set_viewport_size({"width": wide, "height": 1080})
+        shares = "all => all.map((figure) => figure.getBoundingClientRect().width / innerWidth)"
+        assert min(page.locator(".scene figure").evaluate_all(shares)) >= 0.5
+
+
+def test_every_picture_is_printed(reader: Any, blank_on_paper: Any) -> None:
+    page = reader(theme="dark")
+    assert blank_on_paper(page) == []
+    expect(page.locator("#revealed")).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
 def test_it_moves_by_itself_before_all_of_it_is_built(chromium: Any, exported: str) -> None:

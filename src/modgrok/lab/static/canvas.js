@@ -30,6 +30,7 @@ export function prepare(canvas) {
   context.fillStyle = css("muted");
   context.strokeStyle = css("line");
   context.lineWidth = 1;
+  [context.textAlign, context.textBaseline] = ["left", "alphabetic"];
   return { context, width, height };
 }
 

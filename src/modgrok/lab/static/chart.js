@@ -174,7 +174,7 @@ function scaleOf({ range, log, curves, rules = [], write }, tall) {
   if (log) {
     const [a, b] = high > low ? [Math.log(low), Math.log(high)] : [Math.log(low) - 1, Math.log(low) + 1];
     const room = 0.05 * (b - a);
-    return { ticks: logTicks(low, high, tall), placeOf: (v) => (Math.log(v) - a + room) / (b - a + 2 * room) };
+    return { ticks: logTicks(low, high, tall), placeOf: (v) => (v > 0 ? (Math.log(v) - a + room) / (b - a + 2 * room) : 0) }; // 0 lies at the floor
   }
   const span = high - low || 1;
   return { ticks: linearTicks(low, high, tall, write), placeOf: (v) => (v - low) / span };

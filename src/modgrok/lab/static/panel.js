@@ -32,6 +32,10 @@ export class Panel {
       if (this.visible && this.stale) this.update();
     }, { rootMargin: "120px" }).observe(this.element);
     new ResizeObserver(() => requestAnimationFrame(() => this.visible && this.update())).observe(this.body);
+    addEventListener("beforeprint", () => {
+      this.visible = true; // until the observer says otherwise
+      this.update();
+    });
     on(redraw, () => this.update());
     on("theme", () => this.update());
     on("run", () => this.update());

@@ -27,4 +27,14 @@ export function initialTheme() {
 export function buildTheme(button) {
   document.documentElement.dataset.theme = initialTheme();
   button.onclick = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  // Paper is light; before what is printed is drawn.
+  let shown = null;
+  addEventListener("beforeprint", () => {
+    shown = document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = "light";
+  }, { capture: true });
+  addEventListener("afterprint", () => {
+    document.documentElement.dataset.theme = shown;
+    emit("theme");
+  });
 }

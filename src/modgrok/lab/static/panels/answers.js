@@ -161,7 +161,7 @@ function drawBars(canvas, frame, total, parts, right) {
     ["all", total, css("accent")],
     ...ranked.map((k) => [`k = ${k}`, parts.get(k), frequencyColor(k, frame.length)]),
   ];
-  const left = 46;
+  const left = 14 + Math.max(...rows.map(([label]) => context.measureText(label).width));
   const tall = (height - 20) / (rows.length + 1.2);
   const step = (width - left - 4) / total.length;
   context.textBaseline = "middle";

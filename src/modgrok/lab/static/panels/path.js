@@ -22,7 +22,7 @@ class Path extends Panel {
       when: () => state.frame?.blocks && state.frame.arity === 2 && state.frame.shown === state.frame.width && taskTables(state.run) && !refusal(state.frame.activation),
       help: [
         "The pair (n, m) chosen in the table of answers. Every neuron looks up its weight on n and its weight on m, adds them, and applies the activation; then it pours the result into the outputs along its readout weights.",
-        "Readouts of neurons with the same frequency are added to one wave. The slider adds these waves, the most helpful first: each is high at the right answer (shaded) and at many others, and only together do they single it out.",
+        "Readouts of neurons with the same frequency are added to one wave. The slider adds these waves, the most helpful first: most are high at the right answer (shaded), all of them at many others, and only together do they single it out.",
       ],
     });
     this.canvas = make("canvas", { class: "path", role: "img", "aria-label": "Look-up, activation and outputs of the chosen pair" });

@@ -13,7 +13,7 @@ import { decode } from "lab/message.js";
 import { taskTables } from "lab/tasktable.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { source } from "lab/source.js";
-import { emit, setView, state } from "lab/store.js";
+import { emit, on, setView, state } from "lab/store.js";
 
 class Theory extends Panel {
   constructor() {
@@ -45,13 +45,22 @@ class Theory extends Panel {
     this.histogram = canvas("histogram", "distribution of the IPR");
     this.sentence = make("p", { class: "sentence", id: "theory-words" });
     const figure = (title, ...content) => make("figure", {}, make("figcaption", {}, title), ...content);
-    this.body.append(this.sentence, make("div", { class: "theory" },
+    this.forms = make("div", { class: "theory bare" },
       figure("distance of training to it", this.chart.element), figure("weights and spectra", grid),
       figure("frequency and phase", this.plane), figure("φ1 + φ2 − φ3", this.circle),
-      figure("IPR of neurons", this.histogram), figure("answers", this.table)));
+      figure("IPR of neurons", this.histogram), figure("answers", this.table));
+    this.body.append(this.sentence, this.forms);
     this.frames = new Map();
     this.distances = new Map();
     this.measuring = false;
+    if (source.replay) on("run", () => this.unpack());
+  }
+
+  // A replay has all of it inside, and may be printed before it was looked at.
+  async unpack() {
+    if (!this.applies || !this.when()) return;
+    for (const step of state.run.snapshots) this.distances.set(`${state.run.run}@${step}`, await source.distance(state.run.run, step));
+    this.draw();
   }
 
   waiting() {
@@ -68,6 +77,7 @@ class Theory extends Panel {
     const key = [run.run, this.available, state.view.coordinate].join();
     if (!this.frames.has(key)) this.load(key);
     const frame = this.frames.get(key);
+    this.forms.classList.toggle("bare", !frame);
     if (frame) this.drawForm(frame);
     this.measure();
     this.drawDistance();

@@ -61,6 +61,13 @@ export class EraserScene extends Scene {
     this.redraw();
   }
 
+  print() {
+    this.writeTrials();
+    this.reveal();
+    this.erase(1);
+    this.draw();
+  }
+
   reveal() {
     byId("revealed").hidden = this.more.hidden = false;
     emit("revealed");

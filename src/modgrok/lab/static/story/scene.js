@@ -17,11 +17,18 @@ export class Scene {
       if (this.visible) this.redraw();
     }, { rootMargin: "40px" }).observe(this.figure);
     new ResizeObserver(() => this.redraw()).observe(this.canvas);
+    addEventListener("beforeprint", () => this.print());
     on("pair", () => this.redraw());
     on("theme", () => {
       delete this.section.dataset.drawn; // It says how often the scene was drawn in these colors.
       this.redraw();
     });
+  }
+
+  // On paper every picture is drawn, as it is when its time is over.
+  print() {
+    this.timeline?.goTo(this.timeline.to);
+    this.draw();
   }
 
   // Draws before the next frame of the screen, once, however often it is asked.

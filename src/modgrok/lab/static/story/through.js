@@ -25,6 +25,13 @@ export class ThroughScene extends Scene {
     this.started = still();
   }
 
+  print() {
+    this.stop();
+    this.started = true;
+    this.count = this.waves;
+    this.draw();
+  }
+
   start() {
     if (this.count >= this.waves) this.count = 0;
     this.button.textContent = "❚❚";
