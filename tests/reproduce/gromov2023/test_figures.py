@@ -9,7 +9,7 @@ from modgrok.closed_form import solve
 from modgrok.measures import neuron_waves
 from modgrok.networks import score_table
 from modgrok.plot import style
-from modgrok.reproduce.gromov2023 import PAPER, fig0, fig1, figA1, times, transitions, tuning
+from modgrok.reproduce.gromov2023 import PAPER, fig1, figA1, times, transitions, tuning
 from modgrok.reproduce.gromov2023.fig2 import agreement
 from modgrok.reproduce.gromov2023.fig4 import fit_regimes, interval
 from modgrok.reproduce.gromov2023.figA2 import few_digits, nearest_frequency, neuron_of, power_shares, whole_copies
@@ -18,6 +18,7 @@ from modgrok.reproduce.gromov2023.moduli import fit_laws
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY, Profile, natural_unit
 from modgrok.reproduce.gromov2023.variations import all_right
 from modgrok.reproduce.nested import Numbers, Study, median_time
+from modgrok.reproduce.table import Table
 from modgrok.tasks import task
 
 
@@ -35,9 +36,9 @@ def test_numbers_are_json_and_figures_draw_them(study: Study, write_runs: Any) -
     for claim in PAPER.claims:
         if claim.studies == (study.name,):
             assert claim.verdict({study.name: numbers}).sentence
-    if study.draw is not None:
+    for one in study.figures:
         with style.context():
-            figure = study.draw(numbers)
+            figure = one.draw(numbers)
         figure.draw_without_rendering()
         assert all(axes.get_ylabel() or axes.images or axes.get_label() == "<colorbar>" for axes in figure.axes)
 
@@ -50,25 +51,12 @@ def test_every_figure_of_the_paper_is_there() -> None:
 
 def test_events_of_a_textbook_run_come_in_order(write_runs: Any) -> None:
     profile = TINY.but(gd=dataclasses.replace(TINY.gd, steps=1000, evaluations=100))
-    (first, _) = measure("fig0", write_runs, profile)["runs"]
-    events = first["events"]
-    assert 0 < events["memorized_at"] < events["loss_peak_at"] < events["onset_at"] < events["grokked_at"]
-    assert events["gradient_peak"] > events["gradient_start"] > events["gradient_settled"] >= events["gradient_later"]
-    assert events["norm_start"] < events["norm_end"] == events["norm_largest"]
-    assert 0 < events["test_rise"] < events["grokked_at"] - events["memorized_at"]
-    assert events["train_loss_rises"] == 0
-
-
-def test_gradients_that_grow_long_after_grokking_are_told_apart() -> None:
-    step = np.arange(0, 101, 10)
-    flat = np.ones(len(step))
-    gradient = np.array([1, 2, 4, 6, 3, 1, 1, 1, 1, 9, 8.0])
-    curves = dict.fromkeys(fig0.CURVES, flat) | {"step": step, "gradient_in": gradient, "gradient_out": gradient}
-    events = fig0.events(curves, {"memorized_at": 20, "grokked_at": 40})
-    assert events["gradient_peak_at"] == 30
-    assert events["gradient_peak"] == pytest.approx(6 * 2**0.5)
-    assert events["gradient_settled"] == pytest.approx(2**0.5)
-    assert events["gradient_later"] == pytest.approx(9 * 2**0.5)
+    events = Table.from_json(measure("fig0", write_runs, profile)).first
+    assert 0 < events.memorized_at < events.loss_peak_at < events.onset_at < events.grokked_at
+    assert events.gradient_peak > events.gradient_start > events.gradient_settled >= events.gradient_later
+    assert events.norm_start < events.norm_end == events.norm_largest
+    assert 0 < events.test_rise < events.grokked_at - events.memorized_at
+    assert events.train_loss_rises == 0
 
 
 def test_the_exact_form_is_one_series_of_peaks_and_random_phases_are_not() -> None:

@@ -1,13 +1,15 @@
 """A. Gromov, Grokking modular arithmetic (2023): a quadratic network groks, and its weights can be written down."""
 
-from modgrok.reproduce.claim import claims_of
+from typing import Any
+
+from modgrok.reproduce.claim import Claim, claims_of
 from modgrok.reproduce.gromov2023 import (
     closed_forms,
     correlations,
     critical,
     delay,
+    dynamics,
     features,
-    fig0,
     fig1,
     fig2,
     fig3,
@@ -27,30 +29,50 @@ from modgrok.reproduce.gromov2023 import (
     tuning,
     variations,
 )
-from modgrok.reproduce.gromov2023.claims import beyond, dynamics, functions, optimizers, scaling, solution, weights
+from modgrok.reproduce.gromov2023.claims import beyond, functions, optimizers, scaling, solution, weights
 from modgrok.reproduce.gromov2023.claims import statements as said_in_passing
 from modgrok.reproduce.gromov2023.errata import ERRATA
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper
+from modgrok.reproduce.paper import Paper, members
+from modgrok.reproduce.study import Study
+
+TABLES = (dynamics, delay)
+NESTED: Any = (
+    *(module.STUDY for module in (fig1, fig2, fig3, fig4, figA1, figA5, closed_forms, kernel)),
+    *(study for module in (figA2, variations, features, statements, correlations) for study in module.STUDIES),
+    *(module.STUDY for module in (tuning, regularizers, critical, moduli, sampling)),
+    *(module.STUDY for module in (memorizer, sharpness, tangent_kernel, powers)),
+)
+JUDGED = claims_of(solution, weights, functions, optimizers, scaling, said_in_passing, beyond)
+
+STUDIES = """fig0 fig1 fig2 fig3 fig4 figA1 figA2 figA3 figA4 figA5 closed_forms kernel cross_entropy random_table
+quadratic_form_data activations more_data delay memorizing features composed three_variables composite products
+mixed_functions capacity minibatches general_behavior over_training shuffled_phases correlated_weights loss_floor tuning
+regularizers critical moduli samplings memorizer sharpness tangent_kernel powers"""
+CLAIMS = """grokking memorizes_first no_waves_yet loss_peak train_loss loss_gap_closes norms gradients memorizing_phase
+claim_one width trained_width trained_faster other_activations claim_two corollary branches complex_network
+many_variables fourier_peaks periodic copies phases phases_adamw phases_random cross_entropy ipr_start ipr_onset
+ipr_regimes ipr_gap ipr_data multiplication square_of_sum quadratic_form quadratic_form_data cubic random_table kernel
+activations momentum momentum_fraction adaptive_time adaptive_fraction regularization_time lower_fraction decay_in_adamw
+critical_fraction adamw_fraction adam_needs_more very_long modulus law width_and_data sampling three_variables_trained
+composite_modulus products_of_functions mixed_functions_harder parameter_regimes minibatch_batch_norm
+general_behavior_everywhere train_loss_accelerates ipr_training phases_dependent weights_correlated loss_to_zero
+memorizer_waves memorizer_projection memorizer_alignment sharpness_rises edge_of_stability kernel_drifts kernel_learns
+roots_and_logarithms structure_predicts"""
+
+
+def _in_order(found: tuple[Any, ...], names: str) -> tuple[Any, ...]:
+    by_name = {one.name: one for one in found}
+    return tuple(by_name[name] for name in names.split())
+
 
 PAPER = Paper(
     key="gromov2023",
     title="Grokking modular arithmetic",
     reference="A. Gromov, *Grokking modular arithmetic* (2023)",
     line="a two-layer quadratic network groks modular functions, and its weights can be written down",
-    studies=(
-        *(module.STUDY for module in (fig0, fig1, fig2, fig3, fig4, figA1)),
-        *figA2.STUDIES,
-        *(module.STUDY for module in (figA5, closed_forms, kernel)),
-        *variations.STUDIES,
-        *delay.STUDIES,
-        *features.STUDIES,
-        *statements.STUDIES,
-        *correlations.STUDIES,
-        *(module.STUDY for module in (tuning, regularizers, critical, moduli, sampling)),
-        *(module.STUDY for module in (memorizer, sharpness, tangent_kernel, powers)),
-    ),
-    claims=claims_of(dynamics, solution, weights, functions, optimizers, scaling, said_in_passing, beyond),
+    studies=_in_order((*members(Study, *TABLES), *NESTED), STUDIES),
+    claims=_in_order((*members(Claim, *TABLES), *JUDGED), CLAIMS),
     profiles=(QUICK, FULL, TINY),
     errata=ERRATA,
     cost={"quick": "5 to 7 min on two CPU cores", "full": "14 min on an H200"},

@@ -4,99 +4,153 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments import Experiment, Run
-from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.nested import Numbers, Study, Tree, last, results
+from modgrok.experiments import Run
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.gromov2023.dynamics import all_grok, descent, fault_together
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Column, Row, Table
+from modgrok.text import NONE, number, percent
 
 DRAMATIC_FRACTION, DRAMATIC_DECAY = 0.2, 0.05
 """AdamW from a fifth of the table."""
 
 
-def delay_runs(profile: Profile) -> Tree:
-    p, width, make = profile.sweep_modulus, profile.sweep_width, profile.delay.descend
-    fraction, decay = DRAMATIC_FRACTION, DRAMATIC_DECAY
+def delayed(s: Sizes) -> Runs:
+    """Gradient descent from little to much data, and AdamW from little."""
+    dramatic = s.dramatic.adamw(s.modulus, s.width, DRAMATIC_FRACTION) | {"weight_decay": DRAMATIC_DECAY}
+    descended = s.delay.gd(s.sweep_modulus, s.sweep_width, 0.5)
+    return runs(descended, until=0, fraction=[*s.delay_fractions], seed=range(s.sweep_seeds)) + runs(
+        dramatic, until=0, seed=range(s.dramatic_seeds)
+    )
+
+
+def memorizing_of(run: Run) -> dict[str, Any]:
+    """Where curves end, and how far they have moved over the second half of the steps."""
+    h = run.history
+    half = int(np.searchsorted(h["step"], h["step"][-1] / 2))
     return {
-        "gd": [
-            [make("n + m", p, width, alpha, seed, until=0) for seed in profile.sweep_range]
-            for alpha in profile.delay_fractions
-        ],
-        "dramatic": [
-            profile.dramatic.adapt("n + m", profile.modulus, profile.width, fraction, seed, until=0, weight_decay=decay)
-            for seed in range(profile.dramatic_seeds)
-        ],
+        "best_test_accuracy": h["test_accuracy"][h["step"] > 0].max(),
+        "loss_peak": h["test_loss"].max(),
+        "loss_end": h["test_loss"][-1],
+        "train_loss_half": h["train_loss"][half],
+        "train_loss_end": h["train_loss"][-1],
     }
 
 
-def delay_numbers(profile: Profile, runs: Tree) -> Numbers:
-    """Memorization and grokking steps of every seed, and their median ratios."""
-    cells = [_cell(cell, alpha) for alpha, cell in zip(profile.delay_fractions, runs["gd"], strict=True)]
-    return {
-        "modulus": profile.sweep_modulus,
-        "width": profile.sweep_width,
-        "cells": cells,
-        "dramatic": _cell(runs["dramatic"], DRAMATIC_FRACTION) | {"modulus": profile.modulus, "width": profile.width},
-    }
-
-
-def _cell(runs: list[Run], fraction: float) -> dict[str, Any]:
-    memorized, grokked = results(runs, "memorized_at"), results(runs, "grokked_at")
-    ratios = [g / m if m and g else None for m, g in zip(memorized, grokked, strict=True)]
-    return {
-        "fraction": fraction,
-        "memorized_at": memorized,
-        "grokked_at": grokked,
-        "delays": ratios,
-        "delay": _median(ratios),
-    }
-
-
-def _median(ratios: list[float | None]) -> float | None:
-    """Over the seeds that grokked; None where fewer than half did."""
-    known = [ratio for ratio in ratios if ratio is not None]
-    return float(np.median(known)) if 2 * len(known) >= len(ratios) else None
-
-
-def memorizing_runs(profile: Profile) -> list[Experiment]:
-    p, width, alpha = profile.sweep_modulus, profile.sweep_width, profile.memorizing_fraction
-    return [profile.delay.descend("n + m", p, width, alpha, seed) for seed in profile.sweep_range]
-
-
-def memorizing_numbers(profile: Profile, runs: list[Run]) -> Numbers:
-    """Where curves end, how far they have moved over the second half of the steps, and how long that is."""
-    histories = [run.history for run in runs]
-    half = [int(np.searchsorted(h["step"], h["step"][-1] / 2)) for h in histories]
-    pairs = list(zip(histories, half, strict=True))
-    return {
-        "modulus": profile.sweep_modulus,
-        "fraction": profile.memorizing_fraction,
-        "steps": profile.delay.steps,
-        "memorized_at": results(runs, "memorized_at"),
-        "train_accuracy": last(runs, "train_accuracy"),
-        "best_test_accuracy": [h["test_accuracy"][h["step"] > 0].max() for h in histories],
-        "test_pairs": round((1 - profile.memorizing_fraction) * profile.sweep_modulus**2),
-        "loss_start": [h["test_loss"][0] for h in histories],
-        "loss_peak": [h["test_loss"].max() for h in histories],
-        "loss_end": last(runs, "test_loss"),
-        "train_loss_half": [h["train_loss"][i] for h, i in pairs],
-        "train_loss_end": last(runs, "train_loss"),
-    }
-
-
-STUDIES = (
-    Study(
-        "delay",
-        "The delay between memorizing and grokking",
-        "n + m under plain gradient descent from little to much data: how many times as long as memorizing it takes to "
-        "grok. And AdamW from a fifth of the table, where the delay is more than tenfold.",
-        delay_numbers,
-        delay_runs,
-    ),
-    Study(
-        "memorizing",
-        "Too little data",
-        "n + m under plain gradient descent from so small a share of the table that networks learn it by heart and "
-        "stay there.",
-        memorizing_numbers,
-        memorizing_runs,
-    ),
+delay = study(
+    "delay",
+    "The delay between memorizing and grokking",
+    "n + m under plain gradient descent from little to much data: how many times as long as memorizing it takes to "
+    "grok. And AdamW from a fifth of the table, where the delay is more than tenfold.",
+    runs=delayed,
+    keep=("memorized_at", "grokked_at"),
 )
+memorizing = study(
+    "memorizing",
+    "Too little data",
+    "n + m under plain gradient descent from so small a share of the table that networks learn it by heart and "
+    "stay there.",
+    runs=lambda s: runs(s.delay.gd(s.sweep_modulus, s.sweep_width, s.memorizing_fraction), seed=range(s.sweep_seeds)),
+    keep=("memorized_at", "train_accuracy", memorizing_of),
+)
+
+
+def _delay(r: Row) -> float | None:
+    return r.grokked_at / r.memorized_at if r.grokked_at and r.memorized_at else None
+
+
+def _median(delays: Column) -> float | None:
+    """Over the seeds that grokked; None where fewer than half did."""
+    return float(np.median(delays.known())) if 2 * len(delays.known()) >= len(delays) else None
+
+
+@descent.claim(
+    "1, 4.1",
+    "train accuracy reaches 99 % before test accuracy does, in every seed; test accuracy rises from 10 to 90 % within "
+    "a fifth of the grokking step and in less than half of the steps that train accuracy takes for it; the delay "
+    "(grokking step / memorization step) is at least 1.5 times as long at the smallest α that groks as at the largest",
+    delay,
+)
+def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
+    """The network first fits the training pairs; generalization comes later and suddenly, and the later the less data
+    there is."""
+    later = all_grok(t, lambda r: r.grokked_at > r.memorized_at)
+    ratio = t.each(lambda r: r.grokked_at / r.memorized_at if later else None)
+    plain, dramatic = data.where(optimizer="gd"), data.where(optimizer="adamw")
+    delays = {alpha: cell.each(_delay) for alpha, cell in plain.by("fraction").items()}
+    known = [(alpha, middle) for alpha, some in delays.items() if (middle := _median(some)) is not None]
+    fault_together(
+        ask,
+        {
+            "test accuracy does not follow training accuracy in every seed": not later,
+            "test accuracy rises no faster than training accuracy": later and not all_grok(t, _sudden),
+            "the delay does not grow as α falls": len(known) < 2 or known[0][1] < 1.5 * known[-1][1],
+        },
+    )
+    ask.yes(
+        "The training pairs are learnt before the test pairs in every seed, the test accuracy then rises at once, and "
+        "the delay grows as α falls."
+    )
+    alpha, usual = number(t.one("fraction")), ratio.average()
+    least, longest = known[0] if known else (NONE, None)
+    ask.note(
+        f"At α = {alpha} the delay is short, a factor of {usual:.2f}; at α = {least} it is {number(longest)}.",
+        usual < 2,
+    )
+    ask.show(
+        {
+            "memorization step": t["memorized_at"],
+            "grokking step": t["grokked_at"],
+            f"grokking / memorization step at α = {alpha}": ratio,
+            "steps from 10 to 90 % test accuracy": t["test_rise"],
+            "steps from 10 to 90 % train accuracy": t["train_rise"],
+        }
+    )
+    ask.show({f"delay at α = {a}, p = {plain.one('modulus')}": some for a, some in delays.items()})
+    where = f"α = {dramatic.one('fraction')}, p = {dramatic.one('modulus')}"
+    ask.show({f"delay under AdamW at {where}": dramatic.each(_delay), "grokking step there": dramatic["grokked_at"]})
+
+
+def _sudden(r: Row) -> bool:
+    known = r.test_rise is not None and r.train_rise is not None
+    return known and r.test_rise <= 0.2 * r.grokked_at and r.test_rise < 0.5 * r.train_rise
+
+
+@memorizing.claim(
+    "4.1",
+    "trained for at least 5 × the memorization step: train accuracy ≥ 99 %, best test accuracy within five standard "
+    "deviations of chance or below it, last test loss ≥ 95 % of its maximum, in every seed",
+)
+def memorizing_phase(t: Table, ask: Ask) -> None:
+    """With too little data the network stays a memorizer: the training loss saturates, and the test loss never leaves
+    its maximum."""
+    p, alpha, steps = t.one("modulus"), t.one("fraction"), t.one("steps")
+    chance = 1 / p
+    limit = chance + 5 * (chance / round((1 - alpha) * p**2)) ** 0.5
+    ratio = t.each(lambda r: r.loss_end / r.loss_peak)
+    falls = t.each(lambda r: r.train_loss_half / r.train_loss_end)
+    long = min(t["train_accuracy"]) >= 0.99 and all(m is not None and 5 * m <= steps for m in t["memorized_at"])
+    stays = long and max(t["best_test_accuracy"]) <= limit
+    ask.yes(f"With α = {alpha} the network knows its training pairs, and the test loss stays at its maximum.")
+    ask.fault(f"With α = {alpha} the network does not stay in the memorizing phase.", not stays)
+    ask.fault(
+        f"With α = {alpha} the answers stay at chance, but the test loss leaves its maximum: it falls to "
+        f"{number(min(ratio))} of it.",
+        stays and min(ratio) < 0.95,
+    )
+    ask.note(
+        f"The training loss does not saturate: over the second half of the steps it falls {falls.average():.1f}-fold.",
+        falls.average() > 1.1,
+    )
+    ask.show({"steps / memorization step": t.each(lambda r: steps / r.memorized_at if r.memorized_at else None)})
+    ask.show({"train accuracy": t["train_accuracy"], "best test accuracy": t["best_test_accuracy"]}, percent)
+    ask.show(
+        {
+            "chance, limit": f"{percent(chance)}, {percent(limit)}",
+            "last / largest test loss": ratio,
+            "train loss after half of the steps / at the end": falls,
+            "p": str(p),
+        }
+    )

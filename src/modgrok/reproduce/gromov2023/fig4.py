@@ -10,9 +10,9 @@ import numpy as np
 from modgrok.closed_form import solve
 from modgrok.experiments import Run
 from modgrok.measures import average_ipr
+from modgrok.measures.grokking_events import ONSET
 from modgrok.palette import GRAY, GREEN
 from modgrok.plot import curves, style
-from modgrok.reproduce.gromov2023.fig0 import ONSET
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.nested import Numbers, Study
 from modgrok.shapes import Float

@@ -1,0 +1,64 @@
+"""When a network memorizes and groks, and what losses, gradients and weights do meanwhile, read off its curves."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from modgrok.measures.times import first_reached
+
+ONSET = 0.1
+"""Test accuracy at which generalization counts as begun."""
+RISEN = 0.9
+"""Accuracy at which its rise counts as over."""
+AFTERMATH = 1.5
+"""Up to so many times the grokking step the gradients belong to it; later the rate may be too large for the minimum."""
+
+
+def grokking_events(h: Mapping[str, np.ndarray], memorized: int | None, grokked: int | None) -> dict[str, Any]:
+    """When what happened on a run's curves, and how large it was; None where it did not happen."""
+    step, test = h["step"], h["test_accuracy"]
+    gradient = np.hypot(h["gradient_in"], h["gradient_out"])
+    norm = np.hypot(h["norm_in"], h["norm_out"])
+    onset, risen = (first_reached(step, test, level) for level in (ONSET, RISEN))
+    train = [first_reached(step, h["train_accuracy"], level) for level in (ONSET, RISEN)]
+    # Up to grokking: at large rates single steps later on may throw the loss up again for a moment.
+    learning = len(step) if grokked is None else int(np.searchsorted(step, grokked)) + 1
+    peak = int(h["test_loss"][:learning].argmax())
+    settled = len(step) if grokked is None else int(np.searchsorted(step, AFTERMATH * grokked, "right"))
+    strongest = int(gradient[:settled].argmax())
+    fastest = int((np.diff(norm) / np.diff(step)).argmax())
+
+    def at(values: np.ndarray, place: float | None) -> float | None:
+        return None if place is None else float(values[np.searchsorted(step, place)])
+
+    return {
+        "memorized_at": memorized,
+        "onset_at": onset,
+        "grokked_at": grokked,
+        "test_rise": None if risen is None or onset is None else risen - onset,
+        "train_rise": None if train[0] is None or train[1] is None else train[1] - train[0],
+        "loss_peak_at": step[peak],
+        "loss_peak": h["test_loss"][peak],
+        "loss_start": h["test_loss"][0],
+        "test_accuracy_at_peak": test[peak],
+        "gradient_peak_at": step[strongest],
+        "gradient_start": gradient[0],
+        "gradient_peak": gradient[strongest],
+        "gradient_settled": gradient[strongest:settled].min(),
+        "gradient_later": gradient[settled:].max() if settled < len(step) else None,
+        "norm_start": norm[0],
+        "norm_onset": at(norm, onset),
+        "norm_end": norm[-1],
+        "norm_largest": norm.max(),
+        "norm_fastest_at": step[fastest + 1],
+        "ipr_start": h["ipr"][0],
+        "ipr_memorized": at(h["ipr"], memorized),
+        "ipr_end": h["ipr"][-1],
+        "train_loss_rises": float((np.diff(h["train_loss"]) > 0).mean()),
+        "gap_largest": (h["test_loss"] - h["train_loss"]).max(),
+        "gap_end": h["test_loss"][-1] - h["train_loss"][-1],
+        "train_loss_end": h["train_loss"][-1],
+        "test_loss_end": h["test_loss"][-1],
+        "test_accuracy_end": test[-1],
+    }
