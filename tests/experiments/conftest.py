@@ -1,5 +1,9 @@
 """Small experiments of one shape, so that all tests share its compilation, and the ways to compare their runs."""
 
+import json
+import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -53,18 +57,79 @@ class Listener(Observer):
 def assert_same(one, other):
     """Bit-equal curves, weights, snapshots and results, except for the time it took."""
     assert one.rows() == other.rows()
-    np.testing.assert_array_equal(one.network.w_in, other.network.w_in)
-    np.testing.assert_array_equal(one.network.w_out, other.network.w_out)
+    assert weights(one.network) == weights(other.network)
     assert one.snapshots == other.snapshots
     for step in one.snapshots:
-        np.testing.assert_array_equal(one.snapshot(step).w_in, other.snapshot(step).w_in)
+        assert weights(one.snapshot(step)) == weights(other.snapshot(step))
     assert dict(one.result) | {"seconds": 0} == dict(other.result) | {"seconds": 0}
+
+
+PROGRAM = """
+import dataclasses, json, os, signal, sys
+from modgrok.experiments import Experiment, Observer, Store, batch_training
+from modgrok.experiments.trainer import train_stored
+from modgrok.training import platforms
+
+folder, options, *settings = map(json.loads, sys.argv[1:])
+killed_at = options.get("killed_at", float("inf"))
+cpu = platforms.PLATFORMS["cpu"]
+platforms.PLATFORMS["cpu"] = dataclasses.replace(cpu, block_floats=options.get("block_floats", cpu.block_floats))
+batch_training.CHECKPOINT_SECONDS = 0 if "killed_at" in options else 0.05
+batch_training.CHECKPOINT_SHARE = float("inf") if "killed_at" in options else 0.05
+batch_training.CALL_SECONDS = 0.02
+
+
+class Counter(Observer):
+    steps = 0
+
+    def advanced(self, members, step, run_steps):
+        self.steps += run_steps
+        if step >= killed_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def remark(self, sentence):
+        print(sentence, file=sys.stderr)
+
+
+counter = Counter()
+print("ready", flush=True)
+train_stored([Experiment(**s) for s in settings], Store(folder), counter)
+print(counter.steps, flush=True)
+"""
+
+
+def start(store, *experiments, devices=1, **options):
+    """A process that trains experiments into a store."""
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            *map(json.dumps, (str(store.folder), options, *(e.as_dict() for e in experiments))),
+        ],
+        env=os.environ | {"XLA_FLAGS": flags},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(process):
+    """Its output, the steps that it trained, and what it said beside."""
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return int(out.split()[-1]), err
+
+
+def weights(network):
+    return {name: np.asarray(value).tobytes() for name, value in network.parameters.items()}
 
 
 @pytest.fixture(scope="session")
 def lab():
     """The names of this file."""
-    return SimpleNamespace(small=small, Listener=Listener, assert_same=assert_same)
+    return SimpleNamespace(small=small, Listener=Listener, assert_same=assert_same, start=start, wait_for=wait_for)
 
 
 @pytest.fixture

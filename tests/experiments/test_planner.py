@@ -56,7 +56,7 @@ def test_runs_of_a_batch_may_have_different_numbers_of_tested_examples(planned, 
     assert sizes(plan_on([planned(**change) for change in changes], [Device(platform)])) == [2]
 
 
-def test_training_sets_of_all_lengths_share_a_batch_on_a_cpu_and_are_spread_over_it(planned):
+def test_training_sets_of_all_lengths_share_a_batch_on_a_cpu(planned):
     fractions = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     (batch,) = plan_on([planned(fraction=fraction) for fraction in fractions], [Device()])
     rows = [member.rows for member in batch.members]
@@ -64,8 +64,6 @@ def test_training_sets_of_all_lengths_share_a_batch_on_a_cpu_and_are_spread_over
     assert batch.step_flops == sum(batch.program.step_flops(length) for length in rows)
     pairs = plan(batch.members, "cpu", lambda *_: 2)
     assert [pair.room.rows for pair in pairs] == sorted(rows)[::-2]
-    halves = (sum(rows[:4]), sum(rows[4:]))
-    assert abs(halves[0] - halves[1]) < 0.1 * sum(rows)
     unequal = [planned(fraction=fraction, batch_norm=True) for fraction in fractions]
     assert sizes(plan_on(unequal, [Device()])) == [1] * len(fractions)
 

@@ -1,11 +1,7 @@
 """Other processes: killed at any moment, two at once, eight devices."""
 
-import json
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -17,62 +13,6 @@ from modgrok.experiments.trainer import train_stored
 KILLS = 4
 DEVICES = 8
 
-PROGRAM = """
-import json, os, signal, sys
-from modgrok.experiments import Experiment, Observer, Store, batch_training
-from modgrok.experiments.trainer import train_stored
-from modgrok.training import program
-
-folder, options, *settings = map(json.loads, sys.argv[1:])
-killed_at = options.get("killed_at", float("inf"))
-program.CACHE_FLOATS = options.get("cache_floats", program.CACHE_FLOATS)
-batch_training.CHECKPOINT_SECONDS = 0 if "killed_at" in options else 0.05
-batch_training.CHECKPOINT_SHARE = float("inf") if "killed_at" in options else 0.05
-batch_training.CALL_SECONDS = 0.02
-
-
-class Counter(Observer):
-    steps = 0
-
-    def advanced(self, members, step, run_steps):
-        self.steps += run_steps
-        if step >= killed_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def remark(self, sentence):
-        print(sentence, file=sys.stderr)
-
-
-counter = Counter()
-print("ready", flush=True)
-train_stored([Experiment(**s) for s in settings], Store(folder), counter)
-print(counter.steps, flush=True)
-"""
-
-
-def start(store, *experiments, devices=1, **options):
-    """A process that trains experiments into a store."""
-    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
-    return subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            PROGRAM,
-            *map(json.dumps, (str(store.folder), options, *(e.as_dict() for e in experiments))),
-        ],
-        env=os.environ | {"XLA_FLAGS": flags},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def wait_for(process):
-    """Its output, the steps that it trained, and what it said beside."""
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
-    return int(out.split()[-1]), err
-
 
 def test_kills_at_random_moments_do_not_change_a_bit(lab, store):
     """Each attempt is killed at a random moment after its second checkpoint; the last may be killed before it."""
@@ -81,14 +21,14 @@ def test_kills_at_random_moments_do_not_change_a_bit(lab, store):
     checkpoint = store.folder / whole.id / "checkpoint.safetensors"
     moments = [random.uniform(0, 0.5) for _ in range(KILLS)]
     for number, moment in enumerate(moments, start=1):
-        process = start(store, experiment)
+        process = lab.start(store, experiment)
         process.stdout.readline()
         for _ in range(2 if number < KILLS else 0):  # The first may be that of step 0.
             wait_until_written(checkpoint, process)
         time.sleep(moment)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-    steps, remarks = wait_for(start(store, experiment))
+    steps, remarks = lab.wait_for(lab.start(store, experiment))
     assert remarks == "", moments
     assert steps < experiment.steps
     (run,) = store
@@ -107,8 +47,8 @@ def written_at(path):
 
 
 def test_two_processes_share_a_run(lab, store, trained):
-    both = [start(store, lab.small()), start(store, lab.small())]
-    steps, remarks = zip(*map(wait_for, both), strict=True)
+    both = [lab.start(store, lab.small()), lab.start(store, lab.small())]
+    steps, remarks = zip(*map(lab.wait_for, both), strict=True)
     assert sorted(steps) == [0, 60]
     assert "damaged" not in "".join(remarks)
     (run,) = store
@@ -120,10 +60,10 @@ def test_a_waiting_process_says_so_and_takes_the_result(lab, store, trained):
 
     lock = Lock(store.folder / trained.id)
     lock.acquire()
-    process = start(store, lab.small())
+    process = lab.start(store, lab.small())
     assert process.stderr.readline() == f"Run {trained.id} is being trained by another process; waiting for it.\n"
     train_all_holding(lab, store, lock)
-    assert wait_for(process) == (0, "")
+    assert lab.wait_for(process) == (0, "")
 
 
 def train_all_holding(lab, store, lock):
@@ -139,9 +79,9 @@ def train_all_holding(lab, store, lock):
 
 
 def test_runs_spread_over_eight_devices_are_the_runs_alone(lab, store, trained):
-    """Ten runs on eight devices: two on each, the last six places filled up."""
+    """Ten runs on eight devices: two of them wait for a thread."""
     experiments = [lab.small(seed=seed) for seed in range(10)]
-    steps, _ = wait_for(start(store, *experiments, devices=DEVICES))
+    steps, _ = lab.wait_for(lab.start(store, *experiments, devices=DEVICES))
     assert steps == 600
     lab.assert_same(store.find(trained.id), trained)
     (last,) = train_stored([lab.small(seed=9)], Store(store.folder.parent / "alone"))
@@ -153,11 +93,11 @@ def test_two_devices_that_share_a_run_do_not_change_a_bit_and_more_round_differe
     pair = [lab.small(modulus=31, width=800, dropout=0.2, seed=seed, steps=8, evaluations=4) for seed in (0, 1)]
     first, task = pair[0].resolve(), pair[0].load_task()
     assert program_of(first, task, "cpu").blocks(len(first.split.divide(task)[0]))[0] > 2
-    wait_for(start(store, *pair, devices=2))
+    lab.wait_for(lab.start(store, *pair, devices=2))
     batched, alone = store.find(first.id), {}
     for devices in (1, 2, DEVICES):
         place = Store(store.folder.parent / f"alone on {devices}")
-        wait_for(start(place, first, devices=devices))
+        lab.wait_for(lab.start(place, first, devices=devices))
         (alone[devices],) = place
     lab.assert_same(alone[1], batched)
     lab.assert_same(alone[2], batched)
@@ -169,14 +109,14 @@ def test_a_run_is_shared_as_it_was_begun(lab, store):
     """On eight devices: one of a batch, which goes on alone, and one that is alone from the beginning."""
     pair = [lab.small(modulus=29, seed=seed) for seed in (0, 1)]
     name = pair[0].resolve().id
-    eight = {"devices": DEVICES, "cache_floats": 160 * pair[0].width}  # Six blocks of 128.
+    eight = {"devices": DEVICES, "block_floats": 160 * pair[0].width}  # Six blocks of 128.
     for begun, shared_by in ((pair, 1), (pair[:1], 6)):
         whole, broken = (Store(store.folder.parent / f"{word} {shared_by}") for word in ("whole", "broken"))
-        wait_for(start(whole, *begun, **eight))
-        process = start(broken, *begun, **eight, killed_at=30)
+        lab.wait_for(lab.start(whole, *begun, **eight))
+        process = lab.start(broken, *begun, **eight, killed_at=30)
         process.communicate()
         assert process.returncode == -signal.SIGKILL
-        steps, _ = wait_for(start(broken, pair[0], **eight))
+        steps, _ = lab.wait_for(lab.start(broken, pair[0], **eight))
         assert 0 < steps < 60
         run = broken.find(name)
         assert run.settings["environment"]["shared_by"] == shared_by

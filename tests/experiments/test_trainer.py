@@ -11,7 +11,7 @@ from modgrok.experiments import Run, Store, batch_training
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.trainer import Interrupted, train_stored
 from modgrok.networks import grid, score
-from modgrok.training.batch import PLACES, compiled, lay_out
+from modgrok.training.separate import compiled
 
 
 def test_the_same_experiment_again_gives_the_same_bits(lab, store, trained):
@@ -54,44 +54,13 @@ def test_weight_decay_that_kills_the_weights_is_a_collapse(lab, store):
     json.dumps([dict(run.result), *run.rows()], allow_nan=False)
 
 
-def test_a_batch_compiles_once(lab, store):
-    experiments = [lab.small(width=30, seed=seed, lr=0.1 + seed) for seed in range(3)]
-    train_stored(experiments, store)
+def test_batches_of_any_number_of_runs_compile_once(lab, store):
+    experiments = [lab.small(width=30, seed=seed, lr=0.1 + seed) for seed in range(5)]
+    train_stored(experiments[:3], store)
+    train_stored(experiments, store, devices=jax.local_devices()[:1] * 2)
     program = program_of(experiments[0].resolve(), experiments[0].load_task(), "cpu")
-    randomly, _, advance = compiled(program, tuple(jax.local_devices()[:3]))
-    assert (randomly.begin._cache_size(), advance._cache_size()) == (1, 1)
-
-
-def test_small_batches_of_any_number_of_runs_compile_once(lab, store):
-    """And have the bits of each run alone, wherever it stands among places that are not needed."""
-    program = program_of(lab.small(width=28).resolve(), lab.small().load_task(), "cpu")
-    devices = tuple(jax.local_devices())
-    first, second = range(len(devices) + 1), range(100, 103 + len(devices))
-    together = train_stored([lab.small(width=28, seed=seed) for seed in first], store)
-    train_stored([lab.small(width=28, seed=seed) for seed in second], store)
-    _, _, advance = compiled(program, devices)
-    assert advance._cache_size() == 1
-    for seed, run in enumerate(together[:2]):
-        lab.assert_same(run, *train_stored([lab.small(width=28, seed=seed)], Store(store.folder / "alone")))
-
-
-@pytest.mark.parametrize("devices", [1, 2, 3])
-@pytest.mark.parametrize("runs", [3, 4, 32, 33, 70])
-def test_every_run_has_one_place(lab, runs, devices):
-    program = program_of(lab.small().resolve(), lab.small().load_task(), "cpu")
-    axis, places = lay_out(program, runs, tuple(range(devices)))
-    assert [axis[place] for place in places] == list(range(runs))
-    assert len(axis) % devices == 0
-    assert len(axis) % PLACES == 0
-    on_devices = [place // (len(axis) // devices) for place in places]
-    shares = [on_devices.count(device) for device in range(devices)]
-    assert max(shares) - min(shares) <= 1
-
-
-def test_large_runs_have_no_places_that_they_do_not_need(lab):
-    for large in (lab.small(width=2000), lab.small("n1 + n2 + n3", modulus=41, width=30)):
-        program = program_of(large.resolve(), large.load_task(), "cpu")
-        assert lay_out(program, 3, (0, 1)) == ([0, 1, 2, 2], [0, 1, 2])
+    randomly, _, advance = compiled(program, tuple(jax.local_devices()[:1]))
+    assert (randomly._cache_size(), advance._cache_size()) == (1, 1)
 
 
 @pytest.mark.parametrize("more", [{}, {"dropout": 0.3}, {"optimizer": "adam", "loss": "cross_entropy"}], ids=str)

@@ -8,7 +8,7 @@ import jax
 import pytest
 
 from modgrok.training import compilation_cache
-from modgrok.training.compilation_cache import enable_cache, machine, shrink, user_folder
+from modgrok.training.compilation_cache import OwnFiles, enable_cache, machine, shrink, user_folder
 
 SCRIPT = """
 import sys, jax
@@ -43,6 +43,54 @@ def test_a_second_start_compiles_nothing(tmp_path):
     folder, first = started(tmp_path)
     assert folder.startswith(str(tmp_path))
     assert (first, started(tmp_path)[1]) == ("missed", "hit")
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def swap(path):
+    path.write_bytes(path.with_name("other-cache").read_bytes())
+
+
+def replace_by_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def replace_by_link(path):
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize(
+    "harm", [truncate, swap, replace_by_pipe, replace_by_link, lambda path: path.chmod(0o622), os.unlink]
+)
+def test_only_what_was_stored_is_read(tmp_path, harm):
+    files = OwnFiles(tmp_path)
+    files.put("one", b"program")
+    files.put("other", b"another program")
+    assert files.get("one") == b"program"
+    harm(tmp_path / "one-cache")
+    assert files.get("one") is None
+    files.put("one", b"program")
+    assert files.get("one") == b"program"
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("*-cache")} == {0o600}
+
+
+def test_files_of_others_are_not_read(tmp_path, monkeypatch):
+    files = OwnFiles(tmp_path)
+    files.put("one", b"program")
+    monkeypatch.setattr(os, "getuid", lambda: os.stat(tmp_path).st_uid + 1)
+    assert files.get("one") is None
+
+
+def test_a_program_that_was_planted_is_compiled_anew(tmp_path):
+    started(tmp_path)
+    for kept in tmp_path.glob("*/*-cache"):
+        kept.write_bytes(b"planted" + kept.read_bytes())
+    assert started(tmp_path)[1] == "missed"
+    assert started(tmp_path)[1] == "hit"
 
 
 @pytest.mark.parametrize("word", ["off", "OFF", "0", "no"])

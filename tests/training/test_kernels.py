@@ -116,7 +116,7 @@ def test_blocks_hold_all_examples_and_stay_in_the_cache(plain):
     for examples in (1, 63, 64, 523, 524, 525, 4704, 9409):
         count, rows = program.blocks(examples)
         assert examples <= count * rows < examples + 2 * rows
-        assert rows * program.architecture.width <= program_module.CACHE_FLOATS
+        assert rows * program.architecture.width <= program.on.block_floats
         assert rows == program.blocks(1)[1]  # so that the length of a training set is no part of what is compiled
     assert plain.program_with(platform="gpu").blocks(4704) == (1, 4704)
 

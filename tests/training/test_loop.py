@@ -12,11 +12,11 @@ import pytest
 from modgrok.networks import Network, as_numpy, grid, score
 from modgrok.tasks import Examples
 from modgrok.training import loop
-from modgrok.training.batch import stack, unstack
 from modgrok.training.data import Room, run_data
 from modgrok.training.evaluation import evaluate, recorded_names, settle
 from modgrok.training.kernels import kernel_for
 from modgrok.training.recording import recorded_measures
+from modgrok.training.together import stack, unstack
 
 MOVE = {
     "lr": 0.1,
@@ -216,7 +216,7 @@ def test_a_mapped_batch_is_its_runs_within_rounding(plain):
         when = (np.int32(0), np.int32(20), np.bool_(True))
         alone = jax.jit(partial(loop.advance, program))
         mapped = jax.jit(jax.vmap(partial(loop.advance, program), in_axes=(0,) * 4 + (None,) * 3))
-        together = unstack(mapped(*stack(runs, program, (jax.devices()[0],)), *when), range(4), 4)
+        together = unstack(mapped(*stack(runs, jax.devices()[0]), *when), range(4), 4)
         for run, in_batch in zip(runs, together, strict=True):
             for one, other in zip(jax.tree.leaves(alone(*run, *when)), jax.tree.leaves(in_batch), strict=True):
                 np.testing.assert_allclose(one, other, rtol=VMAP_TOLERANCE, atol=VMAP_TOLERANCE * np.abs(one).max())

@@ -16,14 +16,13 @@ from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.outcome import Progress
-from modgrok.experiments.placed_runs import PlacedRuns
+from modgrok.experiments.placed_runs import place_batch
 from modgrok.experiments.planner import Batch, Planned
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.experiments.writing import Writing, side_by_side
 from modgrok.networks import Network
-from modgrok.training.batch import SHARING, copied
 from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
 
@@ -76,9 +75,9 @@ class BatchTraining:
         self.flush_cost = 0.0
         self.steps_per_second = 20.0
         """A first guess, corrected after every call; it decides how many steps one call takes."""
-        self.evaluated: tuple[int, State] | None = None
+        self.evaluated: tuple[int, Any] | None = None
         """Step and state of the last evaluation, while runs that refine are on the way to the next."""
-        self.placed = PlacedRuns(batch, devices, self._sharing())
+        self.placed = place_batch(batch, devices, self._sharing())
         self._begin()
         self.checkpoint_cost = self.placed.nbytes / DISK_RATE
 
@@ -132,10 +131,10 @@ class BatchTraining:
                 raise ModgrokError(f"The checkpoint of run {member.run.id} has no tensor {missing}.") from None
         return states
 
-    def _sharing(self) -> int:
+    def _sharing(self) -> int | None:
         """The most devices that may share a run: one that goes on is added up as it was begun, to end with its bits."""
         if self.step == 0:
-            return SHARING
+            return None
         return max(2, self.members[0].run.settings["environment"].get(SHARED_BY, 2))
 
     def _parent(self, experiment: Experiment) -> dict[str, Any]:
@@ -153,7 +152,7 @@ class BatchTraining:
 
     def _advance_to(self, target: int) -> None:
         refines = any(member.experiment.refine for member in self.active_members)
-        self.evaluated = (self.step, copied(self.placed.state)) if refines else None
+        self.evaluated = (self.step, self.placed.copied(self.placed.state)) if refines else None
         while True:
             count = self._call_steps(target - self.step)
             measured = self.step + count == target
@@ -184,7 +183,7 @@ class BatchTraining:
                     found.add((i, curve))
         return found
 
-    def _refine(self, low: int, state: State, crossed: set[Crossed]) -> None:
+    def _refine(self, low: int, state: Any, crossed: set[Crossed]) -> None:
         """Goes from an evaluation to the next once more, from the state kept there, and adds points to the curves of
         the runs that crossed a threshold between the two. The training itself is not touched."""
         rows: dict[int, dict[int, dict[str, Any]]] = {i: {} for i, _ in crossed}
@@ -195,7 +194,7 @@ class BatchTraining:
                 self.observer.measured(self.members[i].run, found[step])
 
     def _search(
-        self, state: State, low: int, high: int, crossed: set[Crossed], rows: dict[int, dict[int, dict[str, Any]]]
+        self, state: Any, low: int, high: int, crossed: set[Crossed], rows: dict[int, dict[int, dict[str, Any]]]
     ) -> None:
         """Measures at a few steps between two, then between those two of them where each threshold was crossed."""
         points = np.unique(np.linspace(low, high, PARTS + 1).round().astype(int)).tolist()
@@ -204,7 +203,7 @@ class BatchTraining:
         for start, end in itertools.pairwise(points):
             reached, here = state, crossed
             if end < high:
-                reached, values = self._go(copied(state), start, end)
+                reached, values = self._go(self.placed.copied(state), start, end)
                 here = crossed & self._crossings(values, runs)
                 for i in {i for i, _ in crossed}:
                     rows[i][end] = self._row(end, values, i)
@@ -214,7 +213,7 @@ class BatchTraining:
             if not crossed:
                 return
 
-    def _go(self, state: State, start: int, end: int) -> tuple[State, dict[str, Any]]:
+    def _go(self, state: Any, start: int, end: int) -> tuple[Any, dict[str, Any]]:
         """In parts that are short enough to notice Ctrl-C."""
         while True:
             count = self._call_steps(end - start)
@@ -282,11 +281,8 @@ class BatchTraining:
         return {i: named_tensors(state) for i, state in zip(kept, states, strict=True)}
 
     def _worth_shrinking(self) -> bool:
-        """Whether a batch of the active runs alone saves more time than its compilation takes.
-
-        On a CPU frozen runs cost nothing: there each run loops by itself.
-        """
-        if self.placed.program.platform == "cpu" or 2 * len(self.active) > len(self.members):
+        """Whether a batch of the active runs alone saves more time than its compilation takes."""
+        if not self.placed.idle_cost or 2 * len(self.active) > len(self.members):
             return False
         left = (self.batch.schedule[0][-1] - self.step) / self.steps_per_second
         return left * (1 - len(self.active) / len(self.members)) > 2 * COMPILE_SECONDS

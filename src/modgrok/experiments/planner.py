@@ -141,7 +141,7 @@ def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:
         size = -(-len(near) // count)  # equal batches, so that one compilation serves them all
         cuts = [near[start : start + size] for start in range(0, len(near), size)]
         if program.counted:
-            batches += [Batch(program, tuple(_spread(cut)), _room(program, cut)) for cut in cuts]
+            batches += [Batch(program, tuple(cut), _room(program, cut)) for cut in cuts]
         else:
             batches += [Batch(program, tuple(cut), room) for cut in cuts]
         group = group[len(near) :]
@@ -154,14 +154,6 @@ def _room(program: Program, members: list[Planned]) -> Room:
         return Room(members[0].rows)
     rooms = [kernel_for(program).room(program, member.trained_inputs, members[0].rows) for member in members]
     return Room(*(max(lengths) for lengths in zip(*rooms, strict=True)))
-
-
-def _spread(members: list[Planned]) -> list[Planned]:
-    """Every part of them has long and short training sets, in however many parts devices divide them: read backward,
-    the digits of neighboring numbers are far apart."""
-    digits = len(members).bit_length()
-    order = sorted(range(len(members)), key=lambda number: f"{number:0{digits}b}"[::-1])
-    return [members[number] for number in order]
 
 
 def batch_size_that_pays(program: Program, lengths: Sequence[int], steps: int) -> int:

@@ -7,13 +7,15 @@ import jax
 import numpy as np
 
 from modgrok.experiments.cost import Speed
-from modgrok.experiments.placed_runs import PlacedRuns
+from modgrok.experiments.placed_runs import place_batch
 from modgrok.experiments.planner import Batch, Planned
 from modgrok.experiments.programs import rates_of
-from modgrok.training.batch import compiled, lay_out, share_between_devices, stacked_shapes
+from modgrok.training.batch import spread
+from modgrok.training.compilation_cache import enable_cache
 from modgrok.training.data import Room, run_data
 from modgrok.training.devices import precision_of, run_bytes
 from modgrok.training.program import Program
+from modgrok.training.together import compiled, lay_out, stacked_shapes
 
 MEASURED_SECONDS = 0.3
 """How long the speed of a batch is measured."""
@@ -23,7 +25,7 @@ def measure_speed(batch: Batch) -> Speed:
     """How fast a batch trains here, from a few steps of it; its compilation serves the training too."""
     devices = tuple(jax.local_devices())
     with precision_of(batch.program):
-        placed = PlacedRuns(batch, devices)
+        placed = place_batch(batch, devices)
         placed.begin()
 
         def seconds(count: int) -> float:
@@ -47,17 +49,18 @@ def measure_speed(batch: Batch) -> Speed:
 def precompile(program: Program, room: Room, first: Planned, count: int, devices: tuple[Any, ...]) -> None:
     """Compiles a batch's program into the cache on disk, from one run and the shapes of all, so that its training finds
     it there."""
+    enable_cache()
     with precision_of(program):
-        program, used = share_between_devices(program, count, room.rows, devices)
+        program, used = spread(program, count, room.rows, devices)
         randomly, _, advance = compiled(program, used)
-        count = len(lay_out(program, count, used)[0])
+        count = len(lay_out(count, len(used))[0])
         parts = (
             run_data(program, first.task, first.examples, room),
             rates_of(first.experiment),
             np.uint32(0),
             np.ones((), program.dtype),
         )
-        data, rates, seeds, scales = (stacked_shapes(part, count, program, used) for part in parts)
+        data, rates, seeds, scales = (stacked_shapes(part, count, used) for part in parts)
         fresh = (seeds, scales, rates, data.batch)
         state = randomly.eval_shape(*fresh)
         placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=seeds.sharding), state)

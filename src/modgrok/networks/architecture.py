@@ -70,6 +70,9 @@ class Architecture(ABC):
     block_rows: ClassVar[int | None] = None
     """Examples of every block on a CPU, so few that filling the last one wastes little: with it training sets of all
     lengths share a compilation. None: blocks are as long as it takes to hold a training set exactly."""
+    divisible: ClassVar[bool] = False
+    """Whether several CPU devices may share the examples of a large run that is alone: where a compiler rounds the sum
+    of two parts as it rounds the whole."""
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Parameters that may have a rate, a decay and recorded norms of their own, by the first words of their names; all
     others are the group `rest`."""

@@ -29,6 +29,7 @@ class EmbeddingMLP(Architecture):
         "a learnable vector for every number, summed, side by side or multiplied, then hidden layers"
     )
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"embedding": ("embedding",), "decoder": ("decoder",)}
+    divisible: ClassVar[bool] = True
 
     width: int = 200
     depth: int = 2

@@ -16,6 +16,7 @@ class MLP(Architecture):
 
     name: ClassVar[str] = "mlp"
     summary: ClassVar[str] = "hidden layers with or without biases, on one-hot numbers, signs or real vectors"
+    divisible: ClassVar[bool] = True
 
     width: int = 256
     depth: int = 1

@@ -57,6 +57,7 @@ class TwoLayer(Architecture):
     summary: ClassVar[str] = "the paper's: one hidden layer, no biases, the activation squared"
     loss: ClassVar[str] = "mse"
     block_rows: ClassVar[int | None] = 128
+    divisible: ClassVar[bool] = True
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"in": ("columns",), "out": ("readout",)}
 
     width: int = 500

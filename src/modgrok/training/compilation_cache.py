@@ -2,7 +2,9 @@
 
 The folder is `$MODGROK_CACHE`, or `modgrok` in the user's cache folder; `MODGROK_CACHE=off` keeps nothing. Inside it
 every kind of processor, device and compiler has a folder of its own: code compiled for another processor can crash. Who
-told JAX of a folder already keeps that one.
+told JAX of a folder already keeps that one. JAX names, makes and loads the programs; this module reads and writes their
+files, since what is loaded is executed: only a file that belongs to this user, that nobody else can write, and whose
+content is what was stored under its name.
 """
 
 import contextlib
@@ -11,26 +13,30 @@ import logging
 import os
 import platform
 import re
+import stat
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import jax
-from jax.experimental.compilation_cache import compilation_cache
+from jax._src import compilation_cache
 
 OFF = ("off", "no", "0", "false")
 MOST_BYTES = 1 << 29
 """Beyond that the programs that were not used for longest are removed."""
 WORTH_SECONDS = 0.05
 """What takes less time to compile is not kept."""
+DIGEST_BYTES = 32
 
 
 @cache
 def enable_cache() -> Path | None:
     """Keeps what is compiled from now on; the folder, or None where nothing is kept."""
     asked = os.environ.get("MODGROK_CACHE", "")
-    if asked.lower() in OFF or jax.config.values.get("jax_compilation_cache_dir"):
+    known = hasattr(compilation_cache, "_cache_initialized")  # Another JAX would read the files itself.
+    if asked.lower() in OFF or jax.config.values.get("jax_compilation_cache_dir") or not known:
         return None
     folder = (Path(asked) if asked else user_folder() / "modgrok") / machine()
     try:
@@ -48,7 +54,49 @@ def enable_cache() -> Path | None:
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_SECONDS)
     compilation_cache.reset_cache()  # what was compiled before has settled that there is none
+    files: Any = OwnFiles(folder)
+    compilation_cache._cache, compilation_cache._cache_initialized = files, True
     return folder
+
+
+class OwnFiles:
+    """JAX's cache of compiled programs in files of this user. The class behind `jax_compilation_cache_dir` would read
+    what anyone has planted in the folder, wait for ever for a named pipe, and take one program for another."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder
+
+    def get(self, key: str) -> bytes | None:
+        """What was stored under a key; None where there is nothing, or anything is wrong with it."""
+        try:
+            content = read_own(self._path / f"{key}-cache")
+        except OSError:
+            return None
+        digest, value = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+        return value if digest == _digest(key, value) else None
+
+    def put(self, key: str, value: bytes) -> None:
+        path = self._path / f"{key}-cache"
+        beside = path.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(OSError):  # It is compiled again next time.
+            handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            with open(handle, "wb") as file:
+                file.write(_digest(key, value) + value)
+            os.replace(beside, path)
+
+
+def read_own(path: Path) -> bytes:
+    """The content of a regular file that this user owns and nobody else can write; `OSError` for any other."""
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        status = os.fstat(file.fileno())
+        others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or others:
+            raise PermissionError(f"{path} is not a file of this user alone")
+        return file.read()
+
+
+def _digest(key: str, value: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\0" + value).digest()
 
 
 def user_folder() -> Path:

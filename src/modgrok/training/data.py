@@ -73,7 +73,7 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
     else:
         answers, trained, tested = labels, examples.trained, ~examples.trained
     judged = judged_blocks = None
-    if program.judges:
+    if program.on.counts_correct:
         numbers = np.flatnonzero(tested)
         room_for_all = program.evaluation_blocks(len(answers))
         places, judged_blocks = deal(program, len(numbers), *room_for_all)

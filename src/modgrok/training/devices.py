@@ -16,8 +16,6 @@ BATCH_FLOATS = 1 << 20
 then lasts long enough for each run to take several steps."""
 CPU_RUNS = 4
 """The fewest runs of a batch on one CPU device, however large they are."""
-GPU_RUNS = 512
-"""The most runs of one batch on a GPU: by then it is busy, and smaller batches lose less when one is interrupted."""
 MEMORY_SHARE = 0.6
 """Part of a device's memory that a batch may plan with."""
 
@@ -53,8 +51,8 @@ def run_bytes(program: Program, room: Room, evaluated: int) -> int:
 def runs_per_device(program: Program, room: Room, evaluated: int, device: Any) -> int:
     """How many runs one device trains at once: few on a CPU, what its memory holds elsewhere."""
     fits = max(1, int(MEMORY_SHARE * device_memory(device) / run_bytes(program, room, evaluated)))
-    if device.platform != "cpu":
-        return min(fits, GPU_RUNS)
+    if program.on.most_runs is not None:
+        return min(fits, program.on.most_runs)
     return min(fits, max(CPU_RUNS, BATCH_FLOATS // (room.rows * program.cost.activations)))
 
 

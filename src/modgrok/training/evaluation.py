@@ -39,7 +39,7 @@ def evaluate(
     loss, gradient, right = slope
     settled = settle(program, parameters, data)
     values = _scores(program, settled, data)
-    if program.judges:
+    if program.on.counts_correct:
         count = data.trained.astype(program.dtype).sum()
         values |= {"train_loss": jnp.where(count > 0, loss, jnp.nan), "train_accuracy": right / count}
     group = program.architecture.group

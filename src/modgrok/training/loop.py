@@ -1,7 +1,7 @@
 """The loop over steps of one run, compiled once: `advance` takes steps, then measures.
 
 The number of steps is data, so that any schedule of evaluations runs through the same program. One run is written
-here; `modgrok.training.batch` maps it over many.
+here; `modgrok.training.batch` trains many.
 """
 
 from collections.abc import Mapping
@@ -77,7 +77,7 @@ def advance(
     for a stopped run on a CPU."""
     key = jax.random.fold_in(jax.random.key(seed), 1)
     begins = step == 0
-    if program.platform == "cpu":  # Where runs take their steps together, the loop must not ask each of them.
+    if program.on.separate:  # Where runs take their steps together, the loop must not ask each of them.
         count = jnp.where(state.frozen, jnp.zeros_like(count), count)
         measured &= ~state.frozen | (state.diverged_at != NEVER)
         begins &= ~state.frozen
@@ -132,7 +132,7 @@ def _step(
     weights = jax.tree.map(keep, moved, state.weights)
     slope = right = None
     if program.whole:
-        judged = judged if program.judges else None
+        judged = judged if program.on.counts_correct else None
         loss, gradient, right = kernel.slope(program, weights, data.batch, data.codes, None, judged)
         slope = loss, gradient
     state = State(

@@ -8,18 +8,13 @@ import numpy as np
 
 from modgrok.networks import Architecture, Cost
 from modgrok.tasks import Signature
+from modgrok.training.platforms import Platform, platform_named
 from modgrok.training.recording import Measure
 
 Precision = Literal["float32", "highest", "float64"]
 
 EXAMPLES = "examples"
 """The axis of devices that share a run's examples."""
-CACHE_FLOATS = 1 << 17
-"""Activations that one block of the CPU path holds: with their derivatives a megabyte, which stays in the cache."""
-DEVICE_FLOATS = 1 << 29
-"""Activations of a block on other devices."""
-EVALUATED_FLOATS = 1 << 22
-"""Activations of a block that is only evaluated, on other devices."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class Program:
     precision: Precision
     loss_precision: Literal["float32", "float64"]
     platform: str
-    """`cpu` works in cache-sized blocks; others take as much at once as fits."""
+    """By JAX's name."""
     recorded: tuple[Measure, ...] = ()
     """What is measured on the way besides losses, accuracies and norms."""
     codes: bool = False
@@ -54,6 +49,11 @@ class Program:
     one adds up the same two parts."""
     runs: int = 1
     """How many runs a GPU trains together: how its kernels divide their work depends on how much there is."""
+
+    @property
+    def on(self) -> Platform:
+        """What is peculiar to the platform."""
+        return platform_named(self.platform)
 
     @property
     def dtype(self) -> str:
@@ -81,12 +81,6 @@ class Program:
         return self.batch_size is None and self.rule is None and not noisy
 
     @property
-    def judges(self) -> bool:
-        """Whether who finds a gradient also finds how many examples are answered right, so that evaluations look only
-        at the others: on a CPU, where it costs a step nothing to be asked."""
-        return self.platform == "cpu"
-
-    @property
     def parts(self) -> int:
         """In how many parts sums over examples are made: each device its own, or one device two."""
         return max(2, self.shared)
@@ -95,7 +89,7 @@ class Program:
     def counted(self) -> bool:
         """Whether it is data how many blocks a training set fills, so that sets of all lengths share a compilation."""
         whole = self.batch_size is None and self.rule is None and not self.batch_norm
-        return self.platform == "cpu" and self.architecture.block_rows is not None and whole
+        return self.on.separate and self.architecture.block_rows is not None and whole
 
     def blocks(self, examples: int) -> tuple[int, int]:
         """How many blocks of how many rows hold that many examples: one, or as many in each part."""
@@ -112,21 +106,23 @@ class Program:
         """Whether a step over so many examples is more than one block's work, which devices may share."""
         return not self.batch_norm and self.batch_size is None and examples > self._most_rows
 
+    def sharing(self, examples: int, most: int) -> int:
+        """How many of at most `most` devices share a run with this many examples."""
+        divided = self.architecture.divisible and self.divisible(examples)
+        return max(1, min(most, self.blocks(examples)[0])) if divided else 1
+
     @property
     def _most_rows(self) -> int:
-        floats = CACHE_FLOATS if self.platform == "cpu" else DEVICE_FLOATS
-        return max(self.architecture.least_rows, floats // self.cost.activations)
+        return max(self.architecture.least_rows, self.on.block_floats // self.cost.activations)
 
     def blocks_of(self, rows: int, examples: int) -> int:
         """The fewest blocks of so many rows that hold the examples, as many in each part."""
         return self.parts * -(-examples // (self.parts * rows))
 
     def evaluation_blocks(self, examples: int) -> tuple[int, int]:
-        """The same for evaluations, which keep less. On a CPU short ones, since not all of them are filled."""
-        if self.platform == "cpu":
-            rows = min(-(-examples // (4 * self.parts)), max(256, CACHE_FLOATS // self.cost.activations))
-        else:
-            rows = min(-(-examples // self.parts), max(512, EVALUATED_FLOATS // self.cost.activations))
+        """The same for evaluations, which keep less."""
+        most = max(self.on.evaluated_rows, self.on.evaluated_floats // self.cost.activations)
+        rows = min(-(-examples // (self.on.evaluated_blocks * self.parts)), most)
         return self.blocks_of(rows, examples), rows
 
     def run_bytes(self, rows: int, extra: int, evaluated: int) -> int:

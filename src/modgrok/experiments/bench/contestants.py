@@ -8,12 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from modgrok.experiments.bench.workload import Workload
+from modgrok.experiments.placed_runs import place_batch
 from modgrok.experiments.planner import Batch, Planned, plan
-from modgrok.experiments.programs import rates_of
 from modgrok.experiments.trainer import batch_limit
 from modgrok.shapes import Float
-from modgrok.training.batch import compiled, share_between_devices, stack
-from modgrok.training.data import run_data
 
 
 class Training:
@@ -22,20 +20,13 @@ class Training:
     def __init__(self, workload: Workload, runs: int, devices: Sequence[Any]) -> None:
         self.runs = runs
         batch = planned_batch(workload, runs, devices)
-        program, used = share_between_devices(batch.program, runs, batch.room.rows, tuple(devices))
-        begin, _, self._advance = compiled(program, used)
-        data = [run_data(program, member.task, member.examples, batch.room) for member in batch.members]
-        self._data = stack(data, program, used)
-        self._rates = stack([rates_of(e) for e in batch.experiments], program, used)
-        self._seeds = stack([np.uint32(e.seed) for e in batch.experiments], program, used)
-        scales = stack([np.float32(e.init_scale) for e in batch.experiments], program, used)
-        self._state = begin(self._seeds, scales, self._rates, self._data.batch)
+        self._runs = place_batch(batch, tuple(devices))
+        self._runs.begin()
         self._step = 0
 
     def take(self, steps: int) -> None:
-        numbers = np.int32(self._step), np.int32(steps), np.bool_(False)
-        self._state, _ = self._advance(self._state, self._data, self._rates, self._seeds, *numbers)
-        jax.block_until_ready(self._state)
+        self._runs.state, _ = self._runs.advance(self._runs.state, self._step, steps, measured=False)
+        jax.block_until_ready(self._runs.state)
         self._step += steps
 
 

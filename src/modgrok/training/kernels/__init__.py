@@ -35,7 +35,7 @@ class Kernel(Protocol):
         judged: Any = None,
     ) -> tuple[Any, Parameters, Any]:
         """The weighted loss over the examples, its derivative with respect to the parameters, and how many examples are
-        answered right: 0 unless the program judges, and `judged` is true."""
+        answered right: 0 unless the platform counts them, and `judged` is true."""
 
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
         """What the network says to some inputs, without noise."""

@@ -46,7 +46,7 @@ class LocalEngine(Engine):
 
     def _train(self, batches: Sequence[Batch], store: Store, observer: Observer, compiled: Wait) -> list[Failure]:
         from modgrok.experiments.trainer import train_stored
-        from modgrok.training.batch import forget_programs
+        from modgrok.training.together import forget_programs
 
         queue, failures = deque(batches), list[Failure]()
         while queue:

@@ -1,0 +1,138 @@
+"""Runs that take their steps in calls of their own: one program for one run, whatever trains beside it.
+
+So a run has the same bits alone, in a batch of any size, resumed, and on another machine of the same kind. As many
+threads as there are devices call it side by side. A large run that is alone is shared by several devices instead, each
+of which takes a part of its examples: two add up to the same bits as one, more than two round differently.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+
+from modgrok.networks.architecture import Parameters
+from modgrok.training.batch import LiveBatch, RunInputs
+from modgrok.training.data import Batch, RunData
+from modgrok.training.devices import precision_of
+from modgrok.training.evaluation import recorded_names
+from modgrok.training.loop import State, advance, start, start_randomly
+from modgrok.training.program import EXAMPLES, Program
+
+EVERYWHERE, BLOCKS = PartitionSpec(), PartitionSpec(EXAMPLES)
+SHARED_DATA = RunData(Batch(BLOCKS, BLOCKS, BLOCKS, EVERYWHERE, BLOCKS), *[EVERYWHERE] * (len(RunData._fields) - 1))
+"""How a run's data lie on the devices that share it."""
+
+
+class SeparateRuns(LiveBatch):
+    """A state is a list with one entry a run: None where it was frozen."""
+
+    idle_cost = False
+
+    def __init__(self, program: Program, runs: Sequence[RunInputs], devices: tuple[Any, ...]) -> None:
+        self.program, self.devices = program, devices
+        self._data_sharding, self._sharding = shardings(program, devices)
+        self._randomly, self._from_weights, self._advance = compiled(program, devices[: program.shared])
+        self.runs = [RunInputs(self._placed(one.data), *one[1:]) for one in runs]
+        self._threads = ThreadPoolExecutor(len(devices) // program.shared)
+        self._called = False
+
+    def begin(self) -> None:
+        def begin(run: RunInputs) -> State:
+            return self._randomly(run.seed, run.init_scale, run.rates, self._ordered(run))
+
+        self.state = [begin(run) for run in self.runs]
+
+    def begin_with(self, weights: Sequence[Parameters]) -> None:
+        pairs = zip(weights, self.runs, strict=True)
+        self.state = [self._from_weights(one, run.rates, self._ordered(run)) for one, run in pairs]
+
+    def restore(self, states: Sequence[State]) -> None:
+        self.state = [jax.device_put(state, self._sharding) for state in states]
+
+    @property
+    def form(self) -> State:
+        run = self.runs[0]
+        return self._randomly.eval_shape(run.seed, run.init_scale, run.rates, self._ordered(run))
+
+    def advance(
+        self, state: list[State | None], step: int, count: int, measured: bool
+    ) -> tuple[list[State | None], dict[str, np.ndarray]]:
+        when = np.int32(step), np.int32(count), np.bool_(measured)
+
+        def take(run: int) -> tuple[State, dict[str, Any]]:
+            with precision_of(self.program):
+                inputs = self.runs[run]
+                reached = self._advance(state[run], inputs.data, inputs.rates, inputs.seed, *when)
+                return jax.block_until_ready(reached)
+
+        going = [run for run, one in enumerate(state) if one is not None]
+        first = going[: 0 if self._called else 1]  # It alone compiles the program.
+        reached = [take(run) for run in first] + list(self._threads.map(take, going[len(first) :]))
+        self._called = True
+        values = {name: np.full(len(state), np.nan, self.program.dtype) for name in recorded_names(self.program)}
+        after: list[State | None] = [None] * len(state)
+        for run, (one, measurement) in zip(going, reached, strict=True):
+            after[run] = one
+            for name, value in measurement.items() if measured else ():
+                values[name][run] = value
+        return after, values
+
+    def copied(self, state: list[State | None]) -> list[State | None]:
+        return [jax.tree.map(lambda leaf: jax.device_put(leaf, leaf.sharding, may_alias=False), one) for one in state]
+
+    def frozen(self, state: list[State | None], runs: Iterable[int]) -> list[State | None]:
+        stopped = set(runs)
+        return [None if run in stopped else one for run, one in enumerate(state)]
+
+    def diverged_at(self) -> np.ndarray:
+        return np.array([-1 if one is None else int(one.diverged_at) for one in self.state])
+
+    def states(self, state: list[State | None], runs: Sequence[int]) -> list[State]:
+        return [jax.tree.map(np.array, state[run]) for run in runs]
+
+    def weights(self, runs: Sequence[int]) -> list[Parameters]:
+        return [jax.tree.map(np.array, self.state[run].weights) for run in runs]
+
+    def data_of(self, runs: Sequence[int]) -> list[RunData]:
+        return [self.runs[run].data for run in runs]
+
+    def _placed(self, data: RunData) -> RunData:
+        """On the devices; where several share the run, each has its part of the blocks."""
+        place = lambda sharding, part: jax.tree.map(lambda leaf: jax.device_put(leaf, sharding), part)  # noqa: E731
+        is_leaf = lambda node: isinstance(node, NamedSharding | SingleDeviceSharding)  # noqa: E731
+        return jax.tree.map(place, self._data_sharding, data, is_leaf=is_leaf)
+
+    def _ordered(self, run: RunInputs) -> Batch | None:
+        """The examples, which a start reads where minibatches put them in an order."""
+        return run.data.batch if self.program.batch_size is not None else None
+
+
+def shardings(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Of a run's data, and of its state."""
+    if program.shared == 1:
+        one = SingleDeviceSharding(devices[0])
+        return one, one
+    mesh = Mesh(np.array(devices), (EXAMPLES,))
+    return jax.tree.map(partial(NamedSharding, mesh), SHARED_DATA), NamedSharding(mesh, EVERYWHERE)
+
+
+@lru_cache(maxsize=64)
+def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+    """`start_randomly`, `start` and `advance` of one run; `advance` works in the memory of the state it is given."""
+    alone = dataclasses.replace(program, shared=1)
+    sharding = shardings(program, devices)[1]
+
+    def jit(function: Callable[..., Any], **more: Any) -> Any:
+        return jax.jit(function, out_shardings=sharding, compiler_options=dict(program.on.compiler_options), **more)
+
+    stepping: Callable[..., Any] = partial(advance, program)
+    if program.shared > 1:
+        specs = (EVERYWHERE, SHARED_DATA, *[EVERYWHERE] * 5)
+        mesh = Mesh(np.array(devices), (EXAMPLES,))
+        stepping = jax.shard_map(stepping, mesh=mesh, in_specs=specs, out_specs=EVERYWHERE, check_vma=False)
+    return jit(partial(start_randomly, alone)), jit(partial(start, alone)), jit(stepping, donate_argnums=0)

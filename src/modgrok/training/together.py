@@ -1,0 +1,168 @@
+"""Runs that take every step together: one run's program mapped over a leading axis, spread over the devices."""
+
+import gc
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from modgrok.networks.architecture import Parameters
+from modgrok.training.batch import LiveBatch, RunInputs, spread
+from modgrok.training.data import RunData
+from modgrok.training.loop import State, advance, start, start_randomly
+from modgrok.training.program import Program
+
+RUNS = PartitionSpec("runs")
+FEW = 8
+"""Fewer runs than this part of a batch are fetched one by one."""
+
+
+class RunsTogether(LiveBatch):
+    """A state has an axis of slots. Every device has equally many; those that are not needed repeat a run, frozen."""
+
+    idle_cost = True
+
+    def __init__(self, program: Program, runs: Sequence[RunInputs], devices: tuple[Any, ...]) -> None:
+        self._choose(program, devices, len(runs))
+        self.data, self.rates, self.seeds, self.scales = (self._stacked(values) for values in zip(*runs, strict=True))
+
+    def _choose(self, program: Program, devices: tuple[Any, ...], runs: int) -> None:
+        self.program, self.devices = program, devices
+        self._randomly, self._from_weights, self._advance = compiled(self.program, self.devices)
+        self.axis, self.slots = lay_out(runs, len(self.devices))
+
+    def begin(self) -> None:
+        self._place(self._randomly(*self._fresh))
+
+    def begin_with(self, weights: Sequence[Parameters]) -> None:
+        self._place(self._from_weights(self._stacked(weights), self.rates, self.data.batch))
+
+    def restore(self, states: Sequence[State]) -> None:
+        self._place(self._stacked(states))
+
+    @property
+    def form(self) -> State:
+        return self._randomly.eval_shape(*self._fresh)
+
+    def advance(self, state: State, step: int, count: int, measured: bool) -> tuple[State, dict[str, np.ndarray]]:
+        parts = (state, self.data, self.rates, self.seeds)
+        state, measurement = self._advance(*parts, np.int32(step), np.int32(count), np.bool_(measured))
+        return state, {name: np.asarray(values)[self.slots] for name, values in measurement.items()}
+
+    def copied(self, state: State) -> State:
+        return state  # which `advance` leaves alone
+
+    def frozen(self, state: State, runs: Iterable[int]) -> State:
+        return _freeze(state, self._slots(runs))
+
+    def diverged_at(self) -> np.ndarray:
+        return np.asarray(self.state.diverged_at)[self.slots]
+
+    def states(self, state: State, runs: Sequence[int]) -> list[State]:
+        return unstack(state, self._slots(runs), len(self.axis))
+
+    def weights(self, runs: Sequence[int]) -> list[Parameters]:
+        return unstack(self.state.weights, self._slots(runs), len(self.axis))
+
+    def data_of(self, runs: Sequence[int]) -> list[RunData]:
+        return unstack(self.data, self._slots(runs), len(self.axis))
+
+    def shrink(self, runs: Sequence[int]) -> None:
+        before, parts = self._slots(runs), (self.state, self.data, self.rates, self.seeds, self.scales)
+        self._choose(*spread(self.program, len(runs), 0, self.devices), len(runs))
+        chosen = np.asarray([before[i] for i in self.axis])
+        # By way of the host, where nothing has to be compiled for it.
+        state, self.data, self.rates, self.seeds, self.scales = (
+            jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf)[chosen], self._sharding), part) for part in parts
+        )
+        self._place(state)
+
+    @property
+    def _fresh(self) -> tuple[Any, ...]:
+        return self.seeds, self.scales, self.rates, self.data.batch
+
+    @property
+    def _sharding(self) -> NamedSharding:
+        return NamedSharding(Mesh(np.array(self.devices), ("runs",)), RUNS)
+
+    def _stacked(self, values: Sequence[Any]) -> Any:
+        return stack([values[i] for i in self.axis], self._sharding)
+
+    def _place(self, state: State) -> None:
+        empty = sorted(set(range(len(self.axis))) - set(self.slots))
+        self.state = _freeze(state, empty) if empty else state
+
+    def _slots(self, runs: Iterable[int]) -> list[int]:
+        return [self.slots[i] for i in runs]
+
+
+def lay_out(runs: int, devices: int) -> tuple[list[int], list[int]]:
+    """Which run stands in each slot of a batch, and in which slot each run stands: every device has equally many."""
+    each = -(-runs // devices)
+    axis: list[int] = []
+    slots: list[int] = []
+    for part in np.array_split(np.arange(runs), devices):
+        slots += range(len(axis), len(axis) + len(part))
+        axis += [*part.tolist(), *[int(part[-1])] * (each - len(part))]
+    return axis, slots
+
+
+@lru_cache(maxsize=64)
+def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+    """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices."""
+    mesh = Mesh(np.array(devices), ("runs",))
+
+    def over_runs(function: Callable[..., Any], mapped: int, fixed: int = 0) -> Any:
+        many = jax.vmap(partial(function, program), in_axes=(0,) * mapped + (None,) * fixed)
+        if len(devices) > 1:
+            specs = (RUNS,) * mapped + (PartitionSpec(),) * fixed
+            many = jax.shard_map(many, mesh=mesh, in_specs=specs, out_specs=RUNS, check_vma=False)
+        # The layout of `stack`, so that a state is the same to the compiler whether it was made, advanced or restored.
+        options = dict(program.on.compiler_options)
+        return jax.jit(many, out_shardings=NamedSharding(mesh, RUNS), compiler_options=options)
+
+    return over_runs(start_randomly, 4), over_runs(start, 3), over_runs(advance, 4, 3)
+
+
+def forget_programs() -> None:
+    """Frees the memory in which a GPU keeps the programs of earlier batches."""
+    compiled.cache_clear()
+    jax.clear_caches()
+    gc.collect()
+
+
+def stack(trees: Sequence[Any], sharding: Any) -> Any:
+    """Equal trees of arrays, one for each run, as one tree with a run axis, laid out over the devices."""
+    return jax.tree.map(
+        lambda *leaves: jax.device_put(np.stack([np.asarray(leaf) for leaf in leaves]), sharding), *trees
+    )
+
+
+def stacked_shapes(tree: Any, count: int, devices: tuple[Any, ...]) -> Any:
+    """What `stack` would make of so many trees like this one: shapes, types and places, without the numbers."""
+    sharding = NamedSharding(Mesh(np.array(devices), ("runs",)), RUNS)
+    return jax.tree.map(
+        lambda leaf: jax.ShapeDtypeStruct((count, *np.shape(leaf)), np.asarray(leaf).dtype, sharding=sharding), tree
+    )
+
+
+def unstack(tree: Any, slots: Sequence[int], count: int) -> list[Any]:
+    """Some slots of a stacked tree, on the host: few one by one, many out of all `count`, fetched at once."""
+    if FEW * len(slots) > count:
+        host = jax.tree.map(np.asarray, tree)
+        return [jax.tree.map(lambda leaf: np.asarray(leaf[slot]), host) for slot in slots]  # noqa: B023
+    return [jax.tree.map(lambda leaf: np.asarray(_pick(leaf, np.int32(slot))), tree) for slot in slots]  # noqa: B023
+
+
+@jax.jit
+def _pick(leaf: Any, slot: Any) -> Any:
+    return jax.lax.dynamic_index_in_dim(leaf, slot, keepdims=False)
+
+
+def _freeze(state: State, slots: Sequence[int]) -> State:
+    frozen = np.asarray(state.frozen).copy()
+    frozen[list(slots)] = True
+    return state._replace(frozen=jax.device_put(frozen, state.frozen.sharding))
