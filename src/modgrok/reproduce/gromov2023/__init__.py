@@ -4,6 +4,7 @@ from typing import Any
 
 from modgrok.reproduce.claim import Claim, claims_of
 from modgrok.reproduce.gromov2023 import (
+    behavior,
     closed_forms,
     correlations,
     critical,
@@ -30,20 +31,19 @@ from modgrok.reproduce.gromov2023 import (
     variations,
 )
 from modgrok.reproduce.gromov2023.claims import beyond, functions, optimizers, scaling, solution, weights
-from modgrok.reproduce.gromov2023.claims import statements as said_in_passing
 from modgrok.reproduce.gromov2023.errata import ERRATA
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY
 from modgrok.reproduce.paper import Paper, members
 from modgrok.reproduce.study import Study
 
-TABLES = (dynamics, delay)
+TABLES = (dynamics, delay, statements, behavior, correlations)
 NESTED: Any = (
     *(module.STUDY for module in (fig1, fig2, fig3, fig4, figA1, figA5, closed_forms, kernel)),
-    *(study for module in (figA2, variations, features, statements, correlations) for study in module.STUDIES),
+    *(study for module in (figA2, variations, features) for study in module.STUDIES),
     *(module.STUDY for module in (tuning, regularizers, critical, moduli, sampling)),
     *(module.STUDY for module in (memorizer, sharpness, tangent_kernel, powers)),
 )
-JUDGED = claims_of(solution, weights, functions, optimizers, scaling, said_in_passing, beyond)
+JUDGED = claims_of(solution, weights, functions, optimizers, scaling, beyond)
 
 STUDIES = """fig0 fig1 fig2 fig3 fig4 figA1 figA2 figA3 figA4 figA5 closed_forms kernel cross_entropy random_table
 quadratic_form_data activations more_data delay memorizing features composed three_variables composite products

@@ -1,14 +1,14 @@
-"""Statements that the paper makes in passing, without a figure: each trained, a table of numbers for each."""
+"""Statements that the paper makes in passing, without a figure: functions, moduli, widths and minibatches that grok."""
 
-from typing import Any
+import math
 
-import numpy as np
-
-from modgrok.experiments import Experiment, Run
-from modgrok.measures import neuron_waves
-from modgrok.measures.times import THRESHOLD
-from modgrok.reproduce.gromov2023.profile import Further, Profile, natural_unit
-from modgrok.reproduce.nested import Numbers, Study, Tree, results
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.gromov2023.sizes import natural_unit, usual, usual_by_gd
+from modgrok.reproduce.runs import Runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Column, Table
+from modgrok.text import percent, spread
 
 PRODUCTS = ("n*m", "n^2*m", "(n + 1)*(m^2 + 2)", "(n^2 + 1)*(m + 3)", "n^3*m^3")
 SUMS = ("n + m", "n^2 + m^2", "n^3 + 2*m")
@@ -16,207 +16,183 @@ MIXED = ("n^2 + m^2 + n*m", "n^2*m + n", "n*m + n^2 + m")
 """f(n, m) + g(n, m), f a sum of functions and g a product of functions, not of that kind together."""
 DISGUISED = "n + m + n*m"
 """A sum of that kind which is a product: (n + 1)(m + 1) − 1."""
-FUNCTIONS = ("n - m", "n*m", "n^2 + m^2", "(n + m)^2")
 BATCH_NORM_RATE = 4.0
 """Rate of minibatches with batch norm, in units of gradient descent's divided by p."""
-ONSET = 0.1
-"""Test accuracy at which generalization counts as begun."""
+LEARNT = 0.99
+"""Test accuracy that counts as learnt."""
 
 
-def cells(runs: Tree) -> Numbers:
-    """Outcome of every run, nested as the runs are."""
-    names = ("test_accuracy", "train_accuracy", "memorized_at", "grokked_at")
-    return {name: results(runs, name) for name in names}
-
-
-def minibatch_runs(further: Further) -> list[Experiment]:
+def with_minibatches(s: Sizes) -> Runs:
     """Minibatches of a quarter of the training pairs with batch normalization."""
-    p, width = further.modulus, further.width
-    rate = float(f"{BATCH_NORM_RATE * further.gd.rate * natural_unit(p, width) / p:.4g}")
-    settings: Any = {
-        "optimizer": "sgd",
-        "lr": rate,
-        "batch_norm": True,
-        "batch_size": round(further.fraction * p * p / 4),
-    }
-    return further.descend(**settings)
+    p = s.sweep_modulus
+    rate = float(f"{BATCH_NORM_RATE * s.usual_gd.rate * natural_unit(p, s.sweep_width) / p:.4g}")
+    pairs = round(s.usual_fraction * p * p / 4)
+    return usual_by_gd(s, optimizer="sgd", lr=rate, batch_norm=True, batch_size=pairs)
 
 
-def _three_variables(profile: Profile) -> Tree:
-    return [
-        profile.further.adapt("n1 + n2 + n3", 0.5, modulus=p, width=N, activation="x^3", lr=0.1, until=20)
-        for p, N in profile.further.three_variables
-    ]
-
-
-def _mixed(profile: Profile) -> Tree:
-    further = profile.further
-    tasks = (*SUMS, *MIXED, DISGUISED)
-    return {text: [further.adapt(text, a, until=0) for a in further.mixed_fractions] for text in tasks}
-
-
-def _capacity(profile: Profile) -> Tree:
-    settings: Any = {"optimizer": "adam", "weight_decay": 0.0}
-    widths = profile.further.capacity_widths
-    return {
-        name: [profile.further.adapt(text, width=width, **settings) for width in widths]
-        for name, text in (("n + m", "n + m"), ("random labels", "random:0"))
-    }
-
-
-def _behavior(profile: Profile) -> Tree:
-    """By what is varied: optimizers, losses and functions, all else as in the first row of each."""
-    further = profile.further
-    momentum: Any = {"optimizer": "momentum", "lr": further.descend()[0].lr / 10}  # type: ignore[operator]
-    return {
-        "optimizer": {
-            "GD": further.descend(),
-            "momentum": further.descend(**momentum),
-            "SGD + batch norm": minibatch_runs(further),
-            "Adam": further.adapt("n + m", optimizer="adam", weight_decay=0.0),
-            "AdamW": further.adapt("n + m"),
-        },
-        "loss": {
-            "mean squared error": further.adapt("n + m"),
-            "cross-entropy": further.adapt("n + m", loss="cross_entropy", lr=0.1),
-        },
-        "function": {text: further.adapt(text) for text in ("n + m", *FUNCTIONS)},
-    }
-
-
-def behavior(run: Run) -> dict[str, Any]:
-    """What the paper calls the general behavior, of one run: memorization, a maximum of the test loss, grokking, waves.
-
-    The maximum is local: where the loss stands highest above the least that it was before. Answers that are not equally
-    frequent, as those of (n + m)², are learnt first, and the loss begins by falling.
-    """
-    history, result = run.history, dict(run.result or {})
-    step, test, loss = (history[name] for name in ("step", "test_accuracy", "test_loss"))
-    grokked = result["grokked_at"]
-    before = len(step) if grokked is None else int(np.searchsorted(step, grokked)) + 1
-    rise = loss[:before] / np.minimum.accumulate(loss[:before])
-    peak = int(rise.argmax())
-    waves = neuron_waves(run.network, run.task.structure.coordinate)
-    return {
-        "memorized_at": result["memorized_at"],
-        "grokked_at": grokked,
-        "peak_at": step[peak],
-        "rise": rise[peak] - 1,
-        "test_accuracy_at_peak": test[peak],
-        "explained": float(np.nanmedian(waves.explained)),
-    }
-
-
-def acceleration(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
-    """The mean rate −d ln(train loss)/dt until the training pairs are known, and from the onset of generalization (10 %
-    test accuracy) to grokking."""
-    step, test, loss = history["step"], history["test_accuracy"], np.log(history["train_loss"])
-    if result["grokked_at"] is None:
-        return {"before": None, "during": None}
-    onset, grokked = (int(np.flatnonzero(test >= share)[0]) for share in (ONSET, THRESHOLD))
-    known = min(int(np.searchsorted(step, result["memorized_at"])), onset)
-    begun = int(np.searchsorted(step, 0.1 * step[known]))  # what comes before belongs to the start
-
-    def rate(first: int, last: int) -> float | None:
-        return (loss[first] - loss[last]) / (step[last] - step[first]) if last > first else None
-
-    return {"before": rate(begun, known), "during": rate(onset - 1, grokked)}
-
-
-def _ipr_over_time(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
-    """The ratio at grokking, half way from there to the end, and at the end."""
-    step, ipr = history["step"], history["ipr"]
-    if (grokked := result["grokked_at"]) is None:
-        return {"at_grokking": None, "half_way": None, "end": ipr[-1]}
-    half = (grokked + step[-1]) / 2
-    return {"at_grokking": np.interp(grokked, step, ipr), "half_way": np.interp(half, step, ipr), "end": ipr[-1]}
-
-
-def _over_training(profile: Profile, runs: dict[str, list[Run]]) -> Numbers:
-    return {
-        "ipr": {name: [_ipr_over_time(run.history, run.result) for run in found] for name, found in runs.items()},
-        "train_loss": [acceleration(run.history, run.result) for run in runs["GD"]],
-    }
-
-
-def _sizes(profile: Profile) -> dict[str, Any]:
-    further = profile.further
-    return {"modulus": further.modulus, "width": further.width, "fraction": further.fraction}
-
-
-STUDIES = (
-    Study(
-        "three_variables",
-        "Three variables, trained",
-        "n1 + n2 + n3 under AdamW with the activation x³ from half of the table.",
-        lambda profile, runs: {"sizes": profile.further.three_variables} | cells(runs),
-        _three_variables,
+OUTCOME = ("test_accuracy", "memorized_at", "grokked_at")
+variables = study(
+    "three_variables",
+    "Three variables, trained",
+    "n1 + n2 + n3 under AdamW with the activation x³ from half of the table.",
+    runs=lambda s: usual(
+        s,
+        task="n1 + n2 + n3",
+        fraction=0.5,
+        activation="x^3",
+        lr=0.1,
+        until=20,
+        size={f"{p}, {N}": {"modulus": p, "width": N} for p, N in s.three_variables},
     ),
-    Study(
-        "composite",
-        "Moduli that are not prime",
-        "n + m under AdamW modulo composite numbers, and modulo a prime beside them.",
-        lambda profile, runs: {"width": profile.further.width} | cells(runs),
-        lambda profile: {
-            p: profile.further.adapt("n + m", modulus=p, until=0)
-            for p in (profile.further.modulus, *profile.further.composite)
-        },
-    ),
-    Study(
-        "products",
-        "Products of functions",
-        "g1(n)·g2(m) under AdamW for several g1, g2, bijective or not, with zeros or without.",
-        lambda profile, runs: _sizes(profile) | cells(runs),
-        lambda profile: {text: profile.further.adapt(text, until=0) for text in PRODUCTS},
-    ),
-    Study(
-        "mixed_functions",
-        "Sums of unlike functions",
-        "Sums f1(n) + f2(m), and sums of such a sum and a product, under AdamW with equal settings, against the share "
-        "of data.",
-        lambda profile, runs: (
-            _sizes(profile)
-            | {"fractions": profile.further.mixed_fractions, "steps": profile.further.adamw.steps}
-            | cells(runs)
-        ),
-        _mixed,
-    ),
-    Study(
-        "capacity",
-        "Under- and overparametrized networks",
-        "n + m and random labels from the same share of the table under Adam, against width: where random labels "
-        "cannot be learnt by heart there are too few parameters to memorize.",
-        lambda profile, runs: _sizes(profile) | {"widths": profile.further.capacity_widths} | cells(runs),
-        _capacity,
-    ),
-    Study(
-        "minibatches",
-        "Minibatches with batch normalization",
-        "n + m under SGD with minibatches of a quarter of the training pairs and batch normalization.",
-        lambda profile, runs: _sizes(profile) | {"batch_size": runs[0].experiment.batch_size} | cells(runs),
-        lambda profile: minibatch_runs(profile.further),
-    ),
-    Study(
-        "general_behavior",
-        "Other optimizers, losses and functions",
-        "Memorization, maximum of the test loss, grokking and waves for five optimizers, two losses and "
-        "five functions.",
-        lambda profile, runs: (
-            _sizes(profile)
-            | {
-                "rows": {
-                    kind: {name: [behavior(run) for run in found] for name, found in rows.items()}
-                    for kind, rows in runs.items()
-                }
-            }
-        ),
-        _behavior,
-    ),
-    Study(
-        "over_training",
-        "What goes on while training does",
-        "The rate at which the training loss falls under gradient descent, and the IPR from grokking to the end.",
-        _over_training,
-        lambda profile: {"GD": profile.addition_by_gd(), "AdamW": profile.addition_by_adamw()},
-    ),
+    keep=OUTCOME,
 )
+composite = study(
+    "composite",
+    "Moduli that are not prime",
+    "n + m under AdamW modulo composite numbers, and modulo a prime beside them.",
+    runs=lambda s: usual(s, modulus=[s.sweep_modulus, *s.composite_moduli], until=0),
+    keep=OUTCOME,
+)
+products = study(
+    "products",
+    "Products of functions",
+    "g1(n)·g2(m) under AdamW for several g1, g2, bijective or not, with zeros or without.",
+    runs=lambda s: usual(s, task=[*PRODUCTS], until=0),
+    keep=OUTCOME,
+)
+mixed = study(
+    "mixed_functions",
+    "Sums of unlike functions",
+    "Sums f1(n) + f2(m), and sums of such a sum and a product, under AdamW with equal settings, against the share "
+    "of data.",
+    runs=lambda s: usual(s, task=[*SUMS, *MIXED, DISGUISED], fraction=[*s.mixed_fractions], until=0),
+    keep=OUTCOME,
+)
+capacity = study(
+    "capacity",
+    "Under- and overparametrized networks",
+    "n + m and random labels from the same share of the table under Adam, against width: where random labels "
+    "cannot be learnt by heart there are too few parameters to memorize.",
+    runs=lambda s: usual(s, optimizer="adam", weight_decay=0.0, task=["n + m", "random:0"], width=[*s.capacity_widths]),
+    keep=("test_accuracy", "train_accuracy"),
+)
+minibatches = study(
+    "minibatches",
+    "Minibatches with batch normalization",
+    "n + m under SGD with minibatches of a quarter of the training pairs and batch normalization.",
+    runs=with_minibatches,
+    keep=OUTCOME,
+)
+
+
+def least(t: Table) -> float:
+    """The smallest of all accuracies; 0 for runs that diverged."""
+    return min(0.0 if value is None else value for value in t["test_accuracy"])
+
+
+def _steps(t: Table) -> float:
+    """The median time, infinite where that is a run that did not get there."""
+    return math.inf if (found := t["grokked_at"].median()) is None else found
+
+
+@variables.claim("5 (outlook)", "test accuracy ≥ 99 % in every seed at every size")
+def three_variables_trained(t: Table, ask: Ask) -> None:
+    """Modular functions of many variables can be grokked as well."""
+    holds = least(t) >= LEARNT
+    ask.yes("Sums of three variables are learnt from half of the table, with the activation x³.")
+    ask.fault("Sums of three variables are not learnt in every seed.", not holds)
+    ask.note(
+        "Not in every run there is a delay of a fifth or more between memorization and grokking.",
+        holds and any(t.each(lambda r: r.memorized_at is None or r.grokked_at < 1.2 * r.memorized_at)),
+    )
+    cells = t.by("modulus", "width").items()
+    ask.show({f"grokking step at p = {p}, N = {N}": cell["grokked_at"] for (p, N), cell in cells})
+    ask.show({"test accuracy": t["test_accuracy"]}, percent, "run")
+    ask.show({"memorization step": t["memorized_at"]}, over="run")
+
+
+@composite.claim("2", "test accuracy ≥ 99 % in every seed for every composite p")
+def composite_modulus(t: Table, ask: Ask) -> None:
+    """The modulus does not have to be prime."""
+    cells = t.by("modulus")
+    prime, *others = cells
+    slower = [str(p) for p in others if _steps(cells[p]) > 2 * _steps(cells[prime])]
+    ask.yes(f"Addition is learnt modulo {', '.join(map(str, others))}, none of them prime.")
+    ask.fault("Addition is not learnt modulo every composite number.", min(least(cells[p]) for p in others) < LEARNT)
+    ask.note(f"Modulo {', '.join(slower)} it takes more than twice as long as modulo {prime}.", slower)
+    ask.show({f"grokking step at p = {p}": cell["grokked_at"] for p, cell in cells.items()})
+
+
+@products.claim("2", "test accuracy ≥ 99 % in every seed for every function")
+def products_of_functions(t: Table, ask: Ask) -> None:
+    """Functions g1(n)·g2(m) can be grokked too, not only nm."""
+    cells = t.by("task")
+    failed = [text for text, cell in cells.items() if least(cell) < LEARNT]
+    ask.yes(f"All {len(cells)} products are learnt: {', '.join(cells)}.")
+    ask.fault(f"Not every product is learnt: {', '.join(failed)} are not.", failed)
+    ask.show({f"grokking step, {text}": cell["grokked_at"] for text, cell in cells.items()})
+
+
+@mixed.claim(
+    "2, 3.2",
+    "at every α each of them takes ≥ 1.5 × the steps of n + m (medians) or is not learnt within the steps; at the "
+    "smallest α where n + m is learnt, none of them is",
+)
+def mixed_functions_harder(t: Table, ask: Ask) -> None:
+    """Functions f(n, m) + g(n, m), a sum and a product mixed, need more epochs and more data than either."""
+    cells = t.by("task", "fraction")
+    steps = {key: _steps(cell) for key, cell in cells.items()}
+    learnt = [a for a in t["fraction"].distinct() if steps["n + m", a] < math.inf]
+    harder, plain, disguised = (
+        [steps[text, a] / steps["n + m", a] for text in some for a in learnt] for some in (MIXED, SUMS[1:], [DISGUISED])
+    )
+    ask.yes("Sums of unlike functions take longer and more data than n + m, where they are learnt at all.")
+    ask.fault(
+        "Sums of unlike functions do not all take longer and more data than n + m.",
+        not learnt or min(harder) < 1.5 or any(steps[text, learnt[0]] < math.inf for text in MIXED),
+    )
+    ask.note(
+        f"{DISGUISED} is none of them: it is the product (n + 1)(m + 1) − 1, and as easy as n + m.",
+        max(disguised, default=math.inf) < 1.5,
+    )
+    most = max(plain, default=0)
+    ask.note(
+        f"Sums f1(n) + f2(m) of other functions take up to {most:.2g} times the steps of n + m as well.",
+        1.2 < most < math.inf,
+    )
+    ask.show({f"grokking step at α = {a}, {text}": cell["grokked_at"] for (text, a), cell in cells.items()})
+    ask.show({"f1(n) + f2(m): steps / those of n + m": plain}, over="cell")
+    ask.show({"steps at most": str(t.one("steps"))})
+
+
+@capacity.claim(
+    "2",
+    "n + m is learnt (≥ 99 %) at some width where random labels are not learnt by heart (train accuracy < 90 %) and at "
+    "some width where they are (≥ 99 %), in every seed",
+)
+def parameter_regimes(t: Table, ask: Ask) -> None:
+    """The width tunes between under- and overparametrized networks, and both grok."""
+    kept = t.where(task="random:0").of("train_accuracy", Column.average, "width")
+    cells = t.where(task="n + m").by("width")
+    learnt = [N for N, cell in cells.items() if least(cell) >= LEARNT]
+    under = ", ".join(str(N) for N in learnt if kept[N] < 0.9)
+    over = ", ".join(str(N) for N in learnt if kept[N] >= LEARNT)
+    below = ", ".join(str(N) for N in cells if N not in learnt)
+    ask.yes(
+        f"With N = {under} a network cannot learn random labels by heart, with N = {over} it can; n + m is grokked by "
+        "both."
+    )
+    ask.fault("There are no widths on both sides at which n + m is grokked.", not under or not over)
+    ask.note(f"Not at every width: N = {below} does not learn n + m.", below)
+    for N, cell in cells.items():
+        both = f"{percent(kept[N])}, {spread(cell['test_accuracy'], percent)}"
+        ask.show({f"N = {N}: train accuracy on random labels, test accuracy on n + m": both})
+
+
+@minibatches.claim("2", "test accuracy ≥ 99 % in every seed")
+def minibatch_batch_norm(t: Table, ask: Ask) -> None:
+    """SGD with minibatches and batch normalization groks."""
+    ask.yes(f"SGD with minibatches of {t.one('batch_size')} pairs and batch normalization groks n + m.")
+    ask.fault("SGD with minibatches and batch normalization does not grok n + m in every seed.", least(t) < LEARNT)
+    ask.show({"memorization step": t["memorized_at"], "grokking step": t["grokked_at"]})
+    ask.show({"test accuracy": t["test_accuracy"]}, percent)

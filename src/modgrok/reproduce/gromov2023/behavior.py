@@ -1,0 +1,182 @@
+"""Sections 4.1 and 4.3: the general behavior under other optimizers, losses and functions, and what goes on while
+training does."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures import neuron_waves
+from modgrok.measures.times import THRESHOLD
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, usual, usual_by_gd
+from modgrok.reproduce.gromov2023.statements import with_minibatches
+from modgrok.reproduce.runs import Runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Row, Table
+from modgrok.text import number, percent, spread
+
+FUNCTIONS = ("n + m", "n - m", "n*m", "n^2 + m^2", "(n + m)^2")
+ONSET = 0.1
+"""Test accuracy at which generalization counts as begun."""
+
+
+def varied(s: Sizes) -> Runs:
+    """Other optimizers, losses and functions, all else as in the first row of each."""
+    rate = usual_by_gd(s).rows[0][1]["lr"]
+    kinds = {
+        "optimizer": {
+            "GD": usual_by_gd(s),
+            "momentum": usual_by_gd(s, optimizer="momentum", lr=rate / 10),
+            "SGD + batch norm": with_minibatches(s),
+            "Adam": usual(s, optimizer="adam", weight_decay=0.0),
+            "AdamW": usual(s),
+        },
+        "loss": {
+            "mean squared error": usual(s),
+            "cross-entropy": usual(s, loss="cross_entropy", lr=0.1),
+        },
+        "function": {text: usual(s, task=text) for text in FUNCTIONS},
+    }
+    named = [some.tag(kind=kind, name=name) for kind, rows in kinds.items() for name, some in rows.items()]
+    return sum(named, Runs([]))
+
+
+def behavior(run: Run) -> dict[str, Any]:
+    """What the paper calls the general behavior: memorization, a maximum of the test loss, grokking, waves.
+
+    The maximum is local: where the loss stands highest above the least that it was before. Answers that are not equally
+    frequent, as those of (n + m)², are learnt first, and the loss begins by falling.
+    """
+    history, grokked = run.history, dict(run.result or {})["grokked_at"]
+    step, test, loss = (history[name] for name in ("step", "test_accuracy", "test_loss"))
+    before = len(step) if grokked is None else int(np.searchsorted(step, grokked)) + 1
+    rise = loss[:before] / np.minimum.accumulate(loss[:before])
+    peak = int(rise.argmax())
+    waves = neuron_waves(run.network, run.task.structure.coordinate)
+    return {
+        "peak_at": step[peak],
+        "rise": rise[peak] - 1,
+        "test_accuracy_at_peak": test[peak],
+        "explained": float(np.nanmedian(waves.explained)),
+    }
+
+
+def acceleration(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
+    """The mean rate −d ln(train loss)/dt until the training pairs are known, and from the onset of generalization (10 %
+    test accuracy) to grokking."""
+    step, test, loss = history["step"], history["test_accuracy"], np.log(history["train_loss"])
+    if result["grokked_at"] is None:
+        return {"before": None, "during": None}
+    onset, grokked = (int(np.flatnonzero(test >= share)[0]) for share in (ONSET, THRESHOLD))
+    known = min(int(np.searchsorted(step, result["memorized_at"])), onset)
+    begun = int(np.searchsorted(step, 0.1 * step[known]))  # what comes before belongs to the start
+
+    def rate(first: int, last: int) -> float | None:
+        return (loss[first] - loss[last]) / (step[last] - step[first]) if last > first else None
+
+    return {"before": rate(begun, known), "during": rate(onset - 1, grokked)}
+
+
+def over_training(run: Run) -> dict[str, Any]:
+    """The IPR at grokking, half way from there to the end, and at the end; the rates of gradient descent."""
+    history, result = run.history, dict(run.result or {})
+    step, ipr, grokked = history["step"], history["ipr"], result["grokked_at"]
+    places = (None, None) if grokked is None else np.interp([grokked, (grokked + step[-1]) / 2], step, ipr)
+    found = {"at_grokking": places[0], "half_way": places[1], "end": ipr[-1]}
+    return found | (acceleration(history, result) if run.experiment.optimizer == "gd" else {})
+
+
+general = study(
+    "general_behavior",
+    "Other optimizers, losses and functions",
+    "Memorization, maximum of the test loss, grokking and waves for five optimizers, two losses and five functions.",
+    runs=varied,
+    keep=("memorized_at", "grokked_at", behavior),
+)
+training = study(
+    "over_training",
+    "What goes on while training does",
+    "The rate at which the training loss falls under gradient descent, and the IPR from grokking to the end.",
+    runs=lambda s: addition_by_gd(s).tag(way="GD") + by_adamw(s, s.adamw).tag(way="AdamW"),
+    keep=over_training,
+)
+
+
+def _lacking(t: Table) -> list[str]:
+    """What of the general behavior some seed does not show."""
+    shown = {"memorized before grokked": _delayed, "a maximum of the test loss": _peaked, "waves": _periodic}
+    return [what for what, shows in shown.items() if not all(t.each(shows))]
+
+
+def _delayed(r: Row) -> bool:
+    return None not in (r.memorized_at, r.grokked_at) and r.memorized_at < r.grokked_at
+
+
+def _peaked(r: Row) -> bool:
+    return (r.rise or 0) >= 0.02 and (r.test_accuracy_at_peak or 0) <= 0.5
+
+
+def _periodic(r: Row) -> bool:
+    return (r.explained or 0) >= 0.5
+
+
+@general.claim(
+    "4.1",
+    "for every optimizer, loss and function and in every seed: memorized before grokked; the test loss rises by ≥ 2 % "
+    "to a maximum at test accuracy ≤ 50 %; ≥ 50 % of the median neuron's power in one wave at the end; with a remark "
+    "if at least three quarters of the rows of each kind are so",
+)
+def general_behavior_everywhere(t: Table, ask: Ask) -> None:
+    """The general behavior (memorization, a maximum of the test loss, then grokking by periodic features) is
+    insensitive to optimizer, loss and function."""
+    cells = t.by("kind", "name")
+    lacking = {key: _lacking(cell) for key, cell in cells.items()}
+    kinds = [[what for (one, _), what in lacking.items() if one == kind] for kind in t["kind"].distinct()]
+    others = "; ".join(f"{name} lacks {', '.join(what)}" for (_, name), what in lacking.items() if what)
+    found = f"{sum(not what for what in lacking.values())} of {len(lacking)} rows show it all"
+    ask.yes(f"{found}.")
+    ask.fault(f"{found}: {others}.", any(sum(not what for what in kind) < 0.75 * len(kind) for kind in kinds))
+    ask.note(f"{others}.", others)
+    for (_, name), cell in cells.items():
+        memorized, peak, rise, grokked, explained = (
+            cell[column].average() for column in ("memorized_at", "peak_at", "rise", "grokked_at", "explained")
+        )
+        said = [number(memorized), f"{number(peak)} ({percent(rise, 0)})", number(grokked), percent(explained, 0)]
+        ask.show({f"{name}: memorized, maximum of the test loss (rise), grokked, power in a wave": ", ".join(said)})
+
+
+@training.claim(
+    "4.1",
+    "mean rate of decay of the training loss (its logarithm) from 10 % test accuracy to grokking ≥ 1.2 × the mean rate "
+    "until the training pairs are known, in every seed",
+)
+def train_loss_accelerates(t: Table, ask: Ask) -> None:
+    """After a period of slow decrease the training loss falls slightly faster, and that is when grokking happens."""
+    seeds = t.where(way="GD")
+    ratio = seeds.each(lambda r: r.during / r.before if r.during and r.before else None)
+    ask.yes("The training loss falls faster while the network generalizes than before.")
+    ask.fault(
+        "The training loss does not fall faster while the network generalizes.",
+        not ratio.whole() or min(ratio) < 1.2,
+    )
+    ask.note(f"Not slightly: {ratio.average():.2g} times faster.", ratio.average() > 2)
+    ask.show({"rate until memorized": seeds["before"], "rate during grokking": seeds["during"], "ratio": ratio})
+
+
+@training.claim("4.3 (Fig. 4)", "IPR at the end above that at grokking, in every seed of GD and AdamW")
+def ipr_training(t: Table, ask: Ask) -> None:
+    """More training narrows the gap to the closed form."""
+    ask.yes("The ratio goes on growing from grokking to the end of training.")
+    ask.fault(
+        "The ratio does not grow in every seed after grokking.",
+        any(t.each(lambda r: r.at_grokking is None or r.end <= r.at_grokking)),
+    )
+    ask.note(
+        "In some seeds it has passed its maximum before the end.",
+        any(t.each(lambda r: r.half_way is not None and r.half_way > r.end)),
+    )
+    places = ("at_grokking", "half_way", "end")
+    for way, cell in t.by("way").items():
+        ask.show({f"IPR at grokking → half way → end, {way}": " → ".join(spread(cell[name]) for name in places)})
