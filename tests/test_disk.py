@@ -2,10 +2,13 @@
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import modgrok as mg
 from modgrok import disk
 from modgrok.disk import Lock, remove_unfinished, write_bytes, write_json
 from modgrok.errors import ModgrokError
@@ -81,3 +84,79 @@ def test_a_lock_on_a_folder_that_was_moved_away_is_not_one(tmp_path, monkeypatch
     assert aside.acquire(wait=False)
     here.release()
     aside.release()
+
+
+@pytest.fixture(params=[errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP], ids=errno.errorcode.get)
+def no_flock(request, monkeypatch):
+    """A disk that refuses `flock`."""
+
+    def refuse(*_):
+        raise OSError(request.param, os.strerror(request.param))
+
+    monkeypatch.setattr(disk.fcntl, "flock", refuse)
+    monkeypatch.setattr(disk, "POLL_SECONDS", 0.01)
+
+
+def test_a_disk_without_locks_has_one_holder_too(no_flock, tmp_path):
+    one, other = Lock(tmp_path / "run"), Lock(tmp_path / "run")
+    for _ in range(2):
+        assert one.acquire(wait=False)
+        assert not other.acquire(wait=False)
+        assert f"process {os.getpid()} on" in other.holder
+        one.release()
+        one.release()
+        assert other.acquire()
+        other.release()
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["lock"]
+
+
+def claim(folder, name, number=1):
+    folder.mkdir(exist_ok=True)
+    (folder / f"lock.{number}").symlink_to(name)
+
+
+def test_a_claim_ends_with_its_process(no_flock, tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    host, space = disk._place()
+    for name in (f"{host}:{space}:{ended.pid}:5", f"{host}:{space}:{os.getpid()}:5"):
+        claim(tmp_path, name, 7)
+        lock = Lock(tmp_path)
+        assert lock.acquire(wait=False)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "lock.7", "lock.8"]
+        lock.release()
+        assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+
+
+def test_a_claim_from_another_machine_is_respected_and_named(no_flock, tmp_path):
+    claim(tmp_path, "node7:1:123:5")
+    lock = Lock(tmp_path)
+    assert not lock.acquire(wait=False)
+    assert lock.holder == f" (process 123 on node7; if that has ended, delete {tmp_path / 'lock.1'})"
+    (tmp_path / "lock.1").unlink()
+    assert lock.acquire(wait=False)
+    lock.release()
+
+
+def test_many_processes_without_locks_take_turns(no_flock, tmp_path):
+    """Each reads a number and writes it back, one more; two at a time would lose some. One dies with the lock."""
+    claim(tmp_path, f"{':'.join(disk._place())}:{2**22 + 1}:5")
+    (tmp_path / "number").write_text("0")
+    program = (
+        "import errno, sys; from pathlib import Path; from modgrok import disk; folder = Path(sys.argv[1])\n"
+        "def refuse(*_): raise OSError(errno.ENOSYS, 'no')\n"
+        "disk.fcntl.flock, disk.POLL_SECONDS = refuse, 0.001\n"
+        "for _ in range(40):\n"
+        "    lock = disk.Lock(folder); lock.acquire(); number = folder / 'number'\n"
+        "    number.write_text(str(int(number.read_text()) + 1)); lock.release()\n"
+        "lock.acquire()\n"
+    )
+    processes = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(4)]
+    assert [process.wait(120) for process in processes] == [0] * 4
+    assert (tmp_path / "number").read_text() == "160"
+
+
+def test_training_works_without_locks(no_flock, tmp_path):
+    run = mg.train("n + m", 5, width=8, steps=2, lr=0.1, store=tmp_path)
+    assert run.result is not None
+    assert not list(run.folder.glob("lock.*"))

@@ -8,12 +8,19 @@ import errno
 import fcntl
 import json
 import os
+import socket
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
+
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+"""How a disk says that it has none."""
+POLL_SECONDS = 0.5
+PROCESSES = Path("/proc")
 
 
 class NoSpace(ModgrokError):
@@ -119,11 +126,17 @@ def _write(file: int, content: bytes, synced: bool = True) -> None:
 
 
 class Lock:
-    """At most one process works in a folder; the operating system lets go of it when that process ends, however."""
+    """At most one process works in a folder; the operating system lets go of it when that process ends, however.
+
+    Some network disks (Lustre, NFS without its lock service) refuse `flock`. There a process claims the folder by a
+    link `lock.N` that says who it is, and whose number is one more than any before: only one process can make it. It
+    goes on release, and counts no more when its process has ended, which can be seen on the same machine only.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "lock"
         self._file: int | None = None
+        self._claim: Path | None = None
 
     def acquire(self, wait: bool = True) -> bool:
         """Whether the lock was got; with `wait` it always is, in the end."""
@@ -138,9 +151,45 @@ class Lock:
                         return True
                 except BlockingIOError:
                     return False
+                except OSError as error:
+                    if error.errno not in NO_LOCKS:
+                        raise
+                    if self._make_claim() or not wait:
+                        return self._claim is not None
+                    time.sleep(POLL_SECONDS)
                 finally:
                     if file >= 0:
                         os.close(file)
+
+    @property
+    def holder(self) -> str:
+        """Who is waited for, where the system does not let go of the lock by itself; empty where it does."""
+        if not (claims := self._claims()):
+            return ""
+        with contextlib.suppress(OSError):
+            host, _, process, _ = os.readlink(claims[-1]).split(":")
+            return f" (process {process} on {host}; if that has ended, delete {claims[-1]})"
+        return ""
+
+    def _make_claim(self) -> bool:
+        claims = self._claims()
+        if claims and _is_claimed(claims[-1]):
+            return False
+        number = int(claims[-1].suffix[1:]) + 1 if claims else 1
+        mine = self.path.with_suffix(f".{number}")
+        try:
+            os.symlink(_name_of(os.getpid()), mine)
+        except (FileExistsError, FileNotFoundError):  # Another was faster, or the folder is gone.
+            return False
+        if self._claims()[-1:] != [mine]:  # Others went on from there meanwhile, or the folder was moved.
+            os.unlink(mine)
+            return False
+        self._claim = mine
+        return True
+
+    def _claims(self) -> list[Path]:
+        found = [path for path in self.path.parent.glob("lock.*") if path.suffix[1:].isdecimal()]
+        return sorted(found, key=lambda path: int(path.suffix[1:]))
 
     def _is_in_place(self, file: int) -> bool:
         """Whether the folder was neither moved nor removed between opening its lock and getting it."""
@@ -153,3 +202,39 @@ class Lock:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+        if self._claim is not None:
+            claims = self._claims()
+            for path in claims[: claims.index(self._claim) + 1] if self._claim in claims else []:
+                with contextlib.suppress(FileNotFoundError):  # Those of killed processes go too, and its own last.
+                    os.unlink(path)
+            self._claim = None
+
+
+def _is_claimed(claim: Path) -> bool:
+    """Whether the process that made a claim may still be at work: always, if it runs on another machine."""
+    try:
+        name = os.readlink(claim)
+        host, space, process, _ = name.split(":")
+        return (host, space) != _place() or name == _name_of(int(process))
+    except FileNotFoundError:
+        return False
+
+
+def _name_of(process: int) -> str:
+    """A running process, told apart from an earlier one of the same number by the time at which it began, where the
+    system says it."""
+    began = ""
+    with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+        if PROCESSES.exists():
+            state, *counts = (PROCESSES / f"{process}/stat").read_text().rpartition(")")[2].split()
+            began = "" if state in "ZX" else counts[18]
+        else:
+            os.kill(process, 0)
+            began = "running"
+    return ":".join((*_place(), str(process), began))
+
+
+def _place() -> tuple[str, str]:
+    """The machine, and the container in it: processes that see each other."""
+    space = PROCESSES / "self/ns/pid"
+    return socket.gethostname(), str(os.stat(space).st_ino if PROCESSES.exists() else 0)

@@ -132,7 +132,7 @@ class Store:
             raise ModgrokError(f"{run.folder} is a link to {os.readlink(run.folder)}; remove the link, or that folder.")
         lock = Lock(run.folder)
         if not lock.acquire(wait=False):
-            raise ModgrokError(f"Run {run.id} is being trained right now; stop that first.")
+            raise ModgrokError(f"Run {run.id} is being trained right now{lock.holder}; stop that first.")
         try:
             shutil.rmtree(run.folder)
         except OSError as error:
@@ -153,7 +153,7 @@ class Store:
         """A run's lock, waited for if another process has it."""
         lock = Lock(run.folder)
         if not lock.acquire(wait=False):
-            observer.remark(f"Run {run.id} is being trained by another process; waiting for it.")
+            observer.remark(f"Run {run.id} is being trained by another process{lock.holder}; waiting for it.")
             lock.acquire()
         return lock
 
