@@ -33,10 +33,7 @@ UNREADABLE = (ModgrokError, ArithmeticError, LookupError, OSError, RecursionErro
 """What reading a damaged run may raise."""
 FRAMED = {"answers", "weights", "embedding"}
 """Panels that draw frames."""
-SUMMARY = (
-    *("task", "modulus", "network", "width", "fraction", "examples"),
-    *("optimizer", "lr", "activation", "seed", "parent"),
-)
+SUMMARY = ("task", "modulus", "network", "optimizer", "parent")
 
 
 class Library:
@@ -57,14 +54,21 @@ class Library:
         return run
 
     def runs(self) -> dict[str, Any]:
-        """The latest runs, and how many there are in all."""
+        """The latest runs, with the settings in which any two of them differ, and how many there are in all."""
         found = list(self.store)
-        return {"total": len(found), "runs": [self._summary(run) for run in found[:RUNS_LISTED]]}
+        rows = [self._summary(run) for run in found[:RUNS_LISTED]]
+        settings = [row["settings"] for row in rows if "settings" in row]
+        for name in {name for chosen in settings for name in chosen}:
+            if len({str(chosen.get(name)) for chosen in settings}) == 1:
+                for chosen in settings:
+                    del chosen[name]
+        return {"total": len(found), "runs": rows}
 
     def _summary(self, run: Run) -> dict[str, Any]:
         try:
             experiment, result = run.experiment, run.result
             chosen = {name: getattr(experiment, name) for name in SUMMARY}
+            chosen["settings"] = experiment.as_dict()
             outcome = {name: None if result is None else result[name] for name in OUTCOME}
         except UNREADABLE as error:
             status = "unknown" if isinstance(error, Unknown) else "damaged"

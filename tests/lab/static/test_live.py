@@ -16,7 +16,8 @@ def test_a_page_outlives_its_server_and_training_resumes(
     page = watch(context).page
     first = lab_process(store.folder)
     page.goto(first.url)
-    page.locator(".end .button").click()
+    expect(page.locator("html")).to_have_attribute("data-ready", "true")
+    page.goto(f"http://127.0.0.1:{first.port}/lab")
     page.select_option("#preset", label="A small world")
     page.locator("#expert").evaluate("details => (details.open = true)")
     page.fill("#set-steps", "1000000")

@@ -29,3 +29,29 @@ def test_comparisons_are_named_by_what_differs_and_a_sixth_is_refused(open_lab: 
         assert not re.search("[0-9a-f]{12}", legend.inner_text())
         keys = legend.locator("i.dashed").evaluate_all("keys => keys.map((key) => key.style.getPropertyValue('--key'))")
         assert len(set(keys)) >= 5
+
+
+def test_runs_are_searched_sorted_and_told_apart(open_lab: Any, fits: Any, runs: dict[str, str]) -> None:
+    page = open_lab(f"#run={runs['tiny']}")
+    expect(page).to_have_title("n + m mod 13")
+    page.click("#open-runs")
+    rows, count = page.locator("#runs tbody tr"), page.locator("#runs h2")
+    page.get_by_label("Search runs").fill("n+m 13 two-layer")
+    expect(count).to_have_text(re.compile(r"Runs \(\d+ of \d+\)"))
+    told = {
+        row.locator("button").inner_text(): row.locator('[data-head="differs in"]').inner_text() for row in rows.all()
+    }
+    assert told[runs["seed3"]] == "rate 0.1, seed 3"
+    assert told[runs["seed9"]] == "rate 0.001, seed 9"
+    head = page.locator("#runs th", has_text="test")
+    for wanted in ("descending", "ascending"):
+        head.get_by_role("button").press("Enter")
+        expect(head).to_have_attribute("aria-sort", wanted)
+        shares = [float(text.split()[0]) for text in page.locator('#runs [data-head="test"]').all_inner_texts()]
+        assert shares == sorted(shares, reverse=wanted == "descending")
+    page.locator("#runs select").select_option("not grokked")
+    expect(page.locator(f'[data-run="{runs["seed9"]}"]')).to_be_visible()
+    expect(page.locator(f'[data-run="{runs["seed3"]}"]')).to_have_count(0)
+    page.set_viewport_size({"width": 390, "height": 800})
+    box = page.locator('#runs [data-head="test"]').first.bounding_box()
+    assert box["x"] + box["width"] < 390, "the outcome is in sight on a phone"

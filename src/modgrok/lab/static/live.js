@@ -30,7 +30,7 @@ async function recover() {
     emit("reconnected");
     listen();
   } catch (error) {
-    notice(error.locked ? error.message : "The connection to the lab is lost; this page goes on by itself when it is back.");
+    notice(error.locked ? error.message : `The connection to the lab at ${location.host} is lost. This page goes on by itself when it is back there; a lab that was started anew at another address has a page of its own, which its terminal names.`);
     retrying = setTimeout(recover, RETRY);
   }
 }

@@ -83,6 +83,7 @@ function showTitle() {
   const { run, training } = state;
   byId("run-title").textContent = run ? taskName(run) : "No run is open";
   byId("run-title").title = run ? `run ${run.run}` : "";
+  nameTab();
   const here = run && training.run === run.run;
   const busy = { starting: "starting", training: "training", stopping: "storing" }[training.status];
   const status = byId("run-status");
@@ -90,6 +91,21 @@ function showTitle() {
   const rate = here && training.rate ? `, ${number(training.rate, 3)} steps/s` : "";
   const settings = run ? settingsOf(run) : "";
   status.replaceChildren(...(run ? [make("b", {}, here ? busy : STATUS[run.status]), ` ${settings}${rate}`] : []));
+}
+
+// The tab says what it shows, and what is training, there or elsewhere.
+const names = new Map();
+async function nameTab() {
+  const { run, training } = state;
+  const busy = training.run;
+  if (run) names.set(run.run, taskName(run));
+  if (busy && !names.has(busy)) {
+    names.set(busy, busy);
+    names.set(busy, await source.run(busy).then(taskName, () => busy));
+    return nameTab();
+  }
+  const open = run ? names.get(run.run) : "modgrok lab";
+  document.title = !busy ? open : busy === run?.run ? `training: ${open}` : `${open} (training: ${names.get(busy)})`;
 }
 
 function settingsOf(run) {
