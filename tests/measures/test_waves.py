@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modgrok.closed_form import solve
 from modgrok.measures import neuron_waves, raw_coordinate
 from modgrok.measures.angles import wrap
+from modgrok.measures.waves import nearest_frequency, neuron_of
 from modgrok.networks import two_layer
+from modgrok.tasks import task
 from modgrok.tasks.basis import Basis
 
 
@@ -143,3 +146,10 @@ def test_complex_and_jax_networks_are_measured_too() -> None:
     np.testing.assert_allclose(neuron_waves(two_layer(w_in, w_out)).phases, [[0.4, 0.9, 1.3]])
     single = two_layer(jnp.asarray(w_in.real, jnp.float32), jnp.asarray(w_out.real, jnp.float32))
     np.testing.assert_allclose(neuron_waves(single).phases, [[0.4, 0.9, 1.3]], atol=1e-5)
+
+
+def test_neurons_of_one_frequency_are_found() -> None:
+    network = solve(task("n + m", 13), "waves", 60)
+    assert nearest_frequency(network, 5) == 5
+    assert nearest_frequency(network, 40) == 6
+    assert neuron_waves(network).frequency[neuron_of(network, 5)] == 5

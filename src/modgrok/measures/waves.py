@@ -64,3 +64,15 @@ def neuron_waves(network: Network, coordinate: Basis | None = None) -> NeuronWav
         wrap(phases[:, :-1].sum(axis=1) - phases[:, -1]),
         explained.clip(0, 1),
     )
+
+
+def nearest_frequency(network: Network, wanted: int, coordinate: Basis | None = None) -> int:
+    """The frequency nearest to the wanted one that some neuron has."""
+    found = neuron_waves(network, coordinate).frequency
+    return int(found[np.argmin(np.where(found > 0, abs(found - wanted), len(found)))])
+
+
+def neuron_of(network: Network, frequency: int, coordinate: Basis | None = None) -> int:
+    """Of the neurons with this frequency the one that its wave explains best."""
+    waves = neuron_waves(network, coordinate)
+    return int(np.where(waves.frequency == frequency, np.nan_to_num(waves.explained), -1).argmax())

@@ -9,14 +9,12 @@ from modgrok.closed_form import solve
 from modgrok.measures import neuron_waves
 from modgrok.networks import score_table
 from modgrok.plot import style
-from modgrok.reproduce.gromov2023 import PAPER, fig1, figA1, times, transitions, tuning
-from modgrok.reproduce.gromov2023.fig2 import agreement
-from modgrok.reproduce.gromov2023.fig4 import fit_regimes, interval
-from modgrok.reproduce.gromov2023.figA2 import few_digits, nearest_frequency, neuron_of, power_shares, whole_copies
+from modgrok.reproduce.gromov2023 import PAPER, figA1, times, transitions, tuning
+from modgrok.reproduce.gromov2023.figA2 import power_shares, whole_copies
 from modgrok.reproduce.gromov2023.figA5 import second_half
+from modgrok.reproduce.gromov2023.images import few_digits
 from modgrok.reproduce.gromov2023.moduli import fit_laws
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY, Profile, natural_unit
-from modgrok.reproduce.gromov2023.variations import all_right
 from modgrok.reproduce.nested import Numbers, Study, median_time
 from modgrok.reproduce.table import Table
 from modgrok.tasks import task
@@ -59,27 +57,12 @@ def test_events_of_a_textbook_run_come_in_order(write_runs: Any) -> None:
     assert events.train_loss_rises == 0
 
 
-def test_the_exact_form_is_one_series_of_peaks_and_random_phases_are_not() -> None:
-    addition = task("n + m", 17)
-    exact = fig1.wave_shares(solve(addition, "exact"))
-    assert exact["n + m"] == pytest.approx(1)
-    waves = fig1.wave_shares(solve(addition, "waves", 200))
-    assert 0.5 < waves["n + m"] < 1
-    assert sum(waves[name] for name in ("n − m", "2n", "2m")) > 1e-3
-    assert waves["elsewhere"] == pytest.approx(0, abs=1e-9)
-
-
-def test_a_fourier_image_has_its_peaks_where_the_wave_is() -> None:
-    n = np.arange(11)
-    image = fig1.fourier_image(np.cos(2 * np.pi * 3 * (n[:, None] + n) / 11) + 5)
-    assert {tuple(place - 5) for place in np.argwhere(image > 0.5)} == {(3, 3), (-3, -3)}
-
-
 def test_phases_of_the_closed_form_add_up(write_runs: Any) -> None:
-    kinds = measure("fig2", write_runs)["kinds"]
-    assert kinds["GD"]["deviation"] < 1e-3 < 0.8 < kinds["random"]["deviation"]
-    assert all(seed["explained"] > 0.999 for seed in kinds["AdamW"]["seeds"])
-    assert kinds["GD"]["seeds"][0]["frequencies"] == 6
+    table = Table.from_json(measure("fig2", write_runs))
+    pooled = table.one("pooled")
+    assert pooled["GD"]["deviation"] < 1e-3 < 0.8 < pooled["random"]["deviation"]
+    assert min(table.where(kind="AdamW")["explained_median"]) > 0.999
+    assert table.where(kind="GD").first.several == 6
 
 
 def test_a_seed_that_does_not_grok_takes_forever() -> None:
@@ -152,9 +135,9 @@ def test_laws_are_told_apart_by_the_same_points() -> None:
 
 
 def test_the_ratio_of_the_closed_form_is_a_quarter(write_runs: Any) -> None:
-    numbers = measure("fig4", write_runs)
-    assert numbers["closed_form_ipr"] == pytest.approx(0.25, abs=1e-4)
-    assert all(len(run["slopes"]) == 4 and len(run["bends"]) == 5 for run in numbers["runs"])
+    table = Table.from_json(measure("fig4", write_runs))
+    assert table.one("closed_form_ipr") == pytest.approx(0.25, abs=1e-4)
+    assert all(len(row.slopes) == 4 and len(row.bends) == 5 for row in table)
 
 
 def test_printed_weights_are_cosines_of_amplitude_one() -> None:
@@ -192,35 +175,10 @@ def test_closed_forms_have_every_frequency_equally_often() -> None:
     assert whole_copies(task("n + m", 13), 3) == 6
 
 
-def test_neurons_of_one_frequency_are_found() -> None:
-    network = solve(task("n + m", 13), "waves", 60)
-    assert nearest_frequency(network, 5) == 5
-    assert nearest_frequency(network, 40) == 6
-    assert neuron_waves(network).frequency[neuron_of(network, 5)] == 5
-
-
 def test_maps_for_the_eye_have_no_rounding_errors() -> None:
     found = few_digits(np.array([[1e-17, -2.0], [0.12345, 1.0]]))
     np.testing.assert_allclose(found, [[0, -2], [0.124, 1]], atol=1e-12)
     assert not few_digits(np.zeros((2, 2))).any()
-
-
-def test_agreement_tells_equal_independent_and_cancelling_phases_apart() -> None:
-    waves = neuron_waves(solve(task("n + m", 13), "waves", 1200))
-    every = np.ones(1200, bool)
-    assert agreement(waves, every, (1, 0)) == pytest.approx(1, abs=0.9)
-    equal = waves._replace(phases=np.zeros_like(waves.phases))
-    assert agreement(equal, every, (1, 0)) == pytest.approx(200)
-    alternating = np.pi * (np.arange(1200) // 6)  # the copies of a frequency
-    turns = waves._replace(phases=np.repeat(alternating[:, None], 3, axis=1))
-    assert agreement(turns, every, (1, 0)) == pytest.approx(0, abs=1e-9)
-    assert agreement(waves, ~every, (1, 0)) is None
-
-
-def test_the_chance_to_be_always_right_counts_the_errors() -> None:
-    assert all_right(1.0, 941, 188) == 1
-    assert all_right(1 - 1 / 941, 941, 188) == pytest.approx(1 - 188 / 941)
-    assert all_right(0.5, 10, 6) == 0
 
 
 def test_the_second_half_of_a_run_moves_or_is_flat() -> None:
@@ -229,13 +187,6 @@ def test_the_second_half_of_a_run_moves_or_is_flat() -> None:
     assert second_half(moving) == (0.25, -0.75)
     flat = {"step": step, "test_accuracy": np.array([0, 0, 1.0, 1]), "test_loss": np.array([8.0, 8, 1, 1])}
     assert second_half(flat) == (0, 0)
-
-
-def test_intervals_over_seeds_need_two() -> None:
-    assert interval([3.0]) is None
-    low, high = interval([9.0, 10.0, 11.0])  # type: ignore[misc]
-    assert (low + high) / 2 == pytest.approx(10)
-    assert high - low == pytest.approx(2 * 4.3027 / 3**0.5, rel=1e-3)
 
 
 def test_hard_functions_report_their_last_accuracy(write_runs: Any) -> None:
@@ -256,20 +207,3 @@ def test_rows_of_a_function_are_scored_on_the_whole_table(write_runs: Any) -> No
     assert rows["one branch"]["accuracy"] < 0.7
     assert rows["one branch"]["zero"] == [False, True]
     assert not np.any(rows["all branches"]["outputs"][1])
-
-
-def test_a_broken_line_is_found_again() -> None:
-    x = np.unique(np.geomspace(1, 1000, 300).round())
-    bends, heights = [1, 250, 400, 700, 1000], [0.0, 0.05, 0.2, 0.9, 0.95]
-    found = fit_regimes(x, np.interp(x, bends, heights))
-    np.testing.assert_allclose(found.breaks, [250, 400, 700], atol=10)
-    assert set(found.breaks) <= set(x)
-    assert found.slopes.argmax() == 2
-    np.testing.assert_allclose(found.values[[0, -1]], [0, 0.95], atol=0.03)
-    assert found.error < 0.01
-
-
-def test_a_straight_line_has_one_slope() -> None:
-    x = np.linspace(0, 10, 50)
-    found = fit_regimes(x, 3 * x + 1)
-    np.testing.assert_allclose(found.slopes, 3, rtol=1e-6)

@@ -11,16 +11,16 @@ from modgrok.reproduce.gromov2023 import (
     delay,
     dynamics,
     features,
-    fig1,
-    fig2,
     fig3,
-    fig4,
     figA1,
     figA2,
     figA5,
+    images,
     kernel,
     memorizer,
     moduli,
+    periodicity,
+    phases,
     powers,
     regularizers,
     sampling,
@@ -30,20 +30,20 @@ from modgrok.reproduce.gromov2023 import (
     tuning,
     variations,
 )
-from modgrok.reproduce.gromov2023.claims import beyond, functions, optimizers, scaling, solution, weights
+from modgrok.reproduce.gromov2023.claims import beyond, functions, optimizers, scaling, solution
 from modgrok.reproduce.gromov2023.errata import ERRATA
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY
 from modgrok.reproduce.paper import Paper, members
 from modgrok.reproduce.study import Study
 
-TABLES = (dynamics, delay, statements, behavior, correlations)
+TABLES = (dynamics, delay, images, phases, periodicity, statements, behavior, correlations)
 NESTED: Any = (
-    *(module.STUDY for module in (fig1, fig2, fig3, fig4, figA1, figA5, closed_forms, kernel)),
+    *(module.STUDY for module in (fig3, figA1, figA5, closed_forms, kernel)),
     *(study for module in (figA2, variations, features) for study in module.STUDIES),
     *(module.STUDY for module in (tuning, regularizers, critical, moduli, sampling)),
     *(module.STUDY for module in (memorizer, sharpness, tangent_kernel, powers)),
 )
-JUDGED = claims_of(solution, weights, functions, optimizers, scaling, beyond)
+JUDGED = claims_of(solution, functions, optimizers, scaling, beyond)
 
 STUDIES = """fig0 fig1 fig2 fig3 fig4 figA1 figA2 figA3 figA4 figA5 closed_forms kernel cross_entropy random_table
 quadratic_form_data activations more_data delay memorizing features composed three_variables composite products

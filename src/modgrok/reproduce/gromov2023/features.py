@@ -6,35 +6,14 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Run
 from modgrok.measures import neuron_waves
-from modgrok.reproduce.gromov2023.fig2 import share_in_waves
-from modgrok.reproduce.gromov2023.profile import Profile, natural_unit
+from modgrok.measures.phase_statistics import share_in_waves
+from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.nested import Numbers, Study, Tree, results
 
 FRACTION = 0.7
 """α of the networks of other optimizers, and of functions of a sum."""
-DROPOUT = 0.2
-DECAY = 1e-9
-"""Weight decay of gradient descent in units of 1/((p/97)³ (N/500)): ten times more kills the weights."""
 COMPOSED = ("(n + m)^7", "(n^2 + 3*m)^7")
 """F(f1(n) + f2(m)) that is trained; the seventh power is invertible modulo 31 and 97."""
-
-
-def ways(profile: Profile) -> dict[str, list[Experiment]]:
-    """n + m in four more ways, trained on long after grokking."""
-    p, width = profile.sweep_modulus, profile.sweep_width
-    unit = natural_unit(p, width)
-    slow = float(f"{0.1 * profile.ways.rate * unit:.4g}")  # times 1/(1 − 0.9): the same effective rate
-    settings: dict[str, dict[str, Any]] = {
-        "momentum": {"optimizer": "momentum", "lr": slow},
-        "GD + weight decay": {"weight_decay": float(f"{DECAY / unit:.3g}")},
-        "GD + dropout": {"dropout": DROPOUT},
-    }
-    descended = {
-        name: [profile.ways.descend("n + m", p, width, FRACTION, seed, **more) for seed in profile.sweep_range]
-        for name, more in settings.items()
-    }
-    adam = [profile.functions.adapt("n + m", p, width, FRACTION, s, optimizer="adam") for s in profile.sweep_range]
-    return descended | {"Adam": adam}
 
 
 def composed(profile: Profile) -> dict[str, list[Experiment]]:
@@ -63,13 +42,6 @@ def _numbers(profile: Profile, runs: Tree) -> Numbers:
 
 
 STUDIES = (
-    Study(
-        "features",
-        "The features of other optimizers",
-        "n + m by momentum, weight decay, dropout and Adam: how much of the weights is one wave for each neuron.",
-        _numbers,
-        ways,
-    ),
     Study(
         "composed",
         "Functions of sums, trained",

@@ -9,21 +9,20 @@ from modgrok.closed_form.frequencies import independent_frequencies
 from modgrok.closed_form.random_phases import other_neurons
 from modgrok.experiments import Experiment, Run
 from modgrok.measures import distance_to_closed_form, frequency_power, neuron_waves
+from modgrok.measures.waves import nearest_frequency, neuron_of
 from modgrok.networks import Network, hidden_map, output_map, score_table
 from modgrok.palette import PURPLE
 from modgrok.plot import style
 from modgrok.plot.answers import over_inputs
 from modgrok.plot.phases import frequencies
+from modgrok.reproduce.gromov2023.images import FREQUENCY, few_digits
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.nested import Numbers, Study
 from modgrok.shapes import Float
 from modgrok.tasks import Task, task
-from modgrok.tasks.basis import Basis
 from modgrok.text import percent
 
 OUTCOMES = ("memorized_at", "grokked_at", "test_accuracy", "ipr", "task_ipr")
-FREQUENCY = 5
-"""Of the neurons shown, or the one nearest to it that the trained network has: low enough to be seen."""
 Forms = dict[str, dict[str, Any]]
 """Rows of closed forms: a label, and what `solve` is asked for."""
 
@@ -40,24 +39,6 @@ def whole_copies(learnt: Task, width: int) -> int:
     assert coordinate is not None
     frequencies, others = len(independent_frequencies(coordinate.length)), other_neurons(coordinate, False)
     return max(1, (width - others) // frequencies) * frequencies + others
-
-
-def few_digits(values: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
-    """A map for the eye: in steps of a thousandth of its largest value, zeros where it is rounding error."""
-    largest = float(abs(values).max())
-    return values if largest == 0 else np.round(values / largest, 3) * largest + 0.0
-
-
-def nearest_frequency(network: Network, wanted: int, coordinate: Basis | None = None) -> int:
-    """The frequency nearest to the wanted one that some neuron has."""
-    found = neuron_waves(network, coordinate).frequency
-    return int(found[np.argmin(np.where(found > 0, abs(found - wanted), len(found)))])
-
-
-def neuron_of(network: Network, frequency: int, coordinate: Basis | None = None) -> int:
-    """Of the neurons with this frequency the one that its wave explains best."""
-    waves = neuron_waves(network, coordinate)
-    return int(np.where(waves.frequency == frequency, np.nan_to_num(waves.explained), -1).argmax())
 
 
 def preactivations(

@@ -1,10 +1,6 @@
 """Measurements without a figure: other losses and activations, more and less data, random tables."""
 
-from typing import Any
-
 from modgrok.experiments import Experiment, Run
-from modgrok.measures import neuron_waves
-from modgrok.reproduce.gromov2023.fig2 import share_in_waves, wave_statistics
 from modgrok.reproduce.gromov2023.figA5 import QUADRATIC_FRACTION, quadratic_runs
 from modgrok.reproduce.gromov2023.profile import Profile
 from modgrok.reproduce.nested import Numbers, Study, Tree, last, results
@@ -12,24 +8,6 @@ from modgrok.reproduce.nested import Numbers, Study, Tree, last, results
 RANDOM_FRACTION = 0.9
 """Share of random tables that is trained on."""
 ACTIVATION_FRACTION = 0.7
-FRACTIONS = (0.5, 0.8)
-"""Less and more data, at which final ratios are compared."""
-
-
-def _cross_entropy(profile: Profile, runs: list[Run]) -> Numbers:
-    return {
-        "test_accuracy": last(runs, "test_accuracy"),
-        "memorized_at": results(runs, "memorized_at"),
-        "grokked_at": results(runs, "grokked_at"),
-        "ipr_start": [run.history["ipr"][0] for run in runs],
-        "ipr_end": last(runs, "ipr"),
-        "waves": [_waves(run) for run in runs],
-    }
-
-
-def _waves(run: Run) -> dict[str, Any]:
-    waves = neuron_waves(run.network)
-    return wave_statistics(waves) | {"in_waves": share_in_waves(run.network, waves)}
 
 
 def _random_table(profile: Profile, runs: list[Run]) -> Numbers:
@@ -94,13 +72,6 @@ def _activation_run(profile: Profile, activation: str, seed: int) -> Experiment:
 
 STUDIES = (
     Study(
-        "cross_entropy",
-        "Cross-entropy",
-        "n + m under AdamW with cross-entropy: the same waves with the same phases.",
-        _cross_entropy,
-        lambda profile: profile.by_adamw(profile.cross_entropy, "n + m", loss="cross_entropy"),
-    ),
-    Study(
         "random_table",
         "Random tables",
         "Tables filled with random answers, which hold nothing to generalize, trained on nine tenths of their entries.",
@@ -127,12 +98,5 @@ STUDIES = (
             name: [_activation_run(profile, name, seed) for seed in profile.sweep_range]
             for name in ("quadratic", "relu", "gelu")
         },
-    ),
-    Study(
-        "more_data",
-        "Periodicity and data",
-        "The inverse participation ratio at the end of training from half and from four fifths of the table.",
-        lambda profile, runs: {"fractions": FRACTIONS, "ipr": [last(cell, "ipr") for cell in runs]},
-        lambda profile: [profile.addition_by_adamw(fraction) for fraction in FRACTIONS],
     ),
 )

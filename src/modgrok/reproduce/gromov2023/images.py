@@ -1,0 +1,137 @@
+"""One answer, its Fourier image and one neuron over all pairs: random, trained, written down (Fig. 1)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from modgrok.closed_form import solve
+from modgrok.experiments import Run
+from modgrok.measures.fourier_image import fourier_image, wave_shares
+from modgrok.measures.waves import nearest_frequency, neuron_of
+from modgrok.networks import Network, hidden_map, output_map
+from modgrok.plot import style
+from modgrok.plot.answers import over_inputs
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import modular
+from modgrok.reproduce.gromov2023.sizes import addition_by_gd
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.shapes import Float
+from modgrok.tasks import task
+from modgrok.text import percent
+
+ANSWER = 6
+FREQUENCY = 5
+"""Of the neurons shown, or the one nearest to it that the trained network has: low enough to be seen."""
+
+
+def few_digits(values: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
+    """A map for the eye: in steps of a thousandth of its largest value, zeros where it is rounding error."""
+    largest = float(abs(values).max())
+    return values if largest == 0 else np.round(values / largest, 3) * largest + 0.0
+
+
+def shares_of(run: Run) -> list[dict[str, Any]]:
+    """Where the power of an answer's Fourier image is, before and after training."""
+    return [
+        {"form": "initialization", **wave_shares(run.snapshot(0), ANSWER)},
+        {"form": "gradient descent", **wave_shares(run.network, ANSWER)},
+    ]
+
+
+def written_down(s: Sizes, draws: int | None = None) -> Iterator[tuple[str, Network]]:
+    """Closed forms with so many draws of random phases (unless given, as many as seeds), and the exact one."""
+    addition = task("n + m", s.modulus)
+    for seed in range(draws or s.seeds):
+        yield "closed form", solve(addition, "waves", s.width, seed=seed)
+    yield "exact form", solve(addition, "exact")
+
+
+def maps(s: Sizes, t: Table) -> dict[str, Any]:
+    """What there is to see of seed 0 and of the closed forms."""
+    trained = t.runs[0].network
+    frequency = nearest_frequency(trained, FREQUENCY)
+    networks = {"initialization": t.runs[0].snapshot(0), "gradient descent": trained, **dict(written_down(s, 1))}
+    neurons = {form: neuron_of(network, frequency) for form, network in networks.items()}
+    neurons["initialization"] = neurons["gradient descent"]
+    found = {form: _maps(network, neurons[form]) for form, network in networks.items()}
+    return {"maps": found, "frequency": frequency}
+
+
+def _maps(network: Network, neuron: int) -> dict[str, Any]:
+    answer = output_map(network, ANSWER)
+    shown = answer, fourier_image(answer), hidden_map(network, neuron)
+    return {"width": network.width, "neuron": neuron, "shown": [few_digits(one) for one in shown]}
+
+
+images = study(
+    "fig1",
+    "Preactivations: random, trained, written down",
+    "Top: the output for one answer over all pairs. Middle: its Fourier image, in which n + m = q is the diagonal. "
+    "Bottom: a hidden neuron of the same frequency in each network. Gradient descent finds one diagonal and nothing "
+    "else; the paper's closed form has the same diagonal and, faintly, the waves that its random phases do not quite "
+    "cancel: 2n (vertical axis), 2m (horizontal axis) and n − m (the other diagonal). The exact form of finite width, "
+    "which the paper does not have, cancels them to rounding error.",
+    runs=addition_by_gd,
+    keep=shares_of,
+    rows=lambda s: [{"form": form, **wave_shares(network, ANSWER)} for form, network in written_down(s)],
+    also=maps,
+    digits=3,
+)
+
+
+@images.figure()
+def preactivations(t: Table) -> Any:
+    found = t.first.maps
+    figure, grid = style.grid(3, len(found), width=7.6, height=5.6)
+    half = t.first.modulus // 2
+    centered = {"extent": (-half - 0.5, half + 0.5) * 2, "vmin": 0, "vmax": 1}
+    for column, (form, one) in enumerate(found.items()):
+        for row, values in enumerate(one["shown"]):
+            panel = grid[row, column]
+            over_inputs(values, ax=panel, **centered if row == 1 else {})
+            style.color_bar(panel)
+            panel.tick_params(labelleft=column == 0)
+        grid[0, column].set_title(f"{form}\nN = {one['width']}", loc="center")
+        grid[1, column].set_xlabel("frequency of $m$", labelpad=1)
+        grid[2, column].set_title(f"neuron {one['neuron']}", loc="center", fontsize=7, pad=3)
+    output = f"$h^{{(2)}}_{{{ANSWER}}}$"
+    grid[0, 0].set_ylabel(f"{output}$(n, m)$\n$n$")
+    grid[1, 0].set_ylabel(f"Fourier image of {output}\nfrequency of $n$")
+    grid[2, 0].set_ylabel("$h^{(1)}(n, m)$ of a neuron\n$n$")
+    style.note(
+        figure,
+        f"{modular(t.where('modulus > 0'))}; Fourier images: amplitudes without the mean, over the largest of each; "
+        f"neurons: frequency {t.first.frequency}, the trained one also before training",
+    )
+    return figure
+
+
+@images.claim(
+    "1 (Fig. 1)",
+    "trained: ≥ 90 % of the power in n + m, and less than half of the closed form's share in n − m, 2n, 2m; "
+    "closed form: ≥ 50 % in n + m",
+)
+def fourier_peaks(t: Table, ask: Ask) -> None:
+    """The Fourier image of a trained output shows one series of peaks; the closed form's shows extra weak ones."""
+    main = {form: cell["n + m"] for form, cell in t.by("form").items()}
+    extra = {form: cell.each(lambda r: r["n − m"] + r["2n"] + r["2m"]) for form, cell in t.by("form").items()}
+    trained, closed = "gradient descent", "closed form"
+    holds = min(main[trained]) >= 0.9 and max(extra[trained]) < 0.5 * min(extra[closed]) and min(main[closed]) >= 0.5
+    ask.yes("The trained output has one series of peaks, n + m; the closed form has the same and three weaker ones.")
+    ask.fault(
+        "The Fourier image of the trained output is not one series of peaks cleaner than the closed form's.", not holds
+    )
+    ask.show(
+        {
+            "trained: power in n + m": main[trained],
+            "trained: power in n − m, 2n, 2m": extra[trained],
+            "closed form: power in n + m": main[closed],
+            "closed form: power in n − m, 2n, 2m": extra[closed],
+            "exact form: power in n − m, 2n, 2m": extra["exact form"],
+            "initialization: power in n + m": main["initialization"],
+        },
+        percent,
+    )

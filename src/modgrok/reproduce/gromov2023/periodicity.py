@@ -1,0 +1,249 @@
+"""The inverse participation ratio beside accuracy under AdamW, in four fitted regimes (section 4.3; Fig. 4)."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from modgrok.closed_form import solve
+from modgrok.experiments import Run
+from modgrok.measures import average_ipr
+from modgrok.measures.broken_line import fit_broken_line
+from modgrok.measures.grokking_events import ONSET
+from modgrok.measures.samples import mean_interval
+from modgrok.palette import GRAY, GREEN
+from modgrok.plot import curves, style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.gromov2023.sizes import by_adamw
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import curves as whole_curves
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Row, Table
+from modgrok.tasks import task
+from modgrok.text import number, percent, spread
+
+COMPLETE = 0.999
+"""Test accuracy that the paper calls 100 %."""
+EARLY = 0.2
+"""Share of the way to the onset of grokking that counts as the beginning."""
+PIECES = ("(i)", "(ii)", "(iii)", "(iv)")
+FRACTIONS = (0.5, 0.8)
+"""Less and more data, at which final ratios are compared."""
+
+
+def regimes_of(run: Run) -> dict[str, Any]:
+    """The broken line fitted to the ratio, and where accuracy rises."""
+    result: Any = run.result
+    step, ratio, test = (run.history[name] for name in ("step", "ipr", "test_accuracy"))
+    step = step.astype(np.float64)
+    line = fit_broken_line(step, ratio, len(PIECES))
+    onset, complete = (next((float(s) for s in step[test >= level]), None) for level in (ONSET, COMPLETE))
+    early = step <= EARLY * (step[-1] if onset is None else onset)
+    return {
+        "onset_at": onset,
+        "grokked_at": result["grokked_at"],
+        "complete_at": complete,
+        "early_steps": step[early][-1],
+        "early_slope": np.polyfit(step[early], ratio[early], 1)[0] if early.sum() > 2 else None,
+        "early_change": ratio[early][-1] / ratio[0] - 1,
+        "lowest": ratio.min() / ratio[0] - 1,
+        "lowest_at": step[ratio.argmin()],
+        "bends": np.concatenate([step[:1], line.breaks, step[-1:]]),
+        "bend_values": line.values,
+        "slopes": line.slopes,
+    }
+
+
+def closed_form_and_intervals(s: Sizes, t: Table) -> dict[str, Any]:
+    closed = solve(task("n + m", s.modulus), "waves", s.width)
+    intervals = [mean_interval([bends[i] for bends in t["bends"]]) for i in range(1, len(PIECES))]
+    return {"closed_form_ipr": float(average_ipr(closed.w_in).mean), "bend_intervals": intervals}
+
+
+regimes = study(
+    "fig4",
+    "How periodic the weights are",
+    "The average inverse participation ratio of the first layer's Fourier transform, about 1/p for random weights and "
+    "1/4 for a pure real wave in both halves of a row. The dashed line is the closed form. The pieces of the closest "
+    "continuous broken line, with breaks at any measured step, are: (i) almost nothing happens, while the training "
+    "pairs are learnt; (ii) fast growth, which begins before the test accuracy rises and during which the network "
+    "groks; (iii) slower growth; (iv) near saturation. The paper's regimes differ: its fast growth starts after "
+    "grokking.",
+    runs=lambda s: by_adamw(s, s.adamw),
+    keep=(whole_curves("ipr", "train_accuracy", "test_accuracy"), regimes_of),
+    also=closed_form_and_intervals,
+)
+more_data = study(
+    "more_data",
+    "Periodicity and data",
+    "The inverse participation ratio at the end of training from half and from four fifths of the table.",
+    runs=lambda s: by_adamw(s, s.adamw, fraction=[*FRACTIONS]),
+    keep="ipr",
+)
+
+
+@regimes.figure()
+def ratio_and_accuracy(t: Table) -> Any:
+    first = t.first
+    figure, grid = panels(
+        "inverse participation ratio of $W^{(1)}$, and the closest line of four pieces",
+        "accuracy",
+        rows=2,
+        height=4.5,
+        sharex=True,
+        height_ratios=(1.6, 1),
+        note=f"{modular(t)}, N = {first.width}, α = {first.fraction}, AdamW with rate {first.lr}, weight decay "
+        f"{first.weight_decay}; bold: seed 0, faint: {len(t) - 1} more; shaded: 95 % intervals of the bends over seeds",
+    )
+    above, below = grid
+    curves([vars(row) for row in t], "ipr", linear=math.inf, ax=above, label="network")
+    curves([vars(row) for row in t], linear=math.inf, ax=below)
+    above.plot(first.bends, first.bend_values, color="black", linewidth=0.9, marker=".", label="four pieces")
+    above.axhline(first.closed_form_ipr, color=GREEN, linestyle="--", label="closed form")
+    for name, (left, right) in zip(PIECES, pairwise(first.bends), strict=True):
+        where: Any = {"xycoords": ("data", "axes fraction"), "ha": "center", "color": GRAY}
+        above.annotate(name, ((left + right) / 2, 0.86), **where)
+    for bend, interval in zip(first.bends[1:-1], first.bend_intervals, strict=True):
+        for panel in grid:
+            style.mark(panel, bend)
+            if interval is not None:
+                panel.axvspan(*interval, color=GRAY, alpha=0.15, linewidth=0)
+    style.mark(below, first.grokked_at, "grokked")
+    above.set_xlabel("")
+    for panel in grid:
+        panel.set_xlim(0, first.bends[-1])
+        panel.legend(loc="center right")
+    return figure
+
+
+@regimes.claim(
+    "4.3 (Fig. 4)",
+    f"over the first {EARLY:.0%} of the steps to the onset (10 % test accuracy) a straight line through the ratio "
+    "rises, in every seed, and the ratio is nowhere later below its start",
+)
+def ipr_start(t: Table, ask: Ask) -> None:
+    """The inverse participation ratio grows from the very beginning of training."""
+    rising = t.each(lambda r: r.early_slope is not None and r.early_slope > 0)
+    ask.yes("The ratio grows from the first steps on.")
+    ask.fault(
+        "At first the ratio stays at its random value and may fall: it rises over the first "
+        f"{number(t['early_steps'].average())} steps in {sum(rising)} of {len(t)} seeds, and "
+        f"changes by {percent(max(map(abs, t['early_change'])), 2)} at most.",
+        not all(rising) or min(t["lowest"]) < 0,
+    )
+    ask.show(
+        {"change over these steps": t["early_change"], "lowest value, from the start": t["lowest"]},
+        lambda value: percent(value, 2),
+    )
+    ask.show({"step of the lowest value": t["lowest_at"], "step of 10 % test accuracy": t["onset_at"]})
+
+
+@regimes.claim(
+    "4.3 (Fig. 4)",
+    "of four fitted pieces the second is ≥ 3 × as steep as the first, and the bend between them is within 25 % of the "
+    "onset (10 % test accuracy), in every seed",
+)
+def ipr_onset(t: Table, ask: Ask) -> None:
+    """With the onset of grokking the inverse participation ratio grows sharply faster."""
+    faster = t.each(_acceleration)
+    place = t.each(lambda r: None if r.onset_at is None else r.bends[1] / r.onset_at)
+    near = all(ratio is not None and abs(ratio - 1) <= 0.25 for ratio in place)
+    sharp = min(faster) >= 3
+    ask.yes("The ratio's growth becomes many times faster at the onset of grokking.")
+    ask.fault("The ratio's growth does not become sharply faster.", not sharp)
+    ask.fault("The ratio's growth becomes sharply faster, but not at the onset of grokking.", sharp and not near)
+    ask.note("It leads: the first bend comes before the test accuracy rises.", near and place.average() < 1)
+    flat = any(map(math.isinf, faster))
+    ask.show(
+        {
+            "second / first slope": "the first piece does not rise everywhere" if flat else faster,
+            "first bend": _bend(t, 1),
+            "step of 10 % test accuracy": t["onset_at"],
+            "first bend / onset": place,
+        }
+    )
+
+
+def _acceleration(r: Row) -> float:
+    first, second = r.slopes[:2]
+    return second / first if first > 0 else math.inf if second > 0 else 0.0
+
+
+def _bend(t: Table, i: int) -> str:
+    """A bend over seeds, and the interval of its mean."""
+    within = t.first.bend_intervals[i - 1]
+    interval = "" if within is None else f"; 95 % interval {number(within[0])} to {number(within[1])}"
+    return spread(t.each(lambda r: r.bends[i])) + interval
+
+
+@regimes.claim(
+    "4.3 (Fig. 4)",
+    "of four fitted pieces, in every seed: (i) and (ii) rise, (iii) is the steepest and starts at ≥ 99.9 % test "
+    "accuracy, the grokking step lies in (ii), and (iv) has less than a quarter of the slope of (iii)",
+)
+def ipr_regimes(t: Table, ask: Ask) -> None:
+    """The ratio has four regimes: slow linear growth; a transition, which coincides with grokking; fast linear growth,
+    which starts after 100 % test accuracy; saturation."""
+    fastest = _most(t.each(lambda r: r.slopes.index(max(r.slopes))))
+    where, full = (_most(t.each(lambda r, at=at: _piece(r, r[at]))) for at in ("grokked_at", "complete_at"))  # type: ignore[misc]
+    ask.yes("The four pieces are the paper's regimes.")
+    ask.fault(
+        f"Here the steepest piece is {PIECES[fastest]}"
+        + ("; the network does not grok" if where is None else f"; the network groks in {PIECES[where]}")
+        + ("" if full is None else f" and answers everything from {PIECES[full]} on")
+        + ": "
+        + (
+            "fast growth and grokking are one regime, which slower growth and saturation follow."
+            if where == fastest
+            else "not the paper's order."
+        ),
+        not all(t.each(_as_in_the_paper)),
+    )
+    ask.note("Saturation is not reached within these steps.", any(r.slopes[3] >= 0.25 * max(r.slopes) for r in t))
+    for i, name in enumerate(PIECES):
+        ask.show({f"piece {name}, slope per 1000 steps": [1000 * slopes[i] for slopes in t["slopes"]]})
+    ask.show({f"bend {i}": _bend(t, i) for i in (1, 2, 3)})
+    ask.show({"grokking step": t["grokked_at"], "step of 99.9 % test accuracy": t["complete_at"]})
+
+
+def _as_in_the_paper(r: Row) -> bool:
+    first, second, third, fourth = r.slopes
+    complete = r.complete_at is not None and r.complete_at <= r.bends[2]
+    steepest = third == max(r.slopes) and fourth < 0.25 * third
+    return first > 0 and second > 0 and steepest and complete and _piece(r, r.grokked_at) == 1
+
+
+def _piece(r: Row, step: float | None) -> int | None:
+    """In which piece of the broken line a step lies."""
+    return None if step is None else max(0, min(3, sum(bend <= step for bend in r.bends) - 1))
+
+
+def _most(values: Sequence[int | None]) -> Any:
+    return max(set(values), key=values.count)
+
+
+@regimes.claim("4.3 (Fig. 4)", "final IPR above 5 times its start and below 99 % of the closed form's, in every seed")
+def ipr_gap(t: Table, ask: Ask) -> None:
+    """The final ratio stays below the closed form's: some noise remains in the weights."""
+    start, end, closed = t.each(lambda r: r.ipr[0]), t.each(lambda r: r.ipr[-1]), t.first.closed_form_ipr
+    ask.yes("At the end the weights are many times more localized than at the start, and short of the closed form.")
+    ask.fault(
+        "The final ratio is not between noise and the closed form.",
+        not all(5 * a < b < 0.99 * closed for a, b in zip(start, end, strict=True)),
+    )
+    ask.show({"IPR at the start": start, "IPR at the end": end, "closed form": closed})
+
+
+@more_data.claim("4.3 (Fig. 4)", "mean final IPR larger at the larger α")
+def ipr_data(t: Table, ask: Ask) -> None:
+    """More data narrows the gap to the closed form."""
+    cells = {fraction: cell["ipr"] for fraction, cell in t.by("fraction").items()}
+    (low, less), (high, more) = cells.items()
+    ask.undecided("The networks have no ratio.", math.isnan(less.average()))
+    rises = more.average() > less.average()
+    ask.yes(f"From α = {low} to {high} the final ratio {'rises' if rises else 'does not rise'}.")
+    ask.fault("", not rises)
+    ask.show({f"IPR at α = {fraction}": ratios for fraction, ratios in cells.items()})

@@ -1,0 +1,301 @@
+"""Trained weights are single waves whose phases add up, φ1 + φ2 = φ3, whatever the optimizer (3.1, 4.1; Fig. 2)."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures import circular_mean, circular_spread, kuiper, neuron_waves
+from modgrok.measures.phase_statistics import CLEAR, phase_statistics, share_in_waves
+from modgrok.networks import Network
+from modgrok.palette import BLUE, GRAY, ORANGE
+from modgrok.plot.phases import angle_histogram, circle
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_unit
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import number, percent, spread
+
+COLORS = {"random": GRAY, "GD": BLUE, "AdamW": ORANGE}
+TRAINED = ("GD", "AdamW")
+ZOOM = 0.5
+"""Radians on either side of zero that the zoom shows."""
+ZOOM_BINS = 60
+UNIFORM = 1e-4
+"""Probability below which phases do not pass as uniform: the 60 tests at full scale (six combinations, two optimizers,
+five seeds) raise a false alarm with a chance of at most 0.6 %."""
+FRACTION = 0.7
+"""α of the networks of other optimizers, and of functions of a sum."""
+DROPOUT = 0.2
+DECAY = 1e-9
+"""Weight decay of gradient descent in units of 1/((p/97)³ (N/500)): ten times more kills the weights."""
+
+
+def ways(s: Sizes) -> Runs:
+    """n + m in four more ways, trained on long after grokking."""
+    descended = s.ways.gd(s.sweep_modulus, s.sweep_width, FRACTION)
+    unit = natural_unit(s.sweep_modulus, s.sweep_width)
+    slow = float(f"{0.1 * s.ways.rate * unit:.4g}")  # times 1/(1 − 0.9): the same effective rate
+    way: dict[str, dict[str, Any]] = {
+        "momentum": descended | {"optimizer": "momentum", "lr": slow},
+        "GD + weight decay": descended | {"weight_decay": float(f"{DECAY / unit:.3g}")},
+        "GD + dropout": descended | {"dropout": DROPOUT},
+        "Adam": s.functions.adamw(s.sweep_modulus, s.sweep_width, FRACTION) | {"optimizer": "adam"},
+    }
+    return runs({}, way=way, seed=range(s.sweep_seeds))
+
+
+def share_of(run: Run) -> dict[str, float]:
+    """How far the last network consists of waves in the task's coordinate."""
+    waves = neuron_waves(run.network, run.task.structure.coordinate)
+    return {"in_waves": share_in_waves(run.network, waves)}
+
+
+def waves_of(run: Run) -> dict[str, Any]:
+    return _statistics(run.network) | {"ipr_start": run.history["ipr"][0], "ipr_end": run.history["ipr"][-1]}
+
+
+def kinds_of(run: Run) -> list[dict[str, Any]]:
+    """The last network, and under gradient descent the first one too, whose weights are random."""
+    if run.experiment.optimizer == "adamw":
+        return [{"kind": "AdamW", **_statistics(run.network)}]
+    return [{"kind": "random", **_statistics(run.snapshot(0))}, {"kind": "GD", **_statistics(run.network)}]
+
+
+def _statistics(network: Network) -> dict[str, Any]:
+    waves = neuron_waves(network)
+    return phase_statistics(waves) | {"in_waves": share_in_waves(network, waves)}
+
+
+def pooled(s: Sizes, t: Table) -> dict[str, Any]:
+    """Histograms of φ1 + φ2 − φ3 over the neurons of all seeds."""
+    angles: dict[str, Any] = {kind: [] for kind in COLORS}
+    for row, run in zip(t, t.runs, strict=True):
+        residual = neuron_waves(run.snapshot(0) if row.kind == "random" else run.network).residual
+        angles[row.kind].append(residual[~np.isnan(residual)])
+    return {"pooled": {kind: _pooled(np.concatenate(some)) for kind, some in angles.items()}}
+
+
+def _pooled(angles: np.ndarray) -> dict[str, Any]:
+    near = np.histogram(angles, ZOOM_BINS, (-ZOOM, ZOOM))[0] / max(1, len(angles)) * (ZOOM_BINS / (2 * ZOOM))
+    return {
+        "density": angle_histogram(angles, density=True)[0],
+        "zoom": near,
+        "mean": circular_mean(angles),
+        "deviation": circular_spread(angles).deviation,
+        "uniform": kuiper(angles),
+    }
+
+
+kinds = study(
+    "fig2",
+    "The phases that optimizers find",
+    "Every neuron is fitted by one wave in n, one in m and one in q. In the closed form their phases obey "
+    "φ1 + φ2 = φ3; at initialization φ1 + φ2 − φ3 is anything; after training it is close to zero, and more tightly so "
+    "after AdamW than after gradient descent.",
+    runs=lambda s: addition_by_gd(s) + by_adamw(s, s.adamw),
+    keep=kinds_of,
+    also=pooled,
+)
+entropy = study(
+    "cross_entropy",
+    "Cross-entropy",
+    "n + m under AdamW with cross-entropy: the same waves with the same phases.",
+    runs=lambda s: by_adamw(s, s.cross_entropy, loss="cross_entropy"),
+    keep=("test_accuracy", waves_of),
+)
+features = study(
+    "features",
+    "The features of other optimizers",
+    "n + m by momentum, weight decay, dropout and Adam: how much of the weights is one wave for each neuron.",
+    runs=ways,
+    keep=("test_accuracy", share_of),
+)
+
+
+@kinds.figure()
+def phases_add_up(t: Table) -> Any:
+    found = t.one("pooled")
+    figure, grid = panels(
+        "random weights: any angle",
+        "GD: around zero",
+        "AdamW: closer to zero",
+        width=7.4,
+        height=2.6,
+        note=f"{modular(t)}, all {t.one('width')} neurons of {len(t.where(kind='GD'))} seeds; circular statistics in "
+        "radians; the panels have scales of their own",
+    )
+    for panel, (kind, one) in zip(grid, found.items(), strict=True):
+        circle(one["density"], angle_histogram(np.zeros(0))[1], color=COLORS[kind], ax=panel)
+        panel.set_ylim(bottom=0)
+        panel.set_ylabel("density per radian")
+        panel.text(0.03, 0.97, _words(one), transform=panel.transAxes, va="top", fontsize=6.5)
+    grid[0].set_ylim(0, 1.5 * grid[0].get_ylim()[1])
+    inset = grid[2].inset_axes((0.68, 0.4, 0.32, 0.55))
+    inset.stairs(found["AdamW"]["zoom"], np.linspace(-ZOOM, ZOOM, ZOOM_BINS + 1), fill=True, color=COLORS["AdamW"])
+    inset.set_xlim(-ZOOM, ZOOM)
+    inset.tick_params(labelsize=5.5, length=2)
+    inset.set_xlabel("radians", fontsize=5.5, labelpad=1)
+    inset.set_title("zoom", fontsize=6, pad=2)
+    return figure
+
+
+def _words(one: dict[str, Any]) -> str:
+    """Mean and deviation, where the angles have a direction at all."""
+    if one["uniform"] is None or one["uniform"] > 0.001:
+        return f"no direction preferred\n(Kuiper's test: P = {number(one['uniform'], 2)})"
+    return f"mean {one['mean']:+z.3f}\ndeviation {one['deviation']:.3f}"
+
+
+@kinds.claim(
+    "4.1",
+    "for every optimizer, in every seed: ≥ 60 % of the power of all weights in one wave per neuron; < 20 % for random "
+    "weights; a remark where cross-entropy, which has a row of its own, stays below 60 %",
+    features,
+    entropy,
+)
+def periodic(t: Table, more: Table, other: Table, ask: Ask) -> None:
+    """Trained weights are periodic with frequencies 2πk/p, whatever the optimizer: GD, momentum, weight decay, dropout,
+    Adam, AdamW."""
+    cells = more.by("way")
+    shares = {kind: t.where(kind=kind)["in_waves"] for kind in COLORS}
+    shares |= {way: cell["in_waves"] for way, cell in cells.items()}
+    less = [kind for kind, values in shares.items() if kind != "random" and min(values) < 0.6]
+    late = [way for way, cell in cells.items() if min(cell["test_accuracy"]) < 0.99]
+    ask.yes(
+        f"One wave for each neuron accounts for most of the weights, in n, in m and in q, after {len(shares) - 1} "
+        "optimizers."
+    )
+    ask.fault(f"One wave for each neuron does not account for most of the weights after {', '.join(less)}.", less)
+    ask.fault("Random weights look periodic too.", not less and max(shares["random"]) >= 0.2)
+    ask.note(f"Not every seed has grokked with {', '.join(late)}.", late)
+    ask.note(
+        f"With cross-entropy instead of the mean squared error it is {percent(other['in_waves'].average())}.",
+        min(other["in_waves"]) < 0.6,
+    )
+    ask.show({f"share of the power in one wave per neuron, {kind}": v for kind, v in shares.items()}, percent)
+    ask.show({"the same, AdamW on cross-entropy": other["in_waves"]}, percent)
+    ask.show({"p of momentum, weight decay, dropout, Adam": str(more.one("modulus"))})
+
+
+@kinds.claim(
+    "3.1, 4.1",
+    f"≥ 90 % of all frequencies have at least two neurons with ≥ {CLEAR:.0%} of their power in that wave, GD and "
+    "AdamW, in every seed, and the phases of the copies differ: n|⟨exp iφ⟩|² of φ1 and of φ2 ≤ 2 on average over "
+    "frequencies (1 for independent phases, the number n of copies for equal ones); random weights have such copies of "
+    "< 10 % of them",
+)
+def copies(t: Table, ask: Ask) -> None:
+    """Beyond (p−1)/2 neurons the frequencies come in several copies with different phases."""
+    most = t.one("modulus") // 2
+    several = {kind: t.where(kind=kind)["several"] for kind in COLORS}
+    alike = {
+        f"{kind}, {phase}": [found[phase] for found in t.where(kind=kind)["agreement"]]
+        for kind in TRAINED
+        for phase in ("φ1", "φ2")
+    }
+    everywhere = all(min(several[kind]) >= 0.9 * most for kind in TRAINED)
+    differ = all(value is not None and value <= 2 for values in alike.values() for value in values)
+    chance = max(several["random"]) >= 0.1 * most
+    ask.yes(
+        f"With N = {t.one('width')} there are several neurons for each of the {most} frequencies, with different "
+        "phases."
+    )
+    ask.fault("Random weights have such copies too.", chance)
+    ask.fault("The copies of a frequency have the same phases.", not chance and everywhere and not differ)
+    ask.fault("Not every frequency occurs in several copies.", not chance and not everywhere)
+    ask.show({f"frequencies with copies, {kind}": f"{spread(v)} of {most}" for kind, v in several.items()})
+    ask.show({f"clear neurons per frequency, {kind}": t.where(kind=kind)["copies"] for kind in TRAINED})
+    ask.show({f"n|⟨exp iφ⟩|², {name}": values for name, values in alike.items()})
+
+
+@kinds.claim(
+    "3.1, 4.1 (Fig. 2)",
+    "circular deviation ≤ 0.8 and |mean| ≤ 0.1 for GD and AdamW in every seed; deviation > 1.2 at initialization",
+)
+def phases(t: Table, ask: Ask) -> None:
+    """The phases found by training obey φ1 + φ2 = φ3 approximately."""
+    deviation = {kind: t.where(kind=kind)["deviation"] for kind in COLORS}
+    means = {kind: [abs(m) for m in t.where(kind=kind)["mean"]] for kind in TRAINED}
+    holds = all(max(deviation[kind]) <= 0.8 and max(means[kind]) <= 0.1 for kind in TRAINED)
+    ask.yes(
+        "φ1 + φ2 − φ3 is concentrated around zero after GD and after AdamW, and spread over the circle at "
+        "initialization."
+    )
+    ask.fault(
+        "φ1 + φ2 − φ3 is not concentrated around zero after both optimizers.",
+        not holds or min(deviation["random"].known(), default=9) <= 1.2,
+    )
+    ask.show({f"deviation in radians, {kind}": v for kind, v in deviation.items()})
+    ask.show({f"mean in radians, {kind}": v for kind, v in means.items()})
+
+
+@kinds.claim("3.1 (Fig. 2)", "mean circular deviation smaller for AdamW")
+def phases_adamw(t: Table, ask: Ask) -> None:
+    """AdamW's phases are closer to the closed form's than GD's."""
+    gd, adamw = (t.where(kind=kind)["deviation"] for kind in TRAINED)
+    ask.yes("The phases are closer to the closed form's after AdamW.")
+    ask.fault("The phases are not closer to the closed form's after AdamW.", not adamw.average() < gd.average())
+    ask.note("The ranges of the seeds overlap; the order depends on how long each trains.", max(adamw) >= min(gd))
+    ask.show({"deviation, GD": gd, "deviation, AdamW": adamw})
+
+
+@kinds.claim(
+    "4.1",
+    f"φ1, φ2, φ1 − φ2, φ1 + φ2, 2φ1 and 2φ2 over all neurons, GD and AdamW: Kuiper's test of uniformity gives P ≥ "
+    f"{UNIFORM} in every seed; ≥ 50 % of the median neuron's power in one wave",
+)
+def phases_random(t: Table, ask: Ask) -> None:
+    """Apart from the constraint the phases are approximately random."""
+    trained = {kind: t.where(kind=kind) for kind in TRAINED}
+    least = {kind: cell.each(lambda r: min(r.uniform.values())) for kind, cell in trained.items()}
+    agreement = {
+        f"{kind}, {name}": cell.each(lambda r, name=name: r.agreement[name]).average()  # type: ignore[misc]
+        for kind, cell in trained.items()
+        for name in cell.first.agreement
+    }
+    unlike = [f"{number(value, 2)} ({name})" for name, value in agreement.items() if not 0.7 <= value <= 1.4]
+    uniform = min(map(min, least.values())) >= UNIFORM
+    waves = all(min(cell["explained_median"]) >= 0.5 for cell in trained.values())
+    ask.yes("Taken over all neurons, the phases and their combinations point in all directions.")
+    ask.fault("The phases of the trained neurons prefer directions.", not uniform)
+    ask.fault("There are no waves.", uniform and not waves)
+    ask.note(
+        f"Within a frequency they are not independent: n|⟨exp iφ⟩|², 1 for independent phases, is {', '.join(unlike)}.",
+        unlike,
+    )
+    ask.show({f"smallest P of Kuiper's test, {kind}": values for kind, values in least.items()})
+    ask.show(
+        {f"largest |⟨exp iφ⟩|, {kind}": cell.each(lambda r: max(r.moments.values())) for kind, cell in trained.items()}
+    )
+    ask.show({"|⟨exp iφ⟩| expected for random phases": 0.89 / t.one("width") ** 0.5})
+    ask.show({f"n|⟨exp iφ⟩|² within a frequency, {name}": value for name, value in agreement.items()})
+
+
+@entropy.claim(
+    "2, 4.1",
+    "test accuracy ≥ 99 %, ≥ 50 % of the median neuron's power in one wave, phase deviation ≤ 0.8, in every seed",
+    kinds,
+)
+def cross_entropy(t: Table, mse: Table, ask: Ask) -> None:
+    """The loss function does not matter for the features: cross-entropy gives the same."""
+    holds = min(t["test_accuracy"]) >= 0.99 and min(t["explained_median"]) >= 0.5 and max(t["deviation"]) <= 0.8
+    ask.yes("Cross-entropy leads to the same features: single waves whose phases obey the constraint.")
+    ask.fault("Cross-entropy does not lead to waves with the same constraint.", not holds)
+    ask.show(
+        {
+            "test accuracy": t["test_accuracy"],
+            "share of the median neuron's power in one wave": t["explained_median"],
+        },
+        percent,
+    )
+    ask.show(
+        {
+            "deviation of φ1 + φ2 − φ3": t["deviation"],
+            "the same with the mean squared error": mse.where(kind="AdamW")["deviation"],
+            "IPR": f"{spread(t['ipr_start'])} → {spread(t['ipr_end'])}",
+        }
+    )
