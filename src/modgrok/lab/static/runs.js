@@ -38,7 +38,7 @@ export async function openDrawer() {
   const search = make("input", { type: "search", placeholder: "n + m, gd, lr 0.1, …", "aria-label": "Search runs", oninput: () => show() });
   const outcome = make("select", { "aria-label": "Outcome", onchange: () => show() }, ...Object.keys(OUTCOMES).map((text) => make("option", {}, text)));
   const list = make("tbody");
-  const count = make("h2", { role: "status" });
+  const count = make("h2", { "aria-live": "polite" });
   let [by, down] = [null, false];
   const heads = Object.entries(HEADS).map(([text, key]) => make("th", { scope: "col" }, key ? make("button", { class: "plain", onclick: () => {
     const first = text === "test";
