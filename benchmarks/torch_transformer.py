@@ -23,7 +23,7 @@ class TransformerWorkload(Workload):
     def experiment(self, seed: int) -> Experiment:
         settings: dict[str, Any] = {"optimizer": "adamw", "lr": 1e-3, "weight_decay": 1.0, "warmup": 10}
         return Experiment(
-            "n+m", self.modulus, self.width, self.fraction, network="transformer", seed=seed, **settings
+            "n+m", self.modulus, width=self.width, fraction=self.fraction, network="transformer", seed=seed, **settings
         ).resolve()
 
     @property

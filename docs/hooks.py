@@ -158,7 +158,7 @@ def _reports() -> list[Path]:
 
 def settings() -> str:
     """Every setting of an experiment."""
-    from modgrok.experiments import Experiment
+    from modgrok.experiments.experiment import known_settings
 
     lines = [
         "# Settings",
@@ -170,10 +170,9 @@ def settings() -> str:
         "| setting | type | default | meaning |",
         "|---|---|---|---|",
     ]
-    hints = typing.get_type_hints(Experiment)
-    for field in dataclasses.fields(Experiment):
-        default = "required" if field.default is dataclasses.MISSING else f"`{field.default!r}`"
-        lines.append(f"| `{field.name}` | {_kind(hints[field.name])} | {default} | {field.metadata['help']} |")
+    for one in known_settings().values():
+        default = "required" if one.default is dataclasses.MISSING else f"`{one.default!r}`"
+        lines.append(f"| `{one.name}` | {_kind(one.type)} | {default} | {one.help} |")
     return "\n".join(lines) + "\n"
 
 

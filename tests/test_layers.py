@@ -44,7 +44,7 @@ def test_imports_point_backwards(layer: str) -> None:
 
 def test_no_module_lives_outside_the_layers() -> None:
     outside = {path.name for path in ROOT.iterdir()} - {*LAYERS, "__pycache__"}
-    names = "__init__ __main__ api arrays card cli disk errors palette sealed shapes signals text".split()
+    names = "__init__ __main__ api arrays card cli disk errors palette sealed setting shapes signals text".split()
     assert outside == {"py.typed", *(f"{name}.py" for name in names)}
 
 

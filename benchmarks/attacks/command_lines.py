@@ -5,7 +5,6 @@ get settings that end at once, or none that can be fulfilled.
 """
 
 import contextlib
-import dataclasses
 import os
 import random
 import resource
@@ -18,7 +17,8 @@ from typing import Any
 from attack import Memory, call, main, train
 
 from modgrok.cli import COMMANDS
-from modgrok.experiments import Experiment, Store
+from modgrok.experiments import Store
+from modgrok.experiments.experiment import known_settings
 
 SEED = 12
 SECONDS, GIGABYTES = 5.0, 1.0
@@ -101,9 +101,7 @@ FLAGS = (
 )
 
 
-SETTINGS = tuple(
-    f"--{field.name.replace('_', '-')}" for field in dataclasses.fields(Experiment) if field.name != "task"
-)
+SETTINGS = tuple(f"--{name.replace('_', '-')}" for name in known_settings() if name != "task")
 DEEP: dict[tuple[str, ...], tuple[str, ...]] = {
     ("train", "n + m", *CHEAP): (*SETTINGS, "--store"),
     ("train", *CHEAP): ("",),

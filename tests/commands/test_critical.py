@@ -90,7 +90,7 @@ def test_a_real_search(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
         (["n +"], "Column"),
         (["n + m", "--low", "0.9", "--high", "0.5"], "low < high"),
         (["n + m", "--points", "1000000000"], "up to 1000"),
-        (["n + m", "--optimizer", "sdg"], "The optimizer is one of"),
+        (["n + m", "--optimizer", "sdg"], "optimizer must be one of"),
         (["n + m", "--modulus", "1"], "at least 2"),
         (["n + m", "--modulus"], "--modulus needs at least one value"),
         (["n + m", "--sampling", "--seeds", "2"], "--sampling needs at least one value"),

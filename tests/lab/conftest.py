@@ -27,21 +27,21 @@ from modgrok.measures import average_ipr
 from modgrok.networks import Network, grid, score
 
 PORT, TOKEN = 8642, "the-token"
-TINY = Experiment("n + m", 13, 64, fraction=0.7, lr=0.1, steps=30, evaluations=12, snapshots=5)
+TINY = Experiment("n + m", 13, width=64, fraction=0.7, lr=0.1, steps=30, evaluations=12, snapshots=5)
 NOISE = dataclasses.replace(TINY, seed=9, lr=0.001)
-LONG = Experiment("+".join(["n*m^2"] * 60), 13, 8, lr=0.1, steps=5, evaluations=3, snapshots=2)
-SMALL = Experiment("n + m", 7, 12, fraction=0.7, lr=0.1, steps=5, evaluations=3, snapshots=2)
-PRODUCT = Experiment("n * m", 11, 24, fraction=0.7, lr=0.1, steps=20, evaluations=8, snapshots=0)
+LONG = Experiment("+".join(["n*m^2"] * 60), 13, width=8, lr=0.1, steps=5, evaluations=3, snapshots=2)
+SMALL = Experiment("n + m", 7, width=12, fraction=0.7, lr=0.1, steps=5, evaluations=3, snapshots=2)
+PRODUCT = Experiment("n * m", 11, width=24, fraction=0.7, lr=0.1, steps=20, evaluations=8, snapshots=0)
 SHORT = {"steps": 4, "evaluations": 4, "snapshots": 2}
 KINDS = {
-    "transformer": Experiment("n + m", 7, 16, network="transformer", heads=2, **SHORT),
-    "embedding": Experiment("n * m", 11, 16, network="embedding-mlp", embedding=8, record=("rqi",), **SHORT),
+    "transformer": Experiment("n + m", 7, width=16, network="transformer", heads=2, **SHORT),
+    "embedding": Experiment("n * m", 11, width=16, network="embedding-mlp", embedding=8, record=("rqi",), **SHORT),
     "group": Experiment("group:S3", network="mlp", width=16, **SHORT),
     "parity": Experiment("parity:8,2", network="mlp", width=16, examples=40, **SHORT),
     "integers": Experiment("add:10", network="embedding-mlp", width=16, embedding=4, **SHORT),
     "teacher": Experiment("teacher:20", network="mlp", width=8, **SHORT),
     "codes": Experiment("group:S3,codes=5", network="embedding-mlp", width=8, embedding=4, **SHORT),
-    "three": Experiment("n1 + n2 + n3", 5, 16, activation="x^3", **SHORT),
+    "three": Experiment("n1 + n2 + n3", 5, width=16, activation="x^3", **SHORT),
 }
 """A run of every kind."""
 

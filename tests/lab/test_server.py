@@ -204,12 +204,12 @@ def test_the_replay_file_needs_nothing_else(client: Any, run: str) -> None:
 
 def test_the_command_line_trains_the_same_run() -> None:
     from modgrok.commands.arguments import parse
-    from modgrok.commands.settings import given
+    from modgrok.commands.settings import given, settings_type
     from modgrok.commands.train import Train
 
     experiments = [
         Experiment("n + m"),
-        Experiment("n*m", 23, 64, optimizer="gd", batch_norm=True, dropout=0.1, seed=3),
+        Experiment("n*m", 23, width=64, optimizer="gd", batch_norm=True, dropout=0.1, seed=3),
         Experiment("-n + m", 31, parametrization="standard", lr=0.01, until=5, beta2=0.999),
         Experiment("n + m", 31, parent="0123456789ab@100", weight_decay=0.25, steps=77),
         Experiment("n + m", 31, network="transformer", heads=2, layer_norm="pre", biases=False),
@@ -219,7 +219,10 @@ def test_the_command_line_trains_the_same_run() -> None:
     ]
     for experiment in experiments:
         words = shlex.split(command(experiment.resolve()))
-        assert Experiment(**given(parse(Train, "train", words[2:]).settings)).id == experiment.id
+        assert (
+            Experiment(**given(parse(Train, "train", words[2:], settings_type("Settings")).settings)).id
+            == experiment.id
+        )
 
 
 def test_a_port_in_use_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

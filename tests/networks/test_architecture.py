@@ -220,7 +220,7 @@ def test_a_network_says_what_it_has():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: Transformer(10, heads=4), "multiple of the heads"),
+        (lambda: Transformer(10, heads=4), "must be divisible by heads"),
         (lambda: Transformer(8, vocabulary=5).check(SQUARE), "less than 6"),
         (lambda: Transformer(8).check(VECTORS), "real vectors; use mlp"),
         (lambda: EmbeddingMLP(8).check(VECTORS), "real vectors; use mlp"),

@@ -56,11 +56,16 @@ class InStore:
     """Print one JSON object instead of text."""
 
 
-def parse(settings: type[Arguments], command: str, argv: Sequence[str]) -> Arguments:
-    """The command's settings from its flags; `--help` and bad flags end the program with 0 and 2."""
+def parse(arguments: type[Arguments], command: str, argv: Sequence[str], settings: Any = None) -> Arguments:
+    """The command's arguments from its flags; `--help` and bad flags end the program with 0 and 2. `settings` is the
+    type of the field of that name, where it depends on what is registered."""
+    if settings is not None:
+        about = {"__doc__": arguments.__doc__}
+        bases, fields = (arguments,), [("settings", settings)]
+        arguments = dataclasses.make_dataclass(arguments.__name__, fields, bases=bases, namespace=about, frozen=True)
     plain = [_whole(text) for text in argv]
     guarded = [_GUARD + text if _NEGATIVE.fullmatch(text) else text for text in plain]
-    parsed = _unguard(tyro.cli(settings, prog=f"modgrok {command}", args=guarded, config=_CONFIG))
+    parsed = _unguard(tyro.cli(arguments, prog=f"modgrok {command}", args=guarded, config=_CONFIG))
     _require_values(parsed, typed_flags(argv))
     return parsed
 

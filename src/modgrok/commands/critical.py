@@ -3,20 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from modgrok.api import SEARCHED
 from modgrok.commands.arguments import FIGURES, out, parse, print_json, require_suffix
-from modgrok.commands.settings import CriticalSettings, given
+from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import Place, Work
 from modgrok.disk import write_json
 from modgrok.experiments import Experiment
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS
 from modgrok.experiments.sweeps.trends import describe, sentences
 from modgrok.text import count, number
 
@@ -27,7 +29,7 @@ class CriticalFraction:
     interval: fractions are tried on a coarse grid, then ever closer to the transition, and the probability of success
     is fitted. All runs are stored, so that a second call costs nothing and a finer one only what is new."""
 
-    settings: CriticalSettings
+    settings: Any
     effort: Effort
     place: Place
     modulus: tuple[int, ...] = ()
@@ -44,7 +46,8 @@ class CriticalFraction:
 
 def main(argv: list[str]) -> None:
     """Search, fit, print."""
-    asked = parse(CriticalFraction, "critical", argv)
+    settings = settings_type("Settings", DEFAULTS | {"evaluations": EVALUATIONS}, ("modulus", "sampling", *SEARCHED))
+    asked = parse(CriticalFraction, "critical", argv, settings)
     require_suffix(asked.figure, *FIGURES)
     require_suffix(asked.out, ".json")
     searches = [

@@ -3,20 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from modgrok.api import SEEDS
 from modgrok.commands.arguments import FIGURES, TABLES, out, parse, print_json, require_suffix
-from modgrok.commands.settings import LandscapeSettings, given
+from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import Place, Work, report
 from modgrok.experiments import Experiment
 from modgrok.experiments.sweeps.landscape import Row, landscape, landscape_sweep, sentences
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.sweep import DEFAULTS
 from modgrok.experiments.sweeps.table import sweep_table
 from modgrok.text import count, number, percent
 
@@ -29,7 +31,7 @@ class Landscape:
 
     functions: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="EXPR")]
     """The functions; by default a catalogue of 36 polynomials of every kind."""
-    settings: LandscapeSettings
+    settings: Any
     place: Place
     fraction: tuple[float, ...] = (0.3, 0.5, 0.7, 0.9)
     """Shares of all inputs that are trained on."""
@@ -45,7 +47,8 @@ class Landscape:
 
 def main(argv: list[str]) -> None:
     """Train, classify, print."""
-    asked = parse(Landscape, "landscape", argv)
+    settings = settings_type("Settings", DEFAULTS, ("task", "fraction", *SEEDS))
+    asked = parse(Landscape, "landscape", argv, settings)
     require_suffix(asked.figure, *FIGURES)
     require_suffix(asked.out, *TABLES)
     base = Experiment("n + m", **given(asked.settings))

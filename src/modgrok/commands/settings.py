@@ -1,31 +1,29 @@
-"""The settings of an experiment as flags, made from `Experiment` itself: its task in the place of an argument."""
+"""The settings of an experiment as flags: the task in the place of an argument."""
 
 import dataclasses
 import inspect
-import typing
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import tyro
 
 from modgrok.experiments import Experiment
-from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS
+from modgrok.experiments.experiment import known_settings
 
 
 def settings_type(name: str, defaults: Mapping[str, Any] | None = None, without: tuple[str, ...] = ()) -> Any:
-    """A dataclass with a flag for each setting but those left out, and other defaults where given."""
-    hints = typing.get_type_hints(Experiment)
+    """A dataclass with a flag for each setting that is known now but those left out, and other defaults where given."""
     fields: list[Any] = []
-    for field in dataclasses.fields(Experiment):
-        if field.name in without:
+    for one in known_settings().values():
+        if one.name in without:
             continue
-        shown = tyro.conf.arg(help=field.metadata["help"])
-        if field.name == "task":
-            shown = tyro.conf.arg(help=field.metadata["help"], metavar="EXPR")
-            fields.append((field.name, Annotated[tyro.conf.Positional[str], shown]))
+        if one.name == "task":
+            shown = tyro.conf.arg(help=one.help, metavar="EXPR")
+            fields.append((one.name, Annotated[tyro.conf.Positional[str], shown]))
             continue
-        default = (defaults or {}).get(field.name, field.default)
-        fields.append((field.name, Annotated[hints[field.name], shown], dataclasses.field(default=default)))
+        default = (defaults or {}).get(one.name, one.default)
+        shown = tyro.conf.arg(help=one.help)
+        fields.append((one.name, Annotated[one.type, shown], dataclasses.field(default=default)))
     # Told what it is for, Tyro need not read the sources to find out.
     about = tyro.conf.arg(help=inspect.cleandoc(Experiment.__doc__ or ""))
     return Annotated[dataclasses.make_dataclass(name, fields, frozen=True), about]
@@ -34,26 +32,3 @@ def settings_type(name: str, defaults: Mapping[str, Any] | None = None, without:
 def given(settings: Any) -> dict[str, Any]:
     """The settings by name, as `Experiment` takes them."""
     return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
-
-
-if TYPE_CHECKING:
-    Settings = Experiment
-    SweepSettings = Experiment
-    CriticalSettings = Experiment
-    LandscapeSettings = Experiment
-else:
-    _OF_COMMANDS = {
-        "Settings": (),
-        "SweepSettings": (DEFAULTS,),
-        "CriticalSettings": (
-            DEFAULTS | {"evaluations": EVALUATIONS},
-            ("modulus", "sampling", "fraction", "seed", "split_seed"),
-        ),
-        "LandscapeSettings": (DEFAULTS, ("task", "fraction", "seed", "split_seed")),
-    }
-
-    def __getattr__(name: str) -> Any:
-        """The settings of one command, made when it asks for them."""
-        if name not in _OF_COMMANDS:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return settings_type(name, *_OF_COMMANDS[name])

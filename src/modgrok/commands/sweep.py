@@ -13,15 +13,15 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from modgrok.commands.arguments import FIGURES, TABLES, err, out, parse, print_json, require_suffix, typed_flags
-from modgrok.commands.settings import SweepSettings, given
+from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import Place, Work, report
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
-from modgrok.experiments.experiment import DEFAULTS
+from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize
-from modgrok.experiments.sweeps.sweep import Sweep
+from modgrok.experiments.sweeps.sweep import DEFAULTS, Sweep
 from modgrok.experiments.sweeps.table import sweep_table
 from modgrok.text import count, number, percent
 
@@ -46,7 +46,7 @@ class NewSweep:
     same command finishes a sweep that was stopped. Instead of EXPR give a .toml file to read the sweep from it, or
     show or list: modgrok sweep show --help."""
 
-    settings: SweepSettings
+    settings: Any
     place: Place
     wanted: Wanted
     vary: Vary = ()
@@ -109,7 +109,7 @@ def main(argv: list[str]) -> None:
     elif first == "list":
         _list(parse(List, "sweep list", argv[1:]))
     elif first.endswith(".toml"):
-        if beside := typed_flags(argv) & {"vary", *DEFAULTS}:
+        if beside := typed_flags(argv) & {"vary", *known_settings()}:
             raise ModgrokError(
                 f"A sweep from a file takes its settings and axes from the file; write {min(beside)} into {first} "
                 "instead of giving it as a flag."
@@ -117,7 +117,7 @@ def main(argv: list[str]) -> None:
         asked = parse(FileSweep, "sweep", argv)
         _run(Sweep.from_file(asked.file), asked.place, asked.wanted)
     else:
-        new = parse(NewSweep, "sweep", argv)
+        new = parse(NewSweep, "sweep", argv, settings_type("Settings", DEFAULTS))
         sweep = Sweep(Experiment(**given(new.settings)), new.vary)
         if both := typed_flags(argv).intersection(sweep.names):
             flag = min(both).replace("_", "-")

@@ -12,10 +12,10 @@ from rich.text import Text
 
 from modgrok.commands.arguments import InStore, err, out, parse, print_json
 from modgrok.commands.chart import accuracy_chart
-from modgrok.commands.settings import Settings, given
+from modgrok.commands.settings import given, settings_type
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.divergence import rate_hint, why_diverged
-from modgrok.experiments.experiment import DEFAULTS
+from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.progress import LiveProgress
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
@@ -31,7 +31,7 @@ class Train(InStore):
     """Train a network on a task, the paper's network unless another is named, and store the run. The same command again
     resumes a run that was stopped, and returns one that has ended."""
 
-    settings: Settings
+    settings: Any
     start: Path | None = None
     """Start from the weights in this file instead of random ones: of solve --save, or of another program as inspect
     reads it."""
@@ -39,10 +39,10 @@ class Train(InStore):
 
 def main(argv: list[str]) -> None:
     """Train, print the outcome."""
-    arguments = parse(Train, "train", argv)
+    arguments = parse(Train, "train", argv, settings_type("Settings"))
     store, settings = Store(arguments.store), given(arguments.settings)
     if arguments.start is not None:
-        named = {name: value for name, value in settings.items() if value != DEFAULTS[name]}
+        named = {name: value for name, value in settings.items() if value != known_settings()[name].default}
         settings = starting_settings(arguments.start, named, store)
     experiment = Experiment(**settings)
     run = store.add(experiment)

@@ -2,10 +2,10 @@
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.experiment import Experiment, known_settings
 from modgrok.text import number
 
 USUAL = 2.0
@@ -45,9 +45,8 @@ def rate_hint(experiment: Experiment) -> str:
 
 def _usual(experiment: Experiment) -> Experiment:
     """The same experiment with the settings with which such a run learns."""
-    defaults: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(Experiment)}
-    changed = ("lr", "weight_decay", "momentum", "beta1", "beta2", "init_scale")
-    usual = dataclasses.replace(experiment, **{name: defaults[name] for name in changed})
+    changed, known = ("lr", "weight_decay", "momentum", "beta1", "beta2", "init_scale"), known_settings()
+    usual = dataclasses.replace(experiment, **{name: known[name].default for name in changed})
     try:
         return usual.resolve()
     except ModgrokError:  # A table of the store's own: the natural rate cannot be known from here.

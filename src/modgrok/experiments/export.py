@@ -11,7 +11,7 @@ from typing import Any
 
 from modgrok.disk import translate_os_errors, write_bytes
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import DEFAULTS
+from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.run import Run
 from modgrok.sealed import exists
 
@@ -22,10 +22,11 @@ def long_rows(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
     """One row for each evaluation of each run: the run's id, its settings as far as any of the runs differs from the
     defaults in them, then its curves; None where a number does not exist."""
     settings = [run.experiment.as_dict() | {"task": run.task_name, "record": None} for run in runs]
-    shown = [name for name in DEFAULTS if any(one[name] not in (None, DEFAULTS[name]) for one in settings)]
+    usual = {name: (None, one.default) for name, one in known_settings().items()}
+    shown = [name for name in usual if any(one.get(name) not in usual[name] for one in settings)]
     for run, own in zip(runs, settings, strict=True):
-        known = {"run": run.id} | {name: own[name] for name in shown}
-        yield from (known | row for row in run.rows())
+        said = {"run": run.id} | {name: own.get(name) for name in shown}
+        yield from (said | row for row in run.rows())
 
 
 def to_csv(runs: Sequence[Run]) -> str:

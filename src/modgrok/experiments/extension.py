@@ -9,8 +9,7 @@ towards the last step (`lr_end`), a longer run is another one from its first ste
 from typing import Any
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.identity import content_hash
+from modgrok.experiments.experiment import Experiment, settings_hash
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
@@ -64,4 +63,4 @@ def _can_go_on(shorter: Run, experiment: Experiment) -> bool:
 
 
 def _without_length(settings: dict[str, Any]) -> str:
-    return content_hash({name: value for name, value in settings.items() if name not in LENGTH})
+    return settings_hash({name: value for name, value in settings.items() if name not in LENGTH})

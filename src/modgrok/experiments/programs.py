@@ -6,6 +6,7 @@ import numpy as np
 
 from modgrok.experiments.experiment import Experiment
 from modgrok.tasks import Task
+from modgrok.training.losses import LOSSES
 from modgrok.training.optimizers import OPTIMIZERS, Rates
 from modgrok.training.program import Program
 from modgrok.training.recording import recorded_measures
@@ -40,6 +41,7 @@ def program_of(experiment: Experiment, task: Task, platform: str) -> Program:
         task.codes is not None,
         task.tolerance,
         task.rule if task.table is None and e.examples is None else None,
+        tuple((one.name, getattr(e, one.name)) for one in LOSSES[e.loss].settings),
         e.grokfast_window or 0,
     )
 
@@ -59,7 +61,7 @@ def rates_of(experiment: Experiment) -> Rates:
         "warmup": e.warmup,
         "lr_end": e.lr_end,
         "steps": e.steps,
-        **{name: getattr(e, name) for name in ("momentum", "beta1", "beta2", "epsilon")},
+        **{one.name: getattr(e, one.name) for one in OPTIMIZERS[e.optimizer].settings},
         **{name: getattr(e, name) for name in ("grokfast_lambda", "grokfast_alpha")},
         "lr_embedding": None if e.embedding_lr is None else e.embedding_lr / e.lr,
     }

@@ -3,7 +3,6 @@
 import contextlib
 import inspect
 import threading
-import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.experiment import Experiment, known_settings
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.progress import progress_display
@@ -90,16 +89,16 @@ def _measure_name(measure: Any) -> str:
 def declare_settings(function: Any, defaults: Mapping[str, Any] | None = None, without: Sequence[str] = ()) -> None:
     """Every setting of an experiment as a keyword of the function, for `help` and completion; but those left out, and
     with other defaults where given."""
-    hints, signature = typing.get_type_hints(Experiment), inspect.signature(function)
-    defaults, keyword = defaults or {}, inspect.Parameter.KEYWORD_ONLY
-    listed = [field for field in fields(Experiment) if field.name not in (*signature.parameters, *without)]
+    signature, defaults, keyword = inspect.signature(function), defaults or {}, inspect.Parameter.KEYWORD_ONLY
+    known = known_settings().values()
+    listed = [one for one in known if one.name not in (*signature.parameters, *without)]
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     made = [
-        inspect.Parameter(f.name, keyword, default=defaults.get(f.name, f.default), annotation=hints[f.name])
-        for f in listed
+        inspect.Parameter(one.name, keyword, default=defaults.get(one.name, one.default), annotation=one.type)
+        for one in listed
     ]
     function.__signature__ = signature.replace(parameters=[*own, *made])
-    lines = "\n".join(f"        {field.name}: {field.metadata['help']}" for field in listed)
+    lines = "\n".join(f"        {one.name}: {one.help}" for one in listed)
     function.__doc__ = f"{function.__doc__.rstrip()}\n\n    Settings:\n{lines}\n    "
 
 

@@ -1,32 +1,24 @@
 """The page's form: settings with their help, checked while they are typed, with what they would cost."""
 
 import dataclasses
-from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any
 
 from modgrok.closed_form import widths
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
 from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, work
+from modgrok.experiments.experiment import known_settings
 from modgrok.lab.limits import check_size
-from modgrok.networks import ARCHITECTURES
 from modgrok.networks.activation import ACTIVATIONS
-from modgrok.networks.two_layer import PARAMETRIZATIONS
+from modgrok.setting import Setting
 from modgrok.tasks import Task
 from modgrok.tasks.expression import ExpressionError
 from modgrok.tasks.polynomial import spell
-from modgrok.tasks.split import SAMPLINGS
 from modgrok.tasks.task import variable_names
-from modgrok.training.optimizers import OPTIMIZERS
 
-CHOICES: dict[str, list[str]] = {
-    "sampling": list(SAMPLINGS),
-    "optimizer": list(OPTIMIZERS),
-    "network": list(ARCHITECTURES),
-    "activation": ["", *ACTIVATIONS, "x^3", "x^4"],
-    "parametrization": ["", *PARAMETRIZATIONS],
-}
-"""Settings that are chosen from a list though their type is text; an empty word leaves them open."""
+OPEN_WORDS: dict[str, list[str]] = {"activation": [*ACTIVATIONS, "x^3", "x^4"]}
+"""Words that the page offers where others are possible too."""
 
 
 class BadRequest(ModgrokError):
@@ -103,24 +95,23 @@ def natural_rate(experiment: Experiment) -> float | None:
     return rate if isinstance(rate, float) else None
 
 
-@cache
 def fields() -> list[dict[str, Any]]:
     """Every setting with its default, its choices and the help text of its definition."""
-    types = get_type_hints(Experiment)
     return [
         {
-            "name": field.name,
-            "default": None if field.default is dataclasses.MISSING else field.default,
-            "help": field.metadata.get("help", ""),
-            "choices": CHOICES.get(field.name) or _literals(types[field.name]),
-            "switch": bool in (types[field.name], *get_args(types[field.name])),
+            "name": one.name,
+            "default": None if one.default is dataclasses.MISSING else one.default,
+            "help": one.help,
+            "choices": _choices(one),
+            "switch": bool in one.kinds,
         }
-        for field in dataclasses.fields(Experiment)
+        for one in known_settings().values()
     ]
 
 
-def _literals(kind: Any) -> list[str] | None:
-    """The words among which a type chooses, with an empty one first where it may be left open."""
-    parts = get_args(kind) if get_origin(kind) is not Literal else (kind,)
-    found = [word for part in parts if get_origin(part) is Literal for word in get_args(part)]
-    return (["", *found] if type(None) in parts else found) if found and "auto" not in found else None
+def _choices(one: Setting) -> list[str] | None:
+    """The words among which a setting is chosen, with an empty one first where it may be left open."""
+    words = OPEN_WORDS.get(one.name) or list(one.words)
+    if not words or float in one.kinds:
+        return None
+    return ["", *words] if NoneType in one.kinds else words

@@ -1,7 +1,6 @@
 """The runs of a store as the page sees them: lists, curves, frames, theory, distances. Nothing here imports JAX."""
 
 import base64
-import dataclasses
 import math
 import shlex
 from collections import OrderedDict
@@ -15,7 +14,7 @@ import numpy as np
 from modgrok.closed_form import available, solve
 from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Experiment, Run, Store
-from modgrok.experiments.experiment import TABLE
+from modgrok.experiments.experiment import TABLE, known_settings
 from modgrok.experiments.store import RUN_NAME
 from modgrok.lab.form import describe, natural_rate
 from modgrok.lab.frames import frame
@@ -203,7 +202,7 @@ def command(experiment: Experiment) -> str:
 
 def _words(name: str, value: Any) -> list[str]:
     """A value as it follows its flag; a flag that is off unless it is given stands alone."""
-    if value is True and Experiment.__dataclass_fields__[name].default is False:
+    if value is True and known_settings()[name].switch:
         return []
     return [str(part) for part in value] if isinstance(value, tuple) else [str(value)]
 
@@ -212,7 +211,7 @@ def _first_difference(found: Experiment, wanted: Experiment, given: Collection[s
     """The first setting, of those not given, in which an experiment, with its defaults written out, is not the wanted
     one."""
     resolved = found.resolve()
-    names = (field.name for field in dataclasses.fields(wanted) if field.name not in given)
+    names = (name for name in known_settings() if name not in given)
     return next((name for name in names if getattr(resolved, name) != getattr(wanted, name)), None)
 
 

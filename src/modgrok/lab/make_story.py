@@ -23,14 +23,16 @@ from modgrok.networks import Network, as_numpy, predictions
 from modgrok.networks.scoring import output_blocks
 from modgrok.shapes import Float, Int
 
-RUN = Experiment("n + m", 59, 128, fraction=0.25, optimizer="adamw", lr=0.1, steps=5000, evaluations=150, snapshots=150)
+RUN = Experiment(
+    "n + m", 59, width=128, fraction=0.25, optimizer="adamw", lr=0.1, steps=5000, evaluations=150, snapshots=150
+)
 CONTROL = dataclasses.replace(RUN, task="random:0")
 """The same cells with random answers: there is nothing but memory to learn."""
 OTHERS = (
-    Experiment("n * m", 59, 128, fraction=0.4, lr=0.1, steps=3000, evaluations=60, snapshots=0),
-    Experiment("n^2 + m^2", 59, 128, fraction=0.5, lr=0.1, steps=3000, evaluations=60, snapshots=0),
-    Experiment("n^2 + m^2 + n*m", 59, 256, fraction=0.8, lr=0.1, steps=3000, evaluations=60, snapshots=0),
-    Experiment("n^3 + n*m^2 + m", 59, 500, fraction=0.9, lr=0.1, steps=2000, evaluations=60, snapshots=0),
+    Experiment("n * m", 59, width=128, fraction=0.4, lr=0.1, steps=3000, evaluations=60, snapshots=0),
+    Experiment("n^2 + m^2", 59, width=128, fraction=0.5, lr=0.1, steps=3000, evaluations=60, snapshots=0),
+    Experiment("n^2 + m^2 + n*m", 59, width=256, fraction=0.8, lr=0.1, steps=3000, evaluations=60, snapshots=0),
+    Experiment("n^3 + n*m^2 + m", 59, width=500, fraction=0.9, lr=0.1, steps=2000, evaluations=60, snapshots=0),
 )
 FRAMES, CONTROL_FRAMES = 30, 5
 LEVELS = 31

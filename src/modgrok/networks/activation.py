@@ -7,6 +7,7 @@ from typing import Any
 
 from modgrok.arrays import namespace
 from modgrok.errors import Unknown
+from modgrok.setting import setting
 
 MONOMIAL = re.compile(r"x\^(\d+)")
 
@@ -23,6 +24,11 @@ class Activation:
 def activation(name: str) -> Callable[[Any], Any]:
     """The function behind a name: an entry of `ACTIVATIONS`, or `x^d` with d from 1 to 32."""
     return _entry(name).function
+
+
+def activation_setting(default: str) -> Any:
+    """The field of an architecture that has an activation."""
+    return setting(default, f"{', '.join(ACTIVATIONS)}, or x^d")
 
 
 def degree(name: str) -> int | None:

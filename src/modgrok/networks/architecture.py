@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from modgrok.errors import Unknown
+from modgrok.errors import ModgrokError, Unknown
+from modgrok.setting import Setting, settings_of
 from modgrok.shapes import Float, Inexact, Shaped
 from modgrok.tasks import Signature
 
@@ -54,7 +55,8 @@ class Noise(NamedTuple):
 
 @dataclass(frozen=True)
 class Architecture(ABC):
-    """A family of functions. Its fields are settings of an experiment of the same names, with their defaults.
+    """A family of functions. Its fields are settings of an experiment: keywords, flags, part of the id; one that is
+    declared with `setting` has a help text and a range.
 
     Code that evaluates is written for NumPy and JAX alike (`modgrok.arrays.namespace`).
     """
@@ -134,12 +136,24 @@ class Architecture(ABC):
         """The values of the fields by name."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
+    @classmethod
+    def brings(cls) -> dict[str, Setting]:
+        """The settings of an experiment with this architecture that others do not have."""
+        return settings_of(cls) | (OF_EMBEDDINGS if "embedding" in cls.groups else {})
 
+
+OF_EMBEDDINGS = {
+    "embedding_lr": Setting("embedding_lr", float | None, None, "Learning rate of the embedding", "(0, inf)"),
+    "embedding_decay": Setting("embedding_decay", float | None, None, "Weight decay of the embedding", "[0, inf)"),
+}
+"""Settings of architectures whose embedding is a group of its own."""
 ARCHITECTURES: dict[str, type[Architecture]] = {}
 
 
 def register(architecture: type[Architecture]) -> type[Architecture]:
     """Makes an architecture known by its name; a decorator for its class."""
+    if missing := [f.name for f in dataclasses.fields(architecture) if f.default is dataclasses.MISSING]:
+        raise ModgrokError(f"{missing[0]} of {architecture.__name__} needs a default, as all settings do.")
     ARCHITECTURES[architecture.name] = architecture
     return architecture
 

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
-from modgrok.networks.activation import activation
+from modgrok.networks.activation import activation, activation_setting
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.layers import Perceptron, dense, rows_of
+from modgrok.setting import setting
 from modgrok.shapes import Float
 from modgrok.tasks import Signature
 
@@ -31,17 +32,17 @@ class EmbeddingMLP(Architecture):
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"embedding": ("embedding",), "decoder": ("decoder",)}
     divisible: ClassVar[bool] = True
 
-    width: int = 200
-    depth: int = 2
-    activation: str = "relu"
-    embedding: int = 64
-    combine: Literal["sum", "concat", "product"] = "sum"
-    biases: bool = True
+    width: int = setting(200, "N, the number of hidden neurons", "[1, 1000000000000]")
+    depth: int = setting(2, "Number of hidden layers", "[1, 1000]")
+    activation: str = activation_setting("relu")
+    embedding: int = setting(64, "Length of the vectors", "[1, 1000000000]")
+    combine: Literal["sum", "concat", "product"] = setting(
+        "sum", "Whether vectors are added, concatenated, or multiplied as square matrices"
+    )
+    biases: bool = setting(True, "Whether layers have biases; a transformer has them in its MLPs alone")
 
     def __post_init__(self) -> None:
         activation(self.activation)
-        if self.combine not in ("sum", "concat", "product"):
-            raise ModgrokError(f"Embeddings combine by sum or concat (side by side) or product, not {self.combine!r}.")
         if self.combine == "product" and math.isqrt(self.embedding) ** 2 != self.embedding:
             raise ModgrokError(
                 f"Embeddings that are multiplied are square matrices, and {self.embedding} numbers fill none; take 4, "

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from modgrok.networks.activation import activation
+from modgrok.networks.activation import activation, activation_setting
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.layers import Perceptron, first_layer, input_width
+from modgrok.setting import setting
 from modgrok.tasks import Signature
 
 
@@ -18,10 +19,10 @@ class MLP(Architecture):
     summary: ClassVar[str] = "hidden layers with or without biases, on one-hot numbers, signs or real vectors"
     divisible: ClassVar[bool] = True
 
-    width: int = 256
-    depth: int = 1
-    activation: str = "relu"
-    biases: bool = True
+    width: int = setting(256, "N, the number of hidden neurons", "[1, 1000000000000]")
+    depth: int = setting(1, "Number of hidden layers", "[1, 1000]")
+    activation: str = activation_setting("relu")
+    biases: bool = setting(True, "Whether layers have biases; a transformer has them in its MLPs alone")
 
     def __post_init__(self) -> None:
         activation(self.activation)

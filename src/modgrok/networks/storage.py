@@ -13,6 +13,7 @@ from modgrok.networks.architecture import architecture_named
 from modgrok.networks.network import Network, as_numpy
 from modgrok.networks.tensors import read_tensors, tensor_bytes
 from modgrok.sealed import parse_json
+from modgrok.setting import require_settings, settings_of
 from modgrok.tasks import Signature
 
 FORMAT = 2
@@ -91,7 +92,10 @@ def _network(tensors: dict[str, np.ndarray], own: dict[str, Any]) -> Network:
     if not isinstance(sizes, list) or not all(type(size) is int and size > 0 for size in sizes):
         raise ValueError("the sizes of its inputs are not whole numbers")
     signature = Signature(**described | {"sizes": tuple(sizes)})
-    architecture = architecture_named(own.pop("network"))(**own)
+    kind = architecture_named(own.pop("network"))
+    declared = settings_of(kind)
+    require_settings(f"The network {kind.name}", own, declared)
+    architecture = kind(**{name: declared[name].checked(value) for name, value in own.items()})
     architecture.check(signature)
     network = Network(architecture, signature, architecture.from_tensors(tensors))
     _check_tensors(network)

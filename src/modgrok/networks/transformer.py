@@ -13,10 +13,11 @@ import numpy as np
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
-from modgrok.networks.activation import activation
+from modgrok.networks.activation import activation, activation_setting
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.layers import dense, init_dense, rows_of
 from modgrok.networks.prefixes import EACH, FIXED, Prefixes
+from modgrok.setting import setting
 from modgrok.shapes import Float
 from modgrok.tasks import Signature
 
@@ -39,29 +40,27 @@ class Transformer(Architecture):
     }
     least_rows: ClassVar[int] = 512
 
-    width: int = 128
-    layers: int = 1
-    heads: int = 4
-    hidden: int | None = None
-    """Neurons of each MLP; by default four times the width."""
-    activation: str = "relu"
-    positions: Literal["learned", "sinusoidal"] = "learned"
-    layer_norm: Literal["none", "pre", "post"] = "none"
-    biases: bool = True
-    """In the MLPs; attention, embedding and unembedding have none."""
-    tied: bool = False
-    """Use the embedding as unembedding."""
-    framed: bool = False
-    """Read "mark n op m =" instead of "n m =", as Power et al. do."""
-    vocabulary: int | None = None
-    """Tokens that have an embedding and a logit; by default the numbers and the marks."""
-    initialization: Literal["normal", "torch"] = "normal"
-    r"""Weights at the start: normal with variance 1/width (1/vocabulary for the unembedding), or PyTorch's defaults."""
+    width: int = setting(128, "Length of the vectors", "[1, 1000000000000]")
+    layers: int = setting(1, "Number of blocks", "[1, 1000]")
+    heads: int = setting(4, "Attention heads of each block", "[1, 1000000]")
+    hidden: int | None = setting(None, "Neurons of each MLP, by default four times the width", "[1, 1000000000]")
+    activation: str = activation_setting("relu")
+    positions: Literal["learned", "sinusoidal"] = setting("learned", "Positional embeddings")
+    layer_norm: Literal["none", "pre", "post"] = setting("none", "Where LayerNorm is applied")
+    biases: bool = setting(True, "Whether layers have biases; a transformer has them in its MLPs alone")
+    tied: bool = setting(False, "Use the embedding as unembedding")
+    framed: bool = setting(False, 'Read "mark n op m =" instead of "n m =", as Power et al. do')
+    vocabulary: int | None = setting(
+        None, "Tokens with an embedding and a logit, by default the numbers and the marks", "[1, 1000000000]"
+    )
+    initialization: Literal["normal", "torch"] = setting(
+        "normal", "Initial weights: normal with variance 1/width (1/vocabulary for the unembedding), or PyTorch's"
+    )
 
     def __post_init__(self) -> None:
         activation(self.activation)
         if self.width % self.heads:
-            raise ModgrokError(f"The width is a multiple of the heads, and {self.width} is none of {self.heads}.")
+            raise ModgrokError(f"width ({self.width}) must be divisible by heads ({self.heads}).")
 
     def check(self, signature: Signature) -> None:
         if not signature.sizes:

@@ -15,9 +15,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
-from modgrok.networks.activation import activation, degree
+from modgrok.networks.activation import activation, activation_setting, degree
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.network import Network
+from modgrok.setting import setting
 from modgrok.shapes import Float, Inexact, Integer
 from modgrok.tasks import Signature
 
@@ -60,10 +61,12 @@ class TwoLayer(Architecture):
     divisible: ClassVar[bool] = True
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"in": ("columns",), "out": ("readout",)}
 
-    width: int = 500
-    activation: str = "quadratic"
-    parametrization: str = "mean-field"
-    batch_norm: bool = False
+    width: int = setting(500, "N, the number of hidden neurons", "[1, 1000000000000]")
+    activation: str = activation_setting("quadratic")
+    parametrization: str = setting(
+        "mean-field", "mean-field (the paper's prefactors) or standard (none)", choices=lambda: PARAMETRIZATIONS
+    )
+    batch_norm: bool = setting(False, "Normalize the first preactivations over the batch")
 
     def __post_init__(self) -> None:
         activation(self.activation)

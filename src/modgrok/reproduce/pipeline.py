@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
-from modgrok.experiments.bounds import require_settings
 from modgrok.experiments.environment import host_environment
 from modgrok.experiments.observer import Forwarding
 from modgrok.experiments.result import Result
@@ -24,6 +23,7 @@ from modgrok.reproduce.records import add_to_session, copy_records, read_records
 from modgrok.reproduce.report import write_report
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Study
+from modgrok.setting import require_settings
 
 Watch = Callable[[Plan, dict[str, str]], AbstractContextManager[Observer | None]]
 """From what is to be trained, and the study that needs each run first, to the observer of its training."""

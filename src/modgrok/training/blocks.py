@@ -38,7 +38,7 @@ def count_right(program: Program, out: Any, labels: Any, weight: Any, codes: Any
     nobody = jnp.zeros((), program.dtype)
     if judged is None:
         return nobody
-    objective = Objective(program.loss, program.loss_precision, program.tolerance)
+    objective = Objective(program.loss, program.loss_precision, program.tolerance, settings=program.loss_settings)
 
     def judge() -> Any:
         right = objective.right(out, labels, codes, program.signature.outputs) & (weight > 0)

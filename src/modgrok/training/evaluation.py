@@ -96,7 +96,8 @@ def settle(program: Program, parameters: Parameters, data: RunData) -> Parameter
 
 def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str, Array]:
     """Losses and accuracies of the examples that evaluations look at."""
-    objective, kernel = Objective(program.loss, program.loss_precision, program.tolerance), kernel_for(program)
+    kernel = kernel_for(program)
+    objective = Objective(program.loss, program.loss_precision, program.tolerance, program.loss_settings)
     every, right_answers = jnp.asarray(evaluated_inputs(program, data)), data.answers
     if data.judged is None:
         blocks, rows = program.evaluation_blocks(len(right_answers))

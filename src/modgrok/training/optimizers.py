@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from modgrok.networks import Architecture, TwoLayer
 from modgrok.networks.architecture import Parameters
 from modgrok.networks.two_layer import scales
+from modgrok.setting import Setting
 from modgrok.tasks import Signature
 from modgrok.training.program import Program
 
@@ -32,28 +33,58 @@ class Optimizer:
     """Enough for the paper's network to grok at α = 0.5."""
     standard_rate: float
     """For networks whose weights start at ordinary sizes: mlp, embedding-mlp, transformer."""
-    reads: tuple[str, ...] = ()
-    """Settings of this optimizer alone, beside those that all read."""
+    settings: tuple[Setting, ...] = ()
+    """Settings that it brings, which its scaling finds among the rates."""
     weight_decay: float = 0.0
     standard_decay: float = 0.0
     """Weight decay where the weights have ordinary sizes."""
-    momentum: float = 0.0
     batch_size: int | None = None
     decay: Literal["coupled", "decoupled"] = "coupled"
 
 
-_DESCENT, _ADAM = ("momentum",), ("beta1", "beta2", "epsilon")
+def _momentum(default: float) -> tuple[Setting]:
+    return (Setting("momentum", float, default, "Momentum", "[0, 1)"),)
+
+
+_BETA1 = Setting("beta1", float, 0.9, "Decay of the average of gradients", "[0, 1)")
+_BETA2 = Setting("beta2", float, 0.98, "Decay of the average of squared gradients", "[0, 1)")
+_EPSILON = Setting("epsilon", float, 1e-8, "Added to the divisor", "(0, inf)")
+_ADAM = (_BETA1, _BETA2, _EPSILON)
 OPTIMIZERS = {
-    "gd": Optimizer("trace", 1e6, 5_000, 0.1, _DESCENT),
-    "momentum": Optimizer("trace", 1e5, 3_000, 0.02, _DESCENT, momentum=0.9),
-    "nesterov": Optimizer("nesterov", 1e5, 3_000, 0.02, _DESCENT, momentum=0.9),
-    "sgd": Optimizer("trace", 1e6, 5_000, 0.1, _DESCENT, batch_size=1024),
+    "gd": Optimizer("trace", 1e6, 5_000, 0.1, _momentum(0.0)),
+    "momentum": Optimizer("trace", 1e5, 3_000, 0.02, _momentum(0.9)),
+    "nesterov": Optimizer("nesterov", 1e5, 3_000, 0.02, _momentum(0.9)),
+    "sgd": Optimizer("trace", 1e6, 5_000, 0.1, _momentum(0.0), batch_size=1024),
     "adam": Optimizer("adam", 0.1, 1_000, 1e-3, _ADAM),
     "adamw": Optimizer("adam", 0.1, 1_000, 1e-3, _ADAM, weight_decay=0.05, standard_decay=1.0, decay="decoupled"),
-    "rmsprop": Optimizer("rmsprop", 0.03, 2_000, 1e-3, ("beta2", "epsilon")),
-    "lion": Optimizer("lion", 0.03, 2_000, 1e-4, ("beta1", "beta2"), standard_decay=10.0, decay="decoupled"),
-    "muon": Optimizer("muon", 1.0, 2_000, 0.01, ("momentum",), standard_decay=1.0, momentum=0.95, decay="decoupled"),
+    "rmsprop": Optimizer("rmsprop", 0.03, 2_000, 1e-3, (_BETA2, _EPSILON)),
+    "lion": Optimizer("lion", 0.03, 2_000, 1e-4, (_BETA1, _BETA2), standard_decay=10.0, decay="decoupled"),
+    "muon": Optimizer("muon", 1.0, 2_000, 0.01, _momentum(0.95), standard_decay=1.0, decay="decoupled"),
 }
+
+
+def register(name: str, optimizer: Optimizer, scaling: Callable[[Rates], Any]) -> None:
+    """Makes an optimizer known by its name; `scaling` turns rates into an Optax transformation of the gradient."""
+    OPTIMIZERS[name] = optimizer
+    SCALINGS[optimizer.scaling] = scaling
+
+
+def _amplified(default: float) -> Setting:
+    return Setting("grokfast_lambda", float, default, "Factor of the slow gradients", "[0, inf)")
+
+
+GROKFAST: dict[str, tuple[Setting, ...]] = {
+    "none": (),
+    "ema": (
+        _amplified(2.0),
+        Setting("grokfast_alpha", float, 0.98, "Share that the exponential average keeps in a step", "[0, 1)"),
+    ),
+    "ma": (
+        _amplified(5.0),
+        Setting("grokfast_window", int, 100, "Number of gradients in the moving average", "[1, 100000]"),
+    ),
+}
+"""How slow gradients are amplified, with the settings that each way brings."""
 DESCENT = ("trace", "nesterov")
 """Scalings whose updates are proportional to the gradient."""
 

@@ -42,6 +42,8 @@ class Program:
     tolerance: float | None = None
     rule: Any = None
     """What answers inputs that are drawn afresh for every step; None where the training set is fixed."""
+    loss_settings: tuple[tuple[str, Any], ...] = ()
+    """Of a loss that has settings of its own, by name."""
     window: int = 0
     """Gradients that a moving average remembers."""
     shared: int = 1

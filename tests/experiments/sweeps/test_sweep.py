@@ -138,7 +138,7 @@ def test_text_mapping_and_file_mean_the_same(tmp_path: Path) -> None:
         ("[experiment]\ntask = 'n+m'\n[[vary]]\nseed = '0:100000'\n[[vary]]\nwidth = '1:10001'", "1,000,000,000 runs"),
         ("[experiment]\ntask = 'n+m'\n[[vary]]\n", "An axis gives"),
         ("[experiment]\nmodulus = 11", "needs a task"),
-        ("[experiment]\ntask = 'n+m'\noptimizer = 'sdg'", "optimizer is one of"),
+        ("[experiment]\ntask = 'n+m'\noptimizer = 'sdg'", "optimizer must be one of"),
         ("[experiments]\ntask = 'n+m'", "no 'experiments'"),
         ("experiment = 3", "one table"),
         ("[experiment", "not a TOML file"),

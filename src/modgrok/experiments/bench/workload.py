@@ -30,7 +30,9 @@ class Workload:
 
     def experiment(self, seed: int) -> Experiment:
         """One network of the batch, with its settings written out."""
-        return Experiment("n+m", self.modulus, self.width, self.fraction, optimizer="adamw", seed=seed).resolve()
+        return Experiment(
+            "n+m", self.modulus, width=self.width, fraction=self.fraction, optimizer="adamw", seed=seed
+        ).resolve()
 
     @property
     def examples(self) -> int:

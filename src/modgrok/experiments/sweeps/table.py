@@ -1,7 +1,6 @@
 """The result of a sweep: one row for each run, its settings and its outcome."""
 
 import csv
-import dataclasses
 import io
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 from modgrok.card import grid
 from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
 
@@ -147,9 +146,8 @@ class Table(dict[str, list[Any]]):
 
 def sweep_table(sweep: Sweep, results: Results) -> Table:
     """The table of a sweep from what is known of its runs."""
-    defaults = {field.name: field.default for field in dataclasses.fields(Experiment)}
-    base = sweep.experiment.as_dict()
-    other = [name for name in base if base[name] != defaults[name]]
+    known, base = known_settings(), sweep.experiment.as_dict()
+    other = [name for name in base if base[name] != known[name].default]
     names = dict.fromkeys(("task", "modulus", *sweep.names, *other))
     settings = {name: [getattr(e, name) for e in sweep.experiments] for name in names}
     called = {text: results.store.task_name(text) for text in dict.fromkeys(settings["task"])}

@@ -1,16 +1,14 @@
 """Values of one setting: single ones, lists, ranges and log ranges, as text or as TOML and Python have them."""
 
 import math
-import typing
 from collections import Counter
 from collections.abc import Iterable
-from difflib import get_close_matches
-from functools import lru_cache
 from types import NoneType
-from typing import Any, Literal
+from typing import Any, cast
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.experiment import known_settings
+from modgrok.setting import require_settings
 
 LIMIT = 200_000
 """The most runs of one sweep; counted before any of them is written down."""
@@ -67,22 +65,11 @@ def value(name: str, given: Any) -> Any:
     raise ModgrokError(f"{name} is {_describe(kinds)}, not {given!r}.")
 
 
-@lru_cache
 def setting_kinds(name: str) -> tuple[Any, ...]:
     """The types that a setting of an experiment may have, and the texts it may be."""
-    hints = typing.get_type_hints(Experiment)
-    if name not in hints:
-        close = get_close_matches(name, hints, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(hints)}."
-        raise ModgrokError(f"An experiment has no setting {name!r}; {hint}")
-
-    def flat(hint: Any) -> tuple[Any, ...]:
-        if typing.get_origin(hint) is Literal:
-            return typing.get_args(hint)
-        parts = typing.get_args(hint)
-        return tuple(kind for part in parts for kind in flat(part)) if parts else (hint,)
-
-    return flat(hints[name])
+    known = known_settings()
+    require_settings("An experiment", [name], known)
+    return known[name].kinds
 
 
 def _part(name: str, text: str) -> list[Any]:
@@ -96,7 +83,7 @@ def _part(name: str, text: str) -> list[Any]:
         raise ModgrokError(
             f"A range of {name} is START:STOP (whole numbers), START:STOP:STEP or log:START:STOP:COUNT, not {text!r}."
         )
-    start, stop, *last = (typing.cast(float, number) for number in numbers)
+    start, stop, *last = (cast(float, number) for number in numbers)
     if log:
         return [value(name, x) for x in _log_range(name, text, start, stop, last[0])]
     if not last and not whole:

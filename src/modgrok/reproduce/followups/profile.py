@@ -46,7 +46,7 @@ class Profile:
             "evaluations": 20,
             "snapshots": 0,
         }
-        return Experiment("n + m", self.modulus, self.width, fraction, seed=seed, **settings)
+        return Experiment("n + m", self.modulus, width=self.width, fraction=fraction, seed=seed, **settings)
 
 
 QUICK = Profile(

@@ -51,7 +51,10 @@ def cells(profile: Profile, optimizer: str, modulus: int, width: int) -> list[li
         "until": 0,
     }
     return [
-        [Experiment("n + m", modulus, width, fraction, seed=seed, **common) for seed in range(search.law_seeds)]
+        [
+            Experiment("n + m", modulus, width=width, fraction=fraction, seed=seed, **common)
+            for seed in range(search.law_seeds)
+        ]
         for fraction in fractions(profile, optimizer, modulus)
     ]
 

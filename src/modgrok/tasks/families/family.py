@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
+from modgrok.setting import Setting, require_settings
 from modgrok.tasks.task import Task, whole_modulus
 
 UNORDERED = ":unordered"
@@ -23,12 +24,14 @@ class Family:
     """The word before the colon, where its texts have one."""
     pattern: str
     """A regular expression that its texts match as a whole."""
-    read: Callable[[str, int | None], Task]
+    read: Callable[..., Task]
     """The task that a text describes; the second argument is the modulus, None where it was not given."""
     help: str
     """One line: how a text looks and what it means."""
     reads_modulus: bool = False
     """Whether the text leaves the modulus open."""
+    settings: tuple[Setting, ...] = ()
+    """Settings that its texts leave open, which `read` gets as keywords."""
 
 
 FAMILIES: dict[str, Family] = {}
@@ -41,17 +44,17 @@ def register(family: Family) -> Family:
     return family
 
 
-def task(source: Any, modulus: int | None = None) -> Task:
+def task(source: Any, modulus: int | None = None, **settings: Any) -> Task:
     """A task from what describes it.
 
     A text belongs to a family: an expression or a name of the catalogue (`n + m`, `addition`), `random:SEED`,
     `discrete:n^m`, `group:S5`, `parity:20,3`, `add:10`, a path that ends in .npy or .csv, or one that was registered;
     `:unordered` behind it leaves one order of each input. A callable, an array and a `Task` are taken as they are.
     Expressions, discrete functions, random tables and callables need the modulus; all others have their own, and one
-    that is given must be it.
+    that is given must be it. `settings` are those that a family of texts brings.
     """
     p = None if modulus is None else whole_modulus(modulus)
-    found = _find(source, p)
+    found = _find(source, p, settings)
     if p is not None and found.answers != p:
         if found.is_modular:
             raise ModgrokError(f"The table {found.name!r} is one modulo {found.modulus}, and modulo {p} was asked for.")
@@ -59,24 +62,26 @@ def task(source: Any, modulus: int | None = None) -> Task:
     return found
 
 
-def _find(source: Any, modulus: int | None) -> Task:
+def _find(source: Any, modulus: int | None, settings: dict[str, Any]) -> Task:
     if isinstance(source, Task):
         return source
     if isinstance(source, Path):
         return Task.from_file(source)
     if isinstance(source, str):
-        return _from_text(source.strip(), modulus)
+        return _from_text(source.strip(), modulus, settings)
     if callable(source):
         return Task.from_function(source, _required(modulus, str(getattr(source, "__name__", "A function"))))
     return Task.from_table(source)
 
 
-def _from_text(text: str, modulus: int | None) -> Task:
+def _from_text(text: str, modulus: int | None, settings: dict[str, Any]) -> Task:
     if text.endswith(UNORDERED):
-        return _from_text(text.removesuffix(UNORDERED).rstrip(), modulus).unordered()
+        return _from_text(text.removesuffix(UNORDERED).rstrip(), modulus, settings).unordered()
     family = family_of(text)
     if family is not None:
-        return family.read(text, _required(modulus, text) if family.reads_modulus else modulus)
+        require_settings(f"The family {family.name}", settings, [one.name for one in family.settings])
+        own = {one.name: one.default for one in family.settings} | settings
+        return family.read(text, _required(modulus, text) if family.reads_modulus else modulus, **own)
     word = text.partition(":")[0]
     words = [family.name for family in FAMILIES.values() if family.pattern.startswith(f"{family.name}:")]
     close = get_close_matches(word.lower(), words, n=1)
@@ -86,13 +91,14 @@ def _from_text(text: str, modulus: int | None) -> Task:
 
 def family_of(text: str) -> Family | None:
     """The family that a text belongs to; None where there is none."""
+    text = text.strip().removesuffix(UNORDERED).rstrip()
     fitting = (one for one in reversed(FAMILIES.values()) if re.fullmatch(one.pattern, text, re.DOTALL | re.IGNORECASE))
     return next(fitting, None)
 
 
 def reads_modulus(text: str) -> bool:
     """Whether a task's text leaves the modulus open."""
-    family = family_of(text.strip().removesuffix(UNORDERED).rstrip())
+    family = family_of(text)
     return family is not None and family.reads_modulus
 
 

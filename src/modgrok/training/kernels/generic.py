@@ -37,7 +37,7 @@ class Generic:
         noise: Noise | None,
         judged: Any = None,
     ) -> tuple[Any, Parameters, Any]:
-        objective = Objective(program.loss, program.loss_precision)
+        objective = Objective(program.loss, program.loss_precision, settings=program.loss_settings)
 
         def loss_and_right(parameters: Parameters, block: tuple[Any, ...]) -> tuple[Any, Any]:
             inputs, labels, weight, row = block

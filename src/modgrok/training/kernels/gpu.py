@@ -196,7 +196,7 @@ def _residuals(
     program: Program, z: Float16[Array, "row width"], scaled: Scaled, labels: Any, weight: Any, share: Any
 ) -> tuple[Float[Array, "row"], Float16[Array, "row outputs"]]:
     """`pallas.residuals` in plain XLA, for every loss and any number of outputs."""
-    objective = Objective(program.loss, program.loss_precision)
+    objective = Objective(program.loss, program.loss_precision, settings=program.loss_settings)
 
     def weighted(out: Any) -> Any:
         losses = objective.losses(out, labels, None, program.signature.outputs)

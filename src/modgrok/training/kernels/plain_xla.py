@@ -66,7 +66,7 @@ class TwoLayerKernel:
         more_answers, more_width = _padded_answers(program) - outputs, _padded_width(program) - network.width
         columns = jnp.pad(parameters["columns"] * factors.hidden, ((0, 0), (0, 0), (0, more_width)))
         readout = jnp.pad(parameters["readout"] * factors.output, ((0, more_answers), (0, more_width)))
-        objective = Objective(program.loss, program.loss_precision)
+        objective = Objective(program.loss, program.loss_precision, settings=program.loss_settings)
 
         def add_block(total: Any, block: tuple[Any, ...]) -> tuple[Any, None]:
             loss_before, right_before, of_columns, of_readout = total

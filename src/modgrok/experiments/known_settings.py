@@ -1,0 +1,101 @@
+"""The settings that networks, optimizers, losses and families of tasks bring to an experiment that names them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from modgrok.errors import ModgrokError
+from modgrok.networks import ARCHITECTURES
+from modgrok.setting import Setting
+from modgrok.tasks.families.family import FAMILIES, family_of
+from modgrok.training.losses import LOSSES
+from modgrok.training.optimizers import GROKFAST, OPTIMIZERS
+
+Declared = dict[str, Setting]
+"""Settings by name, with the defaults of the one who declares them."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """All settings that are brought by somebody."""
+
+    settings: Declared
+    """As an experiment has them: None, or False for a switch, where they are left to the one who declares them."""
+    owners: Mapping[str, Mapping[str, Declared]]
+    """`network`, `optimizer`, … → its values → what each of them brings."""
+
+    def read(self, chosen: Mapping[str, str]) -> Declared:
+        """What is read by those whom an experiment names."""
+        return {name: one for kind, value in chosen.items() for name, one in self.owners[kind].get(value, {}).items()}
+
+    def kind_of(self, name: str) -> str:
+        """Who brings a setting: a network, an optimizer, …"""
+        return next(kind for kind, values in self.owners.items() if any(name in own for own in values.values()))
+
+
+def brought() -> Brought:
+    """What is registered now."""
+    registries = ARCHITECTURES, OPTIMIZERS, LOSSES, GROKFAST, FAMILIES
+    return _brought(*(tuple(registry.items()) for registry in registries))
+
+
+def chosen_by(experiment: Any) -> dict[str, str]:
+    """Whom an experiment names."""
+    family = family_of(experiment.task)
+    names = {kind: getattr(experiment, kind) for kind in ("network", "optimizer", "loss", "grokfast")}
+    return {kind: value for kind, value in names.items() if value} | ({"task": family.name} if family else {})
+
+
+@lru_cache(maxsize=4)
+def _brought(architectures: Any, optimizers: Any, losses: Any, grokfast: Any, families: Any) -> Brought:
+    owners = {
+        "network": {name: kind.brings() for name, kind in architectures},
+        "optimizer": {name: _by_name(one.settings) for name, one in optimizers},
+        "loss": {name: _by_name(one.settings) for name, one in losses},
+        "grokfast": {name: _by_name(settings) for name, settings in grokfast},
+        "task": {name: _by_name(family.settings) for name, family in families},
+    }
+    declared: dict[str, list[tuple[str, Setting]]] = {}
+    for values in owners.values():
+        for owner, settings in values.items():
+            for name, one in settings.items():
+                declared.setdefault(name, []).append((owner, one))
+    return Brought({name: _merged(name, found) for name, found in declared.items()}, owners)
+
+
+def _by_name(settings: Iterable[Setting]) -> Declared:
+    return {one.name: one for one in settings}
+
+
+def _merged(name: str, declared: list[tuple[str, Setting]]) -> Setting:
+    """One setting of an experiment from the declarations of all who bring it."""
+    (first, one), *others = declared
+    for owner, other in others:
+        if set(other.kinds) - {type(None)} != set(one.kinds) - {type(None)}:
+            raise ModgrokError(f"{owner} and {first} both have a setting {name}, of different types; rename one.")
+    help = _help(declared)
+    if all(each.switch for _, each in declared):
+        return Setting(name, bool, False, help)
+    return Setting(name, one.type | None, None, help, one.range, one.choices)
+
+
+def _help(declared: list[tuple[str, Setting]]) -> str:
+    """What it means, for whom, and what each takes by default."""
+    meanings: dict[str, dict[str, list[str]]] = {}
+    for owner, one in declared:
+        default = "" if one.default is None or one.switch else _spelt(one.default)
+        meanings.setdefault(one.help, {}).setdefault(default, []).append(owner)
+    parts = []
+    for meaning, defaults in meanings.items():
+        if len(defaults) == 1:
+            ((default, owners),) = defaults.items()
+            parts.append(f"{meaning} ({', '.join(owners)}{f'; by default {default}' if default else ''})")
+        else:
+            named = (f"{default} for {', '.join(owners)}" for default, owners in defaults.items())
+            parts.append(f"{meaning} (by default {', '.join(named)})")
+    return f"{'; '.join(parts)}."
+
+
+def _spelt(default: Any) -> str:
+    return f"{default:g}" if isinstance(default, float) else str(default).lower()

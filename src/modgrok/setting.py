@@ -1,0 +1,176 @@
+"""A setting, declared once: its name, type, default, range or choices, and help.
+
+An experiment's settings are the fields of `Experiment` and those that the network, optimizer, loss or family of tasks
+it names brings. Flags, keywords, JSON, the lab's form, checks and the defaults that ids leave out are derived.
+"""
+
+import dataclasses
+import math
+import operator
+import re
+import typing
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, cached_property
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from modgrok.errors import ModgrokError, Unknown
+from modgrok.text import abridged
+
+_INTERVAL = re.compile(r"([\[(])(\S+), (\S+)([\])])")
+
+
+def setting(default: Any, help: str, range: str = "", choices: Callable[[], Iterable[str]] | None = None) -> Any:
+    """A dataclass field that declares a setting; see `Setting`."""
+    metadata = {"help": help, "range": range, "choices": choices}
+    if default is dataclasses.MISSING:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One setting, with the checks and conversions that follow from its declaration."""
+
+    name: str
+    type: Any
+    """As annotated: int, float, bool, str, tuple[str, ...], a Literal, or a union of these and None."""
+    default: Any
+    """`dataclasses.MISSING` where a value must be given."""
+    help: str
+    range: str = ""
+    """Of numbers, such as "[0, 1)" or "(0, inf)"."""
+    choices: Callable[[], Iterable[str]] | None = None
+    """Words it may be, where these are names in a registry; those of a Literal follow from the type."""
+
+    @cached_property
+    def kinds(self) -> tuple[Any, ...]:
+        """The types that a value may have, and the words it may be."""
+        return _flat(self.type)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words it is chosen from; empty where it is not."""
+        return tuple(self.choices()) if self.choices else tuple(kind for kind in self.kinds if isinstance(kind, str))
+
+    @property
+    def switch(self) -> bool:
+        """Whether a flag without a value turns it on."""
+        return self.type is bool and self.default is False
+
+    def checked(self, value: Any) -> Any:
+        """The value as a plain Python type, so that 1, 1.0 and a NumPy number are one setting, with one hash; raises
+        unless it is within the range, or among the words, which may be typed in capitals."""
+        value = self._convert(value)
+        self._check(value)
+        return value
+
+    def _convert(self, value: Any) -> Any:
+        if value is None and NoneType in self.kinds:
+            return None
+        if isinstance(value, str) and (words := self.words):
+            return value if value in words else value.lower()
+        for kind, name, convert in _CONVERSIONS:
+            if kind in self.kinds:
+                try:
+                    return convert(value)
+                except (TypeError, ValueError, OverflowError):
+                    raise ModgrokError(f"{self.name} must be {name}, not {abridged(value)}.") from None
+        raise ModgrokError(f"{self.name} must be one of {', '.join(self.words)}, not {abridged(value)}.")
+
+    def _check(self, value: Any) -> None:
+        if isinstance(value, str):
+            if (words := self.words) and value not in words:
+                self._refuse_word(value, words)
+        elif self.range and value is not None and not self._in_range(value):
+            others = " or ".join(("", *self.words))
+            raise ModgrokError(f"{self.name} must be {self._required(value)}{others}, not {abridged(value)}.")
+
+    @cached_property
+    def _interval(self) -> tuple[bool, float, float, bool]:
+        """Whether the lower end is included, both ends, whether the upper one is."""
+        match = _INTERVAL.fullmatch(self.range)
+        assert match is not None, self.range
+        low, high = (float(end) if "." in end or end == "inf" else int(end) for end in (match[2], match[3]))
+        return match[1] == "[", low, high, match[4] == "]"
+
+    def _in_range(self, value: float) -> bool:
+        from_low, low, high, to_high = self._interval
+        return (low <= value if from_low else low < value) and (value <= high if to_high else value < high)
+
+    def _required(self, value: float) -> str:
+        from_low, low, high, to_high = self._interval
+        if not from_low and not to_high and high < math.inf:
+            return f"strictly between {low} and {high}"
+        if low == 0 and not from_low:
+            return "a positive number"
+        if not (low <= value):
+            return f"at least {low}"
+        return f"at most {high:,}" if to_high else f"at least {low} and less than {high}"
+
+    def _refuse_word(self, value: str, words: Collection[str]) -> None:
+        if {int, float} & set(self.kinds):
+            raise ModgrokError(f"{self.name} must be {self._required(0)} or {' or '.join(words)}, not {value!r}.")
+        sentence = f"{self.name} must be one of {', '.join(words)}, not {abridged(value)}"
+        if self.choices is None:
+            raise ModgrokError(f"{sentence}.")
+        close = get_close_matches(value, words, n=1)
+        raise Unknown(sentence + (f"; did you mean {close[0]!r}?" if close else "."), f"{self.name} {abridged(value)}")
+
+
+@cache
+def settings_of(kind: Any) -> dict[str, Setting]:
+    """The settings that the fields of a dataclass declare; a field without help is one too."""
+    hints = typing.get_type_hints(kind)
+    found = {}
+    for field in dataclasses.fields(kind):
+        about: dict[str, Any] = {"help": f"{field.name.capitalize()} of {kind.__name__}"} | dict(field.metadata)
+        found[field.name] = Setting(field.name, hints[field.name], field.default, **about)
+    return found
+
+
+def require_settings(owner: str, given: Collection[str], known: Collection[str]) -> None:
+    """Raises where something is given that is no setting of the owner."""
+    if unknown := sorted(set(given) - set(known)):
+        close = get_close_matches(unknown[0], known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(known)}."
+        raise ModgrokError(f"{owner} has no setting {unknown[0]!r}; {hint}")
+
+
+@cache
+def _flat(declared: Any) -> tuple[Any, ...]:
+    if get_origin(declared) is Literal:
+        return get_args(declared)
+    if get_origin(declared) is tuple:
+        return (tuple,)
+    parts = get_args(declared)
+    return tuple(kind for part in parts for kind in _flat(part)) if parts else (declared,)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if value not in (False, True):
+        raise ValueError
+    return bool(value)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(part, str) for part in value):
+        raise TypeError
+    return tuple(value)
+
+
+_CONVERSIONS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
+    (tuple, "a list of texts", _texts),
+    (str, "a text", _text),
+    (bool, "true or false", _flag),
+    (int, "a whole number", lambda value: int(operator.index(value))),
+    (float, "a number", float),
+)
