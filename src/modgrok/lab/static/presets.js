@@ -59,12 +59,12 @@ export const PRESETS = [
   },
   {
     name: "Too little data",
-    text: "One fifth of the table and no weight decay: memorized, and never understood.",
+    text: "A fifth of the table and no weight decay: memorized, and not understood within these steps.",
     settings: { ...base, fraction: 0.2, lr: 0.03, steps: 1500 },
   },
   {
     name: "What it cannot learn",
-    text: "n³ + nm² + m has no such structure: test accuracy stays at chance, even with nine tenths of the table.",
+    text: "n³ + nm² + m is not a sum or a product in any order: test accuracy stays at chance, even with nine tenths of the table.",
     settings: { ...base, task: "n^3 + n*m^2 + m", fraction: 0.9, lr: 0.03, steps: 600 },
   },
   {

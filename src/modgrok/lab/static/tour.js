@@ -36,11 +36,11 @@ export const STOPS = [
     panel: "curves",
     act: () => setStep(memorized() ?? lastStep()),
     text: () => "Training goes on with the same examples, all of them known. What will become of the pairs it has never seen?",
-    answers: ["They stay wrong", "They come right at once", "They come right later"],
+    answers: ["They stay wrong", "It gets them right at once", "It gets them right, but later"],
     shows: () => playBetween(memorized() ?? 0, lastStep()),
     told: () => grokked() == null
       ? `In this run they end at ${percent(accuracyAt(lastStep(), "test"))}.`
-      : grokked() > 2 * (memorized() ?? grokked()) ? `They come right later: at step ${grouped(grokked())}, ${number(grokked() / memorized(), 2)} times as long as memorizing took.` : `In this run they come right almost at once, at step ${grouped(grokked())}. The first preset pulls the two apart.`,
+      : grokked() > 2 * (memorized() ?? grokked()) ? `It gets them right, but later: at step ${grouped(grokked())}, ${number(grokked() / memorized(), 2)} times as long as memorizing took.` : `In this run it gets them right almost at once, at step ${grouped(grokked())}. The first preset pulls the two apart.`,
   },
   {
     title: "The phases agree early",
@@ -76,7 +76,7 @@ export const STOPS = [
     title: "What it cannot learn",
     panel: "curves",
     act: () => toEnd(),
-    text: () => "n³ + nm² + m is no function of a sum or a product in any order of the numbers. Train it and watch: the training pairs are learned by heart, the others stay at chance.",
+    text: () => "n³ + nm² + m is not a function of a sum or of a product, however the numbers are ordered. Train it and watch: it learns the training pairs by heart, and stays at chance on the others.",
     answers: ["Train it now"],
     shows: async () => { await choose(CANNOT); await train(); },
     told: () => "Training. The tour ends here; the curves tell the rest.",

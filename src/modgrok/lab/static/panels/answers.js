@@ -38,9 +38,9 @@ class Answers extends Panel {
       redraw: "frame view",
       when: () => state.frame?.predictions && taskTables(state.run),
       help: [
-        "Every cell is a pair (n, m), n downwards and m to the right. Shown is whether the network's answer is right, the answer itself, or the margin: the right answer's output less the largest of the others.",
-        "The cells it was trained on are told apart in the view right/wrong: a network that has memorized is right there and wrong elsewhere.",
-        "Point at a cell (or choose n and m) for all p outputs of that pair. Below them are the parts of the strongest frequencies: waves over the answers, most of them high at the right one, where their crests meet. They are computed on the page from weights rounded to 8 bits.",
+        "Every cell is a pair (n, m), n downwards and m to the right. The table shows whether the network's answer is right, the answer itself, or the margin: the right answer's output minus the largest of the others.",
+        "The right/wrong view marks the cells it was trained on: a network that has memorized is right there and wrong elsewhere.",
+        "Point at a cell (or choose n and m) for all p outputs of that pair. Below them are the parts of the strongest frequencies: waves over the answers, most of them high at the right one, where their crests meet. The page computes them from weights rounded to 8 bits.",
       ],
     });
     this.mode = choice(

@@ -15,7 +15,7 @@ class Embedding extends Panel {
       title: "The embedding of the numbers",
       when: () => state.frame?.embedding_plane,
       help: [
-        "To this network a number is a vector, one row of its embedding (or the weights of its first layer on that number). Above: of all these vectors, read along the numbers, the share of the power at each frequency, without the mean. Noise has a little of all; a network that has understood an addition keeps a few frequencies. For products the numbers are read along the discrete logarithm.",
+        "To this network a number is a vector, one row of its embedding (or the weights of its first layer on that number). Above: of all these vectors, read along the numbers, the share of the power at each frequency, without the mean. Noise has a little of each; a network that has learned to add keeps a few frequencies. For products the numbers are read along the discrete logarithm.",
         "Below: every number in the plane of the first two principal components, in which the vectors differ most. Colors go round once along the strongest frequency. Where one wave dominates, the numbers lie on a circle; for sums of whole numbers without a modulus, on a line.",
       ],
     });

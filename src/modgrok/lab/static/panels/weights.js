@@ -69,7 +69,7 @@ class Weights extends Panel {
       redraw: "frame view",
       help: [
         "Every row is a neuron. W1 holds its weights on n and on m side by side, W2 its weight on every answer q. Green is negative, purple positive; colors saturate at twice the root mean square of the matrix. The spectra show which share of each row's power is at frequency 0, 1, 2, … (the square root of it).",
-        "At first all is noise. On the way to grokking rows turn into waves of one frequency, one bright dot in a row of the spectra; not every row does. Sorted by the frequency that neurons have at the end, the dots line up as a staircase, and you can see when it begins.",
+        "At first everything is noise. On the way to grokking most rows turn into waves of one frequency, one bright dot in their row of the spectra. Sorted by the frequency that neurons have at the end, the dots line up as a staircase, and you can see when it begins.",
         "The task's own coordinate orders n, m and q so that the task is a sum in it: powers of a primitive root for products, f1(n) and f2(m) for other functions. In the raw order the same weights may look like noise.",
       ],
     });

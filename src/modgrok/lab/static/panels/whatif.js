@@ -29,8 +29,8 @@ class WhatIf extends Panel {
       title: "What if …",
       redraw: "frame view",
       help: [
-        "Change the network at the clock's step and see what its answers are worth then; all panels show the changed network until you undo it, also while the clock moves.",
-        "Without a frequency means without all neurons whose wave has it. Snapping phases turns each readout wave so that φ1 + φ2 = φ3 exactly. Waves only replaces every neuron by its best-fitting waves: if accuracy holds, the waves were all that mattered.",
+        "Change the network at the clock's step and see how it answers then. All panels show the changed network until you undo it, even while the clock moves.",
+        "Without a frequency means without all neurons whose wave has it. Snapping phases turns each readout wave so that φ1 + φ2 = φ3 exactly. Waves only replaces every neuron by its best-fitting wave, with one frequency for its weights on n, on m and on the answers. That frequency is most of the rule and comes from the replacement, not from the network: try it at step 0, or on random:1, before you conclude that the network could add.",
       ],
     });
     const add = (text) => setView({ changes: [...state.view.changes, text].slice(-32) });
