@@ -25,11 +25,13 @@ docs: $(VENV)/with-docs
 dist: $(VENV)/with-dist
 	$(BIN)/python -m build --no-isolation
 
-# Half an hour of crashes, full disks, changed files, lies, fuzzed input, hostile requests and signals; writes the table of docs/reliability.md.
+# Half an hour of crashes, full disks, changed files, lies, fuzzed input, hostile requests and signals; writes the table
+# of docs/reliability.md. Then examples for the properties that `make test`, which tries the same each time, has not seen.
 attacks: $(TESTING)
 	for name in faults mutations lying_files command_lines expressions hostile_requests signals; do \
 	  $(BIN)/python benchmarks/attacks/$$name.py --write || exit 1; \
 	done
+	$(BIN)/pytest -n 2 --dist loadgroup --hypothesis-profile search tests/closed_form tests/measures tests/networks tests/tasks tests/training
 
 install: $(INSTALLED)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Workers share the cores; more threads would wait for each other.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     compiled = tempfile.TemporaryDirectory()
     os.environ["MODGROK_CACHE"] = compiled.name
@@ -28,8 +29,9 @@ source = Path(__file__).parents[1] / "src"
 shaped = [path.relative_to(source) for path in source.rglob("*.py") if "from modgrok.shapes import" in path.read_text()]
 install_import_hook([".".join(path.with_suffix("").parts) for path in shaped], "beartype.beartype")
 
-settings.register_profile("modgrok", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
-settings.load_profile("modgrok")
+settings.register_profile("search", deadline=None, max_examples=300)
+settings.register_profile("same", deadline=None, max_examples=30, derandomize=True, database=None)
+settings.load_profile("same")
 
 
 STARTED = {"chromium": "browser", "cluster": "ray", "site": "site", "environment": "wheel"}

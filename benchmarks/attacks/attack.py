@@ -14,6 +14,8 @@ from modgrok.experiments import Experiment, Observer, Run, Store
 
 TABLE = Path(__file__).parents[2] / "docs" / "reliability.md"
 HEAD = ("attack", "cases", "result")
+PATIENCE = 600
+"""Seconds after which a program hangs, however busy the machine."""
 SMALL = Experiment("n + m", 11, width=16, fraction=0.8, lr=0.2, weight_decay=0.0, steps=60, evaluations=8, snapshots=3)
 
 
@@ -92,17 +94,17 @@ class Answer(NamedTuple):
     """What it should not have done: a traceback, or more than the time allowed."""
 
 
-def call(*words: str, seconds: int = 20) -> Answer:
-    """A command line in this process, with the time that it may take."""
+def call(*words: str) -> Answer:
+    """A command line in this process; one that hangs is ended."""
     from modgrok import cli
 
     out, err, code, fault = io.StringIO(), io.StringIO(), 0, None
 
     def ring(*_: Any) -> None:
-        raise TooLong(f"more than {seconds} s")
+        raise TooLong(f"more than {PATIENCE} s")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
+    signal.alarm(PATIENCE)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             cli.main(list(words))

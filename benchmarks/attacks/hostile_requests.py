@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import lying_files
-from attack import main, train
+from attack import PATIENCE, main, train
 
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.sweeps import Sweep
@@ -66,7 +66,7 @@ class Lab:
     def ask(self, request: bytes, whole: bool = True) -> tuple[int, float]:
         """The status of the answer, 0 where there is none, and the seconds that it took."""
         began = time.monotonic()
-        with socket.create_connection(("127.0.0.1", self.port), timeout=2 * SECONDS) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
             answer = b""
             try:
                 connection.sendall(request)
@@ -86,7 +86,7 @@ class Lab:
 
     def close(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
 
 class Case(NamedTuple):

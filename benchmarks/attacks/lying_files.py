@@ -94,7 +94,7 @@ def attack(cases: int) -> dict[str, Any]:
             refused = False
             for words in commands(Run(place / run.id)):
                 began = time.process_time()
-                answer = call(*words, seconds=60)
+                answer = call(*words)
                 seconds = time.process_time() - began
                 slowest = max(slowest, seconds)
                 refused |= answer.code == 2 or '"reason"' in answer.out

@@ -20,7 +20,7 @@ PROGRAM = "from modgrok.cli import main; main()"
 def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(Path("src").resolve())} | options.pop("env", {})
     command = [sys.executable, "-c", PROGRAM, *words]
-    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120, env=environment, **options)
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, env=environment, **options)
 
 
 @pytest.fixture

@@ -102,16 +102,17 @@ def test_mistakes_exit_with_2_before_anything_starts(
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:99999"])
-def test_an_address_where_nobody_answers_is_refused_at_once(capsys: pytest.CaptureFixture[str], address: str) -> None:
-    pytest.importorskip("ray")
-    began = time.monotonic()
+def test_an_address_where_nobody_answers_is_refused_at_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    ray = pytest.importorskip("ray")
+    monkeypatch.setattr(ray, "init", lambda *_, **__: pytest.fail("Ray, which waits long, was asked."))
     with pytest.raises(SystemExit) as stop:
         cli.main(["sweep", *TINY, *AXES, "--engine", "ray", "--address", address, "--plan"])
     assert stop.value.code == 2
     said = capsys.readouterr().err
     assert f"No Ray cluster answers at {address}" in said
     assert said.count("\n") == 1
-    assert time.monotonic() - began < 30
 
 
 def test_ctrl_c_leaves_a_table_and_the_same_command_finishes(tmp_path: Path) -> None:
@@ -120,10 +121,11 @@ def test_ctrl_c_leaves_a_table_and_the_same_command_finishes(tmp_path: Path) -> 
     command = [sys.executable, "-c", "from modgrok.cli import main; main()", "sweep", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            wait_until(lambda: count(tmp_path, "result.json") == 2 and count(tmp_path, "experiment.json") == 4)
-            time.sleep(1)
+            while count(tmp_path, "result.json") < 2 or count(tmp_path, "experiment.json") < 4:
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.05)
             process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate()
         finally:
             process.kill()
     assert process.returncode == 130
@@ -137,13 +139,6 @@ def test_ctrl_c_leaves_a_table_and_the_same_command_finishes(tmp_path: Path) -> 
 
 def count(folder: Path, name: str) -> int:
     return len(list(folder.glob(f"*/{name}")))
-
-
-def wait_until(holds: Any, seconds: float = 90) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def test_shares_are_printed_as_shares() -> None:

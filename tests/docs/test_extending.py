@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -94,7 +93,7 @@ def setup_module():
 
 SETTINGS = {"network": "sum", "copies": 2, "lr": 0.1, "steps": 40, "evaluations": 8, "snapshots": 3}
 SETTINGS |= {"record": ("largest_score",)}
-LONG = SETTINGS | {"steps": 400_000, "evaluations": 30}
+LONG = SETTINGS | {"steps": 400, "evaluations": 30}
 
 
 def teardown_module():
@@ -225,15 +224,20 @@ def test_who_does_not_register_them_is_told_so(run, monkeypatch, capsys):
 
 
 PROGRAM = f"""
-import sys
+import os, signal, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import test_extending as extension
 extension.setup_module()
-from modgrok.experiments import Experiment, Store, batch_training
+from modgrok.experiments import Experiment, Observer, Store, batch_training
 from modgrok.experiments.trainer import train_stored
-batch_training.CHECKPOINT_SECONDS = batch_training.CALL_SECONDS = 0.02
-batch_training.CHECKPOINT_SHARE = 1
-train_stored([Experiment("larger:9", **extension.LONG)], Store(sys.argv[1]))
+batch_training.CHECKPOINT_SECONDS, batch_training.CHECKPOINT_SHARE = 0, float("inf")
+
+class Killer(Observer):
+    def advanced(self, members, step, run_steps):
+        if step > 100:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+train_stored([Experiment("larger:9", **extension.LONG)], Store(sys.argv[1]), Killer())
 """
 
 
@@ -243,12 +247,9 @@ def test_they_resume_after_a_kill(tmp_path):
     store = Store(tmp_path / "killed")
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=1"
     environment = os.environ | {"XLA_FLAGS": flags}
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(store.folder)], env=environment)
+    killed = subprocess.run([sys.executable, "-c", PROGRAM, str(store.folder)], env=environment)
+    assert killed.returncode == -signal.SIGKILL
     run = store.run(whole.id)
-    while (run.read_checkpoint() or (0,))[0] == 0 and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
     assert 0 < run.read_checkpoint()[0] < LONG["steps"]
     (resumed,) = train_stored([Experiment("larger:9", **LONG)], store)
     assert resumed.rows() == whole.rows()

@@ -117,7 +117,7 @@ def start(store, *experiments, devices=1, **options):
 
 def wait_for(process):
     """Its output, the steps that it trained, and what it said beside."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate()
     assert process.returncode == 0, err
     return int(out.split()[-1]), err
 

@@ -260,7 +260,7 @@ class LabProcess:
     def close(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str]:
         """Ends it by a signal, Ctrl-C unless told; the exit code, and what it said."""
         self.process.send_signal(number)
-        _, said = self.process.communicate(timeout=30)
+        _, said = self.process.communicate()
         return self.process.returncode, said
 
 
