@@ -1,0 +1,20 @@
+"""Every finite group: what the paper does for Z_p, found again in trained networks. A report of our own."""
+
+from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.groups import alignment, neurons, sweeps, written
+from modgrok.reproduce.groups.sizes import FULL, QUICK, TINY
+from modgrok.reproduce.paper import Paper, members
+from modgrok.reproduce.study import Study
+
+PAPER = Paper(
+    key="groups",
+    title="From Z_p to every finite group",
+    reference="a report of our own, beside B. Chughtai, L. Chan and N. Nanda, *A toy model of universality* (arXiv "
+    "2302.03025, 2023), D. Stander et al., *Grokking group multiplication with cosets* (arXiv 2312.06581, 2023), and "
+    "D. Morwani et al., *Feature emergence via margin maximization* (arXiv 2311.07568, 2023)",
+    line="the quadratic network multiplies in any finite group, and training finds matrix coefficients of rank one",
+    studies=members(Study, written, neurons, alignment, sweeps),
+    claims=members(Claim, written, neurons, alignment, sweeps),
+    profiles=(QUICK, FULL, TINY),
+    cost={"quick": "2 min on two CPU cores", "full": "5 min on an H200"},
+)

@@ -1,0 +1,270 @@
+"""What the neurons of trained networks are: one representation, rank one, shared vectors; and how many have which."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures.cosets import coset_share
+from modgrok.measures.vectors import (
+    SHARED,
+    UNSHARED,
+    group_blocks,
+    neuron_vectors,
+    representation_counts,
+    shared_vectors,
+)
+from modgrok.networks import Network, score_table
+from modgrok.palette import BLUE, GRAY, MARKERS, VERMILLION
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.groups.sizes import FEW_PAIRS, basis_of, exact, task_of, trained
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.tasks.basis import Basis
+from modgrok.text import number, percent
+
+COSETS_UP_TO = 60
+"""Largest order at which the cosets of all subgroups are tried."""
+POWERS = (2, 3, 4)
+
+
+def neurons_of(run: Run) -> list[dict[str, Any]]:
+    """The neurons at initialization and at the end, a row each."""
+    group = run.experiment.task.partition("group:")[2] or _with_order(run.task.modulus)
+    basis, table = basis_of(group), task_of(group).table
+    first, last = run.snapshot(0), run.network
+    rows = [{"weights": name, **_told(net, basis, table)} for name, net in (("initial", first), ("trained", last))]
+    for name, seed in ((SHARED, None), (UNSHARED, 0)):
+        rows[1][name] = score_table(shared_vectors(last, basis, shuffle=seed), run.task.table).accuracy
+    return rows
+
+
+def _with_order(order: int) -> str:
+    return {6: "S3", 24: "S4", 60: "A5"}[order]
+
+
+def _told(network: Network, basis: Basis, table: np.ndarray) -> dict[str, Any]:
+    vectors = neuron_vectors(network, basis)
+    size = np.array([one.dimension // one.type for one in basis.representations])[vectors.representation]
+    alive = ~np.isnan(vectors.share)
+    blocks = group_blocks(network, basis).reshape(-1, basis.length)
+    return {
+        "representation_share": np.nanmedian(vectors.share),
+        "clear": vectors.clear.mean(),
+        "rank_one": _median(vectors.rank_one[alive & (size > 2)].mean(axis=1)),
+        "agreement": _median(vectors.agreement[alive & (size > 1)].mean(axis=1)),
+        "positive": (vectors.gap[vectors.clear] < np.pi / 2).mean() if vectors.clear.any() else None,
+        "cosets": np.nanmedian(coset_share(blocks, table)) if basis.length <= COSETS_UP_TO else None,
+        "counts": representation_counts(vectors, basis)[0][1:],
+        "odds": [one.neurons for one in basis.representations[1:]],
+        "dimensions": [one.dimension for one in basis.representations[1:]],
+        "types": [one.type for one in basis.representations[1:]],
+    }
+
+
+def _median(values: np.ndarray) -> float | None:
+    return float(np.median(values)) if len(values) else None
+
+
+neurons = study(
+    "neurons",
+    "Neurons of networks trained on groups",
+    "Medians over the neurons of each network, at initialization, trained on products, trained on random labels: the "
+    "share of a neuron's power in its strongest representation, how far its blocks have rank one in it, and how far "
+    "they share their vectors. Rank is that of neurons whose representation has at least three dimensions over its own "
+    "field (in two, random matrices are nearly of rank one), vectors where it has at least two.",
+    runs=lambda s: (
+        trained(s, s.groups).tag(labels="products")
+        + trained(s, s.random_labels, random_labels=True).tag(labels="random")
+    ),
+    keep=("memorized_at", "grokked_at", neurons_of),
+)
+MEDIANS = {"representation_share": "one representation", "rank_one": "rank one", "agreement": "shared vectors"}
+
+
+@neurons.figure()
+def medians_of_neurons(t: Table) -> Any:
+    kinds = {
+        "initial": (t.where(weights="initial", labels="products"), GRAY, "x"),
+        "products": (t.where(weights="trained", labels="products"), BLUE, "o"),
+        "random labels": (t.where(weights="trained", labels="random"), VERMILLION, "s"),
+    }
+    figure, shown = panels(
+        *MEDIANS.values(), height=2.9, note=f"{seeds(t)} of each group, marks are networks", sharey=True
+    )
+    names = {group: i for i, group in enumerate(t["group"].distinct())}
+    for panel, column in zip(shown, MEDIANS, strict=True):
+        for label, (some, color, marker) in kinds.items():
+            known = [row for row in some if row[column] is not None]
+            x, y = [names[row.group] for row in known], [row[column] for row in known]
+            panel.scatter(x, y, color=color, marker=marker, s=12, label=label)
+        panel.set_xticks(list(names.values()), list(names), rotation=60, fontsize=6)
+        panel.set(ylim=(0, 1.03))
+    shown[0].legend(fontsize=6, loc="lower left")
+    return figure
+
+
+@neurons.figure(
+    "Neurons of each representation",
+    "Clear neurons (more than half of their power in one representation) of each representation in each network, "
+    "against the number that is in proportion to d³/t, the closed form's own.",
+    name="counts",
+)
+def counts_of_neurons(t: Table) -> Any:
+    found = t.where(weights="trained", labels="products")
+    figure, (panel,) = panels(width=4.6, height=3.4, note=f"{seeds(found)}, marks are representations; line: equal")
+    for i, (group, cell) in enumerate(found.by("group").items()):
+        expected = [o * sum(r.counts) / sum(r.odds) for r in cell for o in r.odds]
+        counts = [n for r in cell for n in r.counts]
+        panel.scatter(expected, counts, s=9, marker=MARKERS[i % len(MARKERS)], label=group)
+    limits = [1, 2 * max(n for r in found for n in r.counts) + 2]
+    panel.plot(limits, limits, color=GRAY, linewidth=0.7)
+    panel.set(
+        xscale="log", yscale="log", xlabel="in proportion to d³/t", ylabel="clear neurons", xlim=limits, ylim=limits
+    )
+    panel.legend(fontsize=6, ncols=2)
+    return figure
+
+
+def _by_group(t: Table, column: str) -> dict[str, float]:
+    """The median over seeds, of the groups that have one."""
+    found = {group: cell[column].known() for group, cell in t.by("group").items()}
+    return {group: float(np.median(values)) for group, values in found.items() if values}
+
+
+def _judge(t: Table, ask: Ask, column: str, what: str, least: float, most: float) -> None:
+    """At least so much in every trained group, at most so much in the controls."""
+    products = _by_group(t.where(weights="trained", labels="products"), column)
+    initial = _by_group(t.where(weights="initial", labels="products"), column)
+    random = _by_group(t.where(weights="trained", labels="random"), column)
+    ask.possible("some group has such representations", bool(products))
+    low = [group for group, value in products.items() if value < least]
+    ask.that(f"{what} is at least {least:g} in every group", not low)
+    ask.fault(f"Below: {', '.join(low)}.", low)
+    shared = [group for group in initial if initial[group] > most]
+    ask.that(f"at initialization it is at most {most:g} in every group", not shared)
+    ask.remark(f"with random labels it is at most {most:g}", all(value <= most for value in random.values()))
+    for label, some in (("trained", products), ("initial", initial), ("random labels", random)):
+        ask.show({label: ", ".join(f"{group} {number(value)}" for group, value in some.items())})
+    ask.yes(
+        f"{what[0].upper()}{what[1:]} is between {number(min(products.values()))} and {number(max(products.values()))}."
+    )
+
+
+@neurons.claim("trained networks")
+def groks(t: Table, ask: Ask) -> None:
+    """Networks of squares grok products in groups: they know the training set first and the rest later."""
+    found = t.where(weights="trained", labels="products")
+    judged = found.where(lambda row: task_of(row.group).modulus ** 2 > FEW_PAIRS)
+    late = [row.group for row in judged if row.grokked_at is None]
+    delays = judged.each(lambda r: r.grokked_at / r.memorized_at if r.grokked_at and r.memorized_at else None).known()
+    ask.that(f"every seed of every group with more than {FEW_PAIRS} pairs knows 99 % of the test set", not late)
+    ask.that("most of them at least twice as late as the training set", 2 * sum(d >= 2 for d in delays) > len(judged))
+    times = found.where(seed=0).each(lambda r: f"{r.group} {r.memorized_at}, {r.grokked_at}")
+    ask.show({"training and test set known at step, seed 0": "; ".join(times)})
+    ask.show({"test set in units of the training set's time": delays}, number)
+    ask.fault(f"Not within the steps: {', '.join(dict.fromkeys(late))}.", late)
+    ask.yes("All do, long after they know the training set.")
+
+
+@neurons.claim("trained networks")
+def one_representation(t: Table, ask: Ask) -> None:
+    """Each neuron has one representation."""
+    _judge(t, ask, "representation_share", "the median share of a neuron's power in one representation", 0.9, 0.8)
+
+
+@neurons.claim("trained networks")
+def rank_one(t: Table, ask: Ask) -> None:
+    """Each block of a neuron is a matrix coefficient of rank one over the representation's own field."""
+    _judge(t, ask, "rank_one", "the median share of rank one", 0.95, 0.85)
+
+
+@neurons.claim("trained networks")
+def shared(t: Table, ask: Ask) -> None:
+    """The three blocks of a neuron share their vectors, as φ1 + φ2 = φ3 for waves."""
+    _judge(t, ask, "agreement", "the median agreement of vectors", 0.95, 0.8)
+
+
+@neurons.claim("trained networks")
+def signs(t: Table, ask: Ask) -> None:
+    """The product of the vectors' signs is positive, as the phases' sum is 0 and not π."""
+    found = _by_group(t.where(weights="trained", labels="products"), "positive")
+    before = _by_group(t.where(weights="initial", labels="products"), "positive")
+    ask.that("at least 95 % of the clear neurons in every group", min(found.values()) >= 0.95)
+    ask.that("at most 80 % at initialization in every group", max(before.values(), default=0.0) <= 0.8)
+    for label, some in (("trained", found), ("initial", before)):
+        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
+    ask.yes(f"At least {percent(min(found.values()))} of the clear neurons in every group.")
+
+
+@neurons.claim("trained networks")
+def vectors_carry_the_answer(t: Table, ask: Ask) -> None:
+    """What a neuron computes is in its shared vectors: with every readout made of its inputs' vectors the network
+    answers, with another neuron's block it does not."""
+    found = t.where(weights="trained", labels="products").where("grokked_at > 0")
+    kept, other = _by_group(found, SHARED), _by_group(found, UNSHARED)
+    ask.possible("some network groks", bool(kept))
+    ask.that("with shared vectors every group's median accuracy is at least 99 %", min(kept.values()) >= 0.99)
+    ask.that("with the second block of another neuron it is at most 50 %", max(other.values()) <= 0.5)
+    for label, some in ((SHARED, kept), (UNSHARED, other)):
+        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
+    ask.yes("Shared vectors answer everything, vectors of other neurons do not.")
+
+
+def deviations(t: Table) -> dict[str, list[float]]:
+    """Rms relative deviation of the mean counts from the proportions d²/t, d³/t and d⁴/t, for each group."""
+    found = {}
+    for group, cell in t.by("group").items():
+        counts = np.mean(np.array(cell["counts"], float), axis=0)
+        d, kind = np.array(cell.first.dimensions, float), np.array(cell.first.types, float)
+        shares = [d**power / kind for power in POWERS]
+        expected = [counts.sum() * share / share.sum() for share in shares]
+        found[group] = [float(np.sqrt(np.mean(np.square(counts / e - 1)))) for e in expected]
+    return found
+
+
+@neurons.claim("trained networks")
+def dealt_as_cubes(t: Table, ask: Ask) -> None:
+    """Neurons are dealt to representations in proportion to d³, as in the closed form."""
+    found = t.where(weights="trained", labels="products")
+    several = found.where(lambda r: len(set(r.dimensions)) > 1 and r.width >= exact(r.group))
+    clear = {group for group, value in _by_group(several, "clear").items() if value >= 0.9}
+    off = {group: values for group, values in deviations(several).items() if group in clear}
+    ask.possible("two groups of several dimensions have at least 90 % clear neurons", len(off) >= 2)
+    cubes = [group for group, (square, cube, fourth) in off.items() if cube < min(square, fourth)]
+    ask.that("d³ is nearer than d² and d⁴ in every such group", len(cubes) == len(off))
+    ask.remark("the rms relative deviation from d³ is at most 0.2 in every one", max(v[1] for v in off.values()) <= 0.2)
+    ask.fault(f"Not nearest: {', '.join(group for group in off if group not in cubes)}.", len(cubes) < len(off))
+    ask.show({f"off d², d³, d⁴ by, {group}": ", ".join(map(number, values)) for group, values in off.items()})
+    ask.yes("The counts are nearest to d³ in every group.")
+
+
+@neurons.claim("Morwani et al. (2023)")
+def all_representations(t: Table, ask: Ask) -> None:
+    """The network of largest margin uses every representation; Chughtai et al. find few in a network, others in
+    another."""
+    found = t.where(weights="trained", labels="products").where("grokked_at > 0")
+    ask.possible("some network groks", len(found) > 0)
+    missing = {group: cell.each(lambda r: r.counts.count(0)) for group, cell in found.by("group").items()}
+    lacking = [group for group, counts in missing.items() if any(counts)]
+    ask.that("in every network that groks every representation but the trivial one has clear neurons", not lacking)
+    for group, counts in missing.items():
+        ask.show({f"representations without neurons, {group}": counts}, number)
+    ask.fault(f"Some is missing in networks on {', '.join(lacking)}.", lacking)
+    ask.yes("No representation is left out, in any seed.")
+
+
+@neurons.claim("Stander et al. (2023)")
+def cosets(t: Table, ask: Ask) -> None:
+    """Neurons are functions of cosets of subgroups, as in networks of ReLU on S5 and S6."""
+    found = t.where(weights="trained", labels="products").where(
+        lambda r: r.cosets is not None and min(r.dimensions) >= 1
+    )
+    products = _by_group(found.where(lambda r: max(r.dimensions) > 2), "cosets")
+    initial = _by_group(t.where(weights="initial", labels="products"), "cosets")
+    ask.possible("some group has a representation of more than two dimensions", bool(products))
+    ask.that("cosets explain at least 95 % of the median block in every such group", min(products.values()) >= 0.95)
+    for label, some in (("trained", products), ("initial", initial)):
+        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
+    ask.yes("The blocks are functions of cosets.")

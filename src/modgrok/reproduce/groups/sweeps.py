@@ -1,0 +1,130 @@
+"""How much data, how many neurons and which optimizer products in groups need."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.palette import MARKERS
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.groups.sizes import exact, trained
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import count, number
+
+data = study(
+    "data",
+    "How much data a group needs",
+    "Median steps to 99 % of the test set against the share of the table that is trained on, at one rate and decay for "
+    "all groups; seeds that do not get there count as never.",
+    runs=lambda s: trained(
+        s, s.swept, fraction=list(s.swept_fractions), weight_decay=s.swept_decay, until=0, snapshots=0
+    ),
+    keep=("memorized_at", "grokked_at"),
+)
+widths = study(
+    "widths",
+    "How many neurons a group needs",
+    "Steps to 99 % of the test set against the width in units of the exact network's.",
+    runs=lambda s: sum(
+        (
+            trained(s, (group,), snapshots=0, width=round(share * exact(group))).tag(share=share)
+            for group in s.narrow
+            for share in s.shares_of_width
+        ),
+        start=trained(s, ()),
+    ),
+    keep=("memorized_at", "grokked_at", "test_accuracy"),
+)
+descent = study(
+    "descent",
+    "Gradient descent on groups",
+    "Steps to 99 % of training and test set by full-batch gradient descent at its natural rate, without decay.",
+    runs=lambda s: trained(
+        s, s.descended, optimizer="gd", lr="auto", weight_decay=0.0, fraction=0.8, steps=s.descent_steps, snapshots=0
+    ),
+    keep=("memorized_at", "grokked_at", "test_accuracy"),
+)
+
+
+def _lines(t: Table, x: str, label: str) -> Any:
+    figure, (panel,) = panels(width=4.6, note=f"medians of {seeds(t)}; within {count(max(t['steps']))} steps")
+    for i, (group, cell) in enumerate(t.by("group").items()):
+        line = cell.median("grokked_at", x).known()
+        panel.plot(list(line), line.y, marker=MARKERS[i % len(MARKERS)], label=group)
+    panel.set(yscale="log", xlabel=label, ylabel="steps to 99 % of the test set")
+    if panel.lines:
+        panel.legend(fontsize=6)
+    return figure
+
+
+@data.figure()
+def times_against_data(t: Table) -> Any:
+    return _lines(t, "fraction", "share of the table that is trained on")
+
+
+@widths.figure()
+def times_against_width(t: Table) -> Any:
+    return _lines(t, "share", "width / exact width")
+
+
+def least_fraction(t: Table) -> dict[str, float]:
+    """The smallest fraction at which most seeds grok, for each group that does."""
+    found = {group: cell.median("grokked_at", "fraction").known() for group, cell in t.by("group").items()}
+    return {group: min(line) for group, line in found.items() if line}
+
+
+@data.claim("data")
+def more_data_is_faster(t: Table, ask: Ask) -> None:
+    """More data groks sooner, and too little never, as for Z_p."""
+    lines = {group: cell.median("grokked_at", "fraction").known() for group, cell in t.by("group").items()}
+    ask.possible("two fractions grok in every group", all(len(line) >= 2 for line in lines.values()))
+    rising = [
+        group for group, line in lines.items() if any(b > 1.1 * a for a, b in zip(line.y, line.y[1:], strict=False))
+    ]
+    ask.that("median times nowhere rise by more than a tenth with more data", not rising)
+    never = [group for group, line in lines.items() if len(line) < len(t["fraction"].distinct())]
+    ask.remark("every group has a fraction at which most seeds do not grok", len(never) == len(lines))
+    ask.fault(f"They rise in {', '.join(rising)}.", rising)
+    for group, line in lines.items():
+        ask.show({f"median steps, {group}": ", ".join(f"{x:g}: {number(y)}" for x, y in line.items())})
+    ask.yes("The more data, the sooner.")
+
+
+@data.claim("data")
+def order_is_not_all(t: Table, ask: Ask) -> None:
+    """Groups of the same order need different amounts of data: S4 more than D12, whose representations are smaller."""
+    least = least_fraction(t)
+    ask.possible("most seeds grok on both S4 and D12 at some fraction", {"S4", "D12"} <= set(least))
+    ask.that("the least fraction at which most seeds grok is larger for S4", least["S4"] > least["D12"])
+    ask.show({f"least fraction, {group}": number(value) for group, value in least.items()})
+    ask.yes("S4 needs more data than D12.")
+
+
+@widths.claim("width")
+def exact_width_is_enough(t: Table, ask: Ask) -> None:
+    """Training needs no more neurons than the exact network has."""
+    at = t.where(share=1.0)
+    ask.that("at the exact width every seed of every group groks", at["grokked_at"].whole())
+    half = t.where(share=0.5)
+    ask.show({"seeds that grok at the exact width": f"{len(at['grokked_at'].known())} of {len(at)}"})
+    if half:
+        ask.show({"seeds that grok at half of it": f"{len(half['grokked_at'].known())} of {len(half)}"})
+    for (group, share), cell in t.by("group", "share").items():
+        ask.show({f"accuracy, {group} at {share:g} of it": cell["test_accuracy"]}, number)
+    ask.note("Half as many do as well.", half and half["grokked_at"].whole())
+    ask.yes("The exact width is enough.")
+
+
+@descent.claim("optimizer")
+def descent_too(t: Table, ask: Ask) -> None:
+    """Gradient descent without decay groks groups too."""
+    shares = {
+        group: float(np.mean([value is not None for value in cell["grokked_at"]]))
+        for group, cell in t.by("group").items()
+    }
+    ask.that("most seeds of every group know 99 % of the test set", min(shares.values()) > 0.5)
+    for group, cell in t.by("group").items():
+        ask.show({f"steps to 99 % of the test set, {group}": cell["grokked_at"]})
+        ask.show({f"test accuracy at the end, {group}": cell["test_accuracy"]}, number)
+    ask.yes("Most seeds of every group do.")

@@ -1,0 +1,87 @@
+"""Networks that are written down: exact ones of Σ d³ neurons, and random vectors, Claim I for groups."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from modgrok.closed_form.matrix_coefficients import expected_vector_loss
+from modgrok.closed_form.solve import solve
+from modgrok.networks import score_table
+from modgrok.palette import MARKERS
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.groups.sizes import basis_of, exact, task_of
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import number, percent
+
+SHARES = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Widths of random vectors in units of the exact network's."""
+
+
+def networks(s: Sizes) -> Iterator[dict[str, Any]]:
+    """Scores of the exact network and of random vectors, over the whole table."""
+    for group in s.groups:
+        task, width = task_of(group), exact(group)
+        common = {"group": group, "order": task.modulus}
+        score = score_table(solve(task, form="exact"), task.table)
+        yield {**common, "form": "exact", "width": width, "accuracy": score.accuracy, "loss": score.loss}
+        for share in SHARES:
+            wide = max(2, round(share * width))
+            for seed in range(s.seeds):
+                score = score_table(solve(task, form="waves", width=wide, seed=seed, constant=True), task.table)
+                expected = expected_vector_loss(basis_of(group), wide, constant=True)
+                row = {"form": "random vectors", "share": share, "width": wide, "seed": seed, "expected": expected}
+                yield {**common, **row, "accuracy": score.accuracy, "loss": score.loss}
+
+
+written = study(
+    "written",
+    "Networks written down for groups",
+    "Accuracy over the whole table of random vectors aᵀρ(g)b + bᵀρ(h)c, read out with aᵀρ(q)c, against their number in "
+    "units of the exact network's.",
+    rows=networks,
+)
+
+
+@written.figure()
+def accuracy_of_random_vectors(t: Table) -> Any:
+    random = t.where(form="random vectors")
+    figure, (panel,) = panels(width=4.6, note="medians over seeds; the exact network answers everything at width 1")
+    for i, (group, cell) in enumerate(random.by("group").items()):
+        line = cell.median("accuracy", "share")
+        panel.plot(list(line), line.y, marker=MARKERS[i % len(MARKERS)], label=group)
+    panel.set(xscale="log", xlabel="neurons / exact width", ylabel="accuracy", ylim=(0, 1.03))
+    panel.legend(fontsize=6, ncols=2)
+    return figure
+
+
+@written.claim("closed form")
+def exact_for_every_group(t: Table, ask: Ask) -> None:
+    """The paper's network computes products in every finite group exactly, with Σ d³ neurons."""
+    found = t.where(form="exact")
+    ask.that("every pair of every group is answered", min(found["accuracy"]) == 1)
+    ask.that("the loss is below 1e-20 in every group", max(found["loss"]) < 1e-20)
+    ask.show({f"neurons for {row.group}": str(row.width) for row in found})
+    ask.show({"largest loss": max(found["loss"])})
+    ask.yes("All pairs of all groups are answered, and the error is rounding.")
+
+
+@written.claim("Claim I for groups")
+def random_vectors(t: Table, ask: Ask) -> None:
+    """Random vectors do for groups what random phases do for Z_p: enough of them answer everything."""
+    random = t.where(form="random vectors")
+    most, least = max(SHARES), min(SHARES)
+    wide = {group: cell["accuracy"].median() for group, cell in random.where(share=most).by("group").items()}
+    narrow = {group: cell["accuracy"].median() for group, cell in random.where(share=least).by("group").items()}
+    ratios = {
+        group: cell["loss"].average() / cell["expected"].average()
+        for group, cell in random.where("share >= 1").by("group").items()
+    }
+    ask.that(f"at {most:g} times the exact width the median accuracy is at least 99 %", min(wide.values()) >= 0.99)
+    ask.that("at a quarter of the exact width some group is below 90 %", min(narrow.values()) < 0.9)
+    off = max(abs(ratio - 1) for ratio in ratios.values())
+    ask.remark("the mean loss is the expected one within a third in every group", off <= 1 / 3)
+    ask.show({f"accuracy at {most:g} times the width": ", ".join(f"{g} {percent(a)}" for g, a in wide.items())})
+    ask.show({"mean loss over expected loss": ", ".join(f"{g} {number(r)}" for g, r in ratios.items())})
+    ask.yes("Four times the exact width of random vectors answers at least 99 % in every group.")

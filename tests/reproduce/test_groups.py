@@ -1,0 +1,109 @@
+"""The verdicts of the report on groups, on controls for which they must fail, and its pipeline."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from modgrok.measures.vectors import SHARED, UNSHARED
+from modgrok.reproduce.groups import PAPER
+from modgrok.reproduce.groups.sizes import FULL, QUICK
+from modgrok.reproduce.pipeline import Request, reproduce
+
+Outcomes = Callable[..., dict[str, str]]
+S4 = {"dimensions": [1, 2, 3, 3], "types": [1, 1, 1, 1], "odds": [1, 8, 27, 27], "width": 256}
+A5 = {"dimensions": [3, 3, 4, 5], "types": [1, 1, 1, 1], "odds": [27, 27, 64, 125], "width": 976}
+MEASURED = {"representation_share": 0.98, "clear": 0.95, "rank_one": 0.99, "agreement": 0.99, "positive": 0.99}
+CHANCE = {"representation_share": 0.5, "clear": 0.4, "rank_one": 0.7, "agreement": 0.5, "positive": 0.5}
+TIMES = {"memorized_at": 20, "grokked_at": 90, SHARED: 1.0, UNSHARED: 0.1}
+TABLES = {
+    "written": [
+        {"group": "S4", "form": "exact", "width": 64, "accuracy": 1.0, "loss": 1e-30},
+        *(
+            {
+                "group": "S4",
+                "form": "random vectors",
+                "share": share,
+                "accuracy": accuracy,
+                "loss": 0.1,
+                "expected": 0.1,
+            }
+            for share, accuracy in ((0.25, 0.4), (1.0, 0.9), (4.0, 1.0))
+        ),
+    ],
+    "neurons": [
+        {"group": group, "seed": 0, "weights": weights, "labels": labels, "cosets": 0.97, **sizes, **found, **TIMES}
+        | {"counts": [2 * n for n in sizes["odds"]]}
+        for group, sizes in (("S4", S4), ("A5", A5))
+        for weights, labels, found in (
+            ("initial", "products", CHANCE),
+            ("trained", "products", MEASURED),
+            ("trained", "random", CHANCE),
+        )
+    ],
+    "alignment": [{"group": "S4", "half_aligned_at": 20, **TIMES}],
+    "data": [
+        {"group": group, "fraction": fraction, "grokked_at": time}
+        for group, times in (("D12", (400, 200, 100)), ("S4", (None, 300, 100)))
+        for fraction, time in zip((0.4, 0.5, 0.6), times, strict=True)
+    ],
+    "widths": [{"group": "S4", "share": share, "grokked_at": 90, "test_accuracy": 1.0} for share in (0.5, 1.0)],
+    "descent": [{"group": "S4", "grokked_at": 900, "test_accuracy": 1.0}],
+}
+TRAINED = {"weights": "trained", "labels": "products"}
+INITIAL = {"weights": "initial"}
+FAILS = "does not hold here"
+
+
+def test_what_was_found_holds(outcomes: Outcomes) -> None:
+    found = outcomes(PAPER, TABLES)
+    remarks = {"more_data_is_faster", "exact_width_is_enough"}
+    assert {name for name, outcome in found.items() if outcome != "holds"} == remarks
+    assert all(found[name] == "holds with a remark" for name in remarks)
+
+
+def test_controls_fail(outcomes: Outcomes) -> None:
+    """A network that memorizes, and measures that random weights fulfill as well, refute."""
+    for name, column, chance in (
+        ("one_representation", "representation_share", 0.5),
+        ("rank_one", "rank_one", 0.7),
+        ("shared", "agreement", 0.5),
+        ("signs", "positive", 0.5),
+    ):
+        assert outcomes(PAPER, TABLES, ("neurons", TRAINED, column, chance))[name] == FAILS
+        assert outcomes(PAPER, TABLES, ("neurons", INITIAL, column, 0.99))[name] == FAILS
+    never = ("neurons", TRAINED, "grokked_at", None)
+    found = outcomes(PAPER, TABLES, never)
+    assert found["groks"] == FAILS
+    assert found["all_representations"] == found["vectors_carry_the_answer"] == "undecided here"
+    assert outcomes(PAPER, TABLES, ("neurons", TRAINED, UNSHARED, 1.0))["vectors_carry_the_answer"] == FAILS
+    assert outcomes(PAPER, TABLES, ("neurons", TRAINED, SHARED, 0.5))["vectors_carry_the_answer"] == FAILS
+    assert outcomes(PAPER, TABLES, ("neurons", TRAINED, "cosets", 0.6))["cosets"] == FAILS
+
+
+def test_counts_in_other_proportions_fail(outcomes: Outcomes) -> None:
+    flat = ("neurons", {"group": "A5", **TRAINED}, "counts", [90, 90, 160, 250])
+    assert outcomes(PAPER, TABLES, flat)["dealt_as_cubes"] == FAILS
+    unclear = ("neurons", TRAINED, "clear", 0.6)
+    assert outcomes(PAPER, TABLES, unclear)["dealt_as_cubes"] == "undecided here"
+    none = ("neurons", {"group": "A5", **TRAINED}, "counts", [0, 54, 128, 250])
+    assert outcomes(PAPER, TABLES, none)["all_representations"] == FAILS
+
+
+def test_sweeps_and_closed_forms_can_fail(outcomes: Outcomes) -> None:
+    for change, name in (
+        (("written", {"form": "exact"}, "loss", 1e-3), "exact_for_every_group"),
+        (("written", {"share": 4.0}, "accuracy", 0.9), "random_vectors"),
+        (("alignment", {}, "half_aligned_at", 100), "vectors_first"),
+        (("data", {"group": "S4", "fraction": 0.6}, "grokked_at", 600), "more_data_is_faster"),
+        (("data", {"group": "S4", "fraction": 0.4}, "grokked_at", 900), "order_is_not_all"),
+        (("widths", {"share": 1.0}, "grokked_at", None), "exact_width_is_enough"),
+        (("descent", {}, "grokked_at", None), "descent_too"),
+    ):
+        assert outcomes(PAPER, TABLES, change)[name] == FAILS
+
+
+def test_the_pipeline(tmp_path: Path) -> None:
+    found = reproduce(Request(paper="groups", profile="tiny", out=tmp_path))
+    assert found.verdicts["exact_for_every_group"].outcome == "holds"
+    assert found.verdicts["groks"].outcome == FAILS
+    assert "neurons" in (tmp_path / "report.md").read_text()
+    assert len(QUICK.groups) < len(FULL.groups)
