@@ -1,5 +1,6 @@
 """Networks that are written down: exact ones of Σ d³ neurons, and random vectors, Claim I for groups."""
 
+import statistics
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,8 +73,10 @@ def random_vectors(t: Table, ask: Ask) -> None:
     """Random vectors do for groups what random phases do for Z_p: enough of them answer everything."""
     random = t.where(form="random vectors")
     most, least = max(SHARES), min(SHARES)
-    wide = {group: cell["accuracy"].median() for group, cell in random.where(share=most).by("group").items()}
-    narrow = {group: cell["accuracy"].median() for group, cell in random.where(share=least).by("group").items()}
+    wide, narrow = (
+        {group: statistics.median(cell["accuracy"]) for group, cell in random.where(share=x).by("group").items()}
+        for x in (most, least)
+    )
     ratios = {
         group: cell["loss"].average() / cell["expected"].average()
         for group, cell in random.where("share >= 1").by("group").items()
