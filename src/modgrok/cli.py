@@ -18,6 +18,7 @@ COMMANDS = {
     "solve": "write down the weights that compute a modular function, and score them",
     "train": "train a network on a modular function until it groks, and store the run",
     "inspect": "take a trained network apart: frequencies, phases, cleaning, distance to the closed form",
+    "film": "write a run as an animated picture, or as one page that replays it",
     "runs": "list, show, export and remove stored runs",
     "sweep": "train all combinations of settings into one table, here or on a Ray cluster, and draw it",
     "critical": "how much of the table must be shown for the rest to be found, with an interval",

@@ -12,6 +12,7 @@ is the function, and `from modgrok.plot.curves import ...` finds the module.
 from modgrok.plot.answers import answers
 from modgrok.plot.critical import against_modulus, critical, transitions
 from modgrok.plot.curves import curves
+from modgrok.plot.film import film
 from modgrok.plot.landscape import landscape
 from modgrok.plot.phase_diagram import classify, phase_diagram
 from modgrok.plot.phases import phases, spectrum
@@ -26,6 +27,7 @@ __all__ = [
     "classify",
     "critical",
     "curves",
+    "film",
     "landscape",
     "phase_diagram",
     "phases",

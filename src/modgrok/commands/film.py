@@ -1,0 +1,51 @@
+"""`modgrok film`: a run as an animated picture, or as one page that replays it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.markup import escape
+
+from modgrok.commands.arguments import InStore, out, parse, print_json, require_suffix
+from modgrok.disk import write_bytes
+from modgrok.experiments import Store
+from modgrok.experiments.store import check_intact
+from modgrok.plot.film import FORMATS, film
+
+PAGE = ".html"
+
+
+@dataclass(frozen=True)
+class Film(InStore):
+    """Write a run as a film: its table while it fills with right answers, and both accuracies. With an .html file it is
+    the page that replays the run, weights and all, in any browser."""
+
+    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")] = "last"
+    """A run's id or the beginning of it, or last for the latest."""
+    out: Path = Path("film.gif")
+    """The file to write: .gif, .webp or .png, all of them animated, or .html."""
+    seconds: float = 8.0
+    """How long an animated picture takes."""
+
+
+def main(argv: list[str]) -> None:
+    """Draw, or pack the page, and write it."""
+    arguments = parse(Film, "film", argv)
+    kind = arguments.out.suffix.lower()
+    require_suffix(arguments.out, *FORMATS, PAGE)
+    store = Store(arguments.store)
+    run = store.find(arguments.run)
+    check_intact(run)
+    if kind == PAGE:
+        from modgrok.lab.library import Library
+        from modgrok.lab.replay import replay
+
+        content = replay(Library(store), run).encode()
+    else:
+        content = film(run, kind, arguments.seconds)
+    write_bytes(arguments.out, content)
+    if arguments.json:
+        print_json({"run": run.id, "file": str(arguments.out), "bytes": len(content)})
+    else:
+        out.print(f"Film: {escape(str(arguments.out))}", highlight=False, soft_wrap=True)
