@@ -1,6 +1,7 @@
 """Sizes, runs, tables and what claims ask of them."""
 
 import dataclasses
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -108,6 +109,23 @@ def test_a_study_keeps_settings_results_and_computed_rows() -> None:
     assert table["x"] == [0.133, 0.133, 0.2, 0.2, 1.23]
     assert table.where(kind="trained").one("grokked_at") == 5
     assert table.one("runs") == 4
+
+
+def test_parts_of_a_study_may_keep_other_things() -> None:
+    asked = runs({"task": "n + m", "modulus": 5})
+    parts = study(
+        "x",
+        "X",
+        runs=lambda s: asked.tag(part="end") + asked.tag(part="way"),
+        keep={"end": "grokked_at", "way": lambda run: [{"step": 0}, {"step": 7}]},
+    )
+    run: Any = SimpleNamespace(result={"grokked_at": 7})
+    found = Table.from_json(parts.measure(None, lambda experiment: run))
+    assert [(row.part, row.grokked_at, row.step) for row in found] == [
+        ("end", 7, None),
+        ("way", None, 0),
+        ("way", None, 7),
+    ]
 
 
 def test_a_phrase_is_threshold_failure_and_label() -> None:

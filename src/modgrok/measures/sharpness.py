@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.shapes import Float
+from modgrok.networks import Network
+from modgrok.shapes import Float, Integer
 
 ITERATIONS = 20
 """Products with the Hessian; two or three digits of the largest eigenvalue need no more."""
@@ -33,6 +34,21 @@ def sharpness(
 
     flat = [ravel_pytree(point)[0] for point in points]
     return np.array([largest_eigenvalue(partial(product, x), x.size, iterations, seed) for x in flat])
+
+
+def loss_sharpness(
+    networks: Sequence[Network], inputs: Integer[np.ndarray, "example S"], labels: Integer[np.ndarray, "example"]
+) -> Float[np.ndarray, "network"]:
+    """Of the mean squared error on some examples, at each of several networks of one architecture."""
+    import jax.numpy as jnp
+
+    architecture, signature = networks[0].architecture, networks[0].signature
+    given, answers = jnp.asarray(inputs), jnp.asarray(np.eye(signature.outputs, dtype=np.float32)[labels])
+
+    def loss(parameters: Any) -> Any:
+        return jnp.square(architecture.apply(parameters, given, signature) - answers).mean()
+
+    return sharpness(loss, [network.parameters for network in networks])
 
 
 def largest_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int = ITERATIONS, seed: int = 0) -> float:

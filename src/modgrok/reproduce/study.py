@@ -40,7 +40,8 @@ class Study:
     title: str
     caption: str
     runs: Callable[[Sizes], Runs]
-    keep: tuple[Kept, ...]
+    keep: Mapping[str | None, Sequence[Kept]]
+    """By the tag `part` of the runs."""
     rows: Callable[[Sizes], Iterable[Mapping[str, Any]]]
     also: Callable[[Sizes, Table], Mapping[str, Any]]
     digits: int
@@ -59,16 +60,16 @@ class Study:
         asked = list(self.runs(profile))
         for (tags, experiment), settings in zip(asked, said_settings([e for _, e in asked]), strict=True):
             run: Any = find(experiment)
-            found = self._kept(run)
+            found = self._kept(run, self.keep[tags["part"] if None not in self.keep else None])
             rows += [settings | tags | row for row in found]
             trained += [run] * len(found)
         table = Table([*rows, *self.rows(profile)], runs=trained)
         shared = self.also(profile, table)
         return Table({**vars(row), **shared} for row in table).to_json(self.digits)
 
-    def _kept(self, run: Any) -> list[dict[str, Any]]:
+    def _kept(self, run: Any, parts: Sequence[Kept]) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = [{}]
-        for part in self.keep:
+        for part in parts:
             found = {part: run.result[part]} if isinstance(part, str) else part(run)
             rows = [old | new for old in rows for new in ([found] if isinstance(found, dict) else found)]
         return rows
@@ -122,7 +123,7 @@ def study(
     caption: str = "",
     *,
     runs: Callable[[Any], Runs] = lambda s: Runs([]),
-    keep: Kept | Sequence[Kept] = (),
+    keep: Kept | Sequence[Kept] | Mapping[str, Kept] = (),
     rows: Callable[[Any], Iterable[Mapping[str, Any]]] = lambda s: (),
     also: Callable[[Any, Table], Mapping[str, Any]] = lambda s, t: {},
     digits: int = 5,
@@ -130,13 +131,14 @@ def study(
     slow: bool = False,
 ) -> Study:
     """A study of `runs`, of which `keep` says what the table has beside their settings: parts of the result by name,
-    and functions of the run.
+    and functions of the run; where these differ between parts of the study, one for each value of the tag `part`.
 
     `rows` are computed from the sizes alone and come after those of the runs; `also` are values of the whole table,
     which become columns that all rows share. Numbers are kept with so many significant `digits`. `beyond` the paper's
     own questions, or `slow` to measure: its networks are trained first, and it is measured while the others train.
     """
-    parts = (keep,) if isinstance(keep, str) or callable(keep) else tuple(keep)
+    parts: Mapping[Any, Any] = keep if isinstance(keep, Mapping) else {None: keep}
+    parts = {tag: (some,) if isinstance(some, str) or callable(some) else tuple(some) for tag, some in parts.items()}
     return Study(name, title, caption, runs, parts, rows, also, digits, beyond, slow)
 
 

@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments import Experiment, Run
+from modgrok.experiments import Run
 from modgrok.palette import MARKERS, SERIES
-from modgrok.plot import style
-from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.nested import Numbers, Study, mean
-from modgrok.tasks.families.discrete import FUNCTIONS
+from modgrok.reproduce.claim import BEYOND, Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.gromov2023.sizes import usual
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import percent
 
 FRACTION = 0.8
 NAMES = {
@@ -19,75 +21,92 @@ NAMES = {
     "n^(1/m)": "m-th root of n",
     "log_n(m)": "log of m to base n",
 }
+HARD = [NAMES[name] for name in ("n^m", "n^(1/m)", "log_n(m)")]
 
 
-def experiments(profile: Profile) -> dict[str, list[list[Experiment]]]:
-    """Every function at every modulus under AdamW, from four fifths of the inputs that occur."""
-    further = profile.further
-    more: Any = {"steps": further.power_steps, "evaluations": 60, "until": 0}
-    return {
-        name: [further.adapt(f"discrete:{name}", FRACTION, modulus=p, **more) for p in further.power_moduli]
-        for name in FUNCTIONS
-    }
+def learnt(run: Run) -> dict[str, Any]:
+    table = run.task.table
+    _answers, counts = np.unique(table[table >= 0], return_counts=True)
+    best = np.nanmax(run.history["test_accuracy"])
+    return {"structure": run.task.structure.kind, "commonest": counts.max() / counts.sum(), "best_test_accuracy": best}
 
 
-def numbers(profile: Profile, runs: dict[str, list[list[Run]]]) -> Numbers:
-    further = profile.further
-    return {
-        "moduli": further.power_moduli,
-        "width": further.width,
-        "fraction": FRACTION,
-        "functions": {name: [_cell(cell) for cell in cells] for name, cells in runs.items()},
-    }
-
-
-def _cell(runs: list[Run]) -> dict[str, Any]:
-    learnt = runs[0].task
-    structure = learnt.structure
-    _answers, counts = np.unique(learnt.table[learnt.table >= 0], return_counts=True)
-    return {
-        "structure": structure.kind,
-        "reason": structure.reason,
-        "inputs": int(counts.sum()),
-        "commonest": counts.max() / counts.sum(),
-        "train_accuracy": [run.history["train_accuracy"][-1] for run in runs],
-        "best_test_accuracy": [np.nanmax(run.history["test_accuracy"]) for run in runs],
-        "grokked_at": [dict(run.result or {})["grokked_at"] for run in runs],
-    }
-
-
-def draw(n: Numbers) -> Any:
-    figure, panels = style.grid(1, 1, height=3.0)
-    panel = panels[0, 0]
-    places = np.arange(len(n["functions"]))
-    for i, (p, color, marker) in enumerate(zip(n["moduli"], SERIES, MARKERS, strict=False)):
-        cells = [function[i] for function in n["functions"].values()]
-        shift = (i - (len(n["moduli"]) - 1) / 2) * 0.12
-        values = [mean(cell["best_test_accuracy"]) for cell in cells]
-        panel.plot(places + shift, values, color=color, marker=marker, markersize=6, linestyle="", label=f"p = {p}")
-        for place, cell in zip(places + shift, cells, strict=True):
-            panel.hlines(cell["commonest"], place - 0.05, place + 0.05, color=color, linewidth=1)
-    kinds = [", ".join(dict.fromkeys(cell["structure"] for cell in cells)) for cells in n["functions"].values()]
-    labels = [f"{NAMES[name]}\n{kind.replace('_', ' ')}" for name, kind in zip(n["functions"], kinds, strict=True)]
-    panel.set_xticks(places, labels)
-    panel.set_ylim(-0.03, 1.05)
-    panel.set_ylabel("best test accuracy")
-    panel.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    panel.set_title("learnt, and the structure found in the table")
-    style.note(
-        figure, f"N = {n['width']}, α = {n['fraction']}, AdamW; dashes: the commonest answer's share of the inputs"
-    )
-    return figure
-
-
-STUDY = Study(
+powers = study(
     "powers",
     "Powers, roots and logarithms",
     "Functions that the paper names as an outlook, each with the verdict of the search for structure: F(f1(n) + f2(m)) "
     "or F(g1(n)·g2(m)), or none of these. The square root of a sum and the logarithm of a product have closed forms; "
     "n^m is F(log n · m), a product modulo p − 1, for which none is known.",
-    numbers,
-    experiments,
-    draw,
+    runs=lambda s: usual(
+        s,
+        name={name: {"task": f"discrete:{text}"} for text, name in NAMES.items()},
+        modulus=[*s.power_moduli],
+        fraction=FRACTION,
+        steps=s.power_steps,
+        evaluations=60,
+        until=0,
+    ),
+    keep=learnt,
     beyond=True,
 )
+
+
+@powers.figure()
+def learnt_and_not(t: Table) -> Any:
+    note = f"N = {t.one('width')}, α = {FRACTION}, AdamW; dashes: the commonest answer's share of the inputs"
+    figure, (panel,) = panels(height=3.0, note=note)
+    moduli = t.by("modulus")
+    places = np.arange(len(NAMES))
+    for i, ((p, some), color, marker) in enumerate(zip(moduli.items(), SERIES, MARKERS, strict=False)):
+        cells = some.by("name").values()
+        at = places + (i - (len(moduli) - 1) / 2) * 0.12
+        values = [cell["best_test_accuracy"].average() for cell in cells]
+        panel.plot(at, values, color=color, marker=marker, markersize=6, linestyle="", label=f"p = {p}")
+        for place, cell in zip(at, cells, strict=True):
+            panel.hlines(cell.first.commonest, place - 0.05, place + 0.05, color=color, linewidth=1)
+    kinds = {name: ", ".join(some["structure"].distinct()).replace("_", " ") for name, some in t.by("name").items()}
+    panel.set_xticks(places, [f"{name}\n{kind}" for name, kind in kinds.items()])
+    panel.set(ylim=(-0.03, 1.05), ylabel="best test accuracy")
+    panel.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    panel.set_title("learnt, and the structure found in the table")
+    return figure
+
+
+@powers.claim(BEYOND, "best test accuracy ≥ 99 % in every seed and at every p")
+def roots_and_logarithms(t: Table, ask: Ask) -> None:
+    """The square root of a sum and the logarithm of a product are learnt, as other functions of them are."""
+    best = {name: t.where(name=name)["best_test_accuracy"] for name in NAMES.values() if name not in HARD}
+    ask.yes("Both are learnt, from four fifths of the inputs for which they exist.")
+    ask.fault("Not both are learnt.", min(map(min, best.values())) < 0.99)
+    ask.show({f"best test accuracy, {name}": values for name, values in best.items()}, percent, "run")
+    ask.show({"p": ", ".join(map(str, t["modulus"].distinct()))})
+
+
+@powers.claim(
+    BEYOND,
+    "n^m, the m-th root of n and the logarithm of m to base n: best test accuracy, mean over seeds, at most 10 points "
+    "above the commonest answer's share at every p; known structures: ≥ 99 %",
+)
+def structure_predicts(t: Table, ask: Ask) -> None:
+    """What has a structure F(f1(n) + f2(m)) or F(g1(n)·g2(m)) modulo p is learnt; powers, roots and logarithms that
+    have none are not."""
+    cells = t.by("name", "modulus").items()
+    means = {key: cell["best_test_accuracy"].average() for key, cell in cells}
+    known = [key for key, cell in cells if cell.first.structure not in ("none", "unknown")]
+    learnt = sorted(key for key, cell in cells if key[0] in HARD and means[key] > cell.first.commonest + 0.1)
+    said = [f"{name} modulo {p} ({percent(means[name, p], 0)})" for name, p in learnt]
+    fully = [f"{name} modulo {p}" for name, p in learnt if means[name, p] >= 0.99]
+    ask.yes("Tables without such a structure are learnt by heart and not generalized.")
+    ask.fault(
+        f"Tables in which no such structure is found are learnt in part or whole: {', '.join(said)}. n^m is F(log n · "
+        "m), a product modulo p − 1, where the search does not look.",
+        learnt,
+    )
+    ask.fault(
+        "Not every table with a known structure is learnt.", not learnt and any(means[key] < 0.99 for key in known)
+    )
+    for (name, p), cell in cells:
+        kind = cell.first.structure.replace("_", " ")
+        both = f"{percent(means[name, p])}, {percent(cell.first.commonest)}"
+        ask.show({f"{name} modulo {p} ({kind}): best test accuracy, commonest answer": both})
+    ask.show({"learnt wholly": ", ".join(fully)} if fully else {})

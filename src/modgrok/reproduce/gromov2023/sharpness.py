@@ -4,117 +4,125 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments import Experiment, Run
-from modgrok.measures import sharpness
+from modgrok.experiments import Run
+from modgrok.measures.sharpness import loss_sharpness
 from modgrok.palette import GRAY, SERIES
-from modgrok.plot import style
-from modgrok.reproduce.gromov2023.profile import Profile, Training
-from modgrok.reproduce.nested import Numbers, Study
-from modgrok.text import number
+from modgrok.reproduce.claim import BEYOND, Ask
+from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.gromov2023.sizes import Training
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Row, Table
+from modgrok.text import number, percent
 
 
-def experiments(profile: Profile) -> list[Experiment]:
-    """n + m under plain gradient descent at several rates, for equally long times."""
-    further = profile.further
-    return [
-        Training(rate, round(further.gd.steps * further.gd.rate / rate), 60).descend(
-            "n + m", further.modulus, further.width, further.fraction, snapshots=further.snapshots
-        )
-        for rate in further.sharpness_rates
-    ]
+def at_several_rates(s: Sizes) -> Runs:
+    """n + m under plain gradient descent at several rates (tagged in natural units), for equally long times."""
+
+    def settings(rate: float) -> dict[str, Any]:
+        training = Training(rate, round(s.usual_gd.steps * s.usual_gd.rate / rate), 60)
+        found = training.gd(s.sweep_modulus, s.sweep_width, s.usual_fraction)
+        return found | {"snapshots": s.followed_snapshots}
+
+    return runs({}, rate={rate: settings(rate) for rate in s.sharpness_rates})
 
 
-def numbers(profile: Profile, runs: list[Run]) -> Numbers:
-    """Sharpness at every snapshot in units of 2/η, beside the accuracies and losses there."""
-    further = profile.further
-    return {
-        "modulus": further.modulus,
-        "width": further.width,
-        "fraction": further.fraction,
-        "rates": further.sharpness_rates,
-        "runs": [_followed(run) for run in runs],
-    }
-
-
-def _followed(run: Run) -> dict[str, Any]:
-    history, steps, result = run.history, run.snapshots, dict(run.result or {})
-    at = np.searchsorted(history["step"], steps)
-    found = sharpness_of([run.snapshot(step) for step in steps], run)
-    curves = ("train_accuracy", "test_accuracy", "train_loss", "test_loss")
-    return {
-        "learning_rate": run.experiment.lr,
-        "status": result["status"],
-        "memorized_at": result["memorized_at"],
-        "grokked_at": result["grokked_at"],
-        "step": steps,
-        "sharpness": found,
-        "over_limit": found * run.experiment.lr / 2,
-        **{name: history[name][at] for name in curves},
-    }
-
-
-def sharpness_of(networks: list[Any], run: Run) -> np.ndarray:
-    """Of the mean squared error on the run's training pairs, at each of some networks."""
-    import jax.numpy as jnp
-
+def followed(run: Run) -> dict[str, Any]:
+    """Sharpness at every snapshot in units of 2/η, beside the accuracies there."""
+    at = np.searchsorted(run.history["step"], run.snapshots)
     examples = run.experiment.split.examples_of(run.task)
-    inputs = jnp.asarray(examples.inputs[examples.trained])
-    answers = jnp.asarray(np.eye(run.task.answers, dtype=np.float32)[examples.labels[examples.trained]])
-    architecture, signature = networks[0].architecture, networks[0].signature
-
-    def loss(parameters: Any) -> Any:
-        return jnp.square(architecture.apply(parameters, inputs, signature) - answers).mean()
-
-    return sharpness(loss, [network.parameters for network in networks])
+    networks = [run.snapshot(step) for step in run.snapshots]
+    found = loss_sharpness(networks, examples.inputs[examples.trained], examples.labels[examples.trained])
+    curves = {name: run.history[name][at] for name in ("train_accuracy", "test_accuracy")}
+    return {"step": run.snapshots, "sharpness": found, "over_limit": found * run.experiment.lr / 2} | curves
 
 
-def draw(n: Numbers) -> Any:
-    figure, panels = style.grid(2, 1, height=4.4, sharex=True, height_ratios=(1.5, 1))
-    above, below = panels[:, 0]
-    for run, rate, color in zip(n["runs"], n["rates"], SERIES, strict=False):
-        time = [step * rate / n["rates"][0] for step in run["step"]]
-        label = f"rate {number(run['learning_rate'])}" + (" (diverged)" if run["status"] != "finished" else "")
-        above.plot(time, run["over_limit"], color=color, marker="o", label=label)
-        below.plot(time, run["test_accuracy"], color=color)
-        below.plot(time, run["train_accuracy"], color=color, linestyle=":")
-    above.axhline(1, color=GRAY, linestyle="--", linewidth=0.9)
-    above.annotate(
-        "stable below",
-        (0.01, 1),
-        (0, -2),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        va="top",
-        fontsize=6,
-        color=GRAY,
-    )
-    above.set_yscale("log")
-    above.set_ylabel("sharpness / (2 / rate)")
-    above.legend(loc="center left", bbox_to_anchor=(0, 0.62))
-    below.set_ylabel("accuracy")
-    below.set_ylim(-0.03, 1.03)
-    below.set_xscale("symlog", linthresh=10)
-    below.set_xlim(left=0)
-    below.set_xlabel(f"step × rate / {number(n['runs'][0]['learning_rate'])}")
-    below.plot([], [], color=GRAY, linestyle=":", label="train")
-    below.plot([], [], color=GRAY, label="test")
-    below.legend(loc="center left")
-    style.letter((above, below), ("largest eigenvalue of the Hessian", "accuracy"))
-    style.note(
-        figure, f"n + m mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}, plain GD, training loss, seed 0"
-    )
-    return figure
-
-
-STUDY = Study(
+sharpness = study(
     "sharpness",
     "Sharpness through grokking",
     "The largest eigenvalue of the Hessian of the training loss, by Lanczos' method with products of the Hessian and a "
     "vector, along gradient descent at several rates, in units of 2/rate, above which a quadratic valley throws "
     "gradient descent out. Time is the step times the rate, so that gradient flow would give one curve.",
-    numbers,
-    experiments,
-    draw,
+    runs=at_several_rates,
+    keep=("status", "memorized_at", "grokked_at", followed),
     beyond=True,
     slow=True,
 )
+
+
+@sharpness.figure()
+def edge(t: Table) -> Any:
+    figure, (above, below) = panels(
+        "largest eigenvalue of the Hessian",
+        "accuracy",
+        rows=2,
+        height=4.4,
+        note=f"{modular(t)}, N = {t.one('width')}, α = {t.one('fraction')}, plain GD, training loss, seed 0",
+        sharex=True,
+        height_ratios=(1.5, 1),
+    )
+    for row, color in zip(t, SERIES, strict=False):
+        time = [step * row.rate / t.first.rate for step in row.step]
+        label = f"rate {number(row.lr)}" + (" (diverged)" if row.status != "finished" else "")
+        above.plot(time, row.over_limit, color=color, marker="o", label=label)
+        below.plot(time, row.test_accuracy, color=color)
+        below.plot(time, row.train_accuracy, color=color, linestyle=":")
+    above.axhline(1, color=GRAY, linestyle="--", linewidth=0.9)
+    places: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    above.annotate("stable below", (0.01, 1), (0, -2), va="top", fontsize=6, color=GRAY, **places)
+    above.set(yscale="log", ylabel="sharpness / (2 / rate)")
+    above.legend(loc="center left", bbox_to_anchor=(0, 0.62))
+    below.set(ylabel="accuracy", ylim=(-0.03, 1.03))
+    below.set_xscale("symlog", linthresh=10)
+    below.set_xlim(left=0)
+    below.set_xlabel(f"step × rate / {number(t.first.lr)}")
+    below.plot([], [], color=GRAY, linestyle=":", label="train")
+    below.plot([], [], color=GRAY, label="test")
+    below.legend(loc="center left")
+    return figure
+
+
+def _stable(t: Table, ask: Ask) -> Table:
+    found = t.where(lambda r: r.grokked_at is not None, status="finished")
+    ask.undecided("No network groks.", not found)
+    return found
+
+
+def _growth(r: Row, event: str) -> float:
+    """By how much sharpness has grown at the first snapshot from an event on."""
+    return r.sharpness[next(i for i, step in enumerate(r.step) if step >= r[event])] / r.sharpness[0]
+
+
+@sharpness.claim(
+    BEYOND,
+    "at every rate that groks, sharpness at the first snapshot from grokking on ≥ 10 × that at the start",
+)
+def sharpness_rises(t: Table, ask: Ask) -> None:
+    """The loss becomes sharper as the network memorizes and groks."""
+    found = _stable(t, ask)
+    growth = found.each(lambda r: _growth(r, "grokked_at"))
+    memorizing = found.each(lambda r: np.log(_growth(r, "memorized_at")) / np.log(_growth(r, "grokked_at")))
+    ask.yes(f"The largest eigenvalue of the Hessian grows about {growth.average():.2g} times by the time of grokking.")
+    ask.fault("The largest eigenvalue of the Hessian does not grow tenfold by the time of grokking.", min(growth) < 10)
+    ask.show({"sharpness at grokking / at the start": growth}, over="rate")
+    ask.show({"share of that growth (in the logarithm) until memorization": memorizing}, percent, "rate")
+
+
+@sharpness.claim(
+    BEYOND,
+    "at the largest rate that groks the last sharpness is within 10 % of 2/rate; at no rate it is above 1.1 × 2/rate",
+)
+def edge_of_stability(t: Table, ask: Ask) -> None:
+    """Large rates end at the edge of stability, where sharpness is 2/rate; small ones stay below it."""
+    ends = {row.rate: row.over_limit[-1] for row in _stable(t, ask)}
+    below = ", ".join(number(rate) for rate, end in ends.items() if end < 0.9)
+    broken = ", ".join(number(rate) for rate in t["rate"] if rate not in ends)
+    ask.yes("At the largest rate that groks, sharpness rises to 2/rate and stays there.")
+    ask.fault(
+        "Sharpness does not end at 2/rate at the largest rate that groks.",
+        abs(ends[max(ends)] - 1) > 0.1 or max(ends.values()) > 1.1,
+    )
+    ask.note(f"At {below} it stays below: grokking does not need the edge.", below)
+    ask.show({f"last sharpness / (2/rate), rate {number(rate)} natural units": end for rate, end in ends.items()})
+    ask.show({"rates that do not grok": broken} if broken else {})

@@ -4,36 +4,23 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments import Experiment, Run
+from modgrok.experiments import Run
 from modgrok.measures import alignment, kernel_answers, tangent_kernel
 from modgrok.palette import GREEN, PURPLE, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
-from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.nested import Numbers, Study
+from modgrok.reproduce.claim import BEYOND, Ask
+from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.gromov2023.sizes import usual_by_gd
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import percent, spread
 
 MOST_PAIRS = 1200
 """Pairs between which kernels are compared."""
 
 
-def experiments(profile: Profile) -> list[Experiment]:
-    """n + m under plain gradient descent, weights kept on the way."""
-    return profile.further.descend(snapshots=profile.further.snapshots)[:1]
-
-
-def numbers(profile: Profile, runs: list[Run]) -> Numbers:
+def followed(run: Run) -> dict[str, Any]:
     """Drift and alignment of the kernel at every snapshot, and what regression with it answers."""
-    further = profile.further
-    return {
-        "modulus": further.modulus,
-        "width": further.width,
-        "fraction": further.fraction,
-        "runs": [_followed(run) for run in runs],
-    }
-
-
-def _followed(run: Run) -> dict[str, Any]:
-    history, steps, result = run.history, run.snapshots, dict(run.result or {})
-    at = np.searchsorted(history["step"], steps)
     examples = run.experiment.split.examples_of(run.task)
     train, test = examples.inputs[examples.trained], examples.inputs[~examples.trained]
     chosen = np.random.default_rng(0).permutation(len(test))[:MOST_PAIRS]
@@ -42,49 +29,51 @@ def _followed(run: Run) -> dict[str, Any]:
     labels = examples.labels[examples.trained]
     start = tangent_kernel(run.snapshot(0), test, test)
     rows = []
-    for step in steps:
-        network = run.snapshot(step)
+    for network in map(run.snapshot, run.snapshots):
         kernel = tangent_kernel(network, test, test)
         across, among = tangent_kernel(network, test, train), tangent_kernel(network, train, train)
         answered = kernel_answers(among, across, labels, run.task.answers)
-        rows.append(
-            {
-                "drift": np.linalg.norm(kernel - start) / np.linalg.norm(start),
-                "like_start": alignment(kernel, start),
-                "like_target": alignment(kernel, target),
-                "regression_accuracy": float((answered == answers).mean()),
-            }
-        )
-    curves = ("train_accuracy", "test_accuracy")
-    return {
-        "memorized_at": result["memorized_at"],
-        "grokked_at": result["grokked_at"],
-        "step": steps,
-        **{name: [row[name] for row in rows] for name in rows[0]},
-        **{name: history[name][at] for name in curves},
-    }
+        drift = np.linalg.norm(kernel - start) / np.linalg.norm(start)
+        rows.append((drift, alignment(kernel, start), alignment(kernel, target), (answered == answers).mean()))
+    names = ("drift", "like_start", "like_target", "regression_accuracy")
+    at = np.searchsorted(run.history["step"], run.snapshots)
+    curves = {name: run.history[name][at] for name in ("train_accuracy", "test_accuracy")}
+    return {"step": run.snapshots, **dict(zip(names, zip(*rows, strict=True), strict=True)), **curves}
 
 
-def draw(n: Numbers) -> Any:
-    figure, panels = style.grid(2, 1, height=4.4, sharex=True)
-    above, below = panels[:, 0]
-    run = n["runs"][0]
-    above.plot(run["step"], run["like_start"], color=GREEN, marker="o", label="with the kernel at the start")
-    above.plot(run["step"], run["like_target"], color=PURPLE, marker="s", label="with the answers")
-    above.set_ylabel("alignment (CKA)")
-    above.set_ylim(-0.03, 1.03)
-    below.plot(run["step"], run["train_accuracy"], color=TRAIN, label="network, train")
-    below.plot(run["step"], run["test_accuracy"], color=TEST, label="network, test")
-    below.plot(
-        run["step"],
-        run["regression_accuracy"],
-        color=VERMILLION,
-        marker="o",
-        linestyle="--",
-        label="kernel frozen at this step, test",
+tangent = study(
+    "tangent_kernel",
+    "The tangent kernel through grokking",
+    "The tangent kernel of the network at every snapshot (the mean over outputs), between test pairs. Top: its "
+    "centered alignment with the kernel at initialization and with that of the answers, 1 where two pairs have the "
+    "same answer. Bottom: what kernel regression from the training pairs would answer with the kernel as it stands at "
+    "that step, beside what the network answers.",
+    runs=lambda s: usual_by_gd(s, snapshots=s.followed_snapshots)[:1],
+    keep=("memorized_at", "grokked_at", followed),
+    beyond=True,
+    slow=True,
+)
+
+
+@tangent.figure()
+def kernels(t: Table) -> Any:
+    figure, (above, below) = panels(
+        "what the tangent kernel is like",
+        "what it would answer",
+        rows=2,
+        height=4.4,
+        note=f"{modular(t)}, N = {t.one('width')}, α = {t.one('fraction')}, plain GD, seed 0; test pairs",
+        sharex=True,
     )
-    below.set_ylabel("accuracy")
-    below.set_ylim(-0.03, 1.03)
+    run = t.first
+    above.plot(run.step, run.like_start, color=GREEN, marker="o", label="with the kernel at the start")
+    above.plot(run.step, run.like_target, color=PURPLE, marker="s", label="with the answers")
+    above.set(ylabel="alignment (CKA)", ylim=(-0.03, 1.03))
+    below.plot(run.step, run.train_accuracy, color=TRAIN, label="network, train")
+    below.plot(run.step, run.test_accuracy, color=TEST, label="network, test")
+    frozen: Any = {"color": VERMILLION, "marker": "o", "linestyle": "--"}
+    below.plot(run.step, run.regression_accuracy, label="kernel frozen at this step, test", **frozen)
+    below.set(ylabel="accuracy", ylim=(-0.03, 1.03))
     below.set_xscale("symlog", linthresh=10)
     below.set_xlim(left=0)
     below.set_xlabel("step")
@@ -92,21 +81,50 @@ def draw(n: Numbers) -> Any:
         for name, side in (("memorized_at", "right"), ("grokked_at", "left")):
             style.mark(panel, run[name], name.removesuffix("_at") if panel is above else "", side)
         panel.legend(loc="center left")
-    style.letter((above, below), ("what the tangent kernel is like", "what it would answer"))
-    style.note(figure, f"n + m mod {n['modulus']}, N = {n['width']}, α = {n['fraction']}, plain GD, seed 0; test pairs")
     return figure
 
 
-STUDY = Study(
-    "tangent_kernel",
-    "The tangent kernel through grokking",
-    "The tangent kernel of the network at every snapshot (the mean over outputs), between test pairs. Top: its "
-    "centered alignment with the kernel at initialization and with that of the answers, 1 where two pairs have the "
-    "same answer. Bottom: what kernel regression from the training pairs would answer with the kernel as it stands at "
-    "that step, beside what the network answers.",
-    numbers,
-    experiments,
-    draw,
-    beyond=True,
-    slow=True,
+@tangent.claim(
+    BEYOND,
+    "by the end the kernel between test pairs has moved by ≥ its own initial norm, and its alignment with the answers "
+    "has grown by ≥ 0.05",
 )
+def kernel_drifts(t: Table, ask: Ask) -> None:
+    """The tangent kernel does not stay what it is at initialization: features are learnt."""
+    ask.undecided("The network does not grok.", not t["grokked_at"].whole())
+    drift = t.each(lambda r: r.drift[-1])
+    first, last = ([row.like_target[i] for row in t] for i in (0, -1))
+    ask.yes("The kernel grows and turns toward the answers.")
+    ask.fault(
+        "The kernel stays near what it is at initialization, or does not turn toward the answers.",
+        min(drift) < 1 or min(t.each(lambda r: r.like_target[-1] - r.like_target[0])) < 0.05,
+    )
+    ask.show({"distance from the initial kernel / its norm": drift})
+    ask.show({"alignment with the initial kernel": t.each(lambda r: r.like_start[-1])})
+    ask.show({"alignment with the answers, start → end": f"{spread(first)} → {spread(last)}"})
+
+
+@tangent.claim(
+    BEYOND,
+    "regression with the kernel frozen at a step answers ≤ 5 % of the test pairs at the start and ≥ 95 % at the end, "
+    "and passes 50 % within one snapshot of the network",
+)
+def kernel_learns(t: Table, ask: Ask) -> None:
+    """The kernel frozen on the way generalizes as soon as the network does, and not before."""
+    ask.undecided("The network does not grok.", not t["grokked_at"].whole())
+
+    def passes(values: list[float]) -> int:
+        return next((i for i, value in enumerate(values) if value >= 0.5), len(values) + 9)
+
+    apart = t.each(lambda r: passes(r.regression_accuracy) - passes(r.test_accuracy))
+    first, last = ([row.regression_accuracy[i] for row in t] for i in (0, -1))
+    ask.yes(
+        "Regression with the kernel of the memorizing network fails on test pairs; with that of the grokked network it "
+        "answers them. What is learnt at grokking is the kernel."
+    )
+    ask.fault(
+        "The frozen kernel does not begin to generalize when the network does.",
+        max(first) > 0.05 or min(last) < 0.95 or max(map(abs, apart)) > 1,
+    )
+    ask.show({"test accuracy of regression with the kernel, start": first, "end": last}, percent)
+    ask.show({"snapshots between the kernel's 50 % and the network's": apart})
