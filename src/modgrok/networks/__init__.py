@@ -6,6 +6,7 @@ from modgrok.networks.network import Network, as_numpy, grid, outputs
 from modgrok.networks.scoring import Score, hidden_map, output_blocks, output_map, predictions, score, score_table
 from modgrok.networks.storage import load_network, save_network
 from modgrok.networks.two_layer import Normalization, TwoLayer, hidden, reparametrize, two_layer
+from modgrok.setting import setting
 
 __all__ = [
     "ARCHITECTURES",
@@ -31,5 +32,6 @@ __all__ = [
     "save_network",
     "score",
     "score_table",
+    "setting",
     "two_layer",
 ]
