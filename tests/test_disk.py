@@ -110,37 +110,37 @@ def test_a_disk_without_locks_has_one_holder_too(no_flock, tmp_path):
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["lock"]
 
 
-def claim(folder, name, number=1):
+def claim(folder, name):
     folder.mkdir(exist_ok=True)
-    (folder / f"lock.{number}").symlink_to(name)
+    (folder / f"lock.{name}").touch()
 
 
 def test_a_claim_ends_with_its_process(no_flock, tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    host, space = disk._place()
-    for name in (f"{host}:{space}:{ended.pid}:5", f"{host}:{space}:{os.getpid()}:5"):
-        claim(tmp_path, name, 7)
-        lock = Lock(tmp_path)
-        assert lock.acquire(wait=False)
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "lock.7", "lock.8"]
-        lock.release()
-        assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+    here = ".".join(disk._place())
+    for name in (f"{here}.{ended.pid}.5", f"{here}.{os.getpid()}.5"):
+        claim(tmp_path, name)
+    lock = Lock(tmp_path)
+    assert lock.acquire(wait=False)
+    lock.release()
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
 def test_a_claim_from_another_machine_is_respected_and_named(no_flock, tmp_path):
-    claim(tmp_path, "node7:1:123:5")
+    claim(tmp_path, "node7.example.1.123.5")
     lock = Lock(tmp_path)
     assert not lock.acquire(wait=False)
-    assert lock.holder == f" (process 123 on node7; if that has ended, delete {tmp_path / 'lock.1'})"
-    (tmp_path / "lock.1").unlink()
+    other = tmp_path / "lock.node7.example.1.123.5"
+    assert lock.holder == f" (process 123 on node7.example; if that has ended, delete {other})"
+    other.unlink()
     assert lock.acquire(wait=False)
     lock.release()
 
 
 def test_many_processes_without_locks_take_turns(no_flock, tmp_path):
     """Each reads a number and writes it back, one more; two at a time would lose some. One dies with the lock."""
-    claim(tmp_path, f"{':'.join(disk._place())}:{2**22 + 1}:5")
+    claim(tmp_path, f"{'.'.join(disk._place())}.{2**22 + 1}.5")
     (tmp_path / "number").write_text("0")
     program = (
         "import errno, sys; from pathlib import Path; from modgrok import disk; folder = Path(sys.argv[1])\n"

@@ -8,6 +8,8 @@ import errno
 import fcntl
 import json
 import os
+import random
+import re
 import socket
 import stat
 import time
@@ -21,6 +23,7 @@ NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 """How a disk says that it has none."""
 POLL_SECONDS = 0.5
 PROCESSES = Path("/proc")
+_CLAIM = re.compile(r"lock\..+\.\d+\.\d+\.(\d+|running)")
 
 
 class NoSpace(ModgrokError):
@@ -128,9 +131,10 @@ def _write(file: int, content: bytes, synced: bool = True) -> None:
 class Lock:
     """At most one process works in a folder; the operating system lets go of it when that process ends, however.
 
-    Some network disks (Lustre, NFS without its lock service) refuse `flock`. There a process claims the folder by a
-    link `lock.N` that says who it is, and whose number is one more than any before: only one process can make it. It
-    goes on release, and counts no more when its process has ended, which can be seen on the same machine only.
+    Some network disks (Lustre, NFS without its lock service) refuse `flock`. There a process puts down a claim, a file
+    `lock.HOST.SPACE.PROCESS.BEGAN` that says who it is, and looks whether there is another: of two that do so at the
+    same time at least one sees the other, and withdraws. A claim goes on release, and counts no more when its process
+    has ended, which can be seen on the same machine only.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -156,7 +160,7 @@ class Lock:
                         raise
                     if self._make_claim() or not wait:
                         return self._claim is not None
-                    time.sleep(POLL_SECONDS)
+                    time.sleep(POLL_SECONDS * random.random())  # Two that withdrew must not come back together.
                 finally:
                     if file >= 0:
                         os.close(file)
@@ -164,32 +168,30 @@ class Lock:
     @property
     def holder(self) -> str:
         """Who is waited for, where the system does not let go of the lock by itself; empty where it does."""
-        if not (claims := self._claims()):
-            return ""
-        with contextlib.suppress(OSError):
-            host, _, process, _ = os.readlink(claims[-1]).split(":")
-            return f" (process {process} on {host}; if that has ended, delete {claims[-1]})"
+        for claim in self._claims():
+            host, _, process, _ = claim.name.removeprefix("lock.").rsplit(".", 3)
+            return f" (process {process} on {host}; if that has ended, delete {claim})"
         return ""
 
     def _make_claim(self) -> bool:
-        claims = self._claims()
-        if claims and _is_claimed(claims[-1]):
+        mine = self.path.with_name(f"lock.{_name_of(os.getpid())}")
+        if self._claims():
             return False
-        number = int(claims[-1].suffix[1:]) + 1 if claims else 1
-        mine = self.path.with_suffix(f".{number}")
         try:
-            os.symlink(_name_of(os.getpid()), mine)
-        except (FileExistsError, FileNotFoundError):  # Another was faster, or the folder is gone.
+            os.close(os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        except (FileExistsError, FileNotFoundError):  # Another lock of this process, or the folder is gone.
             return False
-        if self._claims()[-1:] != [mine]:  # Others went on from there meanwhile, or the folder was moved.
-            os.unlink(mine)
+        if self._claims() != [mine]:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(mine)
             return False
         self._claim = mine
         return True
 
-    def _claims(self) -> list[Path]:
-        found = [path for path in self.path.parent.glob("lock.*") if path.suffix[1:].isdecimal()]
-        return sorted(found, key=lambda path: int(path.suffix[1:]))
+    def _claims(self, alive: bool = True) -> list[Path]:
+        """The claims that count, this process's own among them, or those that count no more."""
+        found = [path for path in self.path.parent.glob("lock.*") if _CLAIM.fullmatch(path.name)]
+        return [path for path in found if _is_alive(path) == alive]
 
     def _is_in_place(self, file: int) -> bool:
         """Whether the folder was neither moved nor removed between opening its lock and getting it."""
@@ -203,21 +205,16 @@ class Lock:
             os.close(self._file)
             self._file = None
         if self._claim is not None:
-            claims = self._claims()
-            for path in claims[: claims.index(self._claim) + 1] if self._claim in claims else []:
-                with contextlib.suppress(FileNotFoundError):  # Those of killed processes go too, and its own last.
+            for path in (*self._claims(alive=False), self._claim):
+                with contextlib.suppress(FileNotFoundError):
                     os.unlink(path)
             self._claim = None
 
 
-def _is_claimed(claim: Path) -> bool:
+def _is_alive(claim: Path) -> bool:
     """Whether the process that made a claim may still be at work: always, if it runs on another machine."""
-    try:
-        name = os.readlink(claim)
-        host, space, process, _ = name.split(":")
-        return (host, space) != _place() or name == _name_of(int(process))
-    except FileNotFoundError:
-        return False
+    host, space, process, _ = claim.name.removeprefix("lock.").rsplit(".", 3)
+    return (host, space) != _place() or claim.name == f"lock.{_name_of(int(process))}"
 
 
 def _name_of(process: int) -> str:
@@ -231,7 +228,7 @@ def _name_of(process: int) -> str:
         else:
             os.kill(process, 0)
             began = "running"
-    return ":".join((*_place(), str(process), began))
+    return ".".join((*_place(), str(process), began))
 
 
 def _place() -> tuple[str, str]:
