@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from modgrok.errors import ModgrokError
     from modgrok.experiments import Experiment, Observer, Run, Store
     from modgrok.experiments.analysis import Analysis, Overview, analyse, overview
+    from modgrok.experiments.group_analysis import GroupAnalysis, analyse_group
     from modgrok.experiments.sweeps import Sweep
     from modgrok.experiments.sweeps.critical import Effort
     from modgrok.experiments.sweeps.execution import run_sweep
@@ -53,6 +54,7 @@ _HOMES = {
     "modgrok.errors": ("ModgrokError",),
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
     "modgrok.experiments.analysis": ("Analysis", "Overview", "analyse", "overview"),
+    "modgrok.experiments.group_analysis": ("GroupAnalysis", "analyse_group"),
     "modgrok.experiments.sweeps": ("Sweep",),
     "modgrok.experiments.sweeps.critical": ("Effort",),
     "modgrok.experiments.sweeps.execution": ("run_sweep",),

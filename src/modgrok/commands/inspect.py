@@ -1,5 +1,6 @@
 """`modgrok inspect`: what a trained network has become: frequencies, phases, cleaning, distance to the closed form."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -13,14 +14,17 @@ from modgrok.commands.arguments import FIGURES, InStore, out, parse, print_json,
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
 from modgrok.experiments.analysis import STRONGEST, Analysis, analyse, overview
+from modgrok.experiments.group_analysis import GroupAnalysis, analyse_group, on_group
 from modgrok.experiments.store import check_intact
 from modgrok.measures.cleaning import CAUTIONS
+from modgrok.measures.vectors import VECTOR_CAUTIONS
 from modgrok.networks import Network
 from modgrok.networks.foreign import load
 from modgrok.networks.storage import StoredNetwork, read_network
 from modgrok.networks.weight_files import saved_by_modgrok
 from modgrok.tasks import Task
 from modgrok.tasks import task as find_task
+from modgrok.tasks.basis.representation import FIELDS
 from modgrok.text import count, number, percent
 
 FILES = (".safetensors", ".npz", ".pt", ".pth")
@@ -74,14 +78,18 @@ def main(argv: list[str]) -> None:
     if subject.network.architecture.name != "two-layer" or not subject.task.is_modular:
         _look(subject, arguments)
         return
-    analysis = analyse(subject.network, subject.task, arguments.top)
+    analysis: Analysis | GroupAnalysis
+    if on_group(subject.task):
+        analysis = analyse_group(subject.network, subject.task)
+    else:
+        analysis = analyse(subject.network, subject.task, arguments.top)
     if arguments.figure is not None:
         _draw(subject, analysis, arguments.figure)
     if arguments.json:
         source = {"run": subject.run.id if subject.run else None, "source": subject.name, "step": subject.step}
         print_json(source | analysis.as_dict())
     else:
-        _show(subject, analysis)
+        _show(subject, analysis) if isinstance(analysis, Analysis) else _show_group(subject, analysis)
         if arguments.figure is not None:
             out.print(f"Figure: {escape(str(arguments.figure))}", highlight=False, soft_wrap=True)
 
@@ -148,11 +156,12 @@ def _read(path: Path, options: dict[str, Any]) -> StoredNetwork:
     return StoredNetwork(load(path, **options), {})
 
 
-def _draw(subject: Subject, analysis: Analysis, path: Path) -> None:
+def _draw(subject: Subject, analysis: Analysis | GroupAnalysis, path: Path) -> None:
     from modgrok import plot
 
     where = "" if subject.step is None else f", step {count(subject.step)}"
-    title = f"{subject.task.name} mod {subject.task.modulus}: {subject.name}{where}"
+    modulus = f" mod {subject.task.modulus}" if isinstance(analysis, Analysis) else ""
+    title = f"{subject.task.name}{modulus}: {subject.name}{where}"
     history = subject.run.history if subject.run else None
     plot.save(plot.portrait(analysis, history, title), path)
 
@@ -189,7 +198,33 @@ def _show(subject: Subject, analysis: Analysis) -> None:
     for part in (table, _frequencies(analysis), _cleaning(analysis)):
         out.print(part, highlight=False)
         out.print()
-    out.print(_cautions(), style="dim", highlight=False)
+    out.print(_cautions(CAUTIONS), style="dim", highlight=False)
+
+
+def _show_group(subject: Subject, analysis: GroupAnalysis) -> None:
+    """The same for a network on a group: representations and vectors."""
+    network, medians = subject.network, analysis.medians()
+    where = "" if subject.step is None else f", step {count(subject.step)}"
+    title = f"{escape(subject.task.name)}, {count(network.width, 'neuron')} ({escape(subject.name)}{where})"
+    table = Table(title=title, title_justify="left", show_header=False)
+    table.add_row("structure", f"{analysis.task.structure.kind.replace('_', ' ')}: {analysis.task.structure.group}")
+    score = analysis.score
+    table.add_row("all inputs", f"accuracy {percent(score.accuracy, 2)}, loss (MSE) {_number(score.loss)}")
+    clear = int(analysis.vectors.clear.sum())
+    table.add_row("one representation", f"{count(clear, 'neuron')} with more than half of their power in one")
+    table.add_row("", f"{percent(medians['share'])} of all their power is in it (median)")
+    table.add_row("rank one", f"{percent(medians['rank_one'])} of the worst block (median)")
+    table.add_row("shared vectors", f"{_number(medians['agreement'])} of the worst pair (median)")
+    table.add_row("phases", f"{percent(medians['aligned'])} of these neurons have the sign of the closed form")
+    dealt = Table("representation", "dimension", "neurons", "by d³", title="Neurons dealt", title_justify="left")
+    for name, one, found, expected in zip(
+        analysis.names, analysis.basis.representations, analysis.counts, analysis.expected, strict=True
+    ):
+        dealt.add_row(name, f"{one.dimension}, {FIELDS[one.type]}", str(found), f"{expected:.0f}")
+    for part in (table, dealt, _cleaning(analysis)):
+        out.print(part, highlight=False)
+        out.print()
+    out.print(_cautions(VECTOR_CAUTIONS), style="dim", highlight=False)
 
 
 def _frequencies(analysis: Analysis) -> Table:
@@ -207,16 +242,16 @@ def _frequencies(analysis: Analysis) -> Table:
     return table
 
 
-def _cleaning(analysis: Analysis) -> Table:
+def _cleaning(analysis: Analysis | GroupAnalysis) -> Table:
     table = Table("cleaned", "accuracy", "loss", title="What is left when the network is cleaned", title_justify="left")
     for row in analysis.cleaning:
         table.add_row(row.name, percent(row.accuracy, 2), _number(row.loss))
     return table
 
 
-def _cautions() -> str:
+def _cautions(cautions: Mapping[str, str]) -> str:
     """What rows of the cleaning table cannot show."""
-    return "\n".join(f"“{name}” {caution}." for name, caution in CAUTIONS.items())
+    return "\n".join(f"“{name}” {caution}." for name, caution in cautions.items())
 
 
 def _phases(arity: int) -> str:

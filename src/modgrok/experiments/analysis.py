@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.group_analysis import on_group
 from modgrok.measures import (
     AverageIPR,
     CircularSpread,
@@ -165,6 +166,11 @@ def analyse(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
         raise ModgrokError(
             f"The network has {network.arity} variables modulo {network.modulus}, and the task {task.name!r} has "
             f"{task.arity} modulo {task.modulus}; name the task that it was trained on."
+        )
+    if on_group(task):
+        raise ModgrokError(
+            f"{task.name!r} is a product in {task.structure.group}, whose functions are representations and not waves; "
+            f"`analyse_group` looks at them."
         )
     coordinate = task.structure.coordinate
     waves = neuron_waves(network, coordinate)

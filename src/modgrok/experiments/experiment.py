@@ -25,7 +25,7 @@ from modgrok.tasks.families.family import family_of
 from modgrok.tasks.families.files import SUFFIXES
 from modgrok.tasks.split import TEST_EXAMPLES
 from modgrok.training.losses import LOSSES
-from modgrok.training.optimizers import OPTIMIZERS, natural_learning_rate
+from modgrok.training.optimizers import OPTIMIZERS, natural_decay, natural_learning_rate
 
 TABLE = "table:"
 """How the name of a task begins whose table came from a file; the table's own hash follows."""
@@ -224,10 +224,10 @@ class Experiment:
         text = table_name(found) if is_table_file(self.task) else _without_spaces(found.name)
         fresh = found.table is None and self.examples is None
         loss = self.loss or ("mse" if found.codes is not None else architecture.loss)
-        lr = (
-            natural_learning_rate(self.optimizer, architecture, found.signature, loss) if self.lr == "auto" else self.lr
-        )
-        decay = chosen.weight_decay if paper else chosen.standard_decay
+        group = found.answers if text.lower().startswith("group:") else 0
+        natural = natural_learning_rate(self.optimizer, architecture, found.signature, loss, group)
+        lr = natural if self.lr == "auto" else self.lr
+        decay = natural_decay(self.optimizer, architecture, group)
         filled = {
             "task": text,
             "modulus": found.modulus if self._has_modulus and found.is_modular else None,

@@ -17,6 +17,7 @@ from modgrok.plot.landscape import landscape
 from modgrok.plot.phase_diagram import classify, phase_diagram
 from modgrok.plot.phases import phases, spectrum
 from modgrok.plot.portrait import portrait
+from modgrok.plot.representations import gaps, purity, representations
 from modgrok.plot.style import save
 from modgrok.plot.sweep import sweep
 from modgrok.plot.weights import weights
@@ -28,10 +29,13 @@ __all__ = [
     "critical",
     "curves",
     "film",
+    "gaps",
     "landscape",
     "phase_diagram",
     "phases",
     "portrait",
+    "purity",
+    "representations",
     "save",
     "spectrum",
     "sweep",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from modgrok.palette import GREEN, PURPLE, TEST, TRAIN
+from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.text import count
 
@@ -72,3 +72,16 @@ def curves(
 def _histories(runs: Any) -> list[History]:
     several = runs if isinstance(runs, Sequence) else [runs]
     return [one if isinstance(one, Mapping) else one.history for one in several]
+
+
+def learning(history: History | None, ax: Any) -> None:
+    """Accuracies and, dashed, losses in one panel; a sentence where there is no history."""
+    if history is None or len(history["step"]) == 0:
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "no curves: a network from a file", ha="center", va="center", color=GRAY)
+        return
+    curves(history, ax=ax).set_title("learning")
+    losses = ax.twinx()
+    curves(history, "loss", ax=losses, linestyle="--", linewidth=0.9).set_ylabel("loss (dashed)")
+    losses.get_legend().remove()
+    losses.spines["right"].set_visible(True)

@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.measures.vectors import GroupData, group_data
 from modgrok.networks import grid
 from modgrok.shapes import Bool, Float, Int32, Shaped
-from modgrok.tasks import Examples, Task
+from modgrok.tasks import Basis, Examples, Task
 from modgrok.training.program import Program
 
 
@@ -43,7 +43,7 @@ class RunData(NamedTuple):
     index: Int32[Any, "S p"]
     """The task's own coordinate: the place of every value in Z_L, −1 where it has none."""
     length: Int32[Any, ""]
-    """L, or 0 where the task has no coordinate."""
+    """L, 0 where the task has no coordinate, −1 where it is a product in a group that is not cyclic."""
     codes: Float[Any, "answer out"] | None
     group: Any = None
     """The task's `GroupData`, where a measure asks for it."""
@@ -93,10 +93,16 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
         judged,
         judged_blocks,
         index,
-        np.asarray(0 if coordinate is None else coordinate.length, dtype=np.int32),
+        np.asarray(_length(task, coordinate), dtype=np.int32),
         None if task.codes is None else task.codes.astype(program.dtype),
         _group(task) if any(measure.on_group for measure in program.recorded) else None,
     )
+
+
+def _length(task: Task, coordinate: Basis | None) -> int:
+    if coordinate is None:
+        return -1 if task.is_modular and task.structure.product is not None else 0
+    return coordinate.length
 
 
 def _group(task: Task) -> GroupData:

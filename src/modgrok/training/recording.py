@@ -81,10 +81,11 @@ def recorded_measures(architecture: Architecture, asked: tuple[str, ...]) -> tup
 
 @record("ipr", "two-layer", usual=True)
 def _ipr(network: Network, data: "RunData") -> Any:
-    """Average inverse participation ratio in the raw index."""
+    """Average inverse participation ratio in the raw index; NaN for groups that are not cyclic, which have none."""
     xp = namespace(data.index)
     raw = xp.broadcast_to(xp.arange(network.modulus, dtype=data.index.dtype), data.index.shape)
-    return _average_along(network, raw, xp.asarray(network.modulus, data.index.dtype))
+    length = xp.asarray(network.modulus, data.index.dtype)
+    return _average_along(network, raw, xp.where(data.length < 0, xp.zeros_like(length), length))
 
 
 @record("task_ipr", "two-layer", usual=True)
