@@ -1,9 +1,12 @@
 """The drawer of runs, and runs beside the open one."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import playwright.sync_api as playwright
+
+from modgrok.experiments import Store
 
 expect = playwright.expect
 
@@ -55,3 +58,25 @@ def test_runs_are_searched_sorted_and_told_apart(open_lab: Any, fits: Any, runs:
     page.set_viewport_size({"width": 390, "height": 800})
     box = page.locator('#runs [data-head="test"]').first.bounding_box()
     assert box["x"] + box["width"] < 390, "the outcome is in sight on a phone"
+
+
+def test_runs_lie_side_by_side_on_one_clock(open_lab: Any, settled: Any, many: Path, runs: dict[str, str]) -> None:
+    page = open_lab(f"#run={runs['tiny']}&compare={runs['seed9']}")
+    page.locator("#beside").scroll_into_view_if_needed()
+    captions, drawn = (
+        page.locator("#beside .caption"),
+        "all => all.map((table) => table.getContext('2d').getImageData(9, 9, 1, 1).data[3])",
+    )
+    for key, row in (("Home", 0), ("End", -1)):
+        page.locator("#panels").focus()
+        page.keyboard.press(key)
+        settled(page)
+        for i, name in enumerate(("tiny", "seed9")):
+            history = Store(many).find(runs[name]).history
+            test = f"{100 * history['test_accuracy'][row]:.1f}"
+            expect(captions.nth(i)).to_have_text(re.compile(rf"step {history['step'][row]}: train .*, test {test}\s%"))
+    assert page.locator("#beside canvas").evaluate_all(drawn) == [255, 255]
+    page.click("#open-runs")
+    page.get_by_label(f"Compare {runs['seed9']}").uncheck()
+    page.keyboard.press("Escape")
+    expect(page.locator("#beside")).to_be_hidden()

@@ -23,7 +23,7 @@ export function stepAt(place) {
   return state.view.time === "log" ? Math.expm1(clipped * Math.log1p(last)) : clipped * last;
 }
 
-function nearest(steps, step) {
+export function nearest(steps, step) {
   if (!steps.length) return null;
   let best = steps[0];
   for (const other of steps) {

@@ -26,6 +26,7 @@ import { create as ipr } from "lab/panels/ipr.js";
 import { create as network } from "lab/panels/network.js";
 import { create as embedding } from "lab/panels/embedding.js";
 import { create as answers } from "lab/panels/answers.js";
+import { create as beside } from "lab/panels/beside.js";
 import { create as path } from "lab/panels/path.js";
 import { create as theory } from "lab/panels/theory.js";
 import { create as whatif } from "lab/panels/whatif.js";
@@ -126,7 +127,7 @@ async function begin() {
     for (const element of document.querySelectorAll("[data-live]")) element.remove();
   }
   buildClock();
-  const panels = [answers, curves, embedding, weights, plane, circle, path, network, ...(source.replay ? [] : [whatif]), ipr, ...(source.replay ? [] : [sweep]), theory];
+  const panels = [answers, curves, ...(source.replay ? [] : [beside]), embedding, weights, plane, circle, path, network, ...(source.replay ? [] : [whatif]), ipr, ...(source.replay ? [] : [sweep]), theory];
   if (!source.replay) {
     document.querySelector(".top nav").prepend(make("a", { class: "button", href: "/" }, "Story"));
     buildWelcome();
