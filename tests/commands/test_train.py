@@ -12,7 +12,7 @@ import pytest
 
 from modgrok import cli
 from modgrok.commands.chart import HEIGHT, accuracy_chart
-from modgrok.experiments import Store
+from modgrok.experiments import Experiment, Store, planner
 from modgrok.experiments.experiment import known_settings
 
 PROMISED = {
@@ -29,6 +29,24 @@ PROMISED = {
     "ipr",
     "task_ipr",
 }
+
+
+def test_a_training_is_resolved_once_and_planned_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, addition: tuple[str, ...]
+) -> None:
+    counts = {"resolved": 0, "planned": 0}
+
+    def counting(name: str, function: Any) -> Any:
+        def counted(*values: Any) -> Any:
+            counts[name] += 1
+            return function(*values)
+
+        return counted
+
+    monkeypatch.setattr(Experiment, "resolve_for", counting("resolved", Experiment.resolve_for))
+    monkeypatch.setattr(planner, "plan", counting("planned", planner.plan))
+    cli.main(["train", *addition, "--store", str(tmp_path)])
+    assert counts == {"resolved": 1, "planned": 1}
 
 
 def test_a_run_groks_and_comes_back_from_the_store(

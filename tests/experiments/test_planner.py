@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from modgrok.experiments import planner
-from modgrok.experiments.planner import Planned, plan
-from modgrok.experiments.trainer import batch_limit
+from modgrok.experiments.planner import Planned, batch_limit, plan
 from modgrok.training import devices
 
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment, known_settings
+from modgrok.experiments.experiment import TABLE, Experiment, known_settings
 from modgrok.text import number
+from modgrok.training.optimizers import natural_learning_rate
 
 USUAL = 2.0
 """Up to this factor a setting is an ordinary one."""
@@ -34,9 +35,12 @@ def why_diverged(experiment: Experiment) -> str:
 def rate_hint(experiment: Experiment) -> str:
     """A sentence where the learning rate of a resolved experiment is orders of magnitude from the natural one; empty
     where it is not."""
-    rate, usual = experiment.lr, _usual(experiment).lr
+    if experiment.task.startswith(TABLE):  # Only its store knows it.
+        return ""
+    rate, signature = experiment.lr, experiment.load_task().signature
     assert isinstance(rate, float)
-    assert isinstance(usual, float)
+    assert experiment.loss is not None
+    usual = natural_learning_rate(experiment.optimizer, experiment.architecture, signature, experiment.loss)
     if usual / FAR < rate < usual * FAR:
         return ""
     factor = f"{number(rate / usual)} times" if rate > usual else f"1/{number(usual / rate)} of"

@@ -261,6 +261,7 @@ class Experiment:
 
     def _checked_for(self, found: Task) -> "Experiment":
         self.architecture.check(found.signature)
+        self.__dict__["_resolved"] = self  # It is its own; nothing is resolved twice.
         return self
 
     def _chosen_inputs(self, found: Task) -> dict[str, Any]:

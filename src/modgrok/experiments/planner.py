@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments.cost import COMPILE_SECONDS, evaluated_examples, gpu_rate
+from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, evaluated_examples, gpu_rate
 from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.store import Store
@@ -125,8 +125,25 @@ def plan(members: Sequence[Planned], platform: str, most: Most) -> list[Batch]:
 
 
 def plan_experiments(experiments: Sequence[Experiment], store: Store, platform: str, most: Most) -> list[Batch]:
-    """`plan` for resolved experiments that start afresh, or from where the store says."""
+    """`plan` for resolved experiments; where their runs stand is looked up when they train."""
     return plan([Planned(e, e.load_task(store.tables)) for e in experiments], platform, most)
+
+
+def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence[Any] | None = None) -> list[Batch]:
+    """Batches for the devices of this process, as large as these like them; an error where a run does not fit in
+    memory."""
+    import jax
+
+    used = tuple(devices or jax.local_devices())
+    check_memory(experiments, [experiment.load_task(store.tables) for experiment in experiments])
+    return plan_experiments(experiments, store, used[0].platform, batch_limit(used))
+
+
+def batch_limit(devices: Sequence[Any]) -> Most:
+    """The most runs of one batch on these devices."""
+    from modgrok.training.devices import runs_per_device
+
+    return lambda program, room, evaluated: runs_per_device(program, room, evaluated, devices[0]) * len(devices)
 
 
 def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:

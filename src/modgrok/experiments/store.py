@@ -45,9 +45,13 @@ class Store:
 
     def add(self, experiment: Experiment) -> Run:
         """The run of an experiment, trained or not; a table that came from a file is kept."""
+        return self.run(self.register(experiment).content_hash)
+
+    def register(self, experiment: Experiment) -> Experiment:
+        """The experiment resolved; a table that came from a file is kept."""
         if is_table_file(experiment.task):
             self.add_table(experiment.load_task())
-        return self.run(self.resolve(experiment).content_hash)
+        return self.resolve(experiment)
 
     def run(self, name: str) -> Run:
         """The run of that full id, whether there is one or not."""

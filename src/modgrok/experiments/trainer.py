@@ -1,22 +1,20 @@
-"""Trains experiments into a store: what it has is returned, the rest is locked, planned into batches and trained."""
+"""Trains batches into a store. What is stored already is not trained again, and a run is trained by one process."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-import jax
-
 from modgrok.experiments.batch_training import BatchTraining, Interrupted
-from modgrok.experiments.cost import check_memory
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.extension import extend, extended_runs
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import Batch, Most, Planned, plan
+from modgrok.experiments.planner import Batch, Planned, plan_here
 from modgrok.experiments.run import Damaged, Run
 from modgrok.experiments.store import Store
 from modgrok.sealed import exists
-from modgrok.training.devices import precision_of, runs_per_device
+from modgrok.training.devices import precision_of
 
-__all__ = ["Interrupted", "train_stored"]
+__all__ = ["Interrupted", "train_batches", "train_stored"]
 
 
 def train_stored(
@@ -27,64 +25,85 @@ def train_stored(
 ) -> list[Run]:
     """Trains what the store does not have yet and returns all runs, in the order asked for."""
     observer = observer or Observer()
-    runs = [store.add(experiment) for experiment in experiments]
-    wanted = {run.id: (run, store.resolve(e)) for run, e in zip(runs, experiments, strict=True)}
-    for run, _ in wanted.values():
-        store.repair(run, observer)
-    _extend(wanted.values(), store, observer)
-    while pending := [_prepare(run, e, store) for run, e in wanted.values() if run.result is None]:
-        check_memory([planned.experiment for planned in pending], [planned.task for planned in pending])
-        devices = tuple(devices or jax.local_devices())
-        batches = plan(pending, devices[0].platform, batch_limit(devices))
-        observer.planned(batches)
-        for batch in batches:
-            _train_locked(batch, store, observer, devices)
-    return runs
+    resolved = [store.register(experiment) for experiment in experiments]
+    wanted = {e.content_hash: e for e in resolved}
+    for name in wanted:
+        store.repair(store.run(name), observer)
+    if pending := [e for name, e in wanted.items() if store.run(name).result is None]:
+        train_batches(plan_here(pending, store, devices), store, observer, devices)
+    return [store.run(e.content_hash) for e in resolved]
 
 
-def _extend(wanted: Iterable[tuple[Run, Experiment]], store: Store, observer: Observer) -> None:
-    """Runs that have not begun take over what shorter runs of their experiments have done."""
-    fresh = [(run, e) for run, e in wanted if e.snapshots > 0 and not exists(run.folder / "experiment.json")]
+def train_batches(
+    batches: Iterable[Batch], store: Store, observer: Observer, devices: Sequence[Any] | None = None
+) -> None:
+    """Trains batches on the devices of this process, each spread over all of them."""
+    import jax
+
+    used = tuple(devices or jax.local_devices())
+    waiting = [current for batch in batches for current in remaining(batch, store, observer)]
+    observer.planned(waiting)
+    while waiting:
+        batch = waiting.pop(0)
+        if not _train_locked(batch, store, observer, used):
+            waiting = [*remaining(batch, store, observer), *waiting]
+
+
+def remaining(batch: Batch, store: Store, observer: Observer) -> list[Batch]:
+    """What is left to train of a batch, by the step at which its runs stand: damaged files are moved aside, and runs
+    that have not begun take over what shorter runs of their experiments have done."""
+    for member in batch.members:
+        store.repair(store.run(member.id), observer)
+    _extend(batch.members, store, observer)
+    standing: dict[int, list[Planned]] = {}
+    for member in batch.members:
+        run = store.run(member.id)
+        if run.result is None:
+            standing.setdefault(step_of(run), []).append(member)
+    return [
+        replace(batch, members=tuple(replace(member, step=step) for member in members))
+        for step, members in standing.items()
+    ]
+
+
+def step_of(run: Run) -> int:
+    """Where the checkpoint of a run stands; 0 where there is none."""
+    checkpoint = run.read_checkpoint()
+    return checkpoint[0] if checkpoint else 0
+
+
+def _extend(members: Iterable[Planned], store: Store, observer: Observer) -> None:
+    fresh = [m for m in members if m.experiment.snapshots > 0 and not _begun(store.run(m.id))]
     shorter = extended_runs(store) if fresh else {}
-    for run, experiment in fresh if shorter else ():
+    for member in fresh if shorter else ():
+        run = store.run(member.id)
         lock = store.lock(run, observer)
         try:
-            if not exists(run.folder / "experiment.json"):
-                extend(run, experiment, shorter, observer)
+            if not _begun(run):
+                extend(run, member.experiment, shorter, observer)
         except Damaged as damage:
             observer.remark(f"{damage} Nothing is taken over from there.")
         finally:
             lock.release()
 
 
-def batch_limit(devices: Sequence[Any]) -> Most:
-    """The most runs of one batch on these devices."""
-    return lambda program, room, evaluated: runs_per_device(program, room, evaluated, devices[0]) * len(devices)
+def _begun(run: Run) -> bool:
+    return exists(run.folder / "experiment.json")
 
 
-def _prepare(run: Run, experiment: Experiment, store: Store) -> Planned:
-    """A run, and where it stands."""
-    checkpoint = run.read_checkpoint()
-    return Planned(experiment, experiment.load_task(store.tables), checkpoint[0] if checkpoint else 0)
-
-
-def _train_locked(batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
-    """Trains a batch while holding its folders, in the order of their names so that no two processes wait in a ring."""
+def _train_locked(batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> bool:
+    """Trains a batch while holding its folders, in the order of their names so that no two processes wait in a ring.
+    False where another process got further meanwhile, and nothing was trained."""
     locks = []
     try:
         for member in sorted(batch.members, key=lambda member: member.id):
             locks.append(store.lock(store.run(member.id), observer))  # noqa: PERF401, those got are released if one fails
-        if any(_moved_on(store.run(member.id), member.step) for member in batch.members):
-            return  # Another process got further meanwhile: plan again.
+        runs = [store.run(member.id) for member in batch.members]
+        if any(run.result is not None or step_of(run) != batch.step for run in runs):
+            return False
         with precision_of(batch.program):
             BatchTraining(batch, store, observer, devices).run()
+        return True
     finally:
         for lock in locks:
             lock.release()
-
-
-def _moved_on(run: Run, step: int) -> bool:
-    if run.result is not None:
-        return True
-    checkpoint = run.read_checkpoint()
-    return (checkpoint[0] if checkpoint else 0) != step

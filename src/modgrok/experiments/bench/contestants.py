@@ -9,8 +9,7 @@ import numpy as np
 
 from modgrok.experiments.bench.workload import Workload
 from modgrok.experiments.placed_runs import place_batch
-from modgrok.experiments.planner import Batch, Planned, plan
-from modgrok.experiments.trainer import batch_limit
+from modgrok.experiments.planner import Batch, Planned, batch_limit, plan
 from modgrok.shapes import Float
 
 

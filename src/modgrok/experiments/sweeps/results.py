@@ -14,11 +14,10 @@ class Results:
 
     def __init__(self, experiments: Sequence[Experiment], store: Store) -> None:
         self.store = store
-        runs = [store.add(experiment) for experiment in experiments]
-        self.experiments = tuple(store.resolve(experiment) for experiment in experiments)
+        self.experiments = tuple(store.register(experiment) for experiment in experiments)
         """Resolved."""
-        self.ids = [run.id for run in runs]
-        self._runs = {run.id: run for run in runs}
+        self.ids = [experiment.content_hash for experiment in self.experiments]
+        self._runs = {name: store.run(name) for name in self.ids}
         self.outcomes: dict[str, Result] = {}
         self.refresh()
 

@@ -1,11 +1,12 @@
 """A real cluster of two nodes on this machine: what dies costs its batch, and the store ends the same."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
 from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.trainer import Interrupted
+from modgrok.experiments.trainer import Interrupted, train_stored
 from modgrok.tasks import task
 
 os.environ.update(LOOPBACK)
@@ -85,7 +86,13 @@ STEPS = 15_000
 
 
 def train(what: Sweep, store: Store, engine: Any, observer: Observer | None = None) -> list[Failure]:
-    results = Results(what.experiments, store)
+    return train_experiments(what.experiments, store, engine, observer)
+
+
+def train_experiments(
+    experiments: Sequence[Experiment], store: Store, engine: Any, observer: Observer | None = None
+) -> list[Failure]:
+    results = Results(experiments, store)
     failures = execute(plan(results, store, engine), results, store, engine, observer)
     assert failures or not results.pending
     return failures
@@ -157,13 +164,13 @@ def test_a_killed_node_costs_its_batch_only_and_starting_again_does_nothing(
 def test_what_needs_too_much_memory_is_split_and_what_fails_is_reported(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stubborn(settings: Any, tables: Any) -> Iterator[Any]:
-        if len(settings) > 1:
+    def stubborn(batch: Any, begun: Any) -> Iterator[Any]:
+        if len(batch.members) > 1:
             yield remote.Failed("RESOURCE_EXHAUSTED", out_of_memory=True)
-        elif settings[0]["seed"] == 3:
+        elif batch.experiments[0].seed == 3:
             raise ValueError("broken")
         else:
-            yield from remote.train_batch(settings, tables)
+            yield from remote.train_batch(batch, begun)
 
     monkeypatch.setattr(engines.ray.remote, "train_batch", stubborn)
     observer, store = Acting(lambda: None), Store(tmp_path)
@@ -188,6 +195,44 @@ def test_stopping_keeps_what_has_ended_and_tables_travel(cluster: Any, tmp_path:
     left = Results(long.experiments, store)
     assert [e.steps for e in left.pending] == [3000000]
     assert store.find(left.ids[0]).task.structure.kind == "sum"
+
+
+NETWORKS: list[dict[str, Any]] = [
+    {},
+    {"network": "mlp"},
+    {"network": "embedding-mlp", "embedding": 16},
+    {"network": "transformer", "heads": 2},
+]
+
+
+def test_every_architecture_is_extended_there_and_here_with_the_same_bits(cluster: Any, tmp_path: Path) -> None:
+    """Trained alone here, and on the cluster: in one go, or shorter first and then on, there or here."""
+    settings = BASE.as_dict() | {"snapshots": 3, "optimizer": "adamw"}
+    long = [Experiment.from_dict(settings | {"steps": 60} | network) for network in NETWORKS]
+    short = [Experiment.from_dict(settings | {"steps": 25} | network) for network in NETWORKS]
+    stores = {name: Store(tmp_path / name) for name in ("alone", "there", "here")}
+    for experiment in long:
+        train_stored([experiment], stores["alone"])
+    assert train_experiments(long, Store(tmp_path / "whole"), RayEngine()) == []
+    assert train_experiments(short, stores["there"], RayEngine()) == []
+    shutil.copytree(stores["there"].folder, stores["here"].folder)
+    heard = Acting(lambda: None)
+    assert train_experiments(long, stores["there"], RayEngine(), heard) == []
+    assert sum("goes on where it ended" in remark for remark in heard.remarks) == len(NETWORKS)
+    train_stored(long, stores["here"])
+    for experiment in long:
+        alone, whole, *extended = (
+            Store(tmp_path / name).add(experiment) for name in ("alone", "whole", "there", "here")
+        )
+        assert alone.rows() == whole.rows()
+        assert all(run.keeps_state for run in (alone, whole, *extended))
+        for run in (whole, *extended):
+            assert weights(run) == weights(alone)
+            assert run.read_state()[1].keys() == alone.read_state()[1].keys()
+
+
+def weights(run: Any) -> dict[str, bytes]:
+    return {name: np.asarray(value).tobytes() for name, value in run.network.parameters.items()}
 
 
 def test_the_cluster_listens_on_loopback_only(cluster: Any) -> None:
@@ -265,7 +310,6 @@ def test_folders_of_killed_workers_are_deleted(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv(reaper.SESSION, str(tmp_path))
     (tmp_path / f"{remote.PREFIX}dead").mkdir()
     (tmp_path / "another program's").mkdir()
-    with remote.private_store({"t.npy": b""}) as one, remote.private_store({}):
-        assert (one.tables / "t.npy").exists()
+    with remote.private_store(), remote.private_store():
         assert len(list(tmp_path.iterdir())) == 3
     assert [path.name for path in tmp_path.iterdir()] == ["another program's"]

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.cost import Speed, check_memory
+from modgrok.experiments.cost import Speed
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import Batch, Failure, out_of_memory, plan_experiments
+from modgrok.experiments.planner import Batch, Failure, out_of_memory, plan_here
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines.compilers import Wait, compiling_ahead
 from modgrok.experiments.sweeps.engines.engine import Engine
@@ -23,15 +23,8 @@ class LocalEngine(Engine):
         return 1
 
     def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Batch]:
-        """Batches as large as the devices like them, in the order in which they train; an error where a run does not
-        fit in memory."""
-        import jax
-
-        from modgrok.experiments.trainer import batch_limit
-
-        check_memory(experiments, [experiment.load_task(store.tables) for experiment in experiments])
-        devices = jax.local_devices()
-        return plan_experiments(experiments, store, devices[0].platform, batch_limit(devices))
+        """In the order in which they train."""
+        return plan_here(experiments, store)
 
     def measure(self, batch: Batch, store: Store) -> Speed:
         """How fast a batch trains here, from a few steps of it."""
@@ -45,7 +38,7 @@ class LocalEngine(Engine):
             return self._train(batches, store, observer, compiled)
 
     def _train(self, batches: Sequence[Batch], store: Store, observer: Observer, compiled: Wait) -> list[Failure]:
-        from modgrok.experiments.trainer import train_stored
+        from modgrok.experiments.trainer import train_batches
         from modgrok.training.together import forget_programs
 
         queue, failures = deque(batches), list[Failure]()
@@ -53,7 +46,7 @@ class LocalEngine(Engine):
             batch = queue.popleft()
             compiled(batch)
             try:
-                train_stored(batch.experiments, store, observer)
+                train_batches([batch], store, observer)
             except ModgrokError:
                 raise
             except Exception as error:

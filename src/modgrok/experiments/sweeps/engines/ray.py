@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from modgrok.disk import Lock, write_bytes
+from modgrok.disk import Lock
 from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import Speed
-from modgrok.experiments.experiment import TABLE, Experiment
+from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Failure, Planned, plan_experiments
 from modgrok.experiments.run import Run
@@ -95,9 +95,11 @@ class RayEngine(Engine):
 
     def measure(self, batch: Batch, store: Store) -> Speed:
         """How fast a batch trains on a worker, from a few steps of it there."""
-        measure = self.ray.remote(measure_on_worker).options(**self._needs, max_retries=ATTEMPTS)
+        from modgrok.experiments.rehearsal import measure_speed
+
+        measure = self.ray.remote(measure_speed).options(**self._needs, max_retries=ATTEMPTS)
         try:
-            return self.ray.get(measure.remote(*_parcel(batch, store)))
+            return self.ray.get(measure.remote(batch))
         except self.ray.exceptions.RayTaskError as error:
             raise error.cause from None  # Its own text is a traceback.
 
@@ -108,8 +110,7 @@ class RayEngine(Engine):
             while waiting or jobs:
                 self._head.check()
                 while waiting and len(jobs) < 2 * self.workers:
-                    if job := self._start(waiting.popleft(), store, observer):
-                        jobs.append(job)
+                    jobs += self._start(waiting.popleft(), store, observer)
                 if observer.stop_requested():
                     raise _interrupted()
                 ready = self._ready(jobs)
@@ -124,21 +125,19 @@ class RayEngine(Engine):
                 self.ray.cancel(job.stream)
         return failures
 
-    def _start(self, batch: Batch, store: Store, observer: Observer) -> _Job | None:
-        """Hands out what is still missing of a batch; None where that is nothing."""
-        members = {}
-        for member in batch.members:
-            run = store.add(member.experiment)
-            store.repair(run, observer)
-            if run.result is None:
-                members[run.id] = member
-        if not members:
-            return None
-        batch = replace(batch, members=tuple(members.values()))
+    def _start(self, batch: Batch, store: Store, observer: Observer) -> list[_Job]:
+        """Hands out what is still missing of a batch, with the files of runs that have begun."""
+        from modgrok.experiments.trainer import remaining
+
         # Repeating a batch is done here, where it is known which of its runs have come in already.
         stream = inspect.unwrap(remote.train_batch)  # Ray wants the generator itself, whatever checks are put round it.
         task = self.ray.remote(stream).options(**self._needs, max_retries=0, num_returns="streaming")
-        return _Job(batch, task.remote(*_parcel(batch, store)), members)
+        left = remaining(batch, store, observer)
+        observer.planned(left)
+        return [
+            _Job(one, task.remote(one, _begun(one, store)), {member.id: member for member in one.members})
+            for one in left
+        ]
 
     def _ready(self, jobs: list[_Job]) -> list[_Job]:
         if not jobs:
@@ -198,15 +197,6 @@ class RayEngine(Engine):
         return failure
 
 
-def measure_on_worker(settings: Sequence[dict[str, Any]], tables: dict[str, bytes]) -> Speed:
-    """How fast a batch trains where it will train."""
-    from modgrok.experiments.sweeps.engines.local import LocalEngine
-
-    with remote.private_store(tables) as store:
-        engine = LocalEngine()
-        return engine.measure(engine.plan([Experiment.from_dict(one) for one in settings], store)[0], store)
-
-
 class _Head:
     """The process that a cluster cannot do without (GCS): asking it for anything hangs for a minute when it is dead."""
 
@@ -263,10 +253,9 @@ def _private_folder() -> str:
     return f"{folder}/r"  # Ray opens its folder to everybody, so it gets one inside.
 
 
-def _parcel(batch: Batch, store: Store) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
-    """All that a worker needs to train a batch: resolved settings, and the tables of tasks that came from files."""
-    names = {f"{e.task.removeprefix(TABLE)}.npy" for e in batch.experiments if e.task.startswith(TABLE)}
-    return [e.as_dict() for e in batch.experiments], {name: (store.tables / name).read_bytes() for name in names}
+def _begun(batch: Batch, store: Store) -> dict[str, dict[str, bytes]]:
+    """The files of those runs of a batch that do not start afresh."""
+    return {member.id: remote.files_of(store.run(member.id)) for member in batch.members if member.step > 0}
 
 
 def _receive(run: Run, files: dict[str, bytes]) -> None:
@@ -275,8 +264,7 @@ def _receive(run: Run, files: dict[str, bytes]) -> None:
     lock.acquire()
     try:
         if run.result is None:
-            for name, content in files.items():
-                write_bytes(run.folder / name, content)
+            remote.write_files(run, files)
             run.remove_checkpoints()
     finally:
         lock.release()

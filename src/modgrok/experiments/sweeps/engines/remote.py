@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from modgrok.disk import Lock
+from modgrok.disk import Lock, write_bytes
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import out_of_memory
+from modgrok.experiments.planner import Batch, out_of_memory
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
@@ -60,12 +59,13 @@ class Failed(NamedTuple):
 Event = Advanced | Ended | Remark | Failed
 
 
-def train_batch(settings: Sequence[dict[str, Any]], tables: dict[str, bytes]) -> Iterator[Event]:
-    """Trains resolved experiments; `tables` are those they need, by file name. Closing the iterator stops training."""
-    with private_store(tables) as store:
+def train_batch(batch: Batch, begun: dict[str, dict[str, bytes]]) -> Iterator[Event]:
+    """Trains a batch, from the files of those of its runs that have begun. Closing the iterator stops training."""
+    with private_store() as store:
+        for name, files in begun.items():
+            write_files(store.run(name), files)
         teller = _Teller()
-        experiments = [Experiment.from_dict(one) for one in settings]
-        thread = threading.Thread(target=_train, args=(experiments, store, teller), daemon=True)
+        thread = threading.Thread(target=_train, args=(batch, store, teller), daemon=True)
         thread.start()
         try:
             while (event := teller.events.get()) is not None:
@@ -76,8 +76,8 @@ def train_batch(settings: Sequence[dict[str, Any]], tables: dict[str, bytes]) ->
 
 
 @contextlib.contextmanager
-def private_store(tables: dict[str, bytes]) -> Iterator[Store]:
-    """A store for the length of a batch, with these tables; what killed workers left is deleted first.
+def private_store() -> Iterator[Store]:
+    """A store for the length of a batch; what killed workers left is deleted first.
 
     A cluster of a machine's own has a folder that is deleted after it, and its workers have theirs inside.
     """
@@ -87,11 +87,7 @@ def private_store(tables: dict[str, bytes]) -> Iterator[Store]:
         lock = Lock(Path(folder))
         lock.acquire()
         try:
-            store = Store(folder)
-            for name, content in tables.items():
-                store.tables.mkdir(exist_ok=True)
-                (store.tables / name).write_bytes(content)
-            yield store
+            yield Store(folder)
         finally:
             lock.release()
 
@@ -110,18 +106,22 @@ def remove_leftovers(place: Path) -> None:
 
 
 def files_of(run: Run) -> dict[str, bytes]:
-    """A run that has ended, by file name; the result comes last, since it says that the rest is there."""
-    snapshots = [run.snapshot_path(step) for step in run.snapshots]
-    names = ("experiment.json", "curves.jsonl", "network.safetensors", "result.json")
-    paths: list[Path] = [*snapshots, *(run.folder / name for name in names)]
-    return {str(path.relative_to(run.folder)): path.read_bytes() for path in paths}
+    """All files of a run by name; the result comes last, since it says that the rest is there."""
+    found = [path for path in run.folder.rglob("[!.]*") if path.is_file() and path.name != "lock"]
+    found.sort(key=lambda path: path.name == "result.json")
+    return {str(path.relative_to(run.folder)): path.read_bytes() for path in found}
 
 
-def _train(experiments: Sequence[Experiment], store: Store, teller: "_Teller") -> None:
-    from modgrok.experiments.trainer import train_stored
+def write_files(run: Run, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        write_bytes(run.folder / name, content)
+
+
+def _train(batch: Batch, store: Store, teller: "_Teller") -> None:
+    from modgrok.experiments.trainer import train_batches
 
     try:
-        train_stored(experiments, store, teller)
+        train_batches([batch], store, teller)
     except Exception as error:
         teller.events.put(Failed(f"{type(error).__name__}: {error}", out_of_memory(error)))
     teller.events.put(None)
