@@ -27,7 +27,7 @@ from modgrok.tasks import task as find_task
 
 if TYPE_CHECKING:
     from modgrok.reproduce.pipeline import Outcome
-    from modgrok.reproduce.plan import Row as PlanRow
+    from modgrok.reproduce.plan import StudyCost
 
 SEEDS = ("seed", "split_seed")
 SEARCHED = ("fraction", *SEEDS)
@@ -159,7 +159,7 @@ def landscape(
     return landscape_rows(chosen, Results(chosen.experiments, place))
 
 
-def reproduce_paper(paper: str | None = None, **request: Any) -> "Outcome | list[PlanRow]":
+def reproduce_paper(paper: str | None = None, **request: Any) -> "Outcome | list[StudyCost]":
     """Trains, measures, draws and judges a paper; the request's fields are the flags of `modgrok reproduce`. With
     `plan=True` nothing is trained: the rows say what each study would train, and about how long it takes."""
     from modgrok.reproduce.pipeline import Request, planned, reproduce

@@ -18,7 +18,7 @@ from modgrok.experiments.sweeps.results import Results
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.measuring import Measuring, Say, draw, picture
 from modgrok.reproduce.paper import DEFAULT, find_paper
-from modgrok.reproduce.plan import Row, cost, shares
+from modgrok.reproduce.plan import StudyCost, cost, shares
 from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session
 from modgrok.reproduce.report import write_report
 from modgrok.reproduce.sizes import Sizes
@@ -83,7 +83,7 @@ class Outcome:
     report: Path | None
 
 
-def planned(request: Request) -> list[Row]:
+def planned(request: Request) -> list[StudyCost]:
     """What a request would train, and what that costs."""
     paper = find_paper(request.paper)
     profile = paper.profile(request.profile)

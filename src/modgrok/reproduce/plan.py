@@ -1,29 +1,19 @@
 """What a reproduction trains: each experiment once, however many studies need it, and what that costs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from modgrok.experiments import Experiment
-from modgrok.experiments.cost import cpu_rate, gpu_seconds, work
+from modgrok.experiments.cost import Total, total, work
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Study
 
 
 @dataclass(frozen=True)
-class Row:
+class StudyCost(Total):
     """The cost of a study beyond the studies before it."""
 
-    study: str
-    runs: int
-    run_steps: int
-    """At most: runs that stop when they have grokked take fewer."""
-    programs: int
-    """To be compiled, where they have not been before; that takes `COMPILE_SECONDS` each."""
-    flops: float
-    cpu_seconds: float
-    """On the CPU of this machine."""
-    gpu_seconds: float
-    """On an H200."""
+    study: str = ""
 
 
 def shares(studies: Sequence[Study], profile: Sizes) -> dict[Experiment, str]:
@@ -35,16 +25,13 @@ def shares(studies: Sequence[Study], profile: Sizes) -> dict[Experiment, str]:
     return found
 
 
-def cost(studies: Sequence[Study], profile: Sizes) -> list[Row]:
+def cost(studies: Sequence[Study], profile: Sizes) -> list[StudyCost]:
     """A row for each study, and the total."""
     shared = shares(studies, profile)
     rows = [_row(study.name, [e for e, first in shared.items() if first == study.name]) for study in studies]
     return [*rows, _row("total", list(shared))]
 
 
-def _row(name: str, experiments: list[Experiment]) -> Row:
+def _row(name: str, experiments: list[Experiment]) -> StudyCost:
     resolved = [e.resolve() for e in experiments]
-    parts = [work(e, e.load_task()) for e in resolved]
-    steps, flops = sum(part.steps for part in parts), float(sum(part.flops for part in parts))
-    programs = len({part.program for part in parts})
-    return Row(name, len(parts), steps, programs, flops, flops / cpu_rate(), gpu_seconds(parts))
+    return StudyCost(study=name, **asdict(total([work(e, e.load_task()) for e in resolved])))
