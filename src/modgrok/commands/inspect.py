@@ -75,7 +75,7 @@ def main(argv: list[str]) -> None:
     arguments = parse(Inspect, "inspect", argv)
     require_suffix(arguments.figure, *FIGURES)
     subject = _from_file(arguments) if arguments.run.endswith(FILES) else _from_store(arguments)
-    if subject.network.architecture.name != "two-layer" or not subject.task.is_modular:
+    if not subject.network.architecture.has_waves or not subject.task.is_modular:
         _look(subject, arguments)
         return
     analysis: Analysis | GroupAnalysis

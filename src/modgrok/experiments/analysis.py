@@ -156,7 +156,7 @@ def overview(network: Network, task: Task) -> Overview:
 
 def analyse(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
     """All measures of a network on its task; `top` frequencies are named, and kept in a row of the cleaning table."""
-    if network.architecture.name != "two-layer":
+    if not network.architecture.has_waves:
         raise ModgrokError(
             f"Waves and phases are those of a two-layer network, and this one is {network.architecture.name}; "
             f"`overview` looks at any."

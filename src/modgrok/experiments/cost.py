@@ -21,10 +21,6 @@ COMPILE_SECONDS = 3.0
 """What a compilation takes."""
 STEP_SECONDS = 2e-4
 """What a step on a CPU costs beside its products."""
-GPU_RATES = {"two-layer": 5e13}
-"""Operations a second of a batch on an H200, products and all else, of networks that have kernels of their own."""
-OTHER_GPU_RATE = 2e13
-"""Of the other networks, most of which have products in whole float32."""
 GPU_STEP_SECONDS = 4e-5
 """What a step on an H200 takes at least, however little there is to do."""
 CPU_EFFICIENCY = 0.75
@@ -128,14 +124,12 @@ def gpu_seconds(parts: Sequence[Work]) -> float:
     for part in parts:
         batches.setdefault(part.program, []).append(part)
     return sum(
-        max(sum(part.flops for part in some) / gpu_rate(program), GPU_STEP_SECONDS * max(part.steps for part in some))
+        max(
+            sum(part.flops for part in some) / program.architecture.h200_flops,
+            GPU_STEP_SECONDS * max(part.steps for part in some),
+        )
         for program, some in batches.items()
     )
-
-
-def gpu_rate(program: Program) -> float:
-    """Operations a second that training reaches on an H200."""
-    return GPU_RATES.get(program.architecture.name, OTHER_GPU_RATE)
 
 
 @cache

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import TABLE, Experiment, known_settings
+from modgrok.experiments.experiment import TABLE, Experiment, group_order, known_settings
 from modgrok.text import number
 from modgrok.training.optimizers import natural_learning_rate
 
@@ -37,10 +37,10 @@ def rate_hint(experiment: Experiment) -> str:
     where it is not."""
     if experiment.task.startswith(TABLE):  # Only its store knows it.
         return ""
-    rate, signature = experiment.lr, experiment.load_task().signature
+    e, rate, found = experiment, experiment.lr, experiment.load_task()
     assert isinstance(rate, float)
-    assert experiment.loss is not None
-    usual = natural_learning_rate(experiment.optimizer, experiment.architecture, signature, experiment.loss)
+    assert e.loss is not None
+    usual = natural_learning_rate(e.optimizer, e.architecture, found.signature, e.loss, group_order(e.task, found))
     if usual / FAR < rate < usual * FAR:
         return ""
     factor = f"{number(rate / usual)} times" if rate > usual else f"1/{number(usual / rate)} of"

@@ -220,11 +220,11 @@ class Experiment:
             if self.lr == "auto" or self.steps is None:
                 raise ModgrokError(f"The task {self.task} is a table that only its store knows.")
             return self
-        paper = architecture.name == "two-layer"
+        paper = architecture.starts_large
         text = table_name(found) if is_table_file(self.task) else _without_spaces(found.name)
         fresh = found.table is None and self.examples is None
         loss = self.loss or ("mse" if found.codes is not None else architecture.loss)
-        group = found.answers if text.lower().startswith("group:") else 0
+        group = group_order(text, found)
         natural = natural_learning_rate(self.optimizer, architecture, found.signature, loss, group)
         lr = natural if self.lr == "auto" else self.lr
         decay = natural_decay(self.optimizer, architecture, group)
@@ -367,6 +367,11 @@ def describe_task(experiment: Experiment, name: str = "") -> str:
     """Such as `n+m mod 97`, or `group:S5`; by another name where it has one."""
     shown = name or experiment.task
     return shown if experiment.modulus is None else f"{shown} mod {experiment.modulus}"
+
+
+def group_order(text: str, found: Task) -> int:
+    """The order of the group in which a task is a product; 0 where it is none."""
+    return found.answers if text.lower().startswith("group:") else 0
 
 
 def is_table_file(text: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, evaluated_examples, gpu_rate
+from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, evaluated_examples
 from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.store import Store
@@ -14,11 +14,6 @@ from modgrok.tasks import Examples, Task
 from modgrok.training.data import Room
 from modgrok.training.kernels import kernel_for
 from modgrok.training.program import Program
-
-PADDING = 1.4
-"""How much longer than the smallest the largest training set of a batch may be on a GPU, where shorter ones are padded
-to it. On a CPU, where a run's bits do not depend on its neighbors, sets are of equal length or their blocks counted."""
-
 
 Most = Callable[[Program, Room, int], int]
 """How many runs a batch may have, from its program, the lengths of its arrays and how much is evaluated."""
@@ -174,17 +169,17 @@ def _room(program: Program, members: list[Planned]) -> Room:
 
 
 def batch_size_that_pays(program: Program, lengths: Sequence[int], steps: int) -> int:
-    """How many training sets of these lengths, the longest first, share a batch: all where their blocks are counted, on
-    a CPU otherwise equal ones; elsewhere, padded to the longest, those whose padding takes less time than a compilation
-    of their own would."""
+    """How many training sets of these lengths, the longest first, share a batch: all where their blocks are counted;
+    equal ones where a run's bits do not depend on its neighbors; otherwise, padded to the longest, those whose padding
+    takes less time than a compilation of their own would."""
     if program.counted:
         return len(lengths)
-    if program.platform == "cpu":
+    if program.on.separate:
         return lengths.count(lengths[0])
     wasted = 0.0
     for number, length in enumerate(lengths):
-        wasted += (lengths[0] - length) * 3 * program.cost.flops * steps / gpu_rate(program)
-        if lengths[0] > PADDING * length and wasted > COMPILE_SECONDS:
+        wasted += (lengths[0] - length) * 3 * program.cost.flops * steps / program.architecture.h200_flops
+        if lengths[0] > program.on.padding * length and wasted > COMPILE_SECONDS:
             return number
     return len(lengths)
 

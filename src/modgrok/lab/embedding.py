@@ -21,7 +21,7 @@ def vectors(network: Network, task: Task) -> Float[np.ndarray, "value d"] | None
     size = signature.sizes[0]
     if "embedding" in network.parameters:
         return np.asarray(network.parameters["embedding"])[:size]
-    if network.architecture.name == "two-layer":
+    if network.architecture.has_waves:
         return np.asarray(network.w_in)[:, 0].T
     return np.asarray(network.parameters["layers.0.weight"])[:, :size].T
 

@@ -34,7 +34,7 @@ def frame(
 ) -> bytes:
     """The message for one network; `train` are the flat indices trained on, `header` joins the header."""
     network = as_numpy(network)
-    if network.architecture.name != "two-layer" or not task.is_modular:
+    if not network.architecture.has_waves or not task.is_modular:
         facts, drawn = embedding.picture(network, task, coordinate)
         header = header | facts | {"width": 0, "arity": task.arity}
         operations = math.prod(task.sizes) * network.architecture.cost(task.signature).flops

@@ -35,4 +35,4 @@ def has_embedding(experiment: Experiment, task: Task) -> bool:
 
 def has_waves(experiment: Experiment, task: Task) -> bool:
     """Whether weights can be drawn: of a two-layer network whose inputs and answers all run over the same numbers."""
-    return experiment.network == "two-layer" and task.is_modular and task.codes is None
+    return experiment.architecture.has_waves and task.is_modular and task.codes is None

@@ -72,6 +72,13 @@ class Architecture(ABC):
     block_rows: ClassVar[int | None] = None
     """Examples of every block on a CPU, so few that filling the last one wastes little: with it training sets of all
     lengths share a compilation. None: blocks are as long as it takes to hold a training set exactly."""
+    has_waves: ClassVar[bool] = False
+    """Whether its weights are read as waves along the task's coordinate: spectra, participation ratios, phases."""
+    starts_large: ClassVar[bool] = False
+    """Whether its weights start at the paper's sizes, for which optimizers have rates, decays and lengths of their own;
+    otherwise at ordinary ones."""
+    h200_flops: ClassVar[float] = 2e13
+    """Operations a second of a batch on an H200."""
     divisible: ClassVar[bool] = False
     """Whether several CPU devices may share the examples of a large run that is alone: where a compiler rounds the sum
     of two parts as it rounds the whole."""
@@ -103,6 +110,15 @@ class Architecture(ABC):
     def settle(self, parameters: Parameters, inputs: Any, weight: Any, signature: Signature) -> Parameters:
         """The parameters ready for evaluation: with the training set's statistics where the architecture needs them."""
         return parameters
+
+    def natural_rate(self, rate: float, descends: bool, signature: Signature, loss: str) -> float:
+        """The learning rate for a task, from that of the optimizer; `descends` where updates are proportional to the
+        gradient."""
+        return rate
+
+    def last_layer(self, parameters: Parameters) -> Any:
+        """The weights that make the outputs."""
+        raise NotImplementedError
 
     def tensors(self, parameters: Parameters) -> Parameters:
         """Arrays as they are stored, by name."""

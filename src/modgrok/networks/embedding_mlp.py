@@ -81,6 +81,9 @@ class EmbeddingMLP(Architecture):
         matrices = vectors.reshape(*vectors.shape[:2], side, side)
         return reduce(lambda left, right: left @ right, (matrices[:, s] for s in range(vectors.shape[1])))
 
+    def last_layer(self, parameters: Parameters) -> Any:
+        return parameters[f"decoder.{self.depth}.weight"]
+
     def cost(self, signature: Signature) -> Cost:
         decoder = self._decoder(signature).cost
         numbers = max(signature.sizes) * self.embedding

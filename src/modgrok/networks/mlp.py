@@ -38,5 +38,8 @@ class MLP(Architecture):
         first = first_layer(parameters, "layers.0", inputs, signature)
         return self._layers(signature).apply(parameters, first, noise)
 
+    def last_layer(self, parameters: Parameters) -> Any:
+        return parameters[f"layers.{self.depth}.weight"]
+
     def cost(self, signature: Signature) -> Cost:
         return self._layers(signature).cost

@@ -177,6 +177,9 @@ class Transformer(Architecture):
         normed = (x - mean) / namespace(x).sqrt(variance + 1e-5)
         return normed * parameters[f"norms.{i}.weight"][None] + parameters[f"norms.{i}.bias"][None]
 
+    def last_layer(self, parameters: Parameters) -> Any:
+        return parameters["embedding" if self.tied else "unembedding.weight"]
+
     def cost(self, signature: Signature) -> Cost:
         """Of what differs from example to example: vectors that depend on two variables or more."""
         width, hidden, variables = self.width, self.hidden or 4 * self.width, len(signature.sizes)

@@ -58,6 +58,9 @@ class TwoLayer(Architecture):
     summary: ClassVar[str] = "the paper's: one hidden layer, no biases, the activation squared"
     loss: ClassVar[str] = "mse"
     block_rows: ClassVar[int | None] = 128
+    has_waves: ClassVar[bool] = True
+    starts_large: ClassVar[bool] = True
+    h200_flops: ClassVar[float] = 5e13
     divisible: ClassVar[bool] = True
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"in": ("columns",), "out": ("readout",)}
 
@@ -83,6 +86,27 @@ class TwoLayer(Architecture):
     def scales(self, signature: Signature) -> Scales:
         """Prefactors for a task."""
         return scales(self.parametrization, sum(signature.sizes), self.width)
+
+    def natural_rate(self, rate: float, descends: bool, signature: Signature, loss: str) -> float:
+        """Other parametrizations hold weights that are smaller by $c = (a^2 b)^{1/3}$, a and b the paper's prefactors;
+        the same path then needs a rate smaller by c² for gradient descent and by c for Adam. The gradient of other
+        losses than the mean squared error is q/2 times as large, since that one is averaged over outputs."""
+        dimension = sum(signature.sizes)
+        if descends:
+            rate *= (max(signature.sizes) / 97) ** 3 * (self.width / 500)
+            if self.batch_norm:
+                # Normalized preactivations are √(D/2) larger than the paper's, their squares and gradients D/2.
+                rate *= 2 / dimension
+            if loss != "mse":
+                rate *= 2 / signature.outputs
+        if self.parametrization != "mean-field":
+            paper = scales("mean-field", dimension, self.width)
+            c = (paper.hidden**2 * paper.output) ** (1 / 3)
+            rate *= c**2 if descends else c
+        return float(f"{rate:.6g}")
+
+    def last_layer(self, parameters: Parameters) -> Any:
+        return parameters["readout"]
 
     def init(self, key: Any, signature: Signature, scale: Any, dtype: Any) -> Parameters:
         import jax

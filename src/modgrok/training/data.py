@@ -79,7 +79,7 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
         places, judged_blocks = deal(program, len(numbers), *room_for_all)
         judged = np.full(room_for_all, -1, np.int32)
         judged.reshape(-1)[places] = numbers
-    coordinate = task.structure.coordinate if program.architecture.name == "two-layer" else None
+    coordinate = task.structure.coordinate if program.architecture.has_waves else None
     shape = (max(1, len(task.sizes)), max(task.sizes))
     index = np.zeros(shape, np.int32) if coordinate is None else np.stack(coordinate.index).astype(np.int32)
     dtype = np.int32 if examples.inputs.dtype.kind == "i" else program.dtype

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from modgrok.networks import Architecture, TwoLayer
+from modgrok.networks import Architecture
 from modgrok.networks.architecture import Parameters
-from modgrok.networks.two_layer import scales
 from modgrok.setting import Setting
 from modgrok.tasks import Signature
 from modgrok.training.program import Program
@@ -97,7 +96,7 @@ def natural_decay(optimizer: str, architecture: Architecture, group: int = 0) ->
     """The weight decay behind `auto`. For the paper's network on a group in inverse proportion to its order: measured
     with N = 500 and α = 0.5, S4 groks at 0.1 to 0.2 and not at 0.05 or 0.3, A5 best at 0.08, S5 at 0.02 to 0.04."""
     chosen = OPTIMIZERS[optimizer]
-    if not isinstance(architecture, TwoLayer):
+    if not architecture.starts_large:
         return chosen.standard_decay
     return float(f"{chosen.weight_decay * (97 / group if group else 1):.6g}")
 
@@ -105,31 +104,12 @@ def natural_decay(optimizer: str, architecture: Architecture, group: int = 0) ->
 def natural_learning_rate(
     optimizer: str, architecture: Architecture, signature: Signature, loss: str, group: int = 0
 ) -> float:
-    """The learning rate behind `auto`; `group` is the order where the task is a product in one.
-
-    For the paper's network: other parametrizations hold weights that are smaller by $c = (a^2 b)^{1/3}$, a and b the
-    paper's prefactors; the same path then needs a rate smaller by c² for gradient descent and by c for Adam. The
-    gradient of other losses than the mean squared error is q/2 times as large, since that one is averaged over outputs.
-    """
+    """The learning rate behind `auto`; `group` is the order where the task is a product in one."""
     chosen = OPTIMIZERS[optimizer]
-    if not isinstance(architecture, TwoLayer):
-        return chosen.standard_rate
-    descends = chosen.scaling in DESCENT
-    rate, dimension = chosen.learning_rate, sum(signature.sizes)
-    if group and chosen.scaling == "adam":
+    rate = chosen.learning_rate if architecture.starts_large else chosen.standard_rate
+    if group and chosen.scaling == "adam" and architecture.starts_large:
         rate *= GROUP_RATE
-    if descends:
-        rate *= (max(signature.sizes) / 97) ** 3 * (architecture.width / 500)
-        if architecture.batch_norm:
-            # Normalized preactivations are √(D/2) larger than the paper's, their squares and gradients D/2.
-            rate *= 2 / dimension
-        if loss != "mse":
-            rate *= 2 / signature.outputs
-    if architecture.parametrization != "mean-field":
-        paper = scales("mean-field", dimension, architecture.width)
-        c = (paper.hidden**2 * paper.output) ** (1 / 3)
-        rate *= c**2 if descends else c
-    return float(f"{rate:.6g}")
+    return architecture.natural_rate(rate, chosen.scaling in DESCENT, signature, loss)
 
 
 class Start(NamedTuple):

@@ -131,10 +131,5 @@ def _last_layer(network: Network, data: "RunData") -> Any:
 
 
 def last_layer(network: Network) -> Any:
-    """The weights that make the outputs; of a transformer whose embedding serves twice, that."""
-    kind, parameters = network.architecture.name, network.parameters
-    if kind == "two-layer":
-        return network.w_out
-    if kind == "transformer":
-        return parameters.get("unembedding.weight", parameters["embedding"])
-    return parameters[f"{'layers' if kind == 'mlp' else 'decoder'}.{network.depth}.weight"]
+    """The weights that make the outputs."""
+    return network.architecture.last_layer(network.parameters)

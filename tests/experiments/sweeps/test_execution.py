@@ -173,14 +173,15 @@ def test_the_local_engine_splits_what_needs_too_much_memory(tmp_path: Path, monk
 
     tried: list[int] = []
 
-    def train_stored(experiments: Any, store: Store, observer: Observer) -> None:
-        tried.append(len(experiments))
-        if len(experiments) > 1:
+    def train_batches(batches: Any, store: Store, observer: Observer) -> None:
+        (batch,) = batches
+        tried.append(len(batch.members))
+        if len(batch.members) > 1:
             raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 12 bytes.")
-        if experiments[0].seed == 1:
+        if batch.experiments[0].seed == 1:
             raise ValueError("broken")
 
-    monkeypatch.setattr(trainer, "train_stored", train_stored)
+    monkeypatch.setattr(trainer, "train_batches", train_batches)
     store, engine = Store(tmp_path), LocalEngine()
     experiments = Results(SWEEP.experiments[:4], store).pending
     failures = engine.train(plan_experiments(experiments, store, "cpu", lambda *_: 4), store, Observer())

@@ -1,6 +1,7 @@
 """Fast ways to the same loss and gradient: (architecture, platform) → kernel. The generic one serves all others."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 from modgrok.networks import Noise
@@ -15,6 +16,9 @@ class Kernel(Protocol):
 
     guards: bool
     """Whether the loss is not a number wherever the gradient is not finite."""
+
+    def applies(self, program: Program) -> bool:
+        """Whether it knows this program, of its architecture and platform."""
 
     def room(self, program: Program, inputs: Callable[[], Any], rows: int) -> Room:
         """How long a run's arrays are, from its training inputs, where they matter, and how many there are."""
@@ -41,15 +45,18 @@ class Kernel(Protocol):
         """What the network says to some inputs, without noise."""
 
 
+ANY = "any"
+KERNELS: dict[tuple[str, str], str] = {("two-layer", "gpu"): "gpu", ("two-layer", ANY): "plain_xla"}
+"""The modules of kernels by architecture and platform, imported where they are needed: Pallas takes long."""
+
+
 def kernel_for(program: Program) -> Kernel:
     """The fastest kernel that knows this program."""
-    from modgrok.training.kernels import generic, plain_xla
+    for platform in (program.platform, ANY):
+        if (module := KERNELS.get((program.architecture.name, platform))) is not None:
+            kernel: Kernel = import_module(f"{__name__}.{module}").KERNEL
+            if kernel.applies(program):
+                return kernel
+    from modgrok.training.kernels import generic
 
-    if program.architecture.name != "two-layer" or program.codes:
-        return generic.KERNEL
-    if program.platform == "gpu":
-        from modgrok.training.kernels import gpu  # whose Pallas takes long to import
-
-        if gpu.applies(program):
-            return gpu.KERNEL
-    return plain_xla.KERNEL
+    return generic.KERNEL

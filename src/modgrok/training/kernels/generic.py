@@ -19,6 +19,9 @@ class Generic:
 
     guards = False
 
+    def applies(self, program: Program) -> bool:
+        return True
+
     def room(self, program: Program, inputs: Callable[[], Any], rows: int) -> Room:
         return Room(rows)
 

@@ -84,6 +84,9 @@ class Gpu:
 
     guards = True
 
+    def applies(self, program: Program) -> bool:
+        return applies(program)
+
     def room(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> Room:
         """Coarser than the plain kernel's, so that more training sets share a compilation: slots that are not filled
         cost nothing."""

@@ -35,6 +35,9 @@ class TwoLayerKernel:
 
     guards = False
 
+    def applies(self, program: Program) -> bool:
+        return not program.codes
+
     def room(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> Room:
         """On a GPU rows in multiples of 32 with at least one row of padding, slots in multiples of 2."""
         if not gathers(program):
