@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.palette import BLUE, GREEN, PURPLE, TEST, TRAIN
+from modgrok.palette import GREEN, PURPLE, TEST, TRAIN, VERMILLION
 from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds
 from modgrok.reproduce.groups.sizes import FEW_PAIRS, task_of, trained
@@ -41,11 +41,11 @@ def courses(t: Table) -> Any:
     figure, shown = panels(*firsts["group"], height=2.6, note=f"seed 0 of {seeds(t)}", sharey=True)
     for panel, row in zip(shown, firsts, strict=True):
         for name, color in zip(
-            ("train_accuracy", "test_accuracy", *MEASURES), (TRAIN, TEST, GREEN, PURPLE, BLUE), strict=True
+            ("train_accuracy", "test_accuracy", *MEASURES), (TRAIN, TEST, GREEN, PURPLE, VERMILLION), strict=True
         ):
             panel.plot(row.step[1:], row[name][1:], color=color, label=name.replace("_", " "))
         panel.set(xscale="log", xlabel="step", ylim=(-0.03, 1.03))
-    shown[0].legend(fontsize=6)
+    figure.legend(*shown[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=6)
     return figure
 
 

@@ -195,7 +195,8 @@ def signs(t: Table, ask: Ask) -> None:
     ask.that("at most 80 % at initialization in every group", max(before.values(), default=0.0) <= 0.8)
     for label, some in (("trained", found), ("initial", before)):
         ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
-    ask.yes(f"At least {percent(min(found.values()))} of the clear neurons in every group.")
+    least = min(found.values())
+    ask.yes("All clear neurons, in every group." if least == 1 else f"At least {percent(least)} in every group.")
 
 
 @neurons.claim("trained networks")

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.palette import MARKERS
+from modgrok.palette import MARKERS, SERIES
 from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds
 from modgrok.reproduce.groups.sizes import exact, trained
@@ -25,7 +25,7 @@ data = study(
 widths = study(
     "widths",
     "How many neurons a group needs",
-    "Steps to 99 % of the test set against the width in units of the exact network's.",
+    "Accuracy on the test set at the end against the width in units of the exact network's.",
     runs=lambda s: sum(
         (
             trained(s, (group,), snapshots=0, width=round(share * exact(group))).tag(share=share)
@@ -47,25 +47,29 @@ descent = study(
 )
 
 
-def _lines(t: Table, x: str, label: str) -> Any:
+@data.figure()
+def times_against_data(t: Table) -> Any:
     figure, (panel,) = panels(width=4.6, note=f"medians of {seeds(t)}; within {count(max(t['steps']))} steps")
     for i, (group, cell) in enumerate(t.by("group").items()):
-        line = cell.median("grokked_at", x).known()
+        line = cell.median("grokked_at", "fraction").known()
         panel.plot(list(line), line.y, marker=MARKERS[i % len(MARKERS)], label=group)
-    panel.set(yscale="log", xlabel=label, ylabel="steps to 99 % of the test set")
-    if panel.lines:
-        panel.legend(fontsize=6)
+    panel.set(yscale="log", xlabel="share of the table that is trained on", ylabel="steps to 99 % of the test set")
+    panel.legend(fontsize=6)
     return figure
 
 
-@data.figure()
-def times_against_data(t: Table) -> Any:
-    return _lines(t, "fraction", "share of the table that is trained on")
-
-
 @widths.figure()
-def times_against_width(t: Table) -> Any:
-    return _lines(t, "share", "width / exact width")
+def accuracy_against_width(t: Table) -> Any:
+    figure, (panel,) = panels(
+        width=4.6, note=f"lines: medians, marks: {seeds(t)}, after {count(max(t['steps']))} steps"
+    )
+    for i, (group, cell) in enumerate(t.by("group").items()):
+        line = cell.median("test_accuracy", "share")
+        panel.plot(list(line), line.y, color=SERIES[i], label=f"{group}, exact width {exact(group)}")
+        panel.scatter(cell["share"], cell["test_accuracy"], color=SERIES[i], marker=MARKERS[i], s=10)
+    panel.set(xscale="log", xlabel="width / exact width", ylabel="test accuracy", ylim=(0, 1.03))
+    panel.legend(fontsize=6)
+    return figure
 
 
 def least_fraction(t: Table) -> dict[str, float]:
