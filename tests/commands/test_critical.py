@@ -11,7 +11,7 @@ from modgrok import cli
 from modgrok.commands import critical
 from modgrok.experiments import Experiment
 from modgrok.experiments.result import Result
-from modgrok.experiments.sweeps.critical import LEAST, MOST
+from modgrok.experiments.sweeps.critical import LEAST, MOST, PLACES
 
 SMALL = ["n + m", "--modulus", "11", "17", "23", "--seeds", "4", "--resolution", "0.02", "--steps", "50"]
 
@@ -29,7 +29,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Experiment]:
         asked.extend(experiments)
         bounds = [2.5 / e.modulus**0.5 - 0.05 * (e.sampling == "balanced") for e in experiments]
         pairs = zip(experiments, bounds, strict=True)
-        return [ended(9 if e.fraction + 0.004 * (e.seed - 2) > bound else None) for e, bound in pairs]
+        return [ended(9 if e.fraction + 0.004 * (e.seed // PLACES - 2) > bound else None) for e, bound in pairs]
 
     monkeypatch.setattr(critical, "_train", train)
     return asked

@@ -21,6 +21,10 @@ LEAST, MOST = 0.05, 0.95
 """Fractions tried where the transition is not between low and high."""
 PIECES = 6
 """Into how many pieces a bracket is cut in one round."""
+PLACES = 10_000
+"""Fractions have four decimals."""
+SEEDS = 10_000_000
+"""The seeds of one search are smaller."""
 Train = Callable[[Sequence[Experiment]], list[Result | None]]
 """Trains experiments and returns their results in order, None for those that could not be trained."""
 
@@ -34,7 +38,7 @@ class Effort:
     """How carefully α_c is looked for."""
 
     seeds: int = 8
-    """Runs at each fraction near the transition, with different training sets and initial weights."""
+    """Runs at each fraction near the transition, each with its own training set and initial weights."""
     low: float = 0.1
     """The smallest fraction of the first round; where all of its runs grok, 0.05 is tried too."""
     high: float = 0.9
@@ -69,16 +73,22 @@ class Search:
     """Everything but fraction and seed."""
     effort: Effort = Effort()
     successes: dict[float, list[bool]] = field(default_factory=dict)
-    """For each fraction whether the runs with seeds 0, 1, 2, … grokked."""
+    """For each fraction whether its runs grokked, in the order of their seeds."""
     round: int = 0
 
     def next_experiments(self) -> list[Experiment]:
-        """What to train next; nothing when the search is over."""
+        """What to train next; nothing when the search is over.
+
+        No two runs share a seed. The training sets of one seed contain each other, so that its runs at neighboring
+        fractions succeed or fail together, and intervals that take them as independent are too narrow.
+        """
         fractions, seeds = self._next_fractions()
         return [
-            dataclasses.replace(self.experiment, fraction=fraction, seed=seed, split_seed=None)
+            dataclasses.replace(
+                self.experiment, fraction=fraction, seed=PLACES * number + round(PLACES * fraction), split_seed=None
+            )
             for fraction in fractions
-            for seed in range(len(self.successes.get(fraction, ())), seeds)
+            for number in range(len(self.successes.get(fraction, ())), seeds)
         ]
 
     def add(self, experiment: Experiment, result: Result | None) -> None:
