@@ -68,6 +68,8 @@ def accuracy_against_width(t: Table) -> Any:
         panel.plot(list(line), line.y, color=SERIES[i], label=f"{group}, exact width {exact(group)}")
         panel.scatter(cell["share"], cell["test_accuracy"], color=SERIES[i], marker=MARKERS[i], s=10)
     panel.set(xscale="log", xlabel="width / exact width", ylabel="test accuracy", ylim=(0, 1.03))
+    panel.set_xticks(shares := t["share"].distinct(), [f"{share:g}" for share in shares])
+    panel.minorticks_off()
     panel.legend(fontsize=6)
     return figure
 
