@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.export import long_rows, write_mlflow, write_wandb
+from modgrok.experiments.export import long_columns, write_mlflow, write_wandb
 
 
 def test_rows_carry_the_settings_that_are_not_the_default(trained):
-    first = next(long_rows([trained]))
+    first = {name: column[0] for name, column in long_columns([trained]).items()}
     assert (first["run"], first["task"], first["modulus"], first["width"]) == (trained.id, "n+m", 11, 32)
     assert first["step"] == 0
     assert "network" not in first

@@ -129,7 +129,7 @@ def _wanted(text: str) -> tuple[str, Any]:
 
 
 def _fits(row: dict[str, Any], wanted: list[tuple[str, Any]]) -> bool:
-    return not wanted or ("experiment" in row and all(row["experiment"][name] == given for name, given in wanted))
+    return not wanted or ("experiment" in row and all(row["experiment"].get(name) == given for name, given in wanted))
 
 
 def _row(run: Run) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def _cells(row: dict[str, Any]) -> list[str | Text]:
         Text(row["task"]),
         "–" if e["modulus"] is None else str(e["modulus"]),
         e["network"],
-        str(e["width"]),
+        "–" if e["width"] is None else str(e["width"]),
         number(e["fraction"], 4),
         e["optimizer"],
         number(e["lr"], 4),
@@ -209,7 +209,7 @@ def _show(arguments: Show, store: Store) -> None:
 
 
 def _export(arguments: Export, store: Store) -> None:
-    from modgrok.experiments.export import WRITERS, to_csv
+    from modgrok.experiments.export import WRITERS, curves_csv
 
     if arguments.format in ("csv", "parquet"):
         require_suffix(arguments.out, f".{arguments.format}")
@@ -222,7 +222,7 @@ def _export(arguments: Export, store: Store) -> None:
     if arguments.out is None:
         if arguments.format != "csv" or arguments.json:
             raise ModgrokError("Name the file or folder to write with --out.")
-        sys.stdout.write(to_csv(runs))
+        sys.stdout.write(curves_csv(runs))
         return
     WRITERS[arguments.format](runs, arguments.out)
     if arguments.json:

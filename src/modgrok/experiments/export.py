@@ -1,8 +1,6 @@
 """Curves of stored runs for other programs: CSV, Parquet, TensorBoard, Weights & Biases, MLflow."""
 
 import contextlib
-import csv
-import io
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -11,6 +9,7 @@ from typing import Any
 
 from modgrok.disk import translate_os_errors, write_bytes
 from modgrok.errors import ModgrokError
+from modgrok.experiments.columns import to_csv, to_parquet
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.run import Run
 from modgrok.sealed import exists
@@ -18,45 +17,35 @@ from modgrok.sealed import exists
 EXTRA = "it comes with pip install 'modgrok[export]'"
 
 
-def long_rows(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+def long_columns(runs: Sequence[Run]) -> dict[str, list[Any]]:
     """One row for each evaluation of each run: the run's id, its settings as far as any of the runs differs from the
     defaults in them, then its curves; None where a number does not exist."""
     settings = [run.experiment.as_dict() | {"task": run.task_name, "record": None} for run in runs]
     usual = {name: (None, one.default) for name, one in known_settings().items()}
     shown = [name for name in usual if any(one.get(name) not in usual[name] for one in settings)]
-    for run, own in zip(runs, settings, strict=True):
-        said = {"run": run.id} | {name: own.get(name) for name in shown}
-        yield from (said | row for row in run.rows())
+    rows = [
+        {"run": run.id} | {name: own.get(name) for name in shown} | row
+        for run, own in zip(runs, settings, strict=True)
+        for row in run.rows()
+    ]
+    names = dict.fromkeys(name for row in rows for name in row) or ("run", "step")
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
-def to_csv(runs: Sequence[Run]) -> str:
+def curves_csv(runs: Sequence[Run]) -> str:
     """All curves as text, an empty field where a number does not exist."""
-    rows = list(long_rows(runs))
-    text = io.StringIO()
-    names = dict.fromkeys(name for row in rows for name in row) or {"run": None, "step": None}
-    writer = csv.DictWriter(text, list(names), restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return to_csv(long_columns(runs))
 
 
 def write_csv(runs: Sequence[Run], path: Path) -> None:
-    """`to_csv` into a file."""
-    write_bytes(path, to_csv(runs).encode())
+    """`curves_csv` into a file."""
+    write_bytes(path, curves_csv(runs).encode())
 
 
 def write_parquet(runs: Sequence[Run], path: Path) -> None:
     """All curves as one table, whose metadata holds the settings of every run under `modgrok`."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ModgrokError(f"Parquet needs pyarrow; {EXTRA}.") from error
-    table = pyarrow.Table.from_pylist(list(long_rows(runs)))
     settings = json.dumps({run.id: run.experiment.as_dict() for run in runs})
-    buffer = io.BytesIO()
-    parquet.write_table(table.replace_schema_metadata({"modgrok": settings}), buffer)
-    write_bytes(path, buffer.getvalue())
+    write_bytes(path, to_parquet(long_columns(runs), {"modgrok": settings}))
 
 
 def write_tensorboard(runs: Sequence[Run], folder: Path) -> None:

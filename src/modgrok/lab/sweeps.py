@@ -1,6 +1,5 @@
 """The sweeps of a store as maps: which settings vary, and the outcome of every run."""
 
-import csv
 import json
 import math
 import re
@@ -9,6 +8,7 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Store
+from modgrok.experiments.columns import read_csv
 from modgrok.experiments.sweeps.summary import Cell
 
 SWEEP_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -39,19 +39,13 @@ def sweeps(store: Store) -> list[dict[str, Any]]:
 def sweep(store: Store, name: str) -> dict[str, Any]:
     """The table of one sweep: its axes, its outcomes and its rows."""
     path = _path(store, name)
-    try:
-        with path.open(newline="", encoding="utf-8", errors="replace") as file:
-            reader = csv.DictReader(file)
-            columns = list(reader.fieldnames or [])
-            rows = [row for row, _ in zip(reader, range(ROWS), strict=False)]
-    except csv.Error as error:
-        raise ModgrokError(f"The table of sweep {name!r} cannot be read: {error}.") from error
+    columns, rows = read_csv(path, ROWS, texts=("run",))
     if "run" not in columns:
         raise ModgrokError(f"The table of sweep {name!r} has no column run.")
     settings = columns[: columns.index("run")]
     axes = [name for name in settings if len({row[name] for row in rows}) > 1] or settings[-1:]
     outcomes = [name for name in OUTCOMES if name in columns]
-    kept = [{key: _value(row.get(key)) for key in ("run", "status", *axes, *outcomes)} for row in rows]
+    kept = [{key: row.get(key) for key in ("run", "status", *axes, *outcomes)} for row in rows]
     return {"sweep": name, "title": _title(path.parent), "axes": axes, "outcomes": outcomes, "rows": kept}
 
 
@@ -99,17 +93,3 @@ def _title(folder: Path) -> str:
     if not isinstance(base, dict) or "task" not in base:
         return folder.name
     return f"{base['task']} mod {base.get('modulus', '?')}"
-
-
-def _value(text: str | None) -> Any:
-    if text is None or text == "" or text.lower() in ("nan", "none", "null"):
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if math.isfinite(number) else None

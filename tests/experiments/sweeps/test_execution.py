@@ -42,7 +42,7 @@ def trained(pretended: Any, tmp_path: Path) -> tuple[Store, Results]:
 
 def test_the_table_has_settings_and_outcomes(trained: tuple[Store, Results], tmp_path: Path) -> None:
     table = sweep_table(SWEEP, trained[1])
-    assert list(table)[:7] == ["task", "modulus", "fraction", "seed", "optimizer", "width", "steps"]
+    assert list(table)[:7] == ["task", "modulus", "fraction", "seed", "optimizer", "steps", "snapshots"]
     assert table.settings == tuple(list(table)[: list(table).index("run")])
     assert table["grokked_at"][:4] == [None] * 4
     assert table["grokked_at"][-1] == 81
@@ -67,7 +67,7 @@ def test_pandas_and_parquet(trained: tuple[Store, Results], tmp_path: Path) -> N
     read = pandas.read_parquet(tmp_path / "table.parquet")
     assert read["lr"].tolist() == ["auto", "auto", "0.1", "0.1"]
     assert set(read["status"]) == {"unfinished"}
-    with pytest.raises(ModgrokError, match=r"\.csv or a \.parquet"):
+    with pytest.raises(ModgrokError, match=r"\.csv or \.parquet"):
         table.write(tmp_path / "table.xls")
 
 

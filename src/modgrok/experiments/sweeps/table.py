@@ -1,14 +1,12 @@
 """The result of a sweep: one row for each run, its settings and its outcome."""
 
-import csv
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from modgrok.card import grid
-from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
+from modgrok.experiments.columns import to_csv, uniform, write_columns
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
@@ -89,7 +87,7 @@ class Table(dict[str, list[Any]]):
             import polars
         except ModuleNotFoundError as error:
             raise ModgrokError("This data frame needs polars: pip install 'modgrok[frames]'.") from error
-        return polars.DataFrame(self._uniform(), schema_overrides=dict.fromkeys(self._empty(), polars.Float64))
+        return polars.DataFrame(uniform(self), schema_overrides=dict.fromkeys(self._empty(), polars.Float64))
 
     def to_xarray(self) -> Any:
         """The outcomes as arrays over the settings that vary, one axis each; nothing where no run has a place."""
@@ -106,42 +104,15 @@ class Table(dict[str, list[Any]]):
 
     def to_csv(self) -> str:
         """Comma-separated text with a header; empty where there is no value."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self)
-        writer.writerows(zip(*self.values(), strict=True))
-        return text.getvalue()
+        return to_csv(self)
 
     def write(self, path: Path) -> None:
         """To a `.csv` or `.parquet` file."""
-        if path.suffix == ".csv":
-            write_bytes(path, self.to_csv().encode())
-        elif path.suffix == ".parquet":
-            write_bytes(path, self._to_parquet())
-        else:
-            raise ModgrokError(f"A table is written to a .csv or a .parquet file, not to {path.name}.")
-
-    def _to_parquet(self) -> bytes:
-        try:
-            import pyarrow
-            import pyarrow.parquet
-        except ModuleNotFoundError as error:
-            raise ModgrokError("Parquet needs an extra: pip install 'modgrok[export]'.") from error
-        buffer = io.BytesIO()
-        pyarrow.parquet.write_table(pyarrow.table(self._uniform()), buffer)
-        return buffer.getvalue()
+        write_columns(self, path)
 
     def _empty(self) -> list[str]:
         """Outcomes that no run has, such as `grokked_at` where none grokked: numbers all the same."""
         return [name for name in self if name not in self.settings and all(value is None for value in self[name])]
-
-    def _uniform(self) -> dict[str, list[Any]]:
-        """Columns of one type each: a column that mixes texts and numbers, such as auto and 0.1, as texts."""
-        mixed = {name: {type(x) for x in column if x is not None} for name, column in self.items()}
-        return {
-            name: [None if x is None else str(x) for x in column] if str in mixed[name] else column
-            for name, column in self.items()
-        }
 
 
 def sweep_table(sweep: Sweep, results: Results) -> Table:

@@ -1,0 +1,76 @@
+"""Tables in files, written and read in one place: columns by name, all of one length, as CSV or Parquet."""
+
+import csv
+import io
+import math
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from modgrok.disk import write_bytes
+from modgrok.errors import ModgrokError
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def to_csv(columns: Columns) -> str:
+    """Comma-separated text with a header; empty where there is no value."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()
+
+
+def to_parquet(columns: Columns, metadata: Mapping[str, str] | None = None) -> bytes:
+    """The same for Parquet, with texts beside it."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ModgrokError("Parquet needs pyarrow: pip install 'modgrok[export]'.") from error
+    table = pyarrow.table(uniform(columns))
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), buffer)
+    return buffer.getvalue()
+
+
+def write_columns(columns: Columns, path: Path) -> None:
+    """To a `.csv` or `.parquet` file."""
+    if path.suffix not in (".csv", ".parquet"):
+        raise ModgrokError(f"A table is written to a .csv or .parquet file, not to {path.name}.")
+    write_bytes(path, to_csv(columns).encode() if path.suffix == ".csv" else to_parquet(columns))
+
+
+def uniform(columns: Columns) -> dict[str, Sequence[Any]]:
+    """Columns of one type each: one that mixes texts and numbers, such as auto and 0.1, as texts."""
+    kinds = {name: {type(x) for x in column if x is not None} for name, column in columns.items()}
+    return {
+        name: [None if x is None else str(x) for x in column] if str in kinds[name] else column
+        for name, column in columns.items()
+    }
+
+
+def read_csv(path: Path, most: int, texts: Collection[str] = ()) -> tuple[list[str], list[dict[str, Any]]]:
+    """The names of the columns and up to `most` rows: numbers where a field is one and the column is not one of
+    `texts`, None where it is empty."""
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            reader = csv.DictReader(file)
+            rows = [row for row, _ in zip(reader, range(most), strict=False)]
+    except csv.Error as error:
+        raise ModgrokError(f"{path} cannot be read: {error}.") from error
+    names = list(reader.fieldnames or [])
+    return names, [{n: row.get(n) if n in texts else _value(row.get(n)) for n in names} for row in rows]
+
+
+def _value(text: str | None) -> Any:
+    if text is None or text == "" or text.lower() in ("nan", "none", "null"):
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(number):
+        return None
+    return int(text) if text.lstrip("+-").isdecimal() else number
