@@ -14,6 +14,7 @@ from modgrok.networks.activation import ACTIVATIONS
 from modgrok.setting import Setting
 from modgrok.tasks import Task
 from modgrok.tasks.expression import ExpressionError
+from modgrok.tasks.families.family import family_of
 from modgrok.tasks.polynomial import spell
 from modgrok.tasks.task import variable_names
 
@@ -29,6 +30,9 @@ def experiment_from(settings: Any) -> Experiment:
     """The experiment a page asks for, within the page's bounds."""
     if not isinstance(settings, dict) or not isinstance(settings.get("task"), str):
         raise BadRequest("The settings are an object of names and values, and one of them is the task.")
+    family = family_of(settings["task"])
+    if family is not None and not family.reads_modulus:  # The field keeps what it says for the next function.
+        settings = {name: value for name, value in settings.items() if name != "modulus"}
     experiment = Experiment.from_dict(settings)
     check_size(experiment)
     return experiment
@@ -55,6 +59,7 @@ def check(settings: Any) -> dict[str, Any]:
     return {
         "valid": True,
         "run": resolved.id,
+        "modulus": resolved.modulus,
         "lr": resolved.lr,
         "auto_lr": natural_rate(resolved),
         "steps": resolved.steps,

@@ -40,3 +40,16 @@ def test_a_mistake_is_pointed_at_however_long_the_expression(open_lab: Any, sett
     shown, caret, *_ = page.locator("#mistake").inner_text().split("\n")
     assert shown[caret.index("▲")] == "$"
     assert len(shown) < 45
+
+
+def test_tasks_without_a_modulus_are_offered_and_leave_the_field_alone(open_lab: Any, settled: Any) -> None:
+    page = open_lab()
+    offered = page.locator("#tasks option").evaluate_all("all => all.map((option) => option.value)")
+    assert len(offered) > 5
+    for task in offered:
+        page.fill("#set-task", task)
+        settled(page)
+        expect(page.locator("#train")).to_be_enabled()
+        expect(page.locator("#set-modulus")).to_have_value("59")
+        has_none = task.startswith(("group", "parity", "add"))
+        assert page.locator("#set-modulus").is_disabled() == has_none, task

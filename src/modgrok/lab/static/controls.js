@@ -5,7 +5,7 @@ import { buildFields, fillFields, inputs, keepForm, keptForm, readFields } from 
 import { PRESETS } from "lab/presets.js";
 import { rested } from "lab/pending.js";
 import { source } from "lab/source.js";
-import { clock } from "lab/clock.js";
+import { clock, play } from "lab/clock.js";
 import { emit, on, state } from "lab/store.js";
 
 const PAUSE = 250;
@@ -65,7 +65,7 @@ export function fill(settings, from = "", preset = "") {
     `Starts from run ${parent.replace("@", " at step ")}. `,
     make("button", { class: "plain", onclick: () => fill(settings) }, "Start from random weights instead"),
   );
-  for (const name of ["modulus", "width"]) if (inputs[name]) inputs[name].disabled = Boolean(parent);
+  if (inputs.width) inputs.width.disabled = Boolean(parent);
   return check();
 }
 
@@ -110,6 +110,7 @@ async function check() {
     return;
   }
   byId("verdict").replaceChildren(...verdict(found));
+  inputs.modulus.disabled = Boolean(parent) || found.modulus == null; // Not every task has one to choose.
   inputs.lr.placeholder = `auto: ${number(found.auto_lr ?? found.lr)}`;
   inputs.steps.placeholder = `auto: ${found.steps}`;
   byId("estimate").textContent = `About ${duration(found.seconds)} on this machine, compilation included.`;
@@ -181,6 +182,7 @@ async function stop() {
 export function fork() {
   const { run } = state;
   if (!run?.snapshots.length) return;
+  play(false);
   const step = run.snapshots.reduce((a, b) => (Math.abs(b - clock.step) < Math.abs(a - clock.step) ? b : a));
   fill({ ...run.settings, parent: undefined, until: null }, `${run.run}@${step}`);
   byId("expert").open = true;

@@ -26,6 +26,19 @@ const OWN = { evaluations: 100, snapshots: 60 }; // what the page asks for where
 const KEPT = "modgrok-form";
 const SYMBOLS = { "·": "*", "×": "*", "−": "-", "–": "-", "²": "^2", "³": "^3", "⁴": "^4", "⁵": "^5", "⁶": "^6", "⁷": "^7", "⁸": "^8", "⁹": "^9" };
 
+// What can be learned, beside whatever else one writes down.
+const TASKS = {
+  "n + m": "addition",
+  "n * m": "multiplication",
+  "n^2 + m^2": "a sum of squares",
+  "n^3 + n*m^2 + m": "no sum in any order",
+  "group:S3": "symmetries of a triangle",
+  "group:S5": "permutations of five things",
+  "parity:40,3": "the parity of 3 of 40 bits",
+  "add:10": "sums of 0 … 9 without a modulus",
+  "random:1": "random answers",
+};
+
 export const inputs = {};
 const words = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
 
@@ -58,10 +71,12 @@ function field({ name, help, choices, switch: isSwitch, default: value }, change
     const placeholder = AUTO[name] ?? String(value ?? "");
     input = make("input", { id, inputmode: name === "task" ? "text" : "decimal", autocomplete: "off", spellcheck: "false", placeholder });
   }
+  const known = name === "task" && make("datalist", { id: "tasks" }, ...Object.entries(TASKS).map(([text, label]) => make("option", { value: text }, label)));
+  if (known) input.setAttribute("list", "tasks");
   input.addEventListener("input", changed);
   input.usual = value;
   inputs[name] = input;
-  return make("label", { for: id, title: help, class: `field ${name}` }, make("span", {}, LABELS[name] ?? words(name)), input);
+  return make("label", { for: id, title: help, class: `field ${name}` }, make("span", {}, LABELS[name] ?? words(name)), input, known || null);
 }
 
 export function fillFields(settings) {

@@ -147,7 +147,7 @@ function go(next) {
 function write(stop) {
   const words = byId("tour-words");
   if (!words) return;
-  if (!state.run) words.textContent = "The story's run is being trained, which takes some seconds; the tour then walks through it.";
+  if (!state.run?.rows.length) words.textContent = "The story's run is being trained, which takes some seconds; the tour then walks through it.";
   else words.textContent = answered ? `${stop.text()} ${stop.told()}` : stop.text();
 }
 
