@@ -15,7 +15,7 @@ from modgrok.experiments.environment import in_notebook
 from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.result import Result
-from modgrok.text import count, duration, percent
+from modgrok.text import count, duration, percent, printable
 
 LINE_SECONDS = 10.0
 """Time between two lines where there is no terminal."""
@@ -82,7 +82,7 @@ class LiveProgress(Observer):
         self._show()
 
     def remark(self, sentence: str) -> None:
-        self.console.print(sentence, style="yellow", highlight=False, markup=False, soft_wrap=True)
+        self.console.print(printable(sentence), style="yellow", highlight=False, markup=False, soft_wrap=True)
 
     def stop_requested(self) -> bool:
         return self.interruption.requested

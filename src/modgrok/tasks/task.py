@@ -243,6 +243,7 @@ class Task:
             table = np.array(array)
         except ValueError:
             raise ModgrokError("A table needs rows of equal length.") from None
+        table.setflags(write=False)
         if table.ndim == 0:
             kind = "a number" if table.dtype.kind in "biufc" else f"of the type {type(array).__name__}"
             raise ModgrokError(

@@ -77,16 +77,10 @@ class Search:
     round: int = 0
 
     def next_experiments(self) -> list[Experiment]:
-        """What to train next; nothing when the search is over.
-
-        No two runs share a seed. The training sets of one seed contain each other, so that its runs at neighboring
-        fractions succeed or fail together, and intervals that take them as independent are too narrow.
-        """
+        """What to train next; nothing when the search is over."""
         fractions, seeds = self._next_fractions()
         return [
-            dataclasses.replace(
-                self.experiment, fraction=fraction, seed=PLACES * number + round(PLACES * fraction), split_seed=None
-            )
+            dataclasses.replace(self.experiment, fraction=fraction, seed=seed_at(fraction, number), split_seed=None)
             for fraction in fractions
             for number in range(len(self.successes.get(fraction, ())), seeds)
         ]
@@ -185,6 +179,15 @@ class Critical:
 
     def __str__(self) -> str:
         return str(self.transition)
+
+
+def seed_at(fraction: float, number: int) -> int:
+    """The seed of run number 0, 1, 2, … at a fraction, which no run at another fraction has.
+
+    The training sets of one seed contain each other, so that its runs at neighboring fractions succeed or fail
+    together, and intervals that take them as independent are too narrow.
+    """
+    return PLACES * number + round(PLACES * fraction)
 
 
 def critical_fractions(searches: Sequence[Search], train: Train) -> list[Critical]:
