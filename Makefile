@@ -5,8 +5,13 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 TESTING := $(VENV)/with-dev,digits,dist,docs,export,ray
+DEV := $(if $(wildcard $(TESTING)),$(TESTING),$(VENV)/with-dev)
+# Two workers; what takes long comes first (tests/conftest.py), and what was left out is told last.
+PYTEST := $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -rs
+# For tests that are left out: under CI that is a failure.
+left_out = { echo "$(1)"; [ -z "$$CI" ]; }
 
-.PHONY: test reproduce docs dist attacks install format chromium axe
+.PHONY: test check reproduce docs dist attacks install format chromium axe
 
 reproduce: $(INSTALLED)
 	$(BIN)/modgrok reproduce
@@ -15,7 +20,13 @@ reproduce: $(INSTALLED)
 test: $(TESTING) chromium axe
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy & types=$$!; $(BIN)/pytest -n 2 --dist loadgroup; tests=$$?; wait $$types && exit $$tests
+	$(BIN)/mypy & types=$$!; $(PYTEST); tests=$$?; wait $$types && exit $$tests
+
+# The same in about a minute, without tests that need a browser, a cluster or training of more than a moment.
+check: $(DEV)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy & types=$$!; $(PYTEST) -m "not long"; tests=$$?; wait $$types && exit $$tests
 
 # The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read.
 docs: $(VENV)/with-docs
@@ -31,7 +42,7 @@ attacks: $(TESTING)
 	for name in faults mutations lying_files command_lines expressions hostile_requests signals; do \
 	  $(BIN)/python benchmarks/attacks/$$name.py --write || exit 1; \
 	done
-	$(BIN)/pytest -n 2 --dist loadgroup --hypothesis-profile search tests/closed_form tests/measures tests/networks tests/tasks tests/training
+	$(PYTEST) --hypothesis-profile search tests/closed_form tests/measures tests/networks tests/tasks tests/training
 
 install: $(INSTALLED)
 
@@ -48,7 +59,7 @@ $(VENV)/with-%: pyproject.toml constraints.txt | $(BIN)/pip
 	$(PIP_INSTALL) '.[$*]'
 	touch $(INSTALLED) $@
 
-format: $(VENV)/with-dev
+format: $(DEV)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -56,18 +67,18 @@ format: $(VENV)/with-dev
 chromium:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get update -qq && apt-get install -y -qq chromium; \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || \
+	  $(call left_out,Left out: the browser tests; apt-get could not install Chromium.); \
 	else \
-	  echo "The browser tests need Chromium on PATH: install it (Debian: sudo apt-get install chromium)."; \
-	  [ -z "$$CI" ]; \
+	  $(call left_out,Left out: the browser tests; they need Chromium on PATH (Debian: sudo apt-get install chromium).); \
 	fi
 
 # They check accessibility with axe-core, from npm, for the tests alone.
 axe: .axe/node_modules/axe-core/axe.min.js
 .axe/node_modules/axe-core/axe.min.js:
 	@if command -v npm >/dev/null; then \
-	  npm install --silent --no-audit --no-fund --no-save --prefix .axe axe-core@4; \
+	  npm install --silent --no-audit --no-fund --no-save --prefix .axe axe-core@4 || \
+	  $(call left_out,Left out: the accessibility tests; npm could not fetch axe-core.); \
 	else \
-	  echo "The accessibility tests need npm, to fetch axe-core; without it they check nothing."; \
-	  [ -z "$$CI" ]; \
+	  $(call left_out,Left out: the accessibility tests; they need npm to fetch axe-core.); \
 	fi

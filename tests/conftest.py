@@ -36,14 +36,30 @@ settings.load_profile("same")
 
 STARTED = {"chromium": "browser", "cluster": "ray", "site": "site", "environment": "wheel"}
 """Fixtures that take long to start, and the group of tests that share one of them."""
+LONG = """
+attacks commands/test_inspect commands/test_surroundings commands/test_sweep commands/test_train docs/test_extending
+docs/test_pages examples experiments/sweeps/engines experiments/sweeps/test_execution experiments/test_processes
+experiments/test_same_bits experiments/test_settings experiments/test_trainer networks/test_architecture
+reproduce/gromov2023/test_figures reproduce/test_ training
+"""
+"""Tests that train for more than a moment or start other programs, by the beginnings of their paths."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share what was started, and all others of one file, run in one worker."""
+    """Tests that share what was started, and all others of one file, run in one worker; those that take long begin."""
+    long = tuple(f"tests/{beginning}" for beginning in LONG.split())
+    groups = list(STARTED.values())
+    rank = {}
     for item in items:
-        shared = [group for name, group in STARTED.items() if name in getattr(item, "fixturenames", ())]
+        fixtures = getattr(item, "fixturenames", ())
+        shared = [group for name, group in STARTED.items() if name in fixtures]
         item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.nodeid.partition("::")[0]))
+        takes_long = bool(shared) or "lab_process" in fixtures or item.nodeid.startswith(long)
+        if takes_long:
+            item.add_marker(pytest.mark.long)
+        rank[item] = (not takes_long, groups.index(shared[0]) if shared else len(groups))
+    items.sort(key=lambda item: rank[item])
 
 
 @pytest.fixture(scope="module")

@@ -78,7 +78,7 @@ def accessibility() -> Callable[[Any], list[str]]:
     if not AXE.exists():
         if os.environ.get("CI"):
             pytest.fail("The accessibility tests need axe-core: make axe, which needs npm.")
-        return lambda page: []
+        return lambda page: pytest.skip("axe-core is missing: `make axe` fetches it with npm.")
     source = AXE.read_text()
 
     def violations(page: Any) -> list[str]:
