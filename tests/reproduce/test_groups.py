@@ -3,8 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from modgrok.measures.vectors import SHARED, UNSHARED
 from modgrok.reproduce.groups import PAPER
+from modgrok.reproduce.groups.dealing import exponent
 from modgrok.reproduce.groups.sizes import FULL, QUICK
 from modgrok.reproduce.pipeline import Request, reproduce
 
@@ -38,6 +42,12 @@ TABLES = {
             ("trained", "products", MEASURED),
             ("trained", "random", CHANCE),
         )
+    ],
+    "dealing": [
+        {"group": group, "share": share, "grokked_at": 90, "clear": 1.0, "dimensions": [1, 4], "types": [1, 1]}
+        | {"counts": counts, "norms": [1.0, 32.0]}
+        for group in ("S4", "A5")
+        for share, counts in ((1.0, [1, 64]), (16.0, [2, 64]))
     ],
     "alignment": [{"group": "S4", "half_aligned_at": 20, **TIMES}],
     "data": [
@@ -86,6 +96,14 @@ def test_counts_in_other_proportions_fail(outcomes: Outcomes) -> None:
     assert outcomes(PAPER, TABLES, unclear)["dealt_as_cubes"] == "undecided here"
     none = ("neurons", {"group": "A5", **TRAINED}, "counts", [0, 54, 128, 250])
     assert outcomes(PAPER, TABLES, none)["all_representations"] == FAILS
+
+
+def test_exponents_of_counts_and_norms(outcomes: Outcomes) -> None:
+    assert exponent(np.array([3.0, 3 * 27.0, 3 * 64.0 / 2]), [1, 3, 4], [1, 1, 2]) == pytest.approx(3, abs=0.01)
+    cubes = ("dealing", {"share": 16.0}, "counts", [1, 64])
+    assert outcomes(PAPER, TABLES, cubes)["equal_norms_when_wide"] == FAILS
+    assert outcomes(PAPER, TABLES, ("dealing", {}, "norms", [1.0, 64.0]))["norms_as_derived"] == FAILS
+    assert outcomes(PAPER, TABLES, ("dealing", {}, "clear", 0.5))["norms_as_derived"] == "undecided here"
 
 
 def test_sweeps_and_closed_forms_can_fail(outcomes: Outcomes) -> None:

@@ -1,7 +1,7 @@
 """Every finite group: what the paper does for Z_p, found again in trained networks. A report of our own."""
 
 from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.groups import alignment, neurons, sweeps, written
+from modgrok.reproduce.groups import alignment, dealing, neurons, sweeps, written
 from modgrok.reproduce.groups.sizes import FULL, QUICK, TINY
 from modgrok.reproduce.paper import Paper, members
 from modgrok.reproduce.study import Study
@@ -13,8 +13,8 @@ PAPER = Paper(
     "2302.03025, 2023), D. Stander et al., *Grokking group multiplication with cosets* (arXiv 2312.06581, 2023), and "
     "D. Morwani et al., *Feature emergence via margin maximization* (arXiv 2311.07568, 2023)",
     line="the quadratic network multiplies in any finite group, and training finds matrix coefficients of rank one",
-    studies=members(Study, written, neurons, alignment, sweeps),
-    claims=members(Claim, written, neurons, alignment, sweeps),
+    studies=members(Study, written, neurons, dealing, alignment, sweeps),
+    claims=members(Claim, written, neurons, dealing, alignment, sweeps),
     profiles=(QUICK, FULL, TINY),
     cost={"quick": "2 min on two CPU cores", "full": "2 min on an H200"},
 )

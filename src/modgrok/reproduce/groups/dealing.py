@@ -1,0 +1,137 @@
+r"""How neurons are dealt to representations, against the width.
+
+Where the neurons of ρ have rank one and shared, isotropic vectors, the products of their blocks' norms have to add up
+to $\sqrt{|G|}\,d^{5/2}/2t$ (times DN) for the network to be exact, whatever their number (docs/theory.md). Neurons of
+equal norms are therefore dealt in proportion to $d^{5/2}/t$; the exact network's own count is d³/t.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures.vectors import group_blocks, neuron_vectors, representation_counts
+from modgrok.palette import GRAY, MARKERS, SERIES
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.groups.sizes import basis_of, exact, trained
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import number
+
+EQUAL_NORMS, CUBES = 2.5, 3.0
+
+
+def dealt(run: Run) -> dict[str, Any]:
+    """Clear neurons of each representation, and the sum over them of the products of their blocks' norms."""
+    basis = basis_of(run.experiment.task.partition("group:")[2])
+    vectors = neuron_vectors(run.network, basis)
+    products = np.linalg.norm(group_blocks(run.network, basis), axis=2).prod(axis=1)
+    of = vectors.representation[vectors.clear]
+    sums = np.bincount(of, products[vectors.clear], minlength=len(basis.representations))
+    return {
+        "clear": vectors.clear.mean(),
+        "counts": representation_counts(vectors, basis)[0][1:],
+        "norms": sums[1:],
+        "dimensions": [one.dimension for one in basis.representations[1:]],
+        "types": [one.type for one in basis.representations[1:]],
+    }
+
+
+def exponent(found: np.ndarray, dimensions: Sequence[int], types: Sequence[int]) -> float:
+    """The e for which shares in proportion to $d^e/t$ are likeliest to give these numbers."""
+    logs, base = np.log(np.array(dimensions, float)), np.log(np.array(types, float))
+    tried = np.linspace(0, 6, 1201)
+    weights = tried[:, None] * logs - base
+    likelihood = weights @ found - found.sum() * np.log(np.exp(weights).sum(axis=1))
+    return float(tried[likelihood.argmax()])
+
+
+dealing = study(
+    "dealing",
+    "How neurons are dealt to representations",
+    "The exponent e for which shares in proportion to dᵉ/t fit the clear neurons of each representation (left), "
+    "and the sums over them of the products of their blocks' norms (right), against the width in units of the exact "
+    "network's; counts and sums of all seeds together.",
+    runs=lambda s: sum(
+        (
+            trained(s, (group,), snapshots=0, steps=s.dealt_steps, width=round(share * exact(group))).tag(share=share)
+            for group in s.dealt
+            for share in s.dealt_widths
+        ),
+        start=trained(s, ()),
+    ),
+    keep=("grokked_at", dealt),
+)
+
+
+def exponents(t: Table, column: str) -> dict[tuple[str, float], float]:
+    """By group and width, of networks whose neurons are clear and that have grokked."""
+    cells = t.where("clear >= 0.9", "grokked_at > 0").by("group", "share")
+    return {
+        key: exponent(np.sum(np.array(cell[column], float), axis=0), cell.first.dimensions, cell.first.types)
+        for key, cell in cells.items()
+    }
+
+
+@dealing.figure()
+def exponents_against_width(t: Table) -> Any:
+    figure, shown = panels(
+        "neurons",
+        "norms",
+        height=2.7,
+        note=f"{seeds(t)}; dotted: 5/2 (equal norms) and 3 (the exact network)",
+        sharey=True,
+    )
+    for panel, column in zip(shown, ("counts", "norms"), strict=True):
+        found = exponents(t, column)
+        for i, group in enumerate(t["group"].distinct()):
+            line = {share: e for (name, share), e in found.items() if name == group}
+            panel.plot(list(line), list(line.values()), color=SERIES[i], marker=MARKERS[i], label=group)
+        for level in (EQUAL_NORMS, CUBES):
+            panel.axhline(level, color=GRAY, linewidth=0.7, linestyle=":")
+        panel.set(xscale="log", xlabel="width / exact width")
+        panel.set_xticks(shares := t["share"].distinct(), [f"{share:g}" for share in shares])
+        panel.minorticks_off()
+    shown[0].set(ylabel="exponent of d")
+    shown[0].legend(fontsize=6)
+    return figure
+
+
+@dealing.claim("how neurons are dealt")
+def norms_as_derived(t: Table, ask: Ask) -> None:
+    """The products of the norms of a representation's neurons add up in proportion to d^(5/2), at every width."""
+    found = exponents(t, "norms")
+    ask.possible("networks on two groups have clear neurons", len({group for group, _ in found}) >= 2)
+    off = {key: e for key, e in found.items() if abs(e - EQUAL_NORMS) > 0.15}
+    ask.that("the exponent is within 0.15 of 5/2 for every group and width", not off)
+    ask.fault(f"Off: {', '.join(f'{g} at {x:g} ({number(e)})' for (g, x), e in off.items())}.", off)
+    _show(ask, found)
+    ask.yes("The exponent is 5/2 within 0.15 for every group and width.")
+
+
+@dealing.claim("how neurons are dealt")
+def equal_norms_when_wide(t: Table, ask: Ask) -> None:
+    """With neurons to spare their norms are equal, so that they are dealt as d^(5/2); near the exact width as d³."""
+    found = exponents(t, "counts")
+    widest, least = max(t["share"]), 1.0
+    wide = {group: e for (group, share), e in found.items() if share == widest}
+    narrow = {group: e for (group, share), e in found.items() if share == least}
+    ask.possible("networks on two groups have clear neurons at the largest width", len(wide) >= 2)
+    ask.that(
+        f"at {widest:g} times the exact width the exponent is within 0.2 of 5/2 in every group",
+        all(abs(e - EQUAL_NORMS) <= 0.2 for e in wide.values()),
+    )
+    ask.remark(
+        "at the exact width it is within 0.2 of 3 in every group",
+        len(narrow) > 0 and all(abs(e - CUBES) <= 0.2 for e in narrow.values()),
+    )
+    _show(ask, found)
+    ask.yes(f"At {widest:g} times the exact width the exponent is 5/2 within 0.2.")
+
+
+def _show(ask: Ask, found: dict[tuple[str, float], float]) -> None:
+    for group in dict.fromkeys(group for group, _ in found):
+        line = {share: e for (name, share), e in found.items() if name == group}
+        ask.show({f"exponent by width, {group}": ", ".join(f"{share:g}: {number(e)}" for share, e in line.items())})
