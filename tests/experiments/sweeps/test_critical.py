@@ -89,7 +89,7 @@ def test_a_transition_outside_is_said_to_be_there(critical: float, says: str) ->
 
 
 def test_runs_that_fail_do_not_count() -> None:
-    train, _ = pretended(lambda e: 0.5)
+    train, asked = pretended(lambda e: 0.5)
 
     def failing(experiments: Sequence[Experiment]) -> list[Result | None]:
         return [
@@ -98,6 +98,7 @@ def test_runs_that_fail_do_not_count() -> None:
 
     (found,) = critical_fractions([Search(BASE, Effort(seeds=3, resolution=0.05))], failing)
     assert found.transition.critical == pytest.approx(0.5, abs=0.05)
+    assert len(asked) == len({e.seed for e in asked}) > found.runs
     with pytest.raises(ModgrokError, match="could be trained"):
         critical_fractions([Search(BASE)], lambda experiments: [None] * len(experiments))
 

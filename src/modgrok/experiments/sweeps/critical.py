@@ -74,6 +74,8 @@ class Search:
     effort: Effort = Effort()
     successes: dict[float, list[bool]] = field(default_factory=dict)
     """For each fraction whether its runs grokked, in the order of their seeds."""
+    attempts: dict[float, int] = field(default_factory=dict)
+    """For each fraction how many runs were asked for; some may not have been trainable."""
     round: int = 0
 
     def next_experiments(self) -> list[Experiment]:
@@ -82,11 +84,13 @@ class Search:
         return [
             dataclasses.replace(self.experiment, fraction=fraction, seed=seed_at(fraction, number), split_seed=None)
             for fraction in fractions
-            for number in range(len(self.successes.get(fraction, ())), seeds)
+            for number in range(self.attempts.get(fraction, 0), seeds)
         ]
 
     def add(self, experiment: Experiment, result: Result | None) -> None:
-        """Takes note of a run that has ended; one that could not be trained does not count."""
+        """Takes note of a run that has ended; one that could not be trained does not count, and is not asked for
+        again."""
+        self.attempts[experiment.fraction] = self.attempts.get(experiment.fraction, 0) + 1
         if result is not None:
             self.successes.setdefault(experiment.fraction, []).append(result.grokked_at is not None)
 
@@ -106,7 +110,7 @@ class Search:
         grid = [round(low + (high - low) * i / count, 4) for i in range(count + 1)]
         known = [x for x in self.successes if low <= x <= high]
         fresh = [x for x in grid if all(abs(x - y) > 0.6 * step for y in known)]
-        short = [x for x in known if len(self.successes[x]) < effort.seeds]
+        short = [x for x in known if self.attempts[x] < effort.seeds]
         return sorted({*fresh, *short}), effort.seeds
 
     @property
