@@ -17,6 +17,7 @@ from typing import Any
 
 from modgrok import plot
 from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments.experiment import describe_task
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.execution import execute, plan
@@ -55,12 +56,12 @@ def measure(wanted: list[Search], store: Store) -> tuple[list[Critical], dict[st
     def train(experiments: Sequence[Experiment]) -> list[dict[str, Any] | None]:
         results = Results(experiments, store)
         planned = plan(results, store, engine)
-        say(f"{planned.runs} runs in {len(planned.units)} batches", began)
+        say(f"{planned.runs} runs in {len(planned.batches)} batches", began)
         execute(planned, results, store, engine, Watcher(began))
         done = [result for result in results.in_order if result is not None]
         cost["runs"] += len(done)
         cost["run_steps"] += sum(result["steps"] for result in done)
-        cost["batches"] += len(planned.units)
+        cost["batches"] += len(planned.batches)
         say(f"{cost['run_steps']:,} run-steps so far", began)
         return results.in_order
 
@@ -76,9 +77,7 @@ class Watcher(Observer):
 
     def planned(self, batches: Sequence[Any]) -> None:
         for batch in batches:
-            lengths = [len(member.train) for member in batch.members]
-            runs = f"{len(lengths)} runs, {min(lengths)} to {max(lengths)} examples"
-            say(f"  p = {batch.program.modulus}: {runs}", self.began)
+            say(f"  {describe_task(batch.members[0].experiment)}: {len(batch.members)} runs", self.began)
 
     def remark(self, sentence: str) -> None:
         say(f"  {sentence}", self.began)
