@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import modgrok.closed_form as closed_form
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run
-from modgrok.experiments.store import Place, Store, as_store
+from modgrok.experiments.result import Result
+from modgrok.experiments.store import Store, StoreLike, as_store
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
-from modgrok.experiments.sweeps.execution import run_sweep
-from modgrok.experiments.sweeps.landscape import Row, landscape_sweep
+from modgrok.experiments.sweeps.execution import Executor, run_sweep
+from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape_sweep
 from modgrok.experiments.sweeps.landscape import landscape as landscape_rows
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS, Sweep
 from modgrok.experiments.sweeps.table import Table
-from modgrok.experiments.train import declare_settings, describe_source
+from modgrok.experiments.train import declare_settings, describe_source, train_all
 from modgrok.networks import Network
 from modgrok.networks.foreign import load as load_weights
 from modgrok.tasks import Structure, usual_modulus
@@ -34,7 +35,7 @@ SEARCHED = ("fraction", *SEEDS)
 """Settings that the search for the critical fraction chooses."""
 
 
-def load(name: str | Path = "last", store: Place = None, **options: Any) -> Run | Network:
+def load(name: str | Path = "last", store: StoreLike = None, **options: Any) -> Run | Network:
     """A stored run by its id or the beginning of it, `last` for the latest; or the network in a file.
 
     A file holds what `save_network` wrote, or the two weight matrices of another program in .safetensors, .npz or .pt;
@@ -64,7 +65,7 @@ def sweep(
     modulus: int | None = None,
     *,
     vary: Any,
-    store: Place = None,
+    store: StoreLike = None,
     engine: str = "local",
     address: str | None = None,
     **settings: Any,
@@ -112,15 +113,14 @@ def critical(
     *,
     sampling: str | Sequence[str] = "random",
     effort: Effort | None = None,
-    store: Place = None,
+    store: StoreLike = None,
+    executor: Executor | None = None,
     **settings: Any,
 ) -> list[Critical]:
-    """The critical fraction, for each modulus and each sampling; `effort` says how thoroughly it is looked for."""
-    from modgrok.training.devices import use_all_cores
-
-    use_all_cores()
+    """The critical fraction, for each modulus and each sampling; `effort` says how thoroughly it is looked for. An
+    `executor` trains the runs into its own store."""
     _leave_out(SEARCHED, settings)
-    place, many = as_store(store), {**DEFAULTS, "evaluations": EVALUATIONS}
+    place, many = executor.store if executor else as_store(store), {**DEFAULTS, "evaluations": EVALUATIONS}
     moduli = [modulus] if modulus is None or isinstance(modulus, int) else list(modulus)
     samplings = [sampling] if isinstance(sampling, str) else list(sampling)
     searches = [
@@ -132,13 +132,11 @@ def critical(
         for how in samplings
     ]
 
-    def train(experiments: Sequence[Experiment]) -> list[Any]:
-        from modgrok.experiments.train import train_all
-
+    def finish(experiments: Sequence[Experiment]) -> list[Result | None]:
         train_all(experiments, place)
         return Results(experiments, place).in_order
 
-    return critical_fractions(searches, train)
+    return critical_fractions(searches, executor.finish if executor else finish)
 
 
 def landscape(
@@ -147,16 +145,15 @@ def landscape(
     *,
     fraction: Sequence[float] = (0.3, 0.5, 0.7, 0.9),
     seeds: int = 3,
-    store: Place = None,
+    store: StoreLike = None,
     **settings: Any,
-) -> list[Row]:
+) -> list[LandscapeRow]:
     """Functions, the structure of their tables, and what training makes of them."""
     _leave_out(SEEDS, settings)
     place = as_store(store)
     base = Experiment.from_dict(DEFAULTS | {"task": "n + m", "modulus": modulus} | settings)
     chosen = landscape_sweep(base, functions, fraction, seeds)
-    run_sweep(chosen, place)
-    return landscape_rows(chosen, Results(chosen.experiments, place))
+    return landscape_rows(chosen, Executor(place).run(chosen))
 
 
 def reproduce_paper(paper: str | None = None, **request: Any) -> "Outcome | list[StudyCost]":

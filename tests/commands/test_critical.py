@@ -31,7 +31,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Experiment]:
         pairs = zip(experiments, bounds, strict=True)
         return [ended(9 if e.fraction + 0.004 * (e.seed // PLACES - 2) > bound else None) for e, bound in pairs]
 
-    monkeypatch.setattr(critical, "_train", train)
+    monkeypatch.setattr(critical.WatchedExecutor, "finish", train)
     return asked
 
 

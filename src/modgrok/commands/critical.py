@@ -9,15 +9,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from modgrok.api import SEARCHED
+from modgrok.api import SEARCHED, critical
 from modgrok.commands.arguments import FIGURES, out, parse, print_json, require_suffix
 from modgrok.commands.settings import given, settings_type
-from modgrok.commands.sweeping import Place, Work
+from modgrok.commands.sweeping import EngineOptions, WatchedExecutor
 from modgrok.disk import write_json
-from modgrok.experiments import Experiment
-from modgrok.experiments.result import Result
-from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
-from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.critical import Critical, Effort
 from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS
 from modgrok.experiments.sweeps.trends import describe, sentences
 from modgrok.text import count, number
@@ -31,7 +28,7 @@ class CriticalFraction:
 
     settings: Any
     effort: Effort
-    place: Place
+    options: EngineOptions
     modulus: tuple[int, ...] = ()
     """p; several are compared. By default 97, for tasks that have one."""
     sampling: tuple[Literal["random", "balanced", "answers", "lines", "expander"], ...] = ("random",)
@@ -50,13 +47,14 @@ def main(argv: list[str]) -> None:
     asked = parse(CriticalFraction, "critical", argv, settings)
     require_suffix(asked.figure, *FIGURES)
     require_suffix(asked.out, ".json")
-    searches = [
-        Search(Experiment(modulus=p, sampling=sampling, **given(asked.settings)), asked.effort)
-        for p in asked.modulus or (None,)
-        for sampling in asked.sampling
-    ]
-    work = Work(asked.place)
-    found = critical_fractions(searches, lambda experiments: _train(work, experiments))
+    settings = given(asked.settings)
+    task, modulus = settings.pop("task"), asked.modulus or None
+    how: dict[str, Any] = {
+        "sampling": asked.sampling,
+        "effort": asked.effort,
+        "executor": WatchedExecutor(asked.options),
+    }
+    found = critical(task, modulus, **how, **settings)
     described = describe(found)
     if asked.out is not None:
         write_json(asked.out, described)
@@ -70,14 +68,6 @@ def main(argv: list[str]) -> None:
         _show(found)
         if asked.figure is not None:
             out.print(Text(f"Figure: {asked.figure}"), soft_wrap=True)
-
-
-def _train(work: Work, experiments: Sequence[Experiment]) -> list[Result | None]:
-    results = Results(experiments, work.store)
-    if results.pending:
-        work.forecast(results)
-        work.train(results)
-    return results.in_order
 
 
 def _show(found: Sequence[Critical]) -> None:

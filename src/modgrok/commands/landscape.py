@@ -13,9 +13,9 @@ from rich.text import Text
 from modgrok.api import SEEDS
 from modgrok.commands.arguments import FIGURES, TABLES, out, parse, print_json, require_suffix
 from modgrok.commands.settings import given, settings_type
-from modgrok.commands.sweeping import Place, Work, report
+from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
 from modgrok.experiments import Experiment
-from modgrok.experiments.sweeps.landscape import Row, landscape, landscape_sweep, sentences
+from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape, landscape_sweep, sentences
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import DEFAULTS
@@ -32,7 +32,7 @@ class Landscape:
     functions: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="EXPR")]
     """The functions; by default a catalogue of 36 polynomials of every kind."""
     settings: Any
-    place: Place
+    options: EngineOptions
     fraction: tuple[float, ...] = (0.3, 0.5, 0.7, 0.9)
     """Shares of all inputs that are trained on."""
     seeds: int = 3
@@ -54,10 +54,10 @@ def main(argv: list[str]) -> None:
     base = Experiment("n + m", **given(asked.settings))
     sweep = landscape_sweep(base, asked.functions, asked.fraction, asked.seeds)
     experiments = sweep.experiments
-    work = Work(asked.place)
-    results = Results(experiments, work.store)
-    work.forecast(results)
-    failures = work.train(results, Record(sweep, work.store))
+    executor = WatchedExecutor(asked.options)
+    results = Results(experiments, executor.store)
+    executor.forecast(results)
+    failures = executor.train(results, Record(sweep, executor.store))
     rows = landscape(sweep, results)
     if asked.out is not None:
         sweep_table(sweep, results).write(asked.out)
@@ -75,8 +75,8 @@ def main(argv: list[str]) -> None:
     report(failures)
 
 
-def _show(rows: Sequence[Row], experiment: Experiment) -> None:
-    fractions = [place.fraction for place in rows[0].places]
+def _show(rows: Sequence[LandscapeRow], experiment: Experiment) -> None:
+    fractions = [point.fraction for point in rows[0].points]
     heads = [f"α = {number(fraction, 4)}" for fraction in fractions]
     table = Table("function", "structure", *heads, "learnt", title=escape(_title(experiment)), title_justify="left")
     before = rows[0].complexity
@@ -84,7 +84,7 @@ def _show(rows: Sequence[Row], experiment: Experiment) -> None:
         if row.complexity != before:
             table.add_section()
         before = row.complexity
-        accuracies = [percent(place.accuracy) for place in row.places]
+        accuracies = [percent(point.accuracy) for point in row.points]
         kind = row.structure.kind.replace("_", " ")
         table.add_row(escape(row.function), kind, *accuracies, row.complexity or "–")
     out.print(table, highlight=False)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from modgrok.commands.arguments import FIGURES, TABLES, err, out, parse, print_json, require_suffix, typed_flags
 from modgrok.commands.settings import given, settings_type
-from modgrok.commands.sweeping import Place, Work, report
+from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.experiment import known_settings
@@ -47,7 +47,7 @@ class NewSweep:
     show or list: modgrok sweep show --help."""
 
     settings: Any
-    place: Place
+    options: EngineOptions
     wanted: Wanted
     vary: Vary = ()
     """An axis: seed=0:5 counts 0 to 4, fraction=0.2:0.8:0.05 goes in steps and includes both ends, lr=log:1e-3:1e-1:5
@@ -62,7 +62,7 @@ class FileSweep:
 
     file: tyro.conf.Positional[Path]
     """The .toml file."""
-    place: Place
+    options: EngineOptions
     wanted: Wanted
 
 
@@ -115,23 +115,23 @@ def main(argv: list[str]) -> None:
                 "instead of giving it as a flag."
             )
         asked = parse(FileSweep, "sweep", argv)
-        _run(Sweep.from_file(asked.file), asked.place, asked.wanted)
+        _run(Sweep.from_file(asked.file), asked.options, asked.wanted)
     else:
         new = parse(NewSweep, "sweep", argv, settings_type("Settings", DEFAULTS))
         sweep = Sweep(Experiment(**given(new.settings)), new.vary)
         if both := typed_flags(argv).intersection(sweep.names):
             flag = min(both).replace("_", "-")
             raise ModgrokError(f"A setting is given or varied, not both; leave out --{flag} or its --vary.")
-        _run(sweep, new.place, new.wanted)
+        _run(sweep, new.options, new.wanted)
 
 
-def _run(sweep: Sweep, place: Place, wanted: Wanted) -> None:
+def _run(sweep: Sweep, options: EngineOptions, wanted: Wanted) -> None:
     require_suffix(wanted.out, *TABLES)
     experiments = sweep.experiments
-    work = Work(place)
-    results, record = Results(experiments, work.store), Record(sweep, work.store)
-    cost = work.forecast(results)
-    failures = [] if wanted.plan else work.train(results, record)
+    executor = WatchedExecutor(options)
+    results, record = Results(experiments, executor.store), Record(sweep, executor.store)
+    cost = executor.forecast(results)
+    failures = [] if wanted.plan else executor.train(results, record)
     table = sweep_table(sweep, results)
     if wanted.out is not None and not wanted.plan:
         table.write(wanted.out)
@@ -147,7 +147,7 @@ def _run(sweep: Sweep, place: Place, wanted: Wanted) -> None:
         )
     elif not wanted.plan:
         out.print(_grid(summarize(sweep, table, "grokked_at")), highlight=False)
-        where = "" if place.store is None else f" --store {shlex.quote(str(place.store))}"
+        where = "" if options.store is None else f" --store {shlex.quote(str(options.store))}"
         out.print(Text(f"Sweep {sweep.id}, table: {record.folder / 'table.csv'}"), soft_wrap=True)
         out.print(Text(f"Next: modgrok sweep show {sweep.id} --figure sweep.png{where}"), soft_wrap=True)
     report(failures)

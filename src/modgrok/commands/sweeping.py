@@ -8,19 +8,20 @@ from typing import Literal
 from rich.text import Text
 
 from modgrok.commands.arguments import err
-from modgrok.experiments import Store
+from modgrok.experiments import Experiment
 from modgrok.experiments.cost import Estimate, estimate
 from modgrok.experiments.planner import Failure
 from modgrok.experiments.progress import ManyRuns
-from modgrok.experiments.sweeps.engines import Engine
-from modgrok.experiments.sweeps.execution import execute, plan
+from modgrok.experiments.result import Result
+from modgrok.experiments.sweeps.engines import engine_named
+from modgrok.experiments.sweeps.execution import Executor, execute, plan
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
 from modgrok.text import count, duration, size
 
 
 @dataclass(frozen=True)
-class Place:
+class EngineOptions:
     """Where networks train and where their runs are kept."""
 
     store: Path | None = None
@@ -31,16 +32,11 @@ class Place:
     """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
 
 
-class Work:
-    """Trains what commands ask for, in one or several rounds, and ends the program properly when it is stopped."""
+class WatchedExecutor(Executor):
+    """Trains what a command asks for, in one or several rounds, shows it, and ends the program when it is stopped."""
 
-    def __init__(self, place: Place) -> None:
-        from modgrok.experiments.sweeps.engines import engine_named
-        from modgrok.training.devices import use_all_cores
-
-        use_all_cores()
-        self.store = Store(place.store)
-        self.engine: Engine = engine_named(place.engine, place.address)
+    def __init__(self, options: EngineOptions) -> None:
+        super().__init__(options.store, engine_named(options.engine, options.address))
 
     def forecast(self, results: Results) -> Estimate | None:
         """Says on stderr what the missing runs will cost; None where nothing is missing."""
@@ -53,8 +49,14 @@ class Work:
         err.print(_costs(cost), highlight=False, soft_wrap=True)
         return cost
 
+    def finish(self, experiments: Sequence[Experiment]) -> list[Result | None]:
+        results = Results(experiments, self.store)
+        if results.pending:
+            self.forecast(results)
+        return super().finish(experiments)
+
     def train(self, results: Results, record: Record | None = None) -> list[Failure]:
-        """Trains what is missing, watched; Ctrl-C and SIGTERM store what is done and end the program."""
+        """Trains what is missing; Ctrl-C and SIGTERM store what is done and end the program."""
         from modgrok.experiments.trainer import Interrupted
 
         planned = plan(results, self.store, self.engine)
@@ -65,7 +67,7 @@ class Work:
                 pass
         where = "" if record is None else f", and the table of what is done is {record.folder / 'table.csv'}"
         done = f"{len(results.outcomes)} of {results.runs} runs are done"
-        err.print(Text(f"modgrok: Stopped: {done}{where}. The same command finishes the rest."), soft_wrap=True)
+        err.print(Text(f"modgrok: Stopped: {done}{where}. Rerun the command to finish the rest."), soft_wrap=True)
         raise SystemExit(progress.interruption.exit_code)
 
 
@@ -73,7 +75,7 @@ def report(failures: Sequence[Failure]) -> None:
     """Ends the program with 1 where something could not be trained; each failure was told when it happened."""
     if failures:
         failed = count(sum(len(failure.experiments) for failure in failures), "run")
-        err.print(Text(f"modgrok: {failed} failed; the same command tries them again."), soft_wrap=True)
+        err.print(Text(f"modgrok: {failed} failed; rerun the command to try them again."), soft_wrap=True)
         raise SystemExit(1)
 
 

@@ -243,10 +243,10 @@ def _written(path: Path) -> float | None:
         return time.time()
 
 
-Place = Store | str | Path | None
+StoreLike = Store | str | Path | None
 """What names a store: itself, its folder, or nothing for the usual one."""
 
 
-def as_store(place: Place) -> Store:
+def as_store(place: StoreLike) -> Store:
     """The store that a value names."""
     return place if isinstance(place, Store) else Store(place)

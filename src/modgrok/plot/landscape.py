@@ -12,15 +12,15 @@ from modgrok.text import number, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from modgrok.experiments.sweeps.landscape import Row
+    from modgrok.experiments.sweeps.landscape import LandscapeRow
 
 HEADINGS = {"easily": "learned easily", "with much data": "learned with\nmuch data", "not at all": "not learned"}
 
 
-def landscape(rows: "Sequence[Row]", title: str = "", *, ax: "Axes | None" = None) -> "Axes":
+def landscape(rows: "Sequence[LandscapeRow]", title: str = "", *, ax: "Axes | None" = None) -> "Axes":
     """A map with a row for each function; its structure is written beside it, and lines part the classes."""
-    fractions = [place.fraction for place in rows[0].places]
-    values = np.array([[place.accuracy for place in row.places] for row in rows], float)
+    fractions = [point.fraction for point in rows[0].points]
+    values = np.array([[point.accuracy for point in row.points] for row in rows], float)
     with style.axes(ax, 0.8 * len(fractions) + 3.6, 0.19 * len(rows) + 1.0) as panel:
         panel.set_facecolor(EMPTY)
         panel.pcolormesh(values, vmin=0, vmax=1, edgecolors="white", lw=0.4)
@@ -30,18 +30,18 @@ def landscape(rows: "Sequence[Row]", title: str = "", *, ax: "Axes | None" = Non
         panel.tick_params(length=0)
         for i, row in enumerate(rows):
             _beside(panel, i + 0.5, row.structure.kind.replace("_", " "), 5, fontsize=6.5)
-            for j, place in enumerate(row.places):
-                if place.accuracy is not None:
+            for j, point in enumerate(row.points):
+                if point.accuracy is not None:
                     look: Any = {"ha": "center", "va": "center", "fontsize": 6.5}
-                    look["color"] = "white" if place.accuracy < 0.6 else "black"
-                    panel.text(j + 0.5, i + 0.5, percent(place.accuracy, 0), **look)
+                    look["color"] = "white" if point.accuracy < 0.6 else "black"
+                    panel.text(j + 0.5, i + 0.5, percent(point.accuracy, 0), **look)
         _part_classes(panel, rows)
         panel.set_xlabel("training fraction α")
         panel.set_title(f"median test accuracy {title}")
     return panel
 
 
-def _part_classes(ax: "Axes", rows: "Sequence[Row]") -> None:
+def _part_classes(ax: "Axes", rows: "Sequence[LandscapeRow]") -> None:
     start = 0
     for i in range(1, len(rows) + 1):
         if i < len(rows) and rows[i].complexity == rows[start].complexity:

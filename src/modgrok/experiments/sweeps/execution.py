@@ -1,14 +1,15 @@
 """Many experiments from a plan to their results, on any engine: what the store has is not trained again."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Forwarding, Observer
 from modgrok.experiments.planner import Batch, Failure
 from modgrok.experiments.result import Result
-from modgrok.experiments.store import Store, as_store
+from modgrok.experiments.store import Store, StoreLike, as_store
 from modgrok.experiments.sweeps.engines import Engine, engine_named
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
@@ -55,17 +56,37 @@ def execute(
             record.write(results)
 
 
-def run_sweep(sweep: Sweep, store: Store | str | Path | None = None, engine: Engine | None = None) -> Table:
-    """Trains a sweep and returns its table; the same sweep again returns at once."""
-    from modgrok.training.devices import use_all_cores
+class Executor:
+    """Trains many networks on an engine, into a store."""
 
-    use_all_cores()
-    place = as_store(store)
-    chosen = engine or engine_named("local")
-    results = Results(sweep.experiments, place)
-    for failure in execute(plan(results, place, chosen), results, place, chosen, record=Record(sweep, place)):
-        warnings.warn(str(failure), stacklevel=2)
-    return sweep_table(sweep, results)
+    def __init__(self, store: StoreLike = None, engine: Engine | None = None) -> None:
+        from modgrok.training.devices import use_all_cores
+
+        use_all_cores()
+        self.store, self.engine = as_store(store), engine or engine_named("local")
+
+    def train(self, results: Results, record: Record | None = None) -> list[Failure]:
+        """Trains what is missing."""
+        return execute(plan(results, self.store, self.engine), results, self.store, self.engine, record=record)
+
+    def finish(self, experiments: Sequence[Experiment]) -> list[Result | None]:
+        """The outcomes of experiments, in order, after those that are missing have been trained."""
+        results = Results(experiments, self.store)
+        if results.pending:
+            self.train(results)
+        return results.in_order
+
+    def run(self, sweep: Sweep) -> Results:
+        """Trains a sweep, with its record in the store."""
+        results = Results(sweep.experiments, self.store)
+        for failure in self.train(results, Record(sweep, self.store)):
+            warnings.warn(str(failure), stacklevel=3)
+        return results
+
+
+def run_sweep(sweep: Sweep, store: StoreLike = None, engine: Engine | None = None) -> Table:
+    """Trains a sweep and returns its table; the same sweep again returns at once."""
+    return sweep_table(sweep, Executor(store, engine).run(sweep))
 
 
 class _Recorder(Forwarding):

@@ -28,7 +28,7 @@ CLASSES: tuple[Complexity, ...] = ("easily", "with much data", "not at all")
 
 
 @dataclass(frozen=True)
-class Place:
+class Point:
     """One function at one fraction."""
 
     fraction: float
@@ -44,23 +44,23 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class LandscapeRow:
     """One function: its structure, and what training did."""
 
     function: str
     structure: Structure
-    places: tuple[Place, ...]
+    points: tuple[Point, ...]
     """By fraction, ascending."""
 
     @property
     def complexity(self) -> Complexity | None:
         """The class; None while runs are missing."""
-        if not all(place.accuracies for place in self.places):
+        if not all(point.accuracies for point in self.points):
             return None
-        easy = [place for place in self.places if place.fraction <= EASY_FRACTION]
-        if any(2 * place.grokked > len(place.accuracies) for place in easy):
+        easy = [point for point in self.points if point.fraction <= EASY_FRACTION]
+        if any(2 * point.grokked > len(point.accuracies) for point in easy):
             return "easily"
-        last = self.places[-1].accuracy
+        last = self.points[-1].accuracy
         return "with much data" if last is not None and last >= LEARNT else "not at all"
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,12 +69,12 @@ class Row:
             "function": self.function,
             "structure": self.structure.kind,
             "learnt": self.complexity,
-            "fractions": [place.fraction for place in self.places],
-            "test_accuracy": [place.accuracy for place in self.places],
-            "lowest": [min(place.accuracies, default=None) for place in self.places],
-            "highest": [max(place.accuracies, default=None) for place in self.places],
-            "grokked": [place.grokked for place in self.places],
-            "runs": [len(place.accuracies) for place in self.places],
+            "fractions": [point.fraction for point in self.points],
+            "test_accuracy": [point.accuracy for point in self.points],
+            "lowest": [min(point.accuracies, default=None) for point in self.points],
+            "highest": [max(point.accuracies, default=None) for point in self.points],
+            "grokked": [point.grokked for point in self.points],
+            "runs": [len(point.accuracies) for point in self.points],
         }
 
 
@@ -86,7 +86,7 @@ def landscape_sweep(experiment: Experiment, functions: Sequence[str], fractions:
     return Sweep(experiment, [{"task": names}, {"fraction": sorted(fractions)}, {"seed": range(seeds)}])
 
 
-def landscape(sweep: Sweep, results: Results) -> list[Row]:
+def landscape(sweep: Sweep, results: Results) -> list[LandscapeRow]:
     """The rows of a landscape, class by class, the well-learnt first."""
     found: dict[str, dict[float, list[Result]]] = {}
     for experiment, result in zip(sweep.experiments, results.in_order, strict=True):
@@ -95,17 +95,17 @@ def landscape(sweep: Sweep, results: Results) -> list[Row]:
             runs.append(result)
     modulus = sweep.experiment.modulus
     rows = [
-        Row(
+        LandscapeRow(
             function,
             Experiment(function, modulus).load_task().structure,
-            tuple(_place(fraction, runs) for fraction, runs in at.items()),
+            tuple(_point(fraction, runs) for fraction, runs in at.items()),
         )
         for function, at in found.items()
     ]
     return sorted(rows, key=_rank)
 
 
-def sentences(rows: Sequence[Row]) -> list[str]:
+def sentences(rows: Sequence[LandscapeRow]) -> list[str]:
     """Which functions generalize, in words."""
     said = []
     for known, what in ((True, "with a known structure"), (False, "without a known structure")):
@@ -116,12 +116,12 @@ def sentences(rows: Sequence[Row]) -> list[str]:
     return said
 
 
-def _place(fraction: float, runs: list[Result]) -> Place:
+def _point(fraction: float, runs: list[Result]) -> Point:
     accuracies = tuple(run.test_accuracy or 0.0 for run in runs)
-    return Place(fraction, accuracies, sum(run.grokked_at is not None for run in runs))
+    return Point(fraction, accuracies, sum(run.grokked_at is not None for run in runs))
 
 
-def _rank(row: Row) -> tuple[Any, ...]:
+def _rank(row: LandscapeRow) -> tuple[Any, ...]:
     complexity = row.complexity
     order = len(CLASSES) if complexity is None else CLASSES.index(complexity)
-    return order, not row.structure.known, -sum(place.accuracy or 0.0 for place in row.places)
+    return order, not row.structure.known, -sum(point.accuracy or 0.0 for point in row.points)
