@@ -20,7 +20,7 @@ S4 = task("group:S4")
 def test_the_closed_form_is_told() -> None:
     found = mg.analyse_group(solve(S4, "waves", width=200), S4)
     assert found.score.accuracy == 1
-    assert found.names == ["1", "1′", "2", "3", "3′"]
+    assert found.basis.names == ["1", "1′", "2", "3", "3′"]
     assert found.medians() == pytest.approx({"share": 1, "rank_one": 1, "agreement": 1, "aligned": 1})
     assert abs(found.counts - found.expected).max() < 1
     numbers = found.as_dict()

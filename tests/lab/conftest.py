@@ -37,6 +37,7 @@ KINDS = {
     "transformer": Experiment("n + m", 7, width=16, network="transformer", heads=2, **SHORT),
     "embedding": Experiment("n * m", 11, width=16, network="embedding-mlp", embedding=8, record=("rqi",), **SHORT),
     "group": Experiment("group:S3", network="mlp", width=16, **SHORT),
+    "vectors": Experiment("group:S3", width=16, **SHORT),
     "parity": Experiment("parity:8,2", network="mlp", width=16, examples=40, **SHORT),
     "integers": Experiment("add:10", network="embedding-mlp", width=16, embedding=4, **SHORT),
     "teacher": Experiment("teacher:20", network="mlp", width=8, **SHORT),

@@ -218,7 +218,7 @@ def _show_group(subject: Subject, analysis: GroupAnalysis) -> None:
     table.add_row("phases", f"{percent(medians['aligned'])} of these neurons have the sign of the closed form")
     dealt = Table("representation", "dimension", "neurons", "by d³", title="Neurons dealt", title_justify="left")
     for name, one, found, expected in zip(
-        analysis.names, analysis.basis.representations, analysis.counts, analysis.expected, strict=True
+        analysis.basis.names, analysis.basis.representations, analysis.counts, analysis.expected, strict=True
     ):
         dealt.add_row(name, f"{one.dimension}, {FIELDS[one.type]}", str(found), f"{expected:.0f}")
     for part in (table, dealt, _cleaning(analysis)):

@@ -29,12 +29,6 @@ class GroupAnalysis:
     """The same number of neurons dealt in proportion to d³/t, the closed form's own count."""
     cleaning: tuple[CleaningRow, ...]
 
-    @property
-    def names(self) -> list[str]:
-        """4 and 4′ for the first and the second representation of dimension 4."""
-        dimensions = [one.dimension for one in self.basis.representations]
-        return [f"{d}{'′' * dimensions[:k].count(d)}" for k, d in enumerate(dimensions)]
-
     def medians(self) -> dict[str, float]:
         """Over the clear neurons: share of one representation, rank one of the worst block, agreement of the worst
         vectors; and the share of these neurons whose gap is below π/2."""
@@ -68,7 +62,7 @@ class GroupAnalysis:
                     "expected": float(expected),
                 }
                 for k, (name, one, count, expected) in enumerate(
-                    zip(self.names, self.basis.representations, self.counts, self.expected, strict=True)
+                    zip(self.basis.names, self.basis.representations, self.counts, self.expected, strict=True)
                 )
             ],
             "cleaning": [{"name": r.name, "loss": _finite(r.loss), "accuracy": r.accuracy} for r in self.cleaning],

@@ -75,15 +75,16 @@ def describe(task: Task) -> dict[str, Any]:
     structure = task.structure
     forms = {form: width if form == "exact" else None for form, width in widths(task).items()}
     names = variable_names(task.arity)
-    letter = "g" if structure.is_product else "f"
+    letter = "g" if structure.is_product or structure.kind == "power" else "f"
+    parts = structure.parts if structure.product is None else ()
     witnesses = {
-        f"{letter}{s + 1}({name})": spell(part, name)
-        for s, (name, part) in enumerate(zip(names, structure.parts, strict=False))
+        f"{letter}{s + 1}({name})": spell(part, name) for s, (name, part) in enumerate(zip(names, parts, strict=False))
     }
-    if structure.outer is not None and structure.kind.startswith("function_of"):
+    if parts and structure.outer is not None and structure.kind.startswith("function_of"):
         witnesses["F(x)"] = spell(structure.outer, "x")
     return {
         "structure": structure.kind,
+        "group": structure.group,
         "reason": structure.reason,
         "witnesses": {head: text for head, text in witnesses.items() if text is not None},
         "forms": forms,

@@ -11,9 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from modgrok.experiments.group_analysis import on_group
 from modgrok.lab import embedding, limits
 from modgrok.lab.panels import has_table
-from modgrok.measures import circular_mean, circular_spread, ipr, neuron_waves, power_spectrum, readout_spectrum
+from modgrok.measures import (
+    circular_mean,
+    circular_spread,
+    ipr,
+    neuron_vectors,
+    neuron_waves,
+    power_spectrum,
+    readout_spectrum,
+    representation_counts,
+)
 from modgrok.networks import Network, as_numpy
 from modgrok.networks.scoring import output_blocks
 from modgrok.shapes import Bool, Float, Int
@@ -34,8 +44,9 @@ def frame(
 ) -> bytes:
     """The message for one network; `train` are the flat indices trained on, `header` joins the header."""
     network = as_numpy(network)
-    if not network.architecture.has_waves or not task.is_modular:
-        facts, drawn = embedding.picture(network, task, coordinate)
+    if not network.architecture.has_waves or not task.is_modular or task.structure.product is not None:
+        on_vectors = network.architecture.has_waves and on_group(task)
+        facts, drawn = _vectors(network, task) if on_vectors else embedding.picture(network, task, coordinate)
         header = header | facts | {"width": 0, "arity": task.arity}
         operations = math.prod(task.sizes) * network.architecture.cost(task.signature).flops
         if not has_table(task) or operations > 2 * limits.TABLE_PRODUCTS:
@@ -110,6 +121,28 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         count = int(np.prod(place["shape"]))
         flat = np.frombuffer(message, place["type"], count, 4 + length + place["offset"])
         arrays[name] = flat.reshape(place["shape"])
+    return header, arrays
+
+
+def _vectors(network: Network, task: Task) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a network on a group: how its neurons are dealt to representations, and how near each is to
+    the closed form."""
+    basis = task.structure.basis
+    assert basis is not None
+    found = neuron_vectors(_within_bounds(network), basis)
+    counts, expected = representation_counts(found, basis)
+    header = {
+        "group": task.structure.group,
+        "representation_names": basis.names,
+        "representation_counts": counts.tolist(),
+        "representation_expected": expected.tolist(),
+    }
+    arrays = {
+        "neuron_representation": found.representation.astype(np.uint32),
+        "neuron_share": found.share.astype(np.float32),
+        "neuron_rank_one": found.rank_one.min(axis=1).astype(np.float32),
+        "neuron_agreement": found.agreement.min(axis=1).astype(np.float32),
+    }
     return header, arrays
 
 

@@ -30,7 +30,7 @@ CACHE_BYTES = 200 << 20
 OUTCOME = ("status", "steps", "grokked_at", "test_accuracy")
 UNREADABLE = (ModgrokError, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError)
 """What reading a damaged run may raise."""
-FRAMED = {"answers", "weights", "embedding"}
+FRAMED = {"answers", "weights", "embedding", "representations"}
 """Panels that draw frames."""
 SUMMARY = ("task", "modulus", "network", "optimizer", "parent")
 

@@ -1,6 +1,7 @@
 """Which panels of the page have something to say of a run."""
 
 from modgrok.experiments import Experiment
+from modgrok.experiments.group_analysis import on_group
 from modgrok.tasks import Task
 
 ALWAYS = ("curves", "sweep")
@@ -10,12 +11,14 @@ WEIGHTS = ("weights", "plane", "circle", "whatif", "ipr", "theory")
 
 def panels(experiment: Experiment, task: Task) -> list[str]:
     """Curves of every run; tables of functions of two variables; weights, waves and phases of two-layer networks; the
-    embedding of others."""
+    embedding of others; on groups representations and vectors."""
     chosen = list(ALWAYS)
     if has_table(task):
         chosen.append("answers")
     if has_embedding(experiment, task):
         chosen.append("embedding")
+    if has_vectors(experiment, task):
+        chosen.append("representations")
     if has_waves(experiment, task):
         chosen += WEIGHTS
         if task.arity == 2:
@@ -30,9 +33,17 @@ def has_table(task: Task) -> bool:
 
 def has_embedding(experiment: Experiment, task: Task) -> bool:
     """Whether the network has a vector for every number, and weights of its own are not drawn."""
-    return not has_waves(experiment, task) and bool(task.signature.sizes) and not task.signature.signs
+    drawn = has_waves(experiment, task) or has_vectors(experiment, task)
+    return not drawn and bool(task.signature.sizes) and not task.signature.signs
 
 
 def has_waves(experiment: Experiment, task: Task) -> bool:
-    """Whether weights can be drawn: of a two-layer network whose inputs and answers all run over the same numbers."""
-    return experiment.architecture.has_waves and task.is_modular and task.codes is None
+    """Whether weights can be drawn along numbers: of a two-layer network whose inputs and answers all run over the same
+    ones, unless they are the elements of a group that is not cyclic."""
+    on_numbers = task.is_modular and task.codes is None and task.structure.product is None
+    return experiment.architecture.has_waves and on_numbers
+
+
+def has_vectors(experiment: Experiment, task: Task) -> bool:
+    """Whether neurons have representations and vectors: of a two-layer network on a group that is not cyclic."""
+    return experiment.architecture.has_waves and on_group(task)

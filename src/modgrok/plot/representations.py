@@ -32,7 +32,7 @@ def representations(subject: "Run | GroupAnalysis", *, ax: "Axes | None" = None)
         panel.bar(places, found.counts[1:], color=TEST)
         panel.hlines(found.expected[1:], places - 0.45, places + 0.45, color="black", label="in proportion to d³")
         if len(places) <= 20:
-            panel.set_xticks(places, found.names[1:])
+            panel.set_xticks(places, found.basis.names[1:])
         panel.set(xlabel="representation, by dimension", ylabel="neurons")
         panel.set_title("which representation each neuron has")
         panel.legend()

@@ -18,6 +18,7 @@ SHOWN = {
     "transformer": {"answers", "curves", "embedding"},
     "embedding": {"answers", "curves", "embedding"},
     "group": {"answers", "curves", "embedding"},
+    "vectors": {"answers", "curves", "representations"},
     "integers": {"answers", "curves", "embedding"},
     "codes": {"curves", "embedding"},
     "parity": {"curves"},
@@ -52,6 +53,9 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(
     page.locator("#embedding").scroll_into_view_if_needed()
     expect(page.locator("#embedding .sentence")).to_contain_text("of the power")
     assert page.locator("#curves select option", has_text="rqi").count() == 1
+    page.evaluate(f"location.hash = 'run={runs['vectors']}'")
+    page.locator("#representations").scroll_into_view_if_needed()
+    expect(page.locator("#representations .sentence")).to_contain_text("in one representation of S3")
     page.evaluate(f"location.hash = 'run={runs['integers']}'")
     expect(page.locator("#embedding .sentence")).not_to_contain_text("of the power")
     expect(page.locator("#embedding .histogram")).to_be_hidden()

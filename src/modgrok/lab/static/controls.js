@@ -124,16 +124,16 @@ function pointAt(text, column) {
   return `${head}${text.slice(from, column - 1 + AROUND)}${tail}\n${" ".repeat(head.length + column - 1 - from)}▲`;
 }
 
-function verdict({ structure, reason, forms, witnesses }) {
+function verdict({ structure, group, reason, forms, witnesses }) {
   const names = [];
-  if ("waves" in forms) names.push("random phases");
+  if ("waves" in forms) names.push(group ? "random vectors" : "random phases");
   if ("exact" in forms) names.push(`exact with ${forms.exact} neurons`);
   const all = Object.entries(witnesses);
   const told = all.length > FEW ? all.filter(([, text]) => text !== "0") : all;
   const spelt = told.map(([head, text]) => `${head} = ${text}`).concat(told.length < all.length ? "the others 0" : []).join(", ");
   return [
     make("b", {}, { none: "No structure", unknown: "Structure unknown" }[structure] ?? structure.replaceAll("_", " ")),
-    ["none", "unknown"].includes(structure) ? `: ${reason}` : spelt ? `: ${spelt}. ` : ". ",
+    ["none", "unknown"].includes(structure) ? `: ${reason}` : group ? `: a product in ${group}. ` : spelt ? `: ${spelt}. ` : ". ",
     names.length ? `Closed forms: ${names.join(", ")}.` : " No closed form.",
   ];
 }

@@ -74,7 +74,7 @@ function refuse(problem, changes) {
   if (changes.length) setView({ changes: changes.slice(0, -1) });
 }
 
-export const hasFrames = () => !state.run.panels || ["weights", "answers", "embedding"].some((panel) => state.run.panels.includes(panel));
+export const hasFrames = () => !state.run.panels || ["weights", "answers", "embedding", "representations"].some((panel) => state.run.panels.includes(panel));
 
 // Shows a moment between two stored steps where both are here; whether it could.
 export function showBetween(step, next, t) {

@@ -37,3 +37,9 @@ class Basis:
     def representations(self) -> tuple[Representation, ...]:
         """The trivial one first; of Z_L by frequency."""
         return waves(self.length) if self.product is None else representations(self.product)
+
+    @property
+    def names(self) -> list[str]:
+        """4 and 4′ for the first and the second representation of dimension 4."""
+        dimensions = [one.dimension for one in self.representations]
+        return [f"{d}{'′' * dimensions[:k].count(d)}" for k, d in enumerate(dimensions)]
