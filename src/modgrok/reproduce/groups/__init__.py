@@ -16,5 +16,5 @@ PAPER = Paper(
     studies=members(Study, written, neurons, dealing, alignment, sweeps),
     claims=members(Claim, written, neurons, dealing, alignment, sweeps),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "2 min on two CPU cores", "full": "2 min on an H200"},
+    cost={"quick": "2 min on two CPU cores", "full": "4 min on an H200"},
 )
