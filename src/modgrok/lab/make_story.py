@@ -34,7 +34,7 @@ OTHERS = (
     Experiment("n^2 + m^2 + n*m", 59, width=256, fraction=0.8, lr=0.1, steps=3000, evaluations=60, snapshots=0),
     Experiment("n^3 + n*m^2 + m", 59, width=500, fraction=0.9, lr=0.1, steps=2000, evaluations=60, snapshots=0),
 )
-FRAMES, CONTROL_FRAMES = 30, 5
+FRAMES, CONTROL_FRAMES = 28, 5
 LEVELS = 31
 """Weights are whole numbers from −31 to 31 with a scale for every block of every neuron."""
 CURVES = ("step", "train_accuracy", "test_accuracy")

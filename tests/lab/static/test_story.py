@@ -274,7 +274,7 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "neuron": neuron,
         "frequency": int(last_waves.frequency[neuron]),
         "formulaFrequencies": "onefrequency",
-        "formulaWidth": 5,
+        "formulaWidth": "5neurons",
         "formulaAccuracy": "100%",
         "formulaMargin": shown["formulaMargin"],
         "exactWidth": exact_width(ADDITION.structure.coordinate),  # type: ignore[arg-type]
@@ -425,9 +425,15 @@ def test_the_reader_can_touch_it(reader: Any) -> None:
     page.locator('#waves input[aria-label^="Neuron"]').fill("60")
     expect(page.locator('#waves [data-number="neuron"]')).not_to_have_text(before)
     page.locator("#formula").scroll_into_view_if_needed()
-    page.locator("#formula input").fill(str((P - 1) // 2))
-    expect(page.locator('[data-number="formulaWidth"]')).to_have_text(str(2 * P - 1))
-    expect(page.locator('[data-number="formulaMargin"]')).to_have_text("1")
+    neurons = page.get_by_role("slider", name="Number of neurons")
+    lead, right = (page.locator(f'[data-number="formula{name}"]') for name in ("Margin", "Accuracy"))
+    neurons.press("End")
+    expect(page.locator('[data-number="formulaWidth"]')).to_have_text(f"{2 * P - 1} neurons")
+    expect(lead).to_have_text(re.compile(r"100\s%"))
+    for count, share in ((1, 1 / P), (2, 1), (3, 1)):  # Two are enough, one is not.
+        neurons.fill(str(count - 1))
+        expect(page.locator("#formula")).to_have_attribute("data-checked", str(count))
+        expect(right).to_have_text(re.compile(share_text(share)[:-1]))
     page.locator("#limits").scroll_into_view_if_needed()
     page.locator('#limits [data-value="n*m"]').click()
     expect(page.locator("#limits .reply")).to_contain_text("n·m mod")

@@ -25,8 +25,29 @@ export function closedForm(p, frequencies) {
   }));
   blocks.fill(0.5, 3 * (N - 1) * p, (3 * (N - 1) + 2) * p);
   blocks.set(constant, (3 * (N - 1) + 2) * p);
-  return {
-    ...{ arity: 2, modulus: p, length: p, width: N, shown: N, activation: "quadratic", hidden_scale: 1, output_scale: 1 },
-    ...{ scales: new Float32Array(3 * N).fill(1), blocks, frequency, neurons: Uint32Array.from(frequency, (_, i) => i) },
-  };
+  return asFrame(p, blocks, frequency);
+}
+
+const asFrame = (p, blocks, frequency) => ({
+  ...{ arity: 2, modulus: p, length: p, width: frequency.length, shown: frequency.length, activation: "quadratic", hidden_scale: 1, output_scale: 1 },
+  ...{ scales: new Float32Array(3 * frequency.length).fill(1), blocks, frequency, neurons: Uint32Array.from(frequency, (_, i) => i) },
+});
+
+// Fewer neurons than the exact form takes for a frequency, for odd p. Three with phases 2πj/3 leave (1 + cos(x − y)) cos(x + y − z)
+// up to a factor. Two, cos x + cos y and sin x + sin y with x and y shifted by π/4p, have squares whose ratio tells x + y: the
+// answer q reads the direction in which they then lie. One of them alone multiplies the same readout whatever n and m are.
+export function fewNeurons(p, count) {
+  const blocks = new Float64Array(count * 3 * p);
+  const turn = (2 * Math.PI) / p;
+  for (let i = 0; i < count; i++) {
+    for (let x = 0; x < p; x++) {
+      const half = (turn * x + turn / 4) / 2;
+      const [c, s] = [Math.cos(half) ** 2, Math.sin(half) ** 2];
+      const third = turn * x + (2 * Math.PI * i) / 3;
+      const input = count === 3 ? Math.cos(third) : [Math.cos, Math.sin][i](turn * x + turn / 8);
+      const readout = count === 3 ? Math.cos(turn * x + (4 * Math.PI * i) / 3) : [c, s][i] / Math.hypot(c, s);
+      [input, input, readout].forEach((value, b) => (blocks[(3 * i + b) * p + x] = value));
+    }
+  }
+  return asFrame(p, blocks, new Uint32Array(count).fill(1));
 }

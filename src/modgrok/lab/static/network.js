@@ -140,10 +140,9 @@ export function strongestWaves(frame, own = false) {
 export function outputTable(frame) {
   const { modulus: p, shown: N, arity } = frame;
   const phi = activation(frame.activation);
-  const found = new Float32Array(p * p * p);
-  const readout = new Float32Array(p * N);
-  const first = new Float32Array(p * N);
-  const second = new Float32Array(p * N);
+  const Floats = frame.blocks instanceof Float64Array ? Float64Array : Float32Array;
+  const found = new Floats(p * p * p);
+  const [readout, first, second, units] = [p * N, p * N, p * N, N].map((length) => new Floats(length));
   for (let i = 0; i < N; i++) {
     for (let x = 0; x < p; x++) {
       first[x * N + i] = frame.hidden_scale * weight(frame, i, 0, x);
@@ -151,7 +150,6 @@ export function outputTable(frame) {
       readout[x * N + i] = frame.output_scale * weight(frame, i, arity, x);
     }
   }
-  const units = new Float32Array(N);
   for (let pair = 0; pair < p * p; pair++) {
     const [n, m] = [Math.floor(pair / p) * N, (pair % p) * N];
     for (let i = 0; i < N; i++) units[i] = phi(first[n + i] + second[m + i]);

@@ -1,15 +1,17 @@
-// Weights that were never trained: four neurons for each frequency and a constant one, drawn as a network while they are few.
+// Weights that were never trained: four neurons for each frequency and a constant one, or fewer than that, drawn as a
+// network while they are few.
 
 import { prepare } from "lab/canvas.js";
 import { css } from "lab/color.js";
-import { closedForm } from "lab/closedform.js";
-import { make, number, percent } from "lab/dom.js";
+import { closedForm, fewNeurons } from "lab/closedform.js";
+import { make, number } from "lab/dom.js";
 import { answersOf, outputTable } from "lab/network.js";
 import { drawNeurons } from "lab/pictures/neurons.js";
 import { pair } from "lab/story/pair.js";
-import { writeNumbers } from "lab/story/numbers.js";
+import { share, writeNumbers } from "lab/story/numbers.js";
 import { Scene } from "lab/story/scene.js";
 
+const FEW = 3; // networks of one, two and three neurons come before those with all four of a frequency
 const DRAWN = 21; // neurons that are drawn as circles
 const CHECK = 120; // milliseconds of rest before all sums are computed
 
@@ -19,16 +21,18 @@ export class FormulaScene extends Scene {
     this.replay = replay;
     this.canvas.classList.add("tall");
     const most = (replay.modulus - 1) / 2;
-    this.range = make("input", { type: "range", min: 1, max: most, value: 1, "aria-label": "Number of frequencies", oninput: () => this.build() });
+    this.range = make("input", { type: "range", min: 0, max: FEW + most - 1, value: FEW, "aria-label": "Number of neurons", oninput: () => this.build() });
     this.says = make("p", { class: "reply" });
-    this.figure.append(make("div", { class: "sliders" }, make("label", {}, make("span", {}, "frequencies"), this.range)), this.says);
+    this.figure.append(make("div", { class: "sliders" }, make("label", {}, make("span", {}, "neurons"), this.range)), this.says);
     this.build();
   }
 
   build() {
     const { modulus: p } = this.replay;
-    const count = Number(this.range.value);
-    this.network = closedForm(p, Array.from({ length: count }, (_, i) => i + 1));
+    const place = Number(this.range.value);
+    const count = Math.max(1, place - FEW + 1);
+    this.network = place < FEW ? fewNeurons(p, place + 1) : closedForm(p, Array.from({ length: count }, (_, i) => i + 1));
+    this.range.setAttribute("aria-valuetext", this.network.width === 1 ? "one neuron" : `${this.network.width} neurons`);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(count), CHECK);
     this.redraw();
@@ -36,15 +40,18 @@ export class FormulaScene extends Scene {
 
   check(count) {
     const { modulus: p } = this.replay;
-    const { predictions, margins } = answersOf(outputTable(this.network), p, (n, m) => (n + m) % p);
+    const table = outputTable(this.network);
+    const { predictions, margins } = answersOf(table, p, (n, m) => (n + m) % p);
+    const sum = (values) => values.reduce((a, b) => a + b, 0);
+    const highest = margins.map((_, at) => table[at * p + ((Math.floor(at / p) + (at % p)) % p)]);
     const right = predictions.reduce((sum, q, at) => sum + Number(q === (Math.floor(at / p) + (at % p)) % p), 0);
     writeNumbers(this.replay, {
       formulaFrequencies: count === 1 ? "one frequency" : `${count} frequencies`,
-      formulaWidth: this.network.width,
-      formulaAccuracy: percent(right / predictions.length, 0),
-      formulaMargin: Number((margins.reduce((a, b) => a + b, 0) / margins.length).toPrecision(2)),
+      formulaWidth: this.network.width === 1 ? "one neuron" : `${this.network.width} neurons`,
+      formulaAccuracy: share(right / predictions.length),
+      formulaMargin: `${number((100 * sum(margins)) / sum(highest), 2)}\u00a0%`,
     });
-    this.section.dataset.checked = count;
+    this.section.dataset.checked = this.network.width;
   }
 
   draw() {
@@ -59,6 +66,9 @@ export class FormulaScene extends Scene {
       context.fillText(`${network.width} neurons`, 4, 18);
     }
     const total = drawNeurons(context, width, height, { frame: network, inputs, right, drawn });
-    this.says.textContent = `${pair.n} + ${pair.m} = ${right}: output ${number(total[right], 3)} there, at most ${number(Math.max(...total.filter((_, q) => q !== right)), 3)} elsewhere.${drawn ? " Lines are weights, purple above zero and green below; a neuron is as full as what it lets through." : ""}`;
+    const next = Math.max(...total.filter((_, q) => q !== right));
+    let digits = 3; // as many as tell them apart
+    while (digits < 12 && number(total[right], digits) === number(next, digits)) digits++;
+    this.says.textContent = `${pair.n} + ${pair.m} = ${right}: output ${number(total[right], digits)} there, at most ${number(next, digits)} elsewhere.${drawn ? " Lines are weights, purple above zero and green below; a neuron is as full as what it lets through." : ""}`;
   }
 }
