@@ -15,7 +15,15 @@ import math
 
 import numpy as np
 
-from modgrok.closed_form.frequencies import Branches, coefficients, group_angles, input_angles, onto_answers, placed
+from modgrok.closed_form.frequencies import (
+    Branches,
+    coefficients,
+    group_angles,
+    independent_frequencies,
+    input_angles,
+    onto_answers,
+    placed,
+)
 from modgrok.closed_form.matrices import Layers, answer_at_zero, by_zeros, has_zeros, join, neurons_for_zeros
 from modgrok.shapes import Int
 from modgrok.tasks.basis import Basis
@@ -58,3 +66,9 @@ def wave_layers(
 def other_neurons(coordinate: Basis, constant: bool) -> int:
     """How many neurons of `wave_layers` are no waves."""
     return neurons_for_zeros(coordinate) if constant or has_zeros(coordinate) else 0
+
+
+def whole_copies(coordinate: Basis, width: int) -> int:
+    """The largest width up to this one at which random phases have every frequency equally often."""
+    frequencies, others = len(independent_frequencies(coordinate.length)), other_neurons(coordinate, False)
+    return max(1, (width - others) // frequencies) * frequencies + others

@@ -91,10 +91,15 @@ def test_closed_forms_are_judged_on_the_whole_table(write_runs: Any) -> None:
     numbers = measure("closed_forms", write_runs, profile=profile)
     for name in ("claim_one", "complex_network", "many_variables"):
         assert judge(name, closed_forms=numbers).outcome == "holds", name
-    assert {power["branches"] for power in numbers["powers"].values()} == {1, 2, 3, 5, 6}
-    assert set(numbers["composed"]) == {"(n^2 + 3*m)^7", "4*(n^3 + 2*m)^7 + 1", "(n^2 + m^2)^7"}
-    trained = {"modulus": 31, "ways": {"(n + m)^7": [{"test_accuracy": 1.0, "in_waves": 0.9}]}}
+    table = Table.from_json(numbers)
+    assert table["degree"].known().distinct() == [2, 3, 4, 5, 6, 7, 8]
+    composed = ["(n^2 + 3*m)^7", "4*(n^3 + 2*m)^7 + 1", "(n^2 + m^2)^7"]
+    assert table.where(kind="composed")["task"].distinct() == composed
+    trained = Table([{"task": "(n + m)^7", "modulus": 31, "test_accuracy": 1.0, "in_waves": 0.9}]).to_json(5)
     assert judge("corollary", closed_forms=numbers, composed=trained).outcome == "holds"
+    assert [text.split(",")[1].strip() for text in judge("branches", closed_forms=numbers).measured] == [
+        *("b = 2", "b = 3", "b = 2", "b = 5", "b = 6", "b = 2")
+    ]
 
 
 def test_claims_without_numbers_are_not_run() -> None:

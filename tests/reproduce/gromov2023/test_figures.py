@@ -6,23 +6,30 @@ import numpy as np
 import pytest
 
 from modgrok.closed_form import solve
+from modgrok.closed_form.random_phases import whole_copies
 from modgrok.measures import neuron_waves
 from modgrok.networks import score_table
 from modgrok.plot import style
-from modgrok.reproduce.gromov2023 import PAPER, figA1, times, transitions, tuning
-from modgrok.reproduce.gromov2023.figA2 import power_shares, whole_copies
-from modgrok.reproduce.gromov2023.figA5 import second_half
+from modgrok.reproduce.gromov2023 import PAPER, times, transitions, tuning
+from modgrok.reproduce.gromov2023.activations import unit_waves
+from modgrok.reproduce.gromov2023.functions import power_shares
+from modgrok.reproduce.gromov2023.hard_functions import second_half
 from modgrok.reproduce.gromov2023.images import few_digits
 from modgrok.reproduce.gromov2023.moduli import fit_laws
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY, Profile, natural_unit
 from modgrok.reproduce.nested import Numbers, Study, median_time
 from modgrok.reproduce.table import Table
-from modgrok.tasks import task
+from modgrok.tasks import Task, task
 
 
 def measure(study: str, write_runs: Any, profile: Profile = TINY) -> Numbers:
     found = PAPER.study(study)
     return found.measure(profile, write_runs(found.needs(profile)))
+
+
+def copies(learnt: Task, width: int) -> int:
+    assert learnt.structure.coordinate is not None
+    return whole_copies(learnt.structure.coordinate, width)
 
 
 @pytest.mark.parametrize(
@@ -141,24 +148,25 @@ def test_the_ratio_of_the_closed_form_is_a_quarter(write_runs: Any) -> None:
 
 
 def test_printed_weights_are_cosines_of_amplitude_one() -> None:
-    network = figA1.unit_waves(task("n + m", 13), 64, "relu", False, 0)
+    network = unit_waves(task("n + m", 13), 64, "relu", False, 0)
     assert 0.95 < np.abs(network.w_in).max() <= 1 + 1e-6
-    scaled = figA1.unit_waves(task("n + m", 13), 64, "relu", True, 0)
+    scaled = unit_waves(task("n + m", 13), 64, "relu", True, 0)
     np.testing.assert_allclose(scaled.w_in, network.w_in / 26**0.5, rtol=1e-5)
 
 
 def test_an_activation_stops_at_the_first_width_where_it_is_always_right(write_runs: Any) -> None:
     profile = TINY.but(activation_widths=(8, 64, 256, 512))
-    numbers = measure("figA1", write_runs, profile)
-    square, odd = numbers["activations"]["x²"], numbers["activations"]["tanh"]
-    assert square["perfect_at"] == square["widths"][-1] < 512
-    assert odd["perfect_at"] is None
-    assert odd["widths"] == [8, 64, 256, 512]
+    cells = Table.from_json(measure("figA1", write_runs, profile)).by("series")
+    square, odd = cells["x²"], cells["tanh"]
+    assert [min(accuracy) == 1 for accuracy in square["accuracy"]] == [False] * (len(square) - 1) + [True]
+    assert max(square["width"]) < 512
+    assert max(odd["mean"]) < 1
+    assert odd["width"] == [8, 64, 256, 512]
 
 
 def test_spectra_are_shares_along_the_task_coordinate() -> None:
     product = task("n*m", 13)
-    network = solve(product, "waves", whole_copies(product, 64))
+    network = solve(product, "waves", copies(product, 64))
     power = power_shares(network, product)
     assert len(power) == 6
     assert power.sum() == pytest.approx(1)
@@ -170,9 +178,9 @@ def test_spectra_are_shares_along_the_task_coordinate() -> None:
 
 
 def test_closed_forms_have_every_frequency_equally_often() -> None:
-    assert whole_copies(task("n + m", 97), 500) == 480
-    assert whole_copies(task("n*m", 97), 500) == 10 * 48 + 3
-    assert whole_copies(task("n + m", 13), 3) == 6
+    assert copies(task("n + m", 97), 500) == 480
+    assert copies(task("n*m", 97), 500) == 10 * 48 + 3
+    assert copies(task("n + m", 13), 3) == 6
 
 
 def test_maps_for_the_eye_have_no_rounding_errors() -> None:
@@ -190,19 +198,19 @@ def test_the_second_half_of_a_run_moves_or_is_flat() -> None:
 
 
 def test_hard_functions_report_their_last_accuracy(write_runs: Any) -> None:
-    numbers = measure("figA5", write_runs)
-    functions = numbers["functions"]
-    assert [cell["fraction"] for cell in numbers["cubic_by_fraction"]] == [0.9, 0.95]
-    assert max(numbers["cubic_by_fraction"][1]["best_test_accuracy"]) < 0.03
-    assert functions["cubic"]["fraction"] == 0.9
-    assert functions["quadratic"]["fraction"] == 0.73
+    table = Table.from_json(measure("figA5", write_runs))
+    quadratic, cubic = table.by("task").values()
+    assert quadratic["fraction"].distinct() == [0.73]
+    assert cubic["fraction"].distinct() == [0.9, 0.95]
+    assert max(cubic.where(fraction=0.95)["best_test_accuracy"]) < 0.03
+    assert table.where(lambda row: row.curves)["fraction"].distinct() == [0.73, 0.9]
 
 
 def test_rows_of_a_function_are_scored_on_the_whole_table(write_runs: Any) -> None:
-    rows = measure("figA2", write_runs)["rows"]
+    rows = Table.from_json(measure("figA2", write_runs)).first.maps
     assert list(rows) == ["AdamW", "one branch", "all branches"]
     square = task("(n + m)^2", TINY.modulus)
-    expected = score_table(solve(square, width=whole_copies(square, TINY.width)), square.table).accuracy
+    expected = score_table(solve(square, width=copies(square, TINY.width)), square.table).accuracy
     assert rows["all branches"]["accuracy"] == pytest.approx(expected, abs=1e-3)
     assert rows["one branch"]["accuracy"] < 0.7
     assert rows["one branch"]["zero"] == [False, True]

@@ -4,19 +4,17 @@ from typing import Any
 
 from modgrok.reproduce.claim import Claim, claims_of
 from modgrok.reproduce.gromov2023 import (
+    activations,
     behavior,
     closed_forms,
     correlations,
     critical,
     delay,
     dynamics,
-    features,
-    fig3,
-    figA1,
-    figA2,
-    figA5,
+    functions,
+    hard_functions,
     images,
-    kernel,
+    kernel_regime,
     memorizer,
     moduli,
     periodicity,
@@ -28,22 +26,19 @@ from modgrok.reproduce.gromov2023 import (
     statements,
     tangent_kernel,
     tuning,
-    variations,
+    widths,
 )
-from modgrok.reproduce.gromov2023.claims import functions, optimizers, scaling, solution
+from modgrok.reproduce.gromov2023.claims import optimizers, scaling
 from modgrok.reproduce.gromov2023.errata import ERRATA
 from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY
 from modgrok.reproduce.paper import Paper, members
 from modgrok.reproduce.study import Study
 
-TABLES = (dynamics, delay, images, phases, periodicity)
+TABLES = (dynamics, delay, images, phases, widths, periodicity)
+WRITTEN = (functions, closed_forms, activations, hard_functions, kernel_regime)
 FURTHER = (statements, behavior, correlations, memorizer, sharpness, tangent_kernel, powers)
-NESTED: Any = (
-    *(module.STUDY for module in (fig3, figA1, figA5, closed_forms, kernel)),
-    *(study for module in (figA2, variations, features) for study in module.STUDIES),
-    *(module.STUDY for module in (tuning, regularizers, critical, moduli, sampling)),
-)
-JUDGED = claims_of(solution, functions, optimizers, scaling)
+NESTED: Any = (*(module.STUDY for module in (tuning, regularizers, critical, moduli, sampling)),)
+JUDGED = claims_of(optimizers, scaling)
 
 STUDIES = """fig0 fig1 fig2 fig3 fig4 figA1 figA2 figA3 figA4 figA5 closed_forms kernel cross_entropy random_table
 quadratic_form_data activations more_data delay memorizing features composed three_variables composite products
@@ -71,8 +66,8 @@ PAPER = Paper(
     title="Grokking modular arithmetic",
     reference="A. Gromov, *Grokking modular arithmetic* (2023)",
     line="a two-layer quadratic network groks modular functions, and its weights can be written down",
-    studies=_in_order((*members(Study, *TABLES, *FURTHER), *NESTED), STUDIES),
-    claims=_in_order((*members(Claim, *TABLES, *FURTHER), *JUDGED), CLAIMS),
+    studies=_in_order((*members(Study, *TABLES, *WRITTEN, *FURTHER), *NESTED), STUDIES),
+    claims=_in_order((*members(Claim, *TABLES, *WRITTEN, *FURTHER), *JUDGED), CLAIMS),
     profiles=(QUICK, FULL, TINY),
     errata=ERRATA,
     cost={"quick": "5 to 7 min on two CPU cores", "full": "14 min on an H200"},

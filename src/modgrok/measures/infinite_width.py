@@ -11,24 +11,17 @@ product of 2p + 1 features of n alone and m alone. Gradient descent's limit $K(x
 training pairs X, and everywhere else it is ridge regression on these features: a function of n plus a function of m.
 """
 
-from typing import Any
-
 import numpy as np
 
 from modgrok.networks import grid
-from modgrok.reproduce.gromov2023.profile import Profile
-from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.shapes import Float, Integer
-from modgrok.tasks import Split, Task, task
+from modgrok.tasks import Task
 
-FUNCTIONS = ("n + m", "n - m", "n*m", "n^2 + m^2", "(n + m)^2", "n^2 + m^2 + n*m")
-CONTROL = "n^2 + 0*m"
-"""A function of n alone, which the kernel can learn."""
 MEMORY = 12.0
 """Weight of the term that is there for equal inputs only."""
 
 
-def tangent_kernel(a: Integer[np.ndarray, "a 2"], b: Integer[np.ndarray, "b 2"]) -> Float[np.ndarray, "a b"]:
+def infinite_tangent_kernel(a: Integer[np.ndarray, "a 2"], b: Integer[np.ndarray, "b 2"]) -> Float[np.ndarray, "a b"]:
     """$4 + 6c^2$ between pairs, c the number of variables in which they agree."""
     overlap = (a[:, None, :] == b[None, :, :]).sum(axis=2).astype(np.float64)
     return 4 + 6 * overlap**2
@@ -65,35 +58,3 @@ def _solved(learnt: Task, train: Integer[np.ndarray, "train"]) -> tuple[np.ndarr
     seen = features(grid(learnt.sizes)[train], learnt.modulus)
     gram = seen.T @ seen + MEMORY * np.eye(seen.shape[1])
     return seen, answers, np.linalg.solve(gram, seen.T @ answers)
-
-
-def numbers(profile: Profile, runs: Tree) -> Numbers:
-    """Accuracies of the kernel predictor for every function, fraction and split."""
-    return {
-        "modulus": profile.modulus,
-        "functions": {text: _cells(text, profile) for text in FUNCTIONS},
-        "control_expression": CONTROL,
-        "control": _cells(CONTROL, profile),
-    }
-
-
-def _cells(text: str, profile: Profile) -> list[dict[str, Any]]:
-    learnt = task(text, profile.modulus)
-    answers = learnt.table.reshape(-1)
-    cells = []
-    for fraction in profile.kernel_fractions:
-        splits = [Split(fraction, seed=seed).divide(learnt) for seed in profile.seed_range]
-        predicted = [kernel_predictor(learnt, *split).argmax(axis=1) for split in splits]
-        right = [(found == answers[test]).mean() for found, (_, test) in zip(predicted, splits, strict=True)]
-        errors = [interpolation_error(learnt, train) for train, _ in splits]
-        cells.append({"fraction": fraction, "test_accuracy": right, "train_error": errors})
-    return cells
-
-
-STUDY = Study(
-    "kernel",
-    "Infinite width in the kernel regime",
-    "The neural tangent kernel of the quadratic network in closed form, 4 + 6c² for inputs that agree in c "
-    "variables, and its predictor on all test pairs of several functions.",
-    numbers,
-)

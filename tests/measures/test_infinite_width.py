@@ -1,7 +1,12 @@
 import numpy as np
 
+from modgrok.measures.infinite_width import (
+    features,
+    infinite_tangent_kernel,
+    interpolation_error,
+    kernel_predictor,
+)
 from modgrok.networks import grid
-from modgrok.reproduce.gromov2023.kernel import features, interpolation_error, kernel_predictor, tangent_kernel
 from modgrok.tasks import Split, task
 
 
@@ -13,15 +18,15 @@ def test_the_kernel_is_that_of_a_wide_random_network() -> None:
     u = w[:, 0, inputs[:, 0]] + w[:, 1, inputs[:, 1]]
     overlap = (inputs[:, None] == inputs).sum(axis=2)
     measured = (u**2).T @ u**2 / width + overlap * (4 * u.T @ u / width)
-    np.testing.assert_allclose(measured, tangent_kernel(inputs, inputs), rtol=0.02)
+    np.testing.assert_allclose(measured, infinite_tangent_kernel(inputs, inputs), rtol=0.02)
 
 
 def test_the_predictor_solves_kernel_regression() -> None:
     addition = task("n + m", 7)
     train, test = Split(0.6).divide(addition)
     inputs, answers = grid((7, 7)), np.eye(7)[addition.table.reshape(-1)]
-    kernel = tangent_kernel(inputs[train], inputs[train])
-    direct = tangent_kernel(inputs[test], inputs[train]) @ np.linalg.solve(kernel, answers[train])
+    kernel = infinite_tangent_kernel(inputs[train], inputs[train])
+    direct = infinite_tangent_kernel(inputs[test], inputs[train]) @ np.linalg.solve(kernel, answers[train])
     np.testing.assert_allclose(kernel_predictor(addition, train, test), direct, atol=1e-12)
 
 
@@ -34,5 +39,5 @@ def test_the_kernel_interpolates_whatever_the_table_is() -> None:
 
 def test_features_are_the_kernel_without_its_memory() -> None:
     inputs = grid((4, 4))
-    kernel = tangent_kernel(inputs, inputs) - 12 * np.eye(len(inputs))
+    kernel = infinite_tangent_kernel(inputs, inputs) - 12 * np.eye(len(inputs))
     np.testing.assert_allclose(features(inputs, 4) @ features(inputs, 4).T, kernel, atol=1e-12)

@@ -1,0 +1,176 @@
+"""(n + m)², n² + m² and nm: what AdamW finds above the closed forms, and both spectra (appendix C; Figs. A2 to A4)."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.closed_form import solve
+from modgrok.closed_form.random_phases import whole_copies
+from modgrok.experiments import Run
+from modgrok.measures import frequency_power, neuron_waves
+from modgrok.measures.waves import nearest_frequency, neuron_of
+from modgrok.networks import Network, hidden_map, output_map, score_table
+from modgrok.palette import PURPLE
+from modgrok.plot import style
+from modgrok.plot.answers import over_inputs
+from modgrok.plot.phases import frequencies
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import modular
+from modgrok.reproduce.gromov2023.images import FREQUENCY, few_digits
+from modgrok.reproduce.gromov2023.sizes import by_adamw
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import Study, study
+from modgrok.reproduce.table import Table
+from modgrok.shapes import Float
+from modgrok.tasks import Task, task
+from modgrok.text import percent, spread
+
+Forms = dict[str, dict[str, Any]]
+"""Closed forms: a label, and what `solve` is asked for."""
+
+
+def preactivations(
+    name: str, expression: str, answers: tuple[int, int], forms: Forms, title: str, caption: str
+) -> Study:
+    """The study of one function."""
+
+    def maps(s: Sizes, t: Table) -> dict[str, Any]:
+        """What there is to see of seed 0 and of the closed forms."""
+        learnt = task(expression, s.modulus)
+        coordinate = learnt.structure.coordinate
+        assert coordinate is not None
+        width = whole_copies(coordinate, s.width)
+        frequency = nearest_frequency(t.runs[0].network, FREQUENCY, coordinate)
+        networks = {"AdamW": t.runs[0].network}
+        networks |= {label: solve(learnt, width=width, **asked) for label, asked in forms.items()}
+        return {
+            "answers": answers,
+            "closed_width": width,
+            "length": coordinate.length,
+            "frequency": frequency,
+            "maps": {label: _maps(network, learnt, answers, frequency) for label, network in networks.items()},
+        }
+
+    made = study(
+        name,
+        title,
+        caption,
+        runs=lambda s: by_adamw(s, s.functions, task=expression),
+        keep=("grokked_at", "test_accuracy", "ipr", "task_ipr", explained_of),
+        also=maps,
+        digits=3,
+    )
+    made.figure()(draw)
+    return made
+
+
+def explained_of(run: Run) -> dict[str, float]:
+    """How much of a neuron one wave in the task's coordinate explains."""
+    return {"explained": float(np.nanmedian(neuron_waves(run.network, run.task.structure.coordinate).explained))}
+
+
+def power_shares(network: Network, learnt: Task) -> Float[np.ndarray, "k"]:
+    """Share of the input weights' power at the frequencies 1 … ⌊L/2⌋ of the task's own coordinate."""
+    power = frequency_power(network.w_in.astype(np.float64), learnt.structure.coordinate)[1:]
+    return power / power.sum()
+
+
+def _maps(network: Network, learnt: Task, answers: tuple[int, int], frequency: int) -> dict[str, Any]:
+    neuron = neuron_of(network, frequency, learnt.structure.coordinate)
+    return {
+        "accuracy": score_table(network, learnt.table).accuracy,
+        "neuron": neuron,
+        "hidden": few_digits(hidden_map(network, neuron)),
+        "outputs": [few_digits(output_map(network, answer)) for answer in answers],
+        "zero": [not network.w_out[answer].any() for answer in answers],
+        "spectrum": power_shares(network, learnt),
+    }
+
+
+def draw(t: Table) -> Any:
+    first = t.first
+    figure, grid = style.grid(len(first.maps), 4, width=7.6, height=1.85 * len(first.maps) + 0.6)
+    for panels, (label, row) in zip(grid, first.maps.items(), strict=True):
+        *maps, spectrum = panels
+        names = (f"$h^{{(1)}}_{{{row['neuron']}}}$", *(f"$h^{{(2)}}_{{{q}}}$" for q in first.answers))
+        values = (row["hidden"], *row["outputs"])
+        for panel, drawn, name, zero in zip(maps, values, names, (False, *row["zero"]), strict=True):
+            over_inputs(drawn, ax=panel, **{"cmap": "Greys", "vmin": 0, "vmax": 1} if zero else {})
+            if zero:
+                panel.text(0.5, 0.5, "exactly 0", transform=panel.transAxes, ha="center", va="center")
+            else:
+                style.color_bar(panel)
+            panel.set_title(name, loc="center", pad=5)
+            panel.tick_params(labelleft=panel is maps[0])
+        maps[0].set_ylabel(f"{label}\n{percent(row['accuracy'])} right\n$n$")
+        frequencies(row["spectrum"], PURPLE, width=1, ax=spectrum)
+        spectrum.set_box_aspect(1)
+        spectrum.set_title("spectrum of $W^{(1)}$", loc="center", pad=5)
+        spectrum.set_ylabel("share of power")
+        spectrum.yaxis.set_label_position("right")
+        spectrum.yaxis.tick_right()
+        spectrum.spines["left"].set_visible(False)
+        spectrum.spines["right"].set_visible(True)
+        for panel in panels if label != [*first.maps][-1] else ():
+            panel.set_xlabel("")
+            panel.tick_params(labelbottom=False)
+    style.note(
+        figure,
+        f"{modular(t)}, AdamW: N = {first.width}, α = {first.fraction}; closed forms: N = {first.closed_width}, every "
+        f"frequency equally often; $h^{{(1)}}$: neurons of frequency {first.frequency}; frequencies and spectra in the "
+        f"task's own coordinate, Z of order {first.length}",
+    )
+    return figure
+
+
+square = preactivations(
+    "figA2",
+    "(n + m)^2",
+    (4, 5),
+    {"one branch": {"branches": "one"}, "all branches": {"branches": "all"}},
+    "(n + m)²: what AdamW finds, and the closed form with one branch and with all",
+    "The hidden layer is that of n + m. For an answer that is a square (left output) the trained network "
+    "shows the lines of both square "
+    "roots; the paper's closed form reads out one of them and is right for half of the pairs, reading out all of "
+    "them makes it right everywhere. An answer that is no square (right output) is never given: the trained "
+    "network keeps it small, the closed forms have a row of zeros for it, and their output is exactly 0.",
+)
+sum_of_squares = preactivations(
+    "figA3",
+    "n^2 + m^2",
+    (6, 11),
+    {"random phases": {"form": "waves"}},
+    "n² + m²: what AdamW finds, and the closed form",
+    "The waves live in n² and m²: in n itself a neuron looks like noise with a symmetry, in the task's own "
+    "coordinate it is one frequency.",
+)
+product = preactivations(
+    "figA4",
+    "n*m",
+    (6, 11),
+    {"random phases": {"form": "waves"}},
+    "nm: what AdamW finds, and a closed form the paper does not have",
+    "With discrete logarithms a product is a sum modulo p − 1, and the waves of the closed form live there. "
+    "The trained network's neurons are waves in the same coordinate. The highest frequency, "
+    "L/2, enters the closed form with half the coefficient of the others, so its weights are smaller.",
+)
+
+
+def show_learnt(t: Table, ask: Ask) -> None:
+    """How well and when a function was learnt, and in which coordinate its weights are periodic."""
+    ask.show({"test accuracy": t["test_accuracy"]}, percent)
+    ask.show({"grokking step": t["grokked_at"]})
+    ask.show({"IPR in n / in the task's coordinate": f"{spread(t['ipr'])} / {spread(t['task_ipr'])}"})
+
+
+@square.claim("appendix C (Fig. A2)", "test accuracy ≥ 99 % in every seed; one branch within 3 points of 51.5 %")
+def square_of_sum(t: Table, ask: Ask) -> None:
+    """AdamW learns (n + m)²; the closed form with one branch reaches about 51 %."""
+    one, every = (t.first.maps[form]["accuracy"] for form in ("one branch", "all branches"))
+    ask.yes("AdamW learns (n + m)² fully, where the closed form with one branch is right for half of the pairs.")
+    ask.fault(
+        "AdamW does not learn (n + m)², or one branch is not right for half of the pairs.",
+        min(t["test_accuracy"]) < 0.99 or abs(one - 0.515) >= 0.03,
+    )
+    show_learnt(t, ask)
+    ask.show({"one branch": one, "all branches": every}, percent)

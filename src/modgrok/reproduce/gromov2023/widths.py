@@ -1,0 +1,199 @@
+"""Data and width: times of tuned optimizers, and accuracy against width (section 4.2; Fig. 3)."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from modgrok.closed_form import solve
+from modgrok.experiments import Run
+from modgrok.networks import score_table
+from modgrok.palette import MARKERS, SERIES
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.gromov2023.search import searched, tuned
+from modgrok.reproduce.gromov2023.times import LINES, step_axis, time_curve
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Column, Line, Table
+from modgrok.tasks import Task, task
+from modgrok.text import count, number, percent
+
+AFTER = 500
+"""Steps that the networks of figure 3b train on after grokking."""
+TRAINED = ("GD", "AdamW")
+
+Rows = Iterator[dict[str, Any]]
+
+
+def trained_widths(s: Sizes) -> Runs:
+    found = Runs([])
+    for series, make in (("GD", s.descent.gd), ("AdamW", s.adaptive.adamw)):
+        for width in s.widths:
+            settings = make(s.sweep_modulus, width, s.width_fraction)
+            found += runs(settings, until=AFTER, seed=range(s.sweep_seeds)).tag(series=series)
+    return found
+
+
+def time_or_accuracy(run: Run) -> dict[str, Any]:
+    """When a trial groks, and how well a network of some width answers at last."""
+    result: Any = run.result
+    if run.experiment.until == AFTER:
+        return {"accuracy": result["test_accuracy"]}
+    return {"grokked_at": result["grokked_at"]}
+
+
+def closed_widths(s: Sizes) -> Rows:
+    """Random phases of several widths, and the exact form with 1, 2, 4, … and all frequencies."""
+    addition, most = task("n + m", s.sweep_modulus), s.sweep_modulus // 2
+
+    def scored(series: str, **asked: Any) -> dict[str, Any]:
+        network = solve(addition, **asked)
+        score = score_table(network, addition.table)
+        return at_width(series, addition, network.width) | {"accuracy": score.accuracy, "loss": score.loss}
+
+    for width in s.closed_widths:
+        for seed in range(s.closed_seeds):
+            yield scored("random phases", form="waves", width=width, seed=seed) | {"seed": seed}
+    for k in [*(1 << i for i in range(most.bit_length()) if 1 << i < most), most]:
+        yield scored("exact form", form="exact", frequencies=range(1, k + 1))
+
+
+def at_width(series: str, learnt: Task, width: int) -> dict[str, Any]:
+    return {"series": series, "task": learnt.name, "modulus": learnt.modulus, "width": width}
+
+
+data_and_width = study(
+    "fig3",
+    "Data and width",
+    "Left: how long it takes to generalize with a growing share of the table, for eight optimizers, each at every "
+    "share with the settings that are fastest there of equally many that were tried. Right: accuracy against width of "
+    "trained networks, of the paper's random phases (on all pairs), and of the exact form, which is right at any width "
+    "from five neurons on.",
+    runs=lambda s: searched(s) + trained_widths(s),
+    keep=time_or_accuracy,
+    rows=closed_widths,
+)
+
+
+@data_and_width.figure()
+def times_and_widths(t: Table) -> Any:
+    trials, by_width = t.where(lambda r: r.way), t.where(lambda r: r.series)
+    steps, some = trials.one("steps"), by_width.where(series="GD")
+    figure, (left, right) = panels(
+        "grokking time, every optimizer tuned",
+        "accuracy and width",
+        height=3.6,
+        width_ratios=(1.25, 1),
+        note=f"n + m mod {t.one('modulus')}; (a) N = {trials.one('width')}, median and range of "
+        f"{len(trials['seed'].distinct())} seeds, × most do not grok within {count(steps)} steps; (b) α = "
+        f"{some.one('fraction')}, mean and range of {len(some['seed'].distinct())} seeds",
+    )
+    ways = tuned(trials).by("way")
+    for i, (way, cell) in enumerate(ways.items()):
+        time_curve(left, cell, "fraction", i, way)
+    step_axis(left, steps, len(ways))
+    left.margins(x=0.06)
+    left.set_xlabel("fraction of the pairs trained on, α")
+    left.set_ylabel("steps until test accuracy ≥ 99 %")
+    draw_by_width(right, by_width, _mean_and_range)
+    right.set_ylabel("accuracy")
+    right.legend(loc="lower right")
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=6.5, ncols=4, loc="outside upper center")
+    return figure
+
+
+def _mean_and_range(cell: Table) -> tuple[float, float, float]:
+    accuracy = cell["accuracy"]
+    return accuracy.average(), min(accuracy), max(accuracy)
+
+
+def draw_by_width(panel: Any, t: Table, summary: Callable[[Table], tuple[float, float, float]]) -> None:
+    """Means with their ranges against the width, each series in its color."""
+    for i, (label, part) in enumerate(t.by("series").items()):
+        widths, found = part["width"].distinct(), map(summary, part.by("width").values())
+        middle, least, most = zip(*found, strict=True)
+        look: Any = {"color": SERIES[i], "marker": MARKERS[i], "ls": LINES[i % len(LINES)], "fillstyle": "none"}
+        panel.plot(widths, middle, label=label, **look)
+        panel.fill_between(widths, least, most, color=SERIES[i], alpha=0.15, linewidth=0)
+    panel.set_xscale("log", base=2)
+    panel.xaxis.set_major_formatter(lambda width, _: number(width))
+    panel.margins(x=0.08)
+    panel.set_xlabel("width N")
+    panel.set_ylim(-0.03, 1.03)
+
+
+def width_for(widths: Sequence[int], accuracy: Sequence[float], level: float) -> float:
+    """The width at which accuracy reaches a level for good, interpolated between measured ones in its logarithm;
+    infinite where it does not."""
+    below = [i for i, value in enumerate(accuracy) if value < level]
+    if not below:
+        return float(widths[0])
+    i = below[-1]
+    if i + 1 == len(widths):
+        return math.inf
+    share = (level - accuracy[i]) / (accuracy[i + 1] - accuracy[i])
+    return float(widths[i] * (widths[i + 1] / widths[i]) ** share)
+
+
+def _rises(accuracy: Line) -> bool:
+    """Whether accuracy never drops by more than two points."""
+    return all(b >= a - 0.02 for a, b in pairwise(accuracy.y))
+
+
+@data_and_width.claim(
+    "3.1, 4.2 (Fig. 3b)",
+    "mean loss falls with every step in width, mean accuracy never drops by more than 2 points and ends at ≥ 99.9 %",
+)
+def width(t: Table, ask: Ask) -> None:
+    """Accuracy of the closed form rises with width, and its loss falls."""
+    draws = t.where(series="random phases")
+    accuracy, loss = (draws.of(name, Column.average, "width") for name in ("accuracy", "loss"))
+    (first, *_, last), (low, *_, high), (start, *_, end) = accuracy, accuracy.y, loss.y
+    ask.yes(
+        f"Accuracy rises from {percent(low)} at N = {first} to {percent(high)} at N = {last}; the loss falls from "
+        f"{number(start)} to {number(end)}."
+    )
+    ask.fault("", any(b > a for a, b in pairwise(loss.y)) or not _rises(accuracy) or high < 0.999)
+    ask.show({f"N = {width}": cell["accuracy"] for width, cell in draws.by("width").items()}, percent)
+
+
+@data_and_width.claim(
+    "4.2 (Fig. 3b)",
+    "mean test accuracy of GD and AdamW: below 50 % at the smallest width, ≥ 99 % at the largest, and never more than "
+    "2 points lower at a larger width",
+)
+def trained_width(t: Table, ask: Ask) -> None:
+    """Accuracy of trained networks rises with width too."""
+    wrong = []
+    for series in TRAINED:
+        cell = t.where(series=series)
+        accuracy = cell.of("accuracy", Column.average, "width")
+        if accuracy.y[0] >= 0.5 or accuracy.y[-1] < 0.99 or not _rises(accuracy):
+            wrong.append(series)
+        ask.show({f"{series}, N = {width}": some["accuracy"] for width, some in cell.by("width").items()}, percent)
+    ask.yes("Test accuracy of trained networks rises with the width, from less than half to all.")
+    ask.fault(
+        f"Test accuracy does not rise with the width from less than half to 99 % for {' and '.join(wrong)}.", wrong
+    )
+
+
+@data_and_width.claim(
+    "4.2 (Fig. 3b)",
+    "the width at which accuracy reaches 99 %, between measured widths: larger for every draw of random phases than "
+    "for every seed of GD, and of AdamW",
+)
+def trained_faster(t: Table, ask: Ask) -> None:
+    """Trained networks are right at a smaller width than random phases, since training tunes phases."""
+    widths = {
+        series: [width_for(seed["width"], seed["accuracy"], 0.99) for seed in cell.by("seed").values()]
+        for series, cell in t.where(lambda r: r.series).by("series").items()
+    }
+    rest = [name for name in TRAINED if max(widths[name]) >= min(widths["random phases"])]
+    ask.yes("Trained networks need fewer neurons than random phases for 99 %.")
+    ask.fault(f"Not every network of {' and '.join(rest)} reaches 99 % at a smaller width than random phases.", rest)
+    ask.note(f"Chosen phases do better than both: {number(widths['exact form'][0])} neurons.")
+    for name, found in widths.items():
+        ask.show({f"width for 99 %: {name}": [None if math.isinf(width) else round(width) for width in found]})
