@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +34,7 @@ def test_completion_in_bash() -> None:
     def completed(*words: str) -> list[str]:
         typed = " ".join(f"'{word}'" for word in words)
         call = f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _modgrok; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-        here = f'modgrok() {{ {sys.executable} -m modgrok "$@"; }}\n{script}\n{call}'
+        here = f'modgrok() {{ {shlex.quote(sys.executable)} -m modgrok "$@"; }}\n{script}\n{call}'
         environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
         return subprocess.run(["bash", "-c", here], capture_output=True, text=True, env=environment).stdout.split()
 

@@ -72,7 +72,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(SETTINGS, st.integers(0, 99), st.sampled_from([None, 0.4]))
 def test_the_kernel_agrees_with_the_generic_step(plain, changes, seed, rate):
     program = plain.program_with(**changes)

@@ -1,7 +1,7 @@
 """The loop over steps: minibatches, divergence, and what one run shares with a batch."""
 
 import dataclasses
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 
 import jax
@@ -74,17 +74,23 @@ def test_weight_noise_moves_the_gradient_and_not_the_weights(plain):
 
 
 def run_steps(plain, program, data, its_rates, weights, count):
-    state = jax.jit(partial(loop.start, program))(weights, its_rates, data.batch)
-    advance = jax.jit(partial(loop.advance, program))
+    state = compiled(loop.start, program)(weights, its_rates, data.batch)
+    advance = compiled(loop.advance, program)
     return advance(state, data, its_rates, np.uint32(0), np.int32(0), np.int32(count), np.bool_(False))[0]
+
+
+@cache
+def compiled(function, program):
+    """Once for each program."""
+    return jax.jit(partial(function, program))
 
 
 def test_steps_are_the_same_however_they_are_cut(plain):
     program = plain.program_with(batch_size=4, features=DROPOUT, scaling="adam")
     _, _, data = plain.random_data(program)
     its_rates = rates(dropout=0.3)
-    state = jax.jit(partial(loop.start, program))(plain.random_weights(program), its_rates, data.batch)
-    advance = jax.jit(partial(loop.advance, program))
+    state = compiled(loop.start, program)(plain.random_weights(program), its_rates, data.batch)
+    advance = compiled(loop.advance, program)
 
     def to(state, cuts):
         for begin, end in pairwise(cuts):
@@ -158,8 +164,8 @@ def test_what_a_step_found_out_is_what_an_evaluation_finds(plain, changes):
     program = plain.program_with(**changes)
     _, _, data = plain.random_data(program)
     its_rates = rates()
-    state = jax.jit(partial(loop.start, program))(plain.random_weights(program), its_rates, data.batch)
-    advance = jax.jit(partial(loop.advance, program))
+    state = compiled(loop.start, program)(plain.random_weights(program), its_rates, data.batch)
+    advance = compiled(loop.advance, program)
     alone = jax.jit(partial(evaluate, program))
     for step, count, frozen in [(0, 0, False), (0, 3, False), (3, 0, False), (3, 2, True)]:
         diverged_at = jnp.asarray(step if frozen else loop.NEVER, jnp.int32)
