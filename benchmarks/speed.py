@@ -37,11 +37,16 @@ def compare(workload: Workload, tell: Callable[[str], None]) -> dict[str, Any]:
             "compiled": torch_contestants.Elsewhere(compiled, workload, 1, device),
             "compiled_batch": torch_contestants.Elsewhere(compiled, workload, runs, device),
         }
+        if device == "cuda":
+            theirs |= {
+                "graphs": torch_contestants.Elsewhere(compiled, workload, 1, device, True),
+                "graphs_batch": torch_contestants.Elsewhere(compiled, workload, runs, device, True),
+            }
         contestants |= torch_contestants.compiling(theirs, tell)
     seconds = time_in_turns(contestants, workload.seconds, tell)
     ratios = {
-        name: torch_contestants.against(seconds["batch" if name == "compiled_batch" else "one run"], seconds[name])
-        for name in ("one_hot", "embedding", "compiled", "compiled_batch")
+        name: torch_contestants.against(seconds["batch" if name.endswith("_batch") else "one run"], seconds[name])
+        for name in ("one_hot", "embedding", "compiled", "graphs", "compiled_batch", "graphs_batch")
         if name in seconds
     }
     found = None if device is None else torch_contestants.about(device) | ratios

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments import Experiment
 from modgrok.experiments.bench import Workload
 from modgrok.experiments.bench.comparison import Contestant, Seconds
 
@@ -119,32 +120,72 @@ class Training:
             torch.cuda.synchronize()
 
 
+GRAPH_STEPS = 20
+"""Steps that one CUDA graph takes."""
+
+
 class Descent:
-    """Steps of an optimizer down a loss of parameters."""
+    """Steps of an optimizer down a loss of parameters, launched one by one or captured in CUDA graphs."""
 
     loss: Any
     _loss: Callable[..., Any]
     _parameters: Any
     _optimizer: Any
     _device: str
+    _graphs: Mapping[int, Any] = {}
+
+    def descend(self, experiment: Experiment, graphs: bool) -> None:
+        """A fused AdamW; with graphs the whole step is captured, gradient and update."""
+        import torch
+
+        rates: dict[str, Any] = {"lr": experiment.lr, "betas": (experiment.beta1, experiment.beta2)}
+        self._optimizer = torch.optim.AdamW(
+            self._parameters, **rates, weight_decay=experiment.weight_decay, fused=True, capturable=graphs
+        )
+        if graphs:
+            self._graphs = {steps: self._captured(steps) for steps in (GRAPH_STEPS, 1)}
+
+    def _captured(self, steps: int) -> Any:
+        import torch
+
+        aside = torch.cuda.Stream()
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):
+            for _ in range(3):
+                self._step()
+        torch.cuda.current_stream().wait_stream(aside)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(steps):
+                self._step()
+        return graph
+
+    def _step(self) -> None:
+        self._optimizer.zero_grad(set_to_none=True)
+        self.loss = self._loss(*self._parameters)
+        self.loss.backward()
+        self._optimizer.step()
 
     def take(self, steps: int) -> None:
         import torch
 
-        for _ in range(steps):
-            self.loss = self._loss(*self._parameters)
-            self._optimizer.zero_grad()
-            self.loss.backward()
-            self._optimizer.step()
+        if self._graphs:
+            many, single = divmod(steps, GRAPH_STEPS)
+            for graph, times in ((self._graphs[GRAPH_STEPS], many), (self._graphs[1], single)):
+                for _ in range(times):
+                    graph.replay()
+        else:
+            for _ in range(steps):
+                self._step()
         if self._device != "cpu":
             torch.cuda.synchronize()
 
 
 class CompiledTraining(Descent):
     """The same for many runs at once, as an expert would write it: look-ups in one table of all runs, products with
-    `bmm`, compiled, with a fused AdamW and the precision that we use."""
+    `bmm`, compiled, with a fused AdamW and the precision that we use, and captured in CUDA graphs if asked."""
 
-    def __init__(self, workload: Workload, runs: int, device: str) -> None:
+    def __init__(self, workload: Workload, runs: int, device: str, graphs: bool = False) -> None:
         import torch
         from torch.nn import functional
 
@@ -167,7 +208,4 @@ class CompiledTraining(Descent):
             return ((out - target) ** 2).mean(dim=(1, 2)).sum()
 
         self._loss, self._parameters, self._device = torch.compile(loss), (w_in, w_out), device
-        e = experiments[0]
-        self._optimizer = torch.optim.AdamW(
-            self._parameters, e.lr, (e.beta1, e.beta2), weight_decay=e.weight_decay, fused=True
-        )
+        self.descend(experiments[0], graphs)

@@ -49,10 +49,8 @@ def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambd
     }
     torch_device = torch_contestants.device(devices[0].platform == "cpu")
     if torch_device is not None:
-        modes = {"eager": None, "compiled": "default", "graphs": "reduce-overhead"}
-        theirs = {
-            name: torch_contestants.Elsewhere(Transformer, workload, mode, torch_device) for name, mode in modes.items()
-        }
+        modes = ("eager", "compiled", "graphs") if torch_device == "cuda" else ("eager", "compiled")
+        theirs = {mode: torch_contestants.Elsewhere(Transformer, workload, mode, torch_device) for mode in modes}
         contestants |= torch_contestants.compiling(theirs, tell)
     seconds = time_in_turns(contestants, workload.seconds, tell)
     told: dict[str, Any] = {
@@ -75,9 +73,9 @@ def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambd
 
 class Transformer(torch_contestants.Descent):
     """One block of attention and MLP as an expert would write it: only the last position's query, a fused AdamW, the
-    precision that we use; compiled unless `mode` is None, with CUDA graphs for `reduce-overhead`."""
+    precision that we use; eager, compiled, or compiled and captured in CUDA graphs."""
 
-    def __init__(self, workload: Workload, mode: str | None, device: str) -> None:
+    def __init__(self, workload: Workload, mode: str, device: str) -> None:
         import torch
         from torch.nn import functional
 
@@ -109,7 +107,5 @@ class Transformer(torch_contestants.Descent):
             h = h + functional.linear(functional.relu(functional.linear(h, w_in, b_in)), w_out, b_out)
             return functional.cross_entropy(h @ unembedding.T, answers)
 
-        self._loss = loss if mode is None else torch.compile(loss, mode=None if mode == "default" else mode)
-        self._device = device
-        rates: dict[str, Any] = {"lr": experiment.lr, "betas": (experiment.beta1, experiment.beta2)}
-        self._optimizer = torch.optim.AdamW(self._parameters, **rates, weight_decay=experiment.weight_decay, fused=True)
+        self._loss, self._device = loss if mode == "eager" else torch.compile(loss), device
+        self.descend(experiment, graphs=mode == "graphs")
