@@ -3,9 +3,9 @@
     python benchmarks/coverage.py --out benchmarks/results
 
 Trains n + m modulo 11 with 32 neurons for 300 steps, about 90 runs a search, all searches of a round in one program;
-200 searches take minutes on two cores. What α_c is, all runs of all searches say together: where half of them grok.
-Some runs are trained by `modgrok` too, to see that both are one training. With `--same-seeds` every fraction is tried
-with the same seeds, whose training sets contain each other, as `modgrok critical` once did.
+200 searches take some ten minutes on two cores. What α_c is, all runs of all searches say together: where half of them
+grok. Some runs are trained by `modgrok` too, to see that both are one training. With `--same-seeds` every fraction is
+tried with the same seeds, whose training sets contain each other, as `modgrok critical` once did.
 """
 
 import argparse
@@ -33,8 +33,8 @@ BASE = Experiment("n + m", 11, **SETTINGS).resolve()
 TASK = BASE.load_task()
 RARE = 0.1
 """Numbers of examples with fewer runs than this part of the most do not say what share of them groks."""
-CHUNK = 512
-"""Runs of one call of the compiled program."""
+CHUNK, TOGETHER = 512, 64
+"""Runs of one call of the compiled program, and of these at the same time: more fall out of the cache."""
 COMPARED = 40
 """Runs that modgrok trains too."""
 
@@ -84,7 +84,7 @@ def grokked(trained: Any, seeds: Any) -> Any:
         (weights, _, before), _ = jax.lax.scan(step, (weights, optimizer.init(weights), False), evaluated[:-1])
         return before | (evaluated[-1] & loss(weights)[1])
 
-    return jax.vmap(one)(trained, seeds)
+    return jax.lax.map(lambda run: one(*run), (trained, seeds), batch_size=TOGETHER)
 
 
 def train(experiments: Sequence[Experiment]) -> list[Any]:

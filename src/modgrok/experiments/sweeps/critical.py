@@ -46,7 +46,7 @@ class Effort:
     points: int = 9
     """Fractions of the first round, from low to high; each is tried with a third of the seeds."""
     resolution: float = 0.01
-    """Fractions are brought this close together around the transition."""
+    """Fractions around the transition are brought no closer together than this."""
     rounds: int = 4
     """The most rounds of refinement."""
 
@@ -141,7 +141,7 @@ class Critical:
     counts: dict[float, tuple[int, int]]
     """Successes and trials at each fraction."""
     resolution: float
-    """How close the fractions are to each other near α_c."""
+    """How close the fractions may be to each other near α_c."""
 
     @cached_property
     def transition(self) -> Transition:
