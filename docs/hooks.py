@@ -23,6 +23,7 @@ NOTEBOOKS = (
     "fifteen_lines",
     "train_and_look_inside",
     "write_a_solution_down",
+    "from_zp_to_s5",
     "find_the_critical_fraction",
     "bring_your_own_network",
     "sweep_on_a_cluster",
@@ -33,8 +34,8 @@ API = {
     "Tasks": "task classify Task Split Structure",
     "Networks": "solve two_layer save_network Network Architecture outputs predictions score score_table Score",
     "Many runs": "sweep critical landscape Sweep run_sweep",
-    "Measures": "analyse overview Analysis Overview neuron_waves power_spectrum average_ipr grokked_at memorized_at "
-    "cleaning_table distance_to_closed_form",
+    "Measures": "analyse analyse_group overview Analysis GroupAnalysis Overview neuron_waves power_spectrum "
+    "average_ipr grokked_at memorized_at cleaning_table distance_to_closed_form",
     "Papers": "reproduce_paper",
     "Errors": "ModgrokError",
 }

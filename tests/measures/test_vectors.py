@@ -74,6 +74,15 @@ def test_the_traced_measures_are_those_of_the_singular_values() -> None:
     assert alignment == pytest.approx(np.mean(shared))
 
 
+def test_dead_neurons_do_not_count() -> None:
+    product = task("group:S3")
+    network, basis = solve(product, "waves", width=40), product.structure.basis
+    w_in, w_out = network.w_in.astype(np.float32), network.w_out.astype(np.float32)
+    w_in[::2] *= 1e-21
+    w_out[:, ::2] *= 1e-21
+    assert vector_measures(w_in, w_out, group_data(basis)) == pytest.approx((1, 1, 1), rel=1e-4)
+
+
 def test_rank_one_is_taken_over_the_field() -> None:
     """A quaternionic coefficient of rank one has four equal singular values."""
     product = task("group:Q16")

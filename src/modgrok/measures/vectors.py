@@ -16,6 +16,7 @@ import numpy as np
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
 from modgrok.measures.cleaning import CleaningRow
+from modgrok.measures.spectrum import DEAD
 from modgrok.measures.triples import dead_neurons, with_blocks
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.shapes import Float, Int, Integer
@@ -249,8 +250,8 @@ def group_data(basis: Basis | None) -> GroupData:
 
 
 def vector_measures(w_in: Any, w_out: Any, group: GroupData) -> tuple[Any, Any, Any]:
-    r"""Means over the neurons, traced or not: the share of power in the strongest representation, how near its blocks
-    are to rank one, and how far they share vectors.
+    r"""Means over the neurons that are not dead, traced or not: the share of power in the strongest representation, how
+    near its blocks are to rank one, and how far they share vectors.
 
     With u, v, w the blocks' parts in ρ: $\frac d{|G|}\|u*\tilde u\|^2/\|u\|^4$, the inverse participation ratio of the
     singular values over ρ's field, 1 for rank one; and $\sqrt{d/|G|}\,\langle u*v, w\rangle/\|u\|\|v\|\|w\|$, 1 in the
@@ -268,10 +269,10 @@ def vector_measures(w_in: Any, w_out: Any, group: GroupData) -> tuple[Any, Any, 
     own = (group.representation[None, :] == chosen[:, None]).astype(blocks.dtype)
     total = (parts**2).sum(axis=(1, 2))
     projected = (parts * own[:, None, :]) @ functions.T
-    norms = xp.sqrt((projected**2).sum(axis=2))
-    tiny = np.finfo(blocks.dtype).tiny
-    unit = projected / (norms[:, :, None] + tiny)
-    share = (norms**2).sum(axis=1) / (total + tiny)
+    alive = total > DEAD * total.max()
+    found = xp.where(alive[:, None], (projected**2).sum(axis=2), xp.ones_like(projected[:, :, 0]))
+    unit = projected / xp.sqrt(xp.where(found > 0, found, xp.ones_like(found)))[:, :, None]
+    share = found.sum(axis=1) / xp.where(alive, total, xp.ones_like(total))
     scale = xp.asarray(group.dimension).astype(blocks.dtype)[chosen] / order
     ranks = []
     for b in range(3):
@@ -280,4 +281,5 @@ def vector_measures(w_in: Any, w_out: Any, group: GroupData) -> tuple[Any, Any, 
         if b == 1:
             both = xp.einsum("ng,ngx->nx", unit[:, 0], turned)
     shared = xp.sqrt(scale) * (both * unit[:, 2]).sum(axis=1)
-    return share.mean(), (scale * sum(ranks) / 3).mean(), shared.mean()
+    weight = alive.astype(blocks.dtype) / alive.sum().astype(blocks.dtype)
+    return (share * weight).sum(), (scale * sum(ranks) / 3 * weight).sum(), (shared * weight).sum()

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modgrok.closed_form.matrix_coefficients import coefficient_layers
 from modgrok.errors import ModgrokError
-from modgrok.tasks.basis import Representation, representations
+from modgrok.tasks.basis import Basis, Representation, representations
 from modgrok.tasks.basis.group import generators
 from modgrok.tasks.basis.named_groups import cayley_table
 from modgrok.tasks.basis.representation import homomorphism_error, waves
@@ -56,6 +57,16 @@ def test_homomorphisms_orthogonal_and_complete(name: str) -> None:
     np.testing.assert_allclose(characters @ characters.T / len(table), np.diag([one.type for one in found]), atol=1e-11)
     assert found[0].is_trivial
     assert not any(one.is_trivial for one in found[1:])
+
+
+@pytest.mark.parametrize("name", names(32))
+def test_exact_networks_of_all_of_them(name: str) -> None:
+    table, elements = cayley_table(name), np.arange(len(cayley_table(name)))
+    layers = coefficient_layers(Basis(len(table), (elements, elements), elements, product=table), None, "all")
+    assert len(layers.w_in) == sum(one.neurons for one in of(name))
+    hidden = layers.w_in[:, 0, :, None] + layers.w_in[:, 1, None, :]
+    one_hot = table == elements[:, None, None]
+    np.testing.assert_allclose(np.tensordot(layers.w_out, hidden**2, axes=1), one_hot, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", TYPES)
