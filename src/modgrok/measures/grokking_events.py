@@ -5,12 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from modgrok.measures.broken_line import fit_broken_line
 from modgrok.measures.times import first_reached
 
 ONSET = 0.1
 """Test accuracy at which generalization counts as begun."""
 RISEN = 0.9
 """Accuracy at which its rise counts as over."""
+COMPLETE = 0.999
+"""Test accuracy that counts as all."""
+EARLY = 0.2
+"""Share of the way to the onset that counts as the beginning."""
 AFTERMATH = 1.5
 """Up to so many times the grokking step the gradients belong to it; later the rate may be too large for the minimum."""
 
@@ -62,3 +67,31 @@ def grokking_events(h: Mapping[str, np.ndarray], memorized: int | None, grokked:
         "test_loss_end": h["test_loss"][-1],
         "test_accuracy_end": test[-1],
     }
+
+
+def ipr_growth(h: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The broken line of four pieces that is closest to the inverse participation ratio, how the ratio begins, and
+    where test accuracy rises meanwhile."""
+    step, ratio, test = h["step"].astype(np.float64), h["ipr"], h["test_accuracy"]
+    line = fit_broken_line(step, ratio, 4)
+    onset, complete = (next((float(s) for s in step[test >= level]), None) for level in (ONSET, COMPLETE))
+    early = step <= EARLY * (step[-1] if onset is None else onset)
+    return {
+        "onset_at": onset,
+        "complete_at": complete,
+        "early_steps": step[early][-1],
+        "early_slope": np.polyfit(step[early], ratio[early], 1)[0] if early.sum() > 2 else None,
+        "early_change": ratio[early][-1] / ratio[0] - 1,
+        "lowest": ratio.min() / ratio[0] - 1,
+        "lowest_at": step[ratio.argmin()],
+        "bends": np.concatenate([step[:1], line.breaks, step[-1:]]),
+        "bend_values": line.values,
+        "slopes": line.slopes,
+    }
+
+
+def second_half(h: Mapping[str, np.ndarray]) -> tuple[float, float]:
+    """How far test accuracy moved over the second half of the steps, and the test loss relative to its end."""
+    half = int(np.searchsorted(h["step"], h["step"][-1] / 2))
+    accuracy, loss = h["test_accuracy"], h["test_loss"]
+    return float(accuracy[-1] - accuracy[half]), float(loss[-1] / loss[half] - 1)

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.palette import EMPTY, TEST, TRAIN
+from modgrok.palette import EMPTY, PURPLE, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.shapes import Integer
+from modgrok.plot.phases import frequencies
+from modgrok.shapes import Float, Integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,3 +64,31 @@ def over_inputs(values: Any, *, ax: "Axes | None" = None, **image: Any) -> "Axes
         panel.spines[["top", "right"]].set_visible(True)
         panel.set_xlabel("$m$", labelpad=1)
     return panel
+
+
+def few_digits(values: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
+    """A map for the eye: in steps of a thousandth of its largest value, zeros where it is rounding error."""
+    largest = float(abs(values).max())
+    return values if largest == 0 else np.round(values / largest, 3) * largest + 0.0
+
+
+def maps_and_spectrum(panels: Any, maps: dict[str, Any], spectrum: Any) -> None:
+    """A row of maps over all inputs, and in the last panel the shares of the frequencies 1, 2, 3, …"""
+    for panel, (name, values) in zip(panels, maps.items(), strict=False):
+        if not np.any(values):
+            over_inputs(values, ax=panel, cmap="Greys", vmin=0, vmax=1)
+            panel.text(0.5, 0.5, "exactly 0", transform=panel.transAxes, ha="center", va="center")
+        else:
+            over_inputs(values, ax=panel)
+            style.color_bar(panel)
+        panel.set_title(name, loc="center", pad=5)
+        panel.tick_params(labelleft=panel is panels[0])
+    last = panels[-1]
+    frequencies(spectrum, PURPLE, width=1, ax=last)
+    last.set_box_aspect(1)
+    last.set_title("spectrum of $W^{(1)}$", loc="center", pad=5)
+    last.set_ylabel("share of power")
+    last.yaxis.set_label_position("right")
+    last.yaxis.tick_right()
+    last.spines["left"].set_visible(False)
+    last.spines["right"].set_visible(True)

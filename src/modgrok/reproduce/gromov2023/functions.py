@@ -10,13 +10,11 @@ from modgrok.experiments import Run
 from modgrok.measures import frequency_power, neuron_waves
 from modgrok.measures.waves import nearest_frequency, neuron_of
 from modgrok.networks import Network, hidden_map, output_map, score_table
-from modgrok.palette import PURPLE
 from modgrok.plot import style
-from modgrok.plot.answers import over_inputs
-from modgrok.plot.phases import frequencies
+from modgrok.plot.answers import few_digits, maps_and_spectrum
 from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular
-from modgrok.reproduce.gromov2023.images import FREQUENCY, few_digits
+from modgrok.reproduce.gromov2023.images import FREQUENCY
 from modgrok.reproduce.gromov2023.sizes import by_adamw
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Study, study
@@ -82,7 +80,6 @@ def _maps(network: Network, learnt: Task, answers: tuple[int, int], frequency: i
         "neuron": neuron,
         "hidden": few_digits(hidden_map(network, neuron)),
         "outputs": [few_digits(output_map(network, answer)) for answer in answers],
-        "zero": [not network.w_out[answer].any() for answer in answers],
         "spectrum": power_shares(network, learnt),
     }
 
@@ -91,26 +88,10 @@ def draw(t: Table) -> Any:
     first = t.first
     figure, grid = style.grid(len(first.maps), 4, width=7.6, height=1.85 * len(first.maps) + 0.6)
     for panels, (label, row) in zip(grid, first.maps.items(), strict=True):
-        *maps, spectrum = panels
         names = (f"$h^{{(1)}}_{{{row['neuron']}}}$", *(f"$h^{{(2)}}_{{{q}}}$" for q in first.answers))
-        values = (row["hidden"], *row["outputs"])
-        for panel, drawn, name, zero in zip(maps, values, names, (False, *row["zero"]), strict=True):
-            over_inputs(drawn, ax=panel, **{"cmap": "Greys", "vmin": 0, "vmax": 1} if zero else {})
-            if zero:
-                panel.text(0.5, 0.5, "exactly 0", transform=panel.transAxes, ha="center", va="center")
-            else:
-                style.color_bar(panel)
-            panel.set_title(name, loc="center", pad=5)
-            panel.tick_params(labelleft=panel is maps[0])
-        maps[0].set_ylabel(f"{label}\n{percent(row['accuracy'])} right\n$n$")
-        frequencies(row["spectrum"], PURPLE, width=1, ax=spectrum)
-        spectrum.set_box_aspect(1)
-        spectrum.set_title("spectrum of $W^{(1)}$", loc="center", pad=5)
-        spectrum.set_ylabel("share of power")
-        spectrum.yaxis.set_label_position("right")
-        spectrum.yaxis.tick_right()
-        spectrum.spines["left"].set_visible(False)
-        spectrum.spines["right"].set_visible(True)
+        maps = dict(zip(names, (row["hidden"], *row["outputs"]), strict=True))
+        maps_and_spectrum(panels, maps, row["spectrum"])
+        panels[0].set_ylabel(f"{label}\n{percent(row['accuracy'])} right\n$n$")
         for panel in panels if label != [*first.maps][-1] else ():
             panel.set_xlabel("")
             panel.tick_params(labelbottom=False)

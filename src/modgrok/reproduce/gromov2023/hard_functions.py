@@ -1,11 +1,11 @@
 """n² + m² + nm, which is hard, n³ + nm² + m and random tables, which are never learnt (3.2, appendix C; Fig. A5)."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from modgrok.experiments import Run
+from modgrok.measures.grokking_events import second_half
 from modgrok.measures.samples import all_right, best_guess
 from modgrok.plot import curves, style
 from modgrok.reproduce.claim import Ask
@@ -49,13 +49,6 @@ def outcome_of(run: Run) -> dict[str, Any]:
     moved, change = second_half(h)
     ended = {"test_accuracy": h["test_accuracy"][-1], "loss_ratio": h["test_loss"][-1] / h["train_loss"][-1]}
     return found | ended | {"accuracy_change": moved, "loss_change": change}
-
-
-def second_half(history: Mapping[str, np.ndarray]) -> tuple[float, float]:
-    """How far test accuracy moved over the second half of the steps, and the test loss relative to its end."""
-    half = int(np.searchsorted(history["step"], history["step"][-1] / 2))
-    accuracy, loss = history["test_accuracy"], history["test_loss"]
-    return float(accuracy[-1] - accuracy[half]), float(loss[-1] / loss[half] - 1)
 
 
 def best_within(s: Sizes, t: Table) -> dict[str, Any]:

@@ -3,34 +3,25 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from modgrok.closed_form import solve
 from modgrok.experiments import Run
 from modgrok.measures.fourier_image import fourier_image, wave_shares
 from modgrok.measures.waves import nearest_frequency, neuron_of
 from modgrok.networks import Network, hidden_map, output_map
 from modgrok.plot import style
-from modgrok.plot.answers import over_inputs
+from modgrok.plot.answers import few_digits, over_inputs
 from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import study
 from modgrok.reproduce.table import Table
-from modgrok.shapes import Float
 from modgrok.tasks import task
 from modgrok.text import percent
 
 ANSWER = 6
 FREQUENCY = 5
 """Of the neurons shown, or the one nearest to it that the trained network has: low enough to be seen."""
-
-
-def few_digits(values: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
-    """A map for the eye: in steps of a thousandth of its largest value, zeros where it is rounding error."""
-    largest = float(abs(values).max())
-    return values if largest == 0 else np.round(values / largest, 3) * largest + 0.0
 
 
 def shares_of(run: Run) -> list[dict[str, Any]]:

@@ -5,13 +5,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from modgrok.closed_form import solve
 from modgrok.experiments import Run
 from modgrok.measures import average_ipr
-from modgrok.measures.broken_line import fit_broken_line
-from modgrok.measures.grokking_events import ONSET
+from modgrok.measures.grokking_events import EARLY, ipr_growth
 from modgrok.measures.samples import mean_interval
 from modgrok.palette import GRAY, GREEN
 from modgrok.plot import curves, style
@@ -25,36 +22,14 @@ from modgrok.reproduce.table import Row, Table
 from modgrok.tasks import task
 from modgrok.text import number, percent, spread
 
-COMPLETE = 0.999
-"""Test accuracy that the paper calls 100 %."""
-EARLY = 0.2
-"""Share of the way to the onset of grokking that counts as the beginning."""
 PIECES = ("(i)", "(ii)", "(iii)", "(iv)")
 FRACTIONS = (0.5, 0.8)
 """Less and more data, at which final ratios are compared."""
 
 
 def regimes_of(run: Run) -> dict[str, Any]:
-    """The broken line fitted to the ratio, and where accuracy rises."""
     result: Any = run.result
-    step, ratio, test = (run.history[name] for name in ("step", "ipr", "test_accuracy"))
-    step = step.astype(np.float64)
-    line = fit_broken_line(step, ratio, len(PIECES))
-    onset, complete = (next((float(s) for s in step[test >= level]), None) for level in (ONSET, COMPLETE))
-    early = step <= EARLY * (step[-1] if onset is None else onset)
-    return {
-        "onset_at": onset,
-        "grokked_at": result["grokked_at"],
-        "complete_at": complete,
-        "early_steps": step[early][-1],
-        "early_slope": np.polyfit(step[early], ratio[early], 1)[0] if early.sum() > 2 else None,
-        "early_change": ratio[early][-1] / ratio[0] - 1,
-        "lowest": ratio.min() / ratio[0] - 1,
-        "lowest_at": step[ratio.argmin()],
-        "bends": np.concatenate([step[:1], line.breaks, step[-1:]]),
-        "bend_values": line.values,
-        "slopes": line.slopes,
-    }
+    return {"grokked_at": result["grokked_at"]} | ipr_growth(run.history)
 
 
 def closed_form_and_intervals(s: Sizes, t: Table) -> dict[str, Any]:
