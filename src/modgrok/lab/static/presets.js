@@ -53,6 +53,11 @@ export const PRESETS = [
     settings: { ...base, task: "(n + m)^2", steps: 400 },
   },
   {
+    name: "Not only clocks",
+    text: "The 24 symmetries of a cube, the group S4: no frequencies, but representations; compare how many neurons each has with d³.",
+    settings: { task: "group:S4", width: 256, fraction: 0.5 },
+  },
+  {
     name: "Another activation",
     text: "ReLU instead of the square: the same waves appear.",
     settings: { ...base, activation: "relu", lr: 0.03, steps: 1500 },
