@@ -10,7 +10,7 @@ import pytest
 from modgrok import cli
 from modgrok.experiments import Store
 from modgrok.reproduce.gromov2023 import PAPER
-from modgrok.reproduce.gromov2023.profile import TINY
+from modgrok.reproduce.gromov2023.sizes import TINY
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from modgrok.closed_form import available, solve
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.networks import Network, two_layer
 from modgrok.reproduce.claim import Verdict
-from modgrok.reproduce.gromov2023.profile import GD_FRACTION
+from modgrok.reproduce.gromov2023.sizes import GD_FRACTION
 from modgrok.reproduce.nested import Profile
 from modgrok.reproduce.paper import Paper
 from modgrok.reproduce.table import Table

@@ -2,7 +2,7 @@ import pytest
 
 from modgrok.errors import ModgrokError
 from modgrok.reproduce.gromov2023 import PAPER
-from modgrok.reproduce.gromov2023.profile import FULL, QUICK
+from modgrok.reproduce.gromov2023.sizes import FULL, QUICK
 from modgrok.reproduce.paper import find_paper, paper_keys
 from modgrok.reproduce.pipeline import Request, planned
 from modgrok.reproduce.plan import shares

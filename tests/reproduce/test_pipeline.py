@@ -12,7 +12,7 @@ import modgrok as mg
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
 from modgrok.reproduce.gromov2023 import PAPER
-from modgrok.reproduce.gromov2023.profile import TINY
+from modgrok.reproduce.gromov2023.sizes import TINY
 from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.reproduce.plan import shares
 

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.reproduce.gromov2023 import PAPER
-from modgrok.reproduce.gromov2023.profile import TINY
+from modgrok.reproduce.gromov2023.sizes import TINY
 from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.reproduce.plan import shares

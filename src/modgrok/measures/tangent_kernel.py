@@ -8,6 +8,7 @@ $$K(x, x') = b^2\sum_k\Big[\phi(h_k)\phi(h_k') + a^2c\,\overline{(W^{(2)}_k)^2}\
 In the kernel regime it stays what it is at initialization; where features are learnt it drifts.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from modgrok.networks import Network, as_numpy
 from modgrok.networks.activation import activation
 from modgrok.networks.two_layer import hidden
 from modgrok.shapes import Float, Integer
+from modgrok.tasks import Examples
 
 RIDGE = 1e-6
 """Added to a kernel's diagonal, in units of its mean: far below what decides an answer."""
@@ -68,3 +70,24 @@ def kernel_answers(
 
     solid = among + RIDGE * np.trace(among) / len(among) * np.eye(len(among))
     return (across @ cho_solve(cho_factor(solid), np.eye(answers)[labels])).argmax(axis=1)
+
+
+def kernel_path(networks: Sequence[Network], examples: Examples, most: int) -> dict[str, list[float]]:
+    """The kernel of networks, the first of them untrained, between at most so many test inputs: how far it has drifted
+    in units of its first norm, its alignment with the first kernel and with that of the answers (1 where two inputs
+    have the same), and the share of these inputs that regression with it from the training inputs answers right."""
+    train, test = examples.inputs[examples.trained], examples.inputs[~examples.trained]
+    chosen = np.random.default_rng(0).permutation(len(test))[:most]
+    test, answers = test[chosen], examples.answers[~examples.trained][chosen]
+    target = (answers[:, None] == answers).astype(np.float64)
+    labels = examples.labels[examples.trained]
+    start = tangent_kernel(networks[0], test, test)
+    rows = []
+    for network in networks:
+        kernel = tangent_kernel(network, test, test)
+        across, among = tangent_kernel(network, test, train), tangent_kernel(network, train, train)
+        right = kernel_answers(among, across, labels, network.signature.outputs) == answers
+        drift = float(np.linalg.norm(kernel - start) / np.linalg.norm(start))
+        rows.append((drift, alignment(kernel, start), alignment(kernel, target), float(right.mean())))
+    names = ("drift", "like_start", "like_target", "regression_accuracy")
+    return {name: list(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}

@@ -1,12 +1,17 @@
 """What the figures of several papers have in common: panels with their note, times, searches, maps."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from modgrok.palette import MARKERS, TEST, TRAIN
+from modgrok.palette import GRAY, MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.table import Table
-from modgrok.text import count
+from modgrok.reproduce.table import Column, Table
+from modgrok.text import count, number
+
+LINES = ("-", "--", ":", "-.")
+TOP, ROW = 0.985, 0.03
+"""Height of the first row of crosses, and from one to the next, as shares of the panel's."""
 
 
 def panels(
@@ -43,3 +48,34 @@ def times(panel: Any, t: Table, x: str, labels: Sequence[str | None] = (None, No
     never = [value for value, cell in t.by(x).items() if not cell["grokked_at"].whole()]
     panel.scatter(never, [t.one("steps")] * len(never), color=TEST, marker="x", s=18, label=labels[2])
     panel.set(yscale="log", ylabel="steps to 99 %")
+
+
+def time_curve(panel: Any, t: Table, x: str, series: int, label: str, row: int | None = None) -> None:
+    """Medians against x with the range of the seeds; a cross on top where at least half of the seeds do not grok.
+    Series differ in color, marker, line and the row of their crosses, so that none hides another."""
+    color, marker = SERIES[series % len(SERIES)], MARKERS[series % len(MARKERS)]
+    medians = t.median("grokked_at", x)
+    middle = [math.nan if value is None else value for value in medians.y]
+    panel.plot([*medians], middle, color=color, marker=marker, ls=LINES[series % len(LINES)], label=label)
+    ends = {at: times for at, times in t.of("grokked_at", Column.known, x).items() if times}
+    panel.vlines([*ends], [*map(min, ends.values())], [*map(max, ends.values())], color=color)
+    never = [at for at, value in medians.items() if value is None]
+    heights = [TOP - ROW * (series if row is None else row)] * len(never)
+    panel.plot(never, heights, "x", color=color, markersize=3, transform=panel.get_xaxis_transform())
+
+
+def step_axis(panel: Any, steps: int, rows: int) -> None:
+    """A logarithmic axis up to so many steps, which a line marks; above it the rows of crosses."""
+    low = min((value for line in panel.lines for value in _positive(line.get_ydata())), default=steps / 10) / 1.3
+    share = TOP - ROW * (rows - 0.3)
+    panel.set_yscale("log")
+    panel.set_ylim(low, low * (steps / low) ** (1 / share))
+    panel.axhline(steps, color=GRAY, lw=0.5)
+    panel.yaxis.set_major_formatter(lambda value, _: number(value) if value <= steps else "")
+    panel.yaxis.set_minor_formatter(
+        lambda value, _: number(value) if f"{value:.0e}"[0] in "25" and value <= steps else ""
+    )
+
+
+def _positive(values: Any) -> list[float]:
+    return [float(value) for value in values if value > 1]

@@ -16,6 +16,10 @@ class Sizes:
         except KeyError:
             raise AttributeError(f"no size is called {name!r}") from None
 
+    def but(self, **values: Any) -> "Sizes":
+        """The same with other sizes."""
+        return Sizes(self.name, self.left_out, self.values | values)
+
 
 def sizes(*, tiny: Mapping[str, Any], left_out: Any = ((), ()), **values: Any) -> tuple[Sizes, Sizes, Sizes]:
     """The profiles quick, full and tiny.

@@ -123,7 +123,7 @@ def study(
     caption: str = "",
     *,
     runs: Callable[[Any], Runs] = lambda s: Runs([]),
-    keep: Kept | Sequence[Kept] | Mapping[str, Kept] = (),
+    keep: Kept | Sequence[Kept] | Mapping[str, Kept | Sequence[Kept]] = (),
     rows: Callable[[Any], Iterable[Mapping[str, Any]]] = lambda s: (),
     also: Callable[[Any, Table], Mapping[str, Any]] = lambda s, t: {},
     digits: int = 5,

@@ -12,8 +12,8 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.critical import PLACES, SEEDS, Critical, Effort, Search, critical_fractions
-from modgrok.experiments.sweeps.logistic import fit_transition
-from modgrok.experiments.sweeps.trends import describe, gains, power_law, sentences
+from modgrok.experiments.sweeps.logistic import Transition, fit_transition, transition_within
+from modgrok.experiments.sweeps.trends import clearly_below, describe, gains, power_law, sentences
 
 BASE = Experiment("n + m", 23, width=16, steps=50)
 
@@ -148,3 +148,16 @@ def test_figures(several: list[Critical]) -> None:
 def test_effort_is_checked(settings: dict[str, Any]) -> None:
     with pytest.raises(ModgrokError):
         Effort(**settings)
+
+
+def test_a_run_groks_within_a_budget_that_is_long_enough() -> None:
+    times = {0.1: [None, None], 0.2: [5000, 9000], 0.3: [400, 600], 0.4: [50, 60]}
+    short, middle, long = (transition_within(times, budget) for budget in (100, 1000, 10_000))
+    found = [one.critical for one in (long, middle, short) if one.critical is not None]
+    assert np.digitize(found, [0.1, 0.2, 0.3, 0.4]).tolist() == [1, 2, 3]
+    assert clearly_below(long, middle)
+    assert not clearly_below(middle, long)
+    assert str(transition_within(times, 10)) == "above 0.4"
+    below = Transition(None, None, 0.1, None)
+    assert clearly_below(below, middle)
+    assert not clearly_below(below, below)

@@ -11,8 +11,8 @@ from modgrok.measures.fourier_image import FAMILIES
 from modgrok.networks import Network
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.gromov2023 import PAPER
-from modgrok.reproduce.gromov2023.profile import TINY, Training
-from modgrok.reproduce.nested import Numbers
+from modgrok.reproduce.gromov2023.sizes import TINY, Training
+from modgrok.reproduce.study import Numbers
 from modgrok.reproduce.table import Table
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}

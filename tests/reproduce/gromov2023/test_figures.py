@@ -10,17 +10,17 @@ from modgrok.closed_form.random_phases import whole_copies
 from modgrok.measures import neuron_waves
 from modgrok.networks import score_table
 from modgrok.plot import style
-from modgrok.reproduce.gromov2023 import PAPER, times, transitions, tuning
+from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.activations import unit_waves
 from modgrok.reproduce.gromov2023.functions import power_shares
-from modgrok.reproduce.gromov2023.moduli import fit_laws
-from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY, Profile, natural_unit
-from modgrok.reproduce.nested import Numbers, Study, median_time
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.gromov2023.sizes import TINY
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import Numbers, Study
+from modgrok.reproduce.table import Column, Table
 from modgrok.tasks import Task, task
 
 
-def measure(study: str, write_runs: Any, profile: Profile = TINY) -> Numbers:
+def measure(study: str, write_runs: Any, profile: Sizes = TINY) -> Numbers:
     found = PAPER.study(study)
     return found.measure(profile, write_runs(found.needs(profile)))
 
@@ -71,72 +71,9 @@ def test_phases_of_the_closed_form_add_up(write_runs: Any) -> None:
 
 
 def test_a_seed_that_does_not_grok_takes_forever() -> None:
-    assert median_time([100, None, 300]) == 300
-    assert median_time([100, 300]) == 200
-    assert median_time([100, None]) is None
-
-
-def test_a_seed_is_timed_with_the_trial_that_the_others_choose() -> None:
-    # The first trial is faster for two seeds; the last seed is the only one that prefers the second.
-    cells = [[100, 100, 400], [200, 200, 50]]
-    assert times.best_trial(cells) == 0
-    assert times.tuned_times(cells) == [200, 200, 400]
-    assert times.tuned_times([[None, None], [7, None]]) == [None, None]
-    assert times.best_trial([[None], [None]]) is None
-    assert times.tuned_times([[9], [7]]) == [7]
-    assert times.first_times([[9, None, 5], [7, None, None]]) == [7, None, 5]
-
-
-def test_every_contestant_has_as_many_trials_and_a_stated_grid() -> None:
-    found = {name: one.trials(QUICK.search) for name, one in tuning.contestants(QUICK).items()}
-    assert {len(trials) for trials in found.values()} == {9}
-    assert len(found) == 8
-    rates = [trial["lr"] for trial in found["GD"]]
-    assert np.allclose(np.diff(np.log10(rates)), 1 / 3, atol=1e-3)
-    start = QUICK.search.descent * natural_unit(QUICK.sweep_modulus, QUICK.sweep_width)
-    assert rates[4] == pytest.approx(start, rel=1e-3)
-    assert len({(trial["lr"], trial["weight_decay"]) for trial in found["AdamW"]}) == 9
-    full = {name: one.trials(FULL.search) for name, one in tuning.contestants(FULL).items()}
-    assert {len(trials) for trials in full.values()} == {15}
-    assert len({trial["lr"] for trial in full["AdamW"]}) == 5
-    assert all(experiment.until is not None for experiment in PAPER.study("fig3").needs(TINY))
-
-
-def test_momentum_is_compared_at_equal_effective_rates() -> None:
-    tried = {"GD": [{"lr": 1.0}, {"lr": 10.0}], "momentum": [{"lr": 0.1}, {"lr": 3.0}]}
-    found = tuning.effective_rates(tried, {"GD": [[[100]], [[10]]], "momentum": [[[90]], [[5]]]})
-    assert found == [{"rate": 1.0, "GD": [100.0], "momentum": [90.0]}]
-
-
-def test_a_run_groks_within_a_budget_that_is_long_enough() -> None:
-    fractions, cells = (0.1, 0.2, 0.3, 0.4), [[None, None], [5000, 9000], [400, 600], [50, 60]]
-    short, middle, long = (transitions.transition(fractions, cells, budget) for budget in (100, 1000, 10_000))
-    assert 0.3 < short.critical < 0.4
-    assert 0.2 < middle.critical < 0.3
-    assert 0.1 < long.critical < 0.2
-    assert transitions.less(vars(long), vars(middle))
-    assert not transitions.less(vars(middle), vars(long))
-    assert str(transitions.transition(fractions, cells, 10)) == "above 0.4"
-    below = {"critical": None, "low": None, "high": 0.1, "width": None}
-    assert transitions.less(below, vars(middle))
-    assert not transitions.less(below, below)
-
-
-def test_laws_are_told_apart_by_the_same_points() -> None:
-    moduli = (23, 31, 47, 71, 97, 113)
-
-    def found(alpha: Any) -> list[dict[str, Any]]:
-        return [{"critical": alpha(p), "low": 0, "high": 1, "width": 0.1} for p in moduli]
-
-    logarithmic = fit_laws(moduli, found(lambda p: 5.9 * np.log(p) / p))
-    power = fit_laws(moduli, found(lambda p: 8 * p**-0.6))
-    assert logarithmic is not None
-    assert power is not None
-    assert logarithmic["factors"]["logarithmic"] == pytest.approx(5.9)
-    assert logarithmic["aicc"]["logarithmic"] < logarithmic["aicc"]["power"]
-    assert power["exponent"] == pytest.approx(0.6)
-    assert power["aicc"]["power"] < power["aicc"]["logarithmic"]
-    assert fit_laws(moduli[:4], found(lambda p: 1 / p)[:4]) is None
+    assert Column([100, None, 300]).median() == 300
+    assert Column([100, 300]).median() == 200
+    assert Column([100, None]).median() is None
 
 
 def test_the_ratio_of_the_closed_form_is_a_quarter(write_runs: Any) -> None:

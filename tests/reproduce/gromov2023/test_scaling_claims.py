@@ -1,16 +1,21 @@
 """Claims about rates, times and critical fractions: numbers that make each hold, hold with a remark, and fail."""
 
+import math
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
+from modgrok.experiments.sweeps.logistic import transition_within
+from modgrok.measures.laws import fit_laws
 from modgrok.reproduce.gromov2023 import PAPER
-from modgrok.reproduce.gromov2023.moduli import fit_laws
-from modgrok.reproduce.gromov2023.times import summary
-from modgrok.reproduce.gromov2023.transitions import transitions_of_budgets
-from modgrok.reproduce.nested import Numbers
+from modgrok.reproduce.gromov2023.search import trials
+from modgrok.reproduce.gromov2023.sizes import FULL, QUICK, natural_unit
+from modgrok.reproduce.table import Table
 
+Rows = list[dict[str, Any]]
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 HOLDS, REMARK, FAILS, ABSENT = "holds", "holds with a remark", "does not hold here", "undecided here"
 FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -29,39 +34,41 @@ NAMES = (
 )
 
 
-def outcome(name: str, study: str, numbers: Numbers) -> str:
-    verdict = CLAIMS[name].verdict({study: numbers})
+def outcome(name: str, study: str, rows: Rows) -> str:
+    verdict = CLAIMS[name].verdict({study: Table(rows).to_json(5)})
     assert verdict.sentence.endswith("."), verdict
     return verdict.outcome
 
 
-def alike(medians: Any, seeds: int = 4) -> list[list[Any]]:
-    return [[time] * seeds for time in medians]
-
-
 @cache
-def critical(medians: tuple[Any, ...]) -> list[dict[str, Any]]:
-    return transitions_of_budgets(FRACTIONS, alike(medians), BUDGETS)
+def alphas(medians: tuple[Any, ...]) -> list[dict[str, Any]]:
+    times = dict(zip(FRACTIONS, ([time] * 4 for time in medians), strict=True))
+    return [{"budget": budget, "alpha": asdict(transition_within(times, budget))} for budget in BUDGETS]
 
 
-def race(effective: float = 3.0, **medians: tuple[Any, ...]) -> Numbers:
-    """Numbers of the study of optimizers, with the median times of some; underscores stand for ` + `."""
+def cells(way: str, medians: tuple[Any, ...], **more: Any) -> Rows:
+    """Runs with these times at every fraction, alike in all seeds."""
+    row = {"way": way, "task": "n + m", "modulus": 97, "width": 500, "steps": BUDGETS[-1], **more}
+    return [
+        row | {"fraction": a, "seed": seed, "grokked_at": time}
+        for a, time in zip(FRACTIONS, medians, strict=True)
+        for seed in range(4)
+    ]
+
+
+def race(effective: float = 3.0, **medians: tuple[Any, ...]) -> Rows:
+    """The table of trials, with the median times of some; underscores stand for ` + `. A second, slow trial of momentum
+    has the effective rate of a second one of GD."""
     named = {name.replace("__", " + ").replace("_", " "): found for name, found in medians.items()}
     found = {name: named.get(name, SLOW) for name in NAMES}
     assert set(named) <= set(NAMES)
-    return {
-        "modulus": 97,
-        "seeds": 4,
-        "steps": BUDGETS[-1],
-        "fractions": FRACTIONS,
-        "settings": {name: [{"lr": 1.0}] * 9 for name in NAMES},
-        "chosen": {name: [0] * len(FRACTIONS) for name in NAMES},
-        "at_the_edge": dict.fromkeys(NAMES, 0) | {"AdamW": 1},
-        "effective": [{"rate": 1.0, "GD": [None, 100.0], "momentum": [None, 100 / effective]}],
-        "tuned_summary": {name: summary(alike(times)) for name, times in found.items()},
-        "budgets": BUDGETS,
-        "critical": {name: critical(times) for name, times in found.items()},
-    }
+    both = zip(found["GD"], found["momentum"], strict=True)
+    slow = tuple(None if None in pair else 90_000 for pair in both)
+    fast = tuple(time and time / effective for time in slow)
+    rows = [row for way, times in found.items() for row in cells(way, times, trial=0, lr=3.0)]
+    rows += cells("GD", slow, trial=1, lr=10.0) + cells("momentum", fast, trial=1, lr=1.0)
+    critical = [{"way": way} | one for way, times in found.items() for one in alphas(times)]
+    return [row | {"critical": critical} for row in rows]
 
 
 FAST = (None, 900, 500, 300, 200)
@@ -70,7 +77,7 @@ REGULARIZERS = ("GD__weight_decay", "GD__dropout", "GD__batch_norm", "momentum__
 
 
 @pytest.mark.parametrize(
-    ("claim", "numbers", "expected"),
+    ("claim", "rows", "expected"),
     [
         ("momentum", race(momentum=FAST), HOLDS),
         ("momentum", race(momentum=FAST, effective=1.1), REMARK),
@@ -99,8 +106,8 @@ REGULARIZERS = ("GD__weight_decay", "GD__dropout", "GD__batch_norm", "momentum__
         ("decay_in_adamw", race(AdamW=SLOW, Adam=(90, 90, 90, 90, 90)), FAILS),
     ],
 )
-def test_optimizers(claim: str, numbers: Numbers, expected: str) -> None:
-    assert outcome(claim, "tuning", numbers) == expected
+def test_optimizers(claim: str, rows: Rows, expected: str) -> None:
+    assert outcome(claim, "tuning", rows) == expected
 
 
 LONG = ("GD", "Adam, rate 0.1", "AdamW, rate 0.1", "Adam, rate 1", "AdamW, rate 1")
@@ -108,24 +115,15 @@ STEEP = (None, None, 9500, 800, 500)
 """Grows toward the critical fraction, and is always there within the two smaller budgets at the same α."""
 
 
-def patience(default: Any = STEEP, longest: Any = (), **medians: Any) -> Numbers:
-    """Numbers of the study of long runs; `adam_small` and so on name the contestants."""
+def patience(default: Any = STEEP, longest: Any = (), **medians: Any) -> Rows:
+    """The table of long runs; `adam_small` and so on name the contestants."""
     keys = dict(zip(("gd", "adam_small", "adamw_small", "adam_large", "adamw_large"), LONG, strict=True))
     found = {name: medians.get(key, default) for key, name in keys.items()}
-    accuracy = {"tenth": 0.1, "half": 0.2, "end": 0.4}
-    return {
-        "modulus": 97,
-        "fractions": FRACTIONS,
-        "budgets": BUDGETS,
-        "summary": {name: summary(alike(times)) for name, times in found.items()},
-        "critical": {name: critical(times) for name, times in found.items()},
-        "longest": {
-            "steps": 300_000,
-            "fractions": (0.2,) if longest else (),
-            "times": [longest] if longest else [],
-            "accuracy": [[accuracy] * len(longest)] if longest else [],
-        },
-    }
+    rows = [row for way, times in found.items() for row in cells(way, times, part="long")]
+    last = {"part": "longest", "fraction": 0.2, "steps": 300_000, "tenth": 0.1, "half": 0.2, "end": 0.4, "modulus": 97}
+    rows += [last | {"seed": seed, "grokked_at": time} for seed, time in enumerate(longest)]
+    critical = [{"way": way} | one for way, times in found.items() for one in alphas(times)]
+    return [row | {"critical": critical} for row in rows]
 
 
 EARLY = (None, 900, 400, 300, 200)
@@ -134,7 +132,7 @@ HIGH = (None, None, None, None, 300)
 
 
 @pytest.mark.parametrize(
-    ("claim", "numbers", "expected"),
+    ("claim", "rows", "expected"),
     [
         ("critical_fraction", patience(EARLY), HOLDS),
         ("critical_fraction", patience(STEEP), REMARK),
@@ -153,12 +151,13 @@ HIGH = (None, None, None, None, 300)
         ("very_long", patience(), ABSENT),
     ],
 )
-def test_budgets(claim: str, numbers: Numbers, expected: str) -> None:
-    assert outcome(claim, "critical", numbers) == expected
+def test_budgets(claim: str, rows: Rows, expected: str) -> None:
+    assert outcome(claim, "critical", rows) == expected
 
 
 def test_the_affirmative_sentence_is_not_said_of_what_fails() -> None:
-    verdict = CLAIMS["critical_fraction"].verdict({"critical": patience(EARLY, gd=(None, 300, 250, 220, 200))})
+    rows = patience(EARLY, gd=(None, 300, 250, 220, 200))
+    verdict = CLAIMS["critical_fraction"].verdict({"critical": Table(rows).to_json(5)})
     assert verdict.sentence == "Just above it grokking does not take 2 times as long for GD."
 
 
@@ -169,21 +168,25 @@ def known(critical: float, half: float = 0.005) -> dict[str, Any]:
 MODULI = (23, 31, 47, 71, 97, 113)
 
 
-def table(*by_budget: list[float], widths: Any = ((0.2, 0.2), (0.3, 0.3), (0.4, 0.4))) -> Numbers:
-    """Numbers of the study of moduli: α_c at every p, for each budget."""
-    found = [[known(alpha) for alpha in alphas] for alphas in zip(*by_budget, strict=True)]
-    moduli = MODULI[: len(found)]
-    budgets = range(len(by_budget))
-    return {
-        "budgets": [1000 * (i + 1) for i in budgets],
-        "moduli": {"Adam": moduli},
-        "critical": {"Adam": found},
-        "laws": {"Adam": [fit_laws(moduli, [one[i] for one in found]) for i in budgets]},
-        "modulus": 97,
-        "width": 500,
-        "widths": [125, 500, 1000],
-        "critical_of_widths": [[known(value) for value in values] for values in widths],
-    }
+def laws_of(alpha: Any) -> dict[str, Any] | None:
+    return fit_laws(dict(zip(MODULI, alpha, strict=False)))
+
+
+def table(*by_budget: list[float], widths: Any = ((0.2, 0.2), (0.3, 0.3), (0.4, 0.4))) -> Rows:
+    """The table of moduli: α_c at every p, for each budget."""
+    adam = {"part": "moduli", "way": "Adam", "width": 500}
+    critical = [
+        adam | {"modulus": p, "budget": 1000 * (i + 1), "alpha": known(alpha)}
+        for i, found in enumerate(by_budget)
+        for p, alpha in zip(MODULI, found, strict=False)
+    ]
+    critical += [
+        {"part": "widths", "way": "Adam", "modulus": 97, "width": N, "budget": 1000 * (i + 1), "alpha": known(alpha)}
+        for N, found in zip((125, 500, 1000), widths, strict=True)
+        for i, alpha in enumerate(found)
+    ]
+    laws = [("Adam", 1000 * (i + 1), laws_of(found)) for i, found in enumerate(by_budget)]
+    return [adam | {"modulus": p, "critical": critical, "laws": laws} for p in MODULI[: len(by_budget[0])]]
 
 
 LOGARITHMIC = [0.804, 0.654, 0.483, 0.354, 0.278, 0.247]
@@ -192,7 +195,7 @@ RISING = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 
 
 @pytest.mark.parametrize(
-    ("claim", "numbers", "expected"),
+    ("claim", "rows", "expected"),
     [
         ("modulus", table(POWER, LOGARITHMIC), HOLDS),
         ("modulus", table(RISING, LOGARITHMIC), REMARK),
@@ -208,8 +211,8 @@ RISING = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
         ("width_and_data", table(LOGARITHMIC, POWER, widths=((0.2, 0.3), (0.3, 0.2), (0.4, 0.4))), FAILS),
     ],
 )
-def test_moduli(claim: str, numbers: Numbers, expected: str) -> None:
-    assert outcome(claim, "moduli", numbers) == expected
+def test_moduli(claim: str, rows: Rows, expected: str) -> None:
+    assert outcome(claim, "moduli", rows) == expected
 
 
 @pytest.mark.parametrize(
@@ -222,17 +225,37 @@ def test_moduli(claim: str, numbers: Numbers, expected: str) -> None:
     ],
 )
 def test_samplings(changes: tuple[float, ...], expected: str) -> None:
-    names = ("balanced", "answers", "lines", "expander")
-    numbers = {
-        "modulus": 97,
-        "steps": 3000,
-        "seeds": 12,
-        "critical": {"random": known(0.3)}
-        | {name: known(0.3 + change) for name, change in zip(names, changes, strict=True)},
-        "gains": {
-            name: {"middle": change, "low": change - 0.01, "high": change + 0.01}
-            for name, change in zip(names, changes, strict=True)
-        },
-    }
+    names = ("random", "balanced", "answers", "lines", "expander")
+    found = [known(0.3 + change, 0.01 / math.sqrt(2)) for change in (0.0, *changes)]
+    critical = [{"sampling": name, "alpha": alpha} for name, alpha in zip(names, found, strict=True)]
     # The last case is below zero by the 95 % interval of one comparison, and not by that of the best of four.
-    assert outcome("sampling", "samplings", numbers) == expected
+    assert (
+        outcome("sampling", "samplings", [{"modulus": 97, "steps": 3000, "seed": 0, "critical": critical}]) == expected
+    )
+
+
+def test_laws_are_told_apart_by_the_same_points() -> None:
+    logarithmic = laws_of([5.9 * np.log(p) / p for p in MODULI])
+    power = laws_of([8 * p**-0.6 for p in MODULI])
+    assert logarithmic is not None
+    assert power is not None
+    assert logarithmic["factors"]["logarithmic"] == pytest.approx(5.9)
+    assert logarithmic["aicc"]["logarithmic"] < logarithmic["aicc"]["power"]
+    assert power["exponent"] == pytest.approx(0.6)
+    assert power["aicc"]["power"] < power["aicc"]["logarithmic"]
+    assert laws_of([1 / p for p in MODULI[:4]]) is None
+
+
+def test_every_contestant_has_as_many_trials_and_a_stated_grid() -> None:
+    found = trials(QUICK)
+    assert {len(some) for some in found.values()} == {9}
+    assert len(found) == 8
+    rates = [trial["lr"] for trial in found["GD"]]
+    assert np.allclose(np.diff(np.log10(rates)), 1 / 3, atol=1e-3)
+    start = QUICK.search_descent * natural_unit(QUICK.sweep_modulus, QUICK.sweep_width)
+    assert rates[4] == pytest.approx(start, rel=1e-3)
+    assert len({(trial["lr"], trial["weight_decay"]) for trial in found["AdamW"]}) == 9
+    full = trials(FULL)
+    assert {len(some) for some in full.values()} == {15}
+    assert len({trial["lr"] for trial in full["AdamW"]}) == 5
+    assert all(experiment.until is not None for experiment in PAPER.study("tuning").needs(QUICK))

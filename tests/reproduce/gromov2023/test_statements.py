@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modgrok.measures.loss_curves import acceleration
 from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.gromov2023 import PAPER, behavior, correlations, statements
-from modgrok.reproduce.gromov2023.behavior import acceleration
 from modgrok.reproduce.gromov2023.statements import MIXED
 from modgrok.reproduce.paper import members
 

@@ -1,12 +1,14 @@
 r"""The probability of success against the training fraction, $P(\alpha) = 1 / (1 + e^{-(\alpha - \alpha_c)/w})$."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from modgrok.shapes import Float
+from modgrok.text import Value
 
 CONFIDENCE = 0.95
 CHI_SQUARED = 3.841
@@ -42,6 +44,13 @@ class Transition:
         assert self.critical is not None
         assert self.width is not None
         return 1 / (1 + np.exp(-np.clip((fraction - self.critical) / self.width, -50, 50)))
+
+
+def transition_within(times: Mapping[float, Sequence[Value]], budget: int) -> Transition:
+    """α_c(T) from the grokking times at each fraction (None for a run that did not grok): a run that groks at step t
+    groks within T steps where t ≤ T."""
+    counts = {a: (sum(t is not None and t <= budget for t in cell), len(cell)) for a, cell in times.items()}
+    return fit_transition(counts, min((b - a for a, b in pairwise(sorted(counts))), default=0.01))
 
 
 def fit_transition(counts: Mapping[float, tuple[int, int]], resolution: float) -> Transition:

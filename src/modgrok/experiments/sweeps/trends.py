@@ -84,6 +84,14 @@ def difference(one: Transition, other: Transition) -> Difference | None:
     return Difference(middle, middle - half, middle + half)
 
 
+def clearly_below(one: Transition, other: Transition) -> bool:
+    """Whether the first α_c is below the second beyond the 95 % interval of their difference; one that is only known to
+    lie below or above all fractions tried counts by that bound."""
+    if (gap := difference(one, other)) is not None:
+        return gap.high < 0
+    return one.high is not None and other.low is not None and one.high <= other.low
+
+
 def describe(found: Sequence[Critical]) -> dict[str, Any]:
     """Everything measured, and what it says, as JSON values."""
     law = power_law(_of_first_sampling(found))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modgrok.reproduce.claim import Claim, claims_of
+from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.gromov2023 import (
     activations,
     behavior,
@@ -20,7 +20,6 @@ from modgrok.reproduce.gromov2023 import (
     periodicity,
     phases,
     powers,
-    regularizers,
     sampling,
     sharpness,
     statements,
@@ -28,22 +27,21 @@ from modgrok.reproduce.gromov2023 import (
     tuning,
     widths,
 )
-from modgrok.reproduce.gromov2023.claims import optimizers, scaling
 from modgrok.reproduce.gromov2023.errata import ERRATA
-from modgrok.reproduce.gromov2023.profile import FULL, QUICK, TINY
+from modgrok.reproduce.gromov2023.sizes import FULL, QUICK, TINY
 from modgrok.reproduce.paper import Paper, members
 from modgrok.reproduce.study import Study
 
-TABLES = (dynamics, delay, images, phases, widths, periodicity)
-WRITTEN = (functions, closed_forms, activations, hard_functions, kernel_regime)
-FURTHER = (statements, behavior, correlations, memorizer, sharpness, tangent_kernel, powers)
-NESTED: Any = (*(module.STUDY for module in (tuning, regularizers, critical, moduli, sampling)),)
-JUDGED = claims_of(optimizers, scaling)
+MODULES = (
+    *(dynamics, delay, images, phases, widths, periodicity, functions, closed_forms, activations, hard_functions),
+    *(kernel_regime, statements, behavior, correlations, tuning, critical, moduli, sampling, memorizer, sharpness),
+    *(tangent_kernel, powers),
+)
 
 STUDIES = """fig0 fig1 fig2 fig3 fig4 figA1 figA2 figA3 figA4 figA5 closed_forms kernel cross_entropy random_table
 quadratic_form_data activations more_data delay memorizing features composed three_variables composite products
 mixed_functions capacity minibatches general_behavior over_training shuffled_phases correlated_weights loss_floor tuning
-regularizers critical moduli samplings memorizer sharpness tangent_kernel powers"""
+critical moduli samplings memorizer sharpness tangent_kernel powers"""
 CLAIMS = """grokking memorizes_first no_waves_yet loss_peak train_loss loss_gap_closes norms gradients memorizing_phase
 claim_one width trained_width trained_faster other_activations claim_two corollary branches complex_network
 many_variables fourier_peaks periodic copies phases phases_adamw phases_random cross_entropy ipr_start ipr_onset
@@ -66,8 +64,8 @@ PAPER = Paper(
     title="Grokking modular arithmetic",
     reference="A. Gromov, *Grokking modular arithmetic* (2023)",
     line="a two-layer quadratic network groks modular functions, and its weights can be written down",
-    studies=_in_order((*members(Study, *TABLES, *WRITTEN, *FURTHER), *NESTED), STUDIES),
-    claims=_in_order((*members(Claim, *TABLES, *WRITTEN, *FURTHER), *JUDGED), CLAIMS),
+    studies=_in_order(members(Study, *MODULES), STUDIES),
+    claims=_in_order(members(Claim, *MODULES), CLAIMS),
     profiles=(QUICK, FULL, TINY),
     errata=ERRATA,
     cost={"quick": "5 to 7 min on two CPU cores", "full": "14 min on an H200"},

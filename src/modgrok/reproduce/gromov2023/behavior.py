@@ -7,7 +7,7 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.measures import neuron_waves
-from modgrok.measures.times import THRESHOLD
+from modgrok.measures.loss_curves import acceleration, loss_peak
 from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import with_minibatches
@@ -18,8 +18,6 @@ from modgrok.reproduce.table import Row, Table
 from modgrok.text import number, percent, spread
 
 FUNCTIONS = ("n + m", "n - m", "n*m", "n^2 + m^2", "(n + m)^2")
-ONSET = 0.1
-"""Test accuracy at which generalization counts as begun."""
 
 
 def varied(s: Sizes) -> Runs:
@@ -44,39 +42,9 @@ def varied(s: Sizes) -> Runs:
 
 
 def behavior(run: Run) -> dict[str, Any]:
-    """What the paper calls the general behavior: memorization, a maximum of the test loss, grokking, waves.
-
-    The maximum is local: where the loss stands highest above the least that it was before. Answers that are not equally
-    frequent, as those of (n + m)², are learnt first, and the loss begins by falling.
-    """
-    history, grokked = run.history, dict(run.result or {})["grokked_at"]
-    step, test, loss = (history[name] for name in ("step", "test_accuracy", "test_loss"))
-    before = len(step) if grokked is None else int(np.searchsorted(step, grokked)) + 1
-    rise = loss[:before] / np.minimum.accumulate(loss[:before])
-    peak = int(rise.argmax())
+    """A maximum of the test loss before grokking, and waves at the end."""
     waves = neuron_waves(run.network, run.task.structure.coordinate)
-    return {
-        "peak_at": step[peak],
-        "rise": rise[peak] - 1,
-        "test_accuracy_at_peak": test[peak],
-        "explained": float(np.nanmedian(waves.explained)),
-    }
-
-
-def acceleration(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
-    """The mean rate −d ln(train loss)/dt until the training pairs are known, and from the onset of generalization (10 %
-    test accuracy) to grokking."""
-    step, test, loss = history["step"], history["test_accuracy"], np.log(history["train_loss"])
-    if result["grokked_at"] is None:
-        return {"before": None, "during": None}
-    onset, grokked = (int(np.flatnonzero(test >= share)[0]) for share in (ONSET, THRESHOLD))
-    known = min(int(np.searchsorted(step, result["memorized_at"])), onset)
-    begun = int(np.searchsorted(step, 0.1 * step[known]))  # what comes before belongs to the start
-
-    def rate(first: int, last: int) -> float | None:
-        return (loss[first] - loss[last]) / (step[last] - step[first]) if last > first else None
-
-    return {"before": rate(begun, known), "during": rate(onset - 1, grokked)}
+    return loss_peak(run.history, run.result) | {"explained": float(np.nanmedian(waves.explained))}
 
 
 def over_training(run: Run) -> dict[str, Any]:

@@ -1,136 +1,187 @@
-"""The critical fraction against the budget of steps, from runs that are trained for long: α_c(T)."""
+"""Sections 1, 2 and 4.2: the critical fraction against the budget of steps, from runs that are trained for long."""
 
 from typing import Any
 
 import numpy as np
 
-from modgrok.experiments import Experiment, Run
+from modgrok.experiments import Run
+from modgrok.experiments.sweeps.trends import clearly_below
 from modgrok.palette import MARKERS, SERIES
-from modgrok.plot import style
-from modgrok.reproduce.gromov2023.profile import Profile, natural_unit
-from modgrok.reproduce.gromov2023.times import LINES, draw_times, step_axis, summary
-from modgrok.reproduce.gromov2023.transitions import bars, known, transitions_of_budgets
-from modgrok.reproduce.gromov2023.tuning import ADAMW_DECAY, trial_run
-from modgrok.reproduce.nested import Numbers, Study, Tree, results
-from modgrok.text import count, number
+from modgrok.reproduce.claim import BEYOND, Ask
+from modgrok.reproduce.figures import LINES, modular, panels, seeds, step_axis, time_curve
+from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
+from modgrok.reproduce.gromov2023.sizes import budgets, natural_unit
+from modgrok.reproduce.runs import Runs, Settings, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.reproduce.transitions import bars, show_budgets, transitions, within
+from modgrok.text import count, number, percent
 
-ADAM_RATES, ADAMW_RATES = (0.1, 1.0, 5.0), (0.1, 1.0)
+RATES = {"adam": (0.1, 1.0, 5.0), "adamw": (0.1, 1.0)}
 """In units of the rate from which they are searched. Adam's fastest rates with few data are the largest."""
 EVALUATIONS = 200
 POINTS = 25
 """Budgets at which the curves of the figure are computed."""
+SLOWER = 2.0
+"""How many times longer than with most data grokking takes just above the critical fraction, at least."""
+NEAR = 0.2
+"""α at which the paper leaves open whether gradient descent groks."""
 
 
-def contestants(profile: Profile) -> dict[str, dict[str, Any]]:
+def ways(s: Sizes) -> dict[str, Settings]:
     """Gradient descent, and Adam without and with weight decay at small and at large rates."""
-    large = profile.search.adaptive
-    rate = profile.search.descent * natural_unit(profile.sweep_modulus, profile.sweep_width)
-    found: dict[str, dict[str, Any]] = {"GD": {"optimizer": "gd", "lr": float(f"{rate:.4g}")}}
-    for lr in (rate * large for rate in ADAM_RATES):
-        found[f"Adam, rate {number(lr)}"] = {"optimizer": "adam", "lr": lr}
-    for lr in (rate * large for rate in ADAMW_RATES):
-        found[f"AdamW, rate {number(lr)}"] = {"optimizer": "adamw", "lr": lr, "weight_decay": ADAMW_DECAY}
+    rate = s.search_descent * natural_unit(s.sweep_modulus, s.sweep_width)
+    found: dict[str, Settings] = {"GD": {"optimizer": "gd", "lr": float(f"{rate:.4g}")}}
+    for optimizer, name, more in (("adam", "Adam", {}), ("adamw", "AdamW", {"weight_decay": ADAMW_DECAY})):
+        for lr in (rate * s.search_adaptive for rate in RATES[optimizer]):
+            found[f"{name}, rate {number(lr)}"] = {"optimizer": optimizer, "lr": lr, **more}
     return found
 
 
-def long_run(profile: Profile, settings: dict[str, Any], fraction: float, seed: int, steps: int) -> Experiment:
-    return trial_run(profile, settings, fraction, seed, steps=steps, evaluations=EVALUATIONS)
+def long_runs(s: Sizes) -> Runs:
+    long = runs(until_grokked(s, s.long_steps, EVALUATIONS), way=ways(s), fraction=[*s.long_fractions])
+    longest = runs(until_grokked(s, s.longest_steps, EVALUATIONS) | ways(s)["GD"], fraction=[*s.longest_fractions])
+    return (long.tag(part="long") + longest.tag(part="longest")).but(seed=range(s.long_seeds))
 
 
-def experiments(profile: Profile) -> Tree:
-    search = profile.search
-    descent = contestants(profile)["GD"]
-    return {
-        "long": {
-            name: [
-                [long_run(profile, settings, a, seed, search.long_steps) for seed in range(search.long_seeds)]
-                for a in search.long_fractions
-            ]
-            for name, settings in contestants(profile).items()
-        },
-        "longest": [
-            [long_run(profile, descent, a, seed, search.longest_steps) for seed in range(search.long_seeds)]
-            for a in search.longest_fractions
-        ],
-    }
-
-
-def numbers(profile: Profile, runs: Tree) -> Numbers:
-    """Grokking times by optimizer, fraction and seed, α_c for every budget; gradient descent for longest."""
-    search, times = profile.search, results(runs["long"], "grokked_at")
-    fractions, budgets = search.long_fractions, search.budgets(search.long_steps)
-    shown = np.unique(np.geomspace(search.long_steps / 100, search.long_steps, POINTS).round().astype(int)).tolist()
-    return {
-        "modulus": profile.sweep_modulus,
-        "width": profile.sweep_width,
-        "seeds": search.long_seeds,
-        "steps": search.long_steps,
-        "settings": contestants(profile),
-        "fractions": fractions,
-        "times": times,
-        "summary": {name: summary(cells) for name, cells in times.items()},
-        "test_accuracy": results(runs["long"], "test_accuracy"),
-        "budgets": budgets,
-        "critical": {name: transitions_of_budgets(fractions, cells, budgets) for name, cells in times.items()},
-        "curve_budgets": shown,
-        "curves": {name: transitions_of_budgets(fractions, cells, shown) for name, cells in times.items()},
-        "longest": {
-            "fractions": search.longest_fractions,
-            "steps": search.longest_steps,
-            "times": results(runs["longest"], "grokked_at"),
-            "memorized_at": results(runs["longest"], "memorized_at"),
-            "accuracy": [[_progress(run) for run in cell] for cell in runs["longest"]],
-        },
-    }
-
-
-def _progress(run: Run) -> dict[str, float]:
+def progress(run: Run) -> dict[str, float]:
     """Test accuracy at a tenth of the steps, at half of them and at the end."""
     step, accuracy = run.history["step"], run.history["test_accuracy"]
-    last = int(step[-1])
-    return {
-        name: float(np.interp(at * last, step, accuracy)) for name, at in (("tenth", 0.1), ("half", 0.5), ("end", 1))
-    }
+    found = np.interp(np.array([0.1, 0.5, 1]) * int(step[-1]), step, accuracy)
+    return dict(zip(("tenth", "half", "end"), found, strict=True))
 
 
-def draw(n: Numbers) -> Any:
-    figure, (panels,) = style.grid(1, 2, height=3.4)
-    left, right = panels
-    T = np.array(n["curve_budgets"])
-    left.set_xscale("log")
-    left.set_xlim(T[0], T[-1])
-    for i, (name, found) in enumerate(n["curves"].items()):
-        middle, below, above = bars(found)
-        left.plot(T, middle, color=SERIES[i], marker=MARKERS[i], ls=LINES[i % len(LINES)], markevery=4)
-        inside = np.array([known(one) for one in found])
-        low, high = np.array(middle) - below, np.array(middle) + above
-        left.fill_between(T, low, high, where=inside, color=SERIES[i], alpha=0.15, linewidth=0)
-        draw_times(right, n["fractions"], n["summary"][name], i, name)
-    left.set_ylim(n["fractions"][0] - 0.03, n["fractions"][-1] + 0.03)
-    left.set_xlabel("budget of steps, T")
-    left.set_ylabel(r"critical fraction $\alpha_c(T)$")
-    step_axis(right, n["steps"], len(n["curves"]))
-    right.margins(x=0.06)
-    right.set_xlabel("fraction of the pairs trained on, α")
-    right.set_ylabel("steps until test accuracy ≥ 99 %")
-    style.letter(panels, ("the critical fraction falls with patience", "grokking time"))
-    handles, labels = right.get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=6.5, ncols=5, loc="outside upper center")
-    style.note(
-        figure,
-        f"n + m mod {n['modulus']}, N = {n['width']}, {n['seeds']} seeds; (a) with 95 % intervals, (b) median and "
-        f"range, × most do not grok within {count(n['steps'])} steps",
-    )
-    return figure
+def within_budgets(s: Sizes, t: Table) -> dict[str, Any]:
+    shown = np.unique(np.geomspace(s.long_steps / 100, s.long_steps, POINTS).round().astype(int)).tolist()
+    long = t.where(part="long")
+    return {"critical": within(long, budgets(s.long_steps), "way"), "curves": within(long, shown, "way")}
 
 
-STUDY = Study(
+critical = study(
     "critical",
     "Critical fraction against budget",
     "The share of the table with which half of the runs grok within T steps, for plain gradient descent, Adam without "
     "and AdamW with weight decay at small and at large rates, each trained to the last of these budgets.",
-    numbers,
-    experiments,
-    draw,
+    runs=long_runs,
+    keep={"long": "grokked_at", "longest": ("grokked_at", progress)},
+    also=within_budgets,
     beyond=True,
 )
+
+
+@critical.figure()
+def patience(t: Table) -> Any:
+    t = t.where(part="long")
+    curves, fractions, steps = transitions(t, "curves").by("way"), t["fraction"], t.one("steps")
+    figure, (left, right) = panels(
+        "the critical fraction falls with patience",
+        "grokking time",
+        height=3.4,
+        note=f"{modular(t)}, N = {t.one('width')}, {seeds(t)}; (a) with 95 % intervals, (b) median and "
+        f"range, × most do not grok within {count(steps)} steps",
+    )
+    T = np.array(next(iter(curves.values()))["budget"])
+    left.set(xscale="log", xlim=(T[0], T[-1]))
+    for i, (way, found) in enumerate(curves.items()):
+        middle, (below, above) = bars(found["alpha"])
+        left.plot(T, middle, color=SERIES[i], marker=MARKERS[i], ls=LINES[i % len(LINES)], markevery=4)
+        low, high = np.array(middle) - below, np.array(middle) + above
+        left.fill_between(T, low, high, where=np.isfinite(middle), color=SERIES[i], alpha=0.15, linewidth=0)
+        time_curve(right, t.where(way=way), "fraction", i, way)
+    left.set(ylim=(min(fractions) - 0.03, max(fractions) + 0.03))
+    left.set(xlabel="budget of steps, T", ylabel=r"critical fraction $\alpha_c(T)$")
+    step_axis(right, steps, len(curves))
+    right.margins(x=0.06)
+    right.set(xlabel="fraction of the pairs trained on, α", ylabel="steps until test accuracy ≥ 99 %")
+    handles, labels = right.get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=6.5, ncols=5, loc="outside upper center")
+    return figure
+
+
+@critical.claim(
+    "1, 2, 4.2 (Fig. 3a)",
+    "for GD, Adam and AdamW α_c lies inside the fractions tried at the largest budget, and the median time at the "
+    f"smallest α that groks is at least {SLOWER:g} times that at the largest; a remark where α_c falls from the "
+    "smallest budget to the largest beyond the 95 % interval",
+)
+def critical_fraction(t: Table, ask: Ask) -> None:
+    """Grokking needs a minimal share of data, and takes longest just above it."""
+    rows = transitions(t)
+    found = {way: some["alpha"] for way, some in rows.by("way").items()}
+    medians = {
+        way: some.median("grokked_at", "fraction").known().y for way, some in t.where(part="long").by("way").items()
+    }
+    slowing = {way: times[0] / times[-1] for way, times in medians.items() if times}
+    outside = [way for way, alpha in found.items() if alpha[-1].critical is None]
+    brisk = [way for way in found if slowing.get(way, 0) < SLOWER]
+    falling = [way for way, alpha in found.items() if clearly_below(alpha[-1], alpha[0])]
+    ask.yes("Below some fraction no optimizer groks within its steps, and just above it grokking takes longest.")
+    ask.fault(f"No critical fraction between the smallest and the largest α for {', '.join(outside)}.", outside)
+    ask.fault(f"Just above it grokking does not take {SLOWER:g} times as long for {', '.join(brisk)}.", brisk)
+    ask.note(
+        f"It is a function of the budget: from {count(min(rows['budget']))} to {count(max(rows['budget']))} steps it "
+        f"falls for {', '.join(falling)}.",
+        falling,
+    )
+    ask.show({f"time just above α_c / with most data, {way}": ratio for way, ratio in slowing.items()})
+    show_budgets(ask, rows)
+    ask.show({"p": str(t.one("modulus"))})
+
+
+@critical.claim(
+    "4.2",
+    "α_c of AdamW is below that of GD at every budget and rate, beyond the 95 % interval; a remark where not at every "
+    "one of them but at the largest budget with some rate",
+)
+def adamw_fraction(t: Table, ask: Ask) -> None:
+    """AdamW is more data-efficient than gradient descent."""
+    rows = transitions(t)
+    cells = rows.by("way")
+    found = [way for way in cells if way.startswith("AdamW")]
+    lower = {way: [*map(clearly_below, cells[way]["alpha"], cells["GD"]["alpha"])] for way in found}
+    ask.yes("AdamW groks with less data than plain GD within the same number of steps.")
+    ask.fault("AdamW does not clearly grok with less data than plain GD.", not any(one[-1] for one in lower.values()))
+    ask.note("Not at every rate and budget.", not all(map(all, lower.values())))
+    show_budgets(ask, rows, ("GD", *found))
+
+
+@critical.claim(
+    BEYOND,
+    "α_c of Adam without weight decay is above that of GD at the largest budget at every rate tried, beyond the 95 % "
+    "interval; a remark where it is so at one rate only",
+)
+def adam_needs_more(t: Table, ask: Ask) -> None:
+    """Without weight decay Adam needs more data than plain gradient descent."""
+    rows = transitions(t)
+    last = {way: some["alpha"][-1] for way, some in rows.by("way").items()}
+    found = [way for way in last if way.startswith("Adam,")]
+    more = [way for way in found if clearly_below(last["GD"], last[way])]
+    ask.yes(f"More data than plain GD is needed by {', '.join(more)}.")
+    ask.fault("Adam without weight decay does not clearly need more data than plain GD.", not more)
+    ask.note(f"Not by {', '.join(way for way in found if way not in more)}.", len(more) < len(found))
+    show_budgets(ask, rows, ("GD", *found))
+
+
+@critical.claim(
+    "4.2",
+    f"some run of plain GD at α = {NEAR} groks within the longest training; a remark where not all do",
+)
+def very_long(t: Table, ask: Ask) -> None:
+    """For α near 0.2 gradient descent groks too, after an extremely long time."""
+    cells = t.where(part="longest").by("fraction")
+    ask.undecided(f"Nothing is trained for very long at α = {NEAR}; the paper's 0.2 is for p = 97.", NEAR not in cells)
+    near, steps = cells[NEAR], count(cells[NEAR].one("steps"))
+    grokked = len(near["grokked_at"].known())
+    rising = f"{sum(near.each(lambda r: r.end > r.half + 0.01))} of {len(near)}"
+    ask.yes(f"{grokked} of {len(near)} runs at α = {NEAR} grok.")
+    ask.fault(
+        f"No run at α = {NEAR} groks within {steps} steps; the test accuracy of {rising} still rises in the second "
+        "half.",
+        not grokked,
+    )
+    ask.note(f"{rising} runs still get better in the second half.", grokked < len(near))
+    ask.show({f"grokking step at α = {a}": cell["grokked_at"] for a, cell in cells.items()})
+    for name, words in (("tenth", "after a tenth of the steps"), ("half", "after half"), ("end", "at the end")):
+        ask.show({f"test accuracy at α = {NEAR} {words}": near[name]}, percent)
+    ask.show({"steps": steps})

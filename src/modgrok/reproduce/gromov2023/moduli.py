@@ -1,19 +1,24 @@
-"""The critical fraction against modulus, width, optimizer and budget, and laws for its fall with p."""
+"""Section 5.2: the critical fraction against modulus, width, optimizer and budget, and laws for its fall with p."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from modgrok.experiments import Experiment
-from modgrok.palette import MARKERS, SERIES
-from modgrok.plot import style
-from modgrok.reproduce.gromov2023.profile import Profile, natural_unit
-from modgrok.reproduce.gromov2023.transitions import bars, known, transitions_of_budgets
-from modgrok.reproduce.gromov2023.tuning import ADAMW_DECAY
-from modgrok.reproduce.nested import Numbers, Study, Tree, results
-from modgrok.text import count, number
+from modgrok.experiments.sweeps.logistic import Transition
+from modgrok.experiments.sweeps.trends import clearly_below
+from modgrok.measures.laws import fit_laws
+from modgrok.reproduce.claim import BEYOND, Ask
+from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
+from modgrok.reproduce.gromov2023.sizes import budgets, natural_unit
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.reproduce.transitions import error_bars, transitions, within
+from modgrok.text import count, number, percent
 
 GUESS = {"GD": 5.0, "Adam": 5.9, "AdamW": 4.2}
 """Around which multiple of ln p / p the critical fraction is looked for."""
@@ -21,171 +26,157 @@ ADAM_RATE = 0.1
 MOST = 0.95
 """The largest fraction tried."""
 EVALUATIONS = 100
-LAWS = ("power", "logarithmic")
-"""c·p^(−k), and c·ln p / p."""
 
 
-def settings(profile: Profile, optimizer: str, modulus: int, width: int) -> dict[str, Any]:
-    """Of one optimizer, at rates that suit every p."""
-    if optimizer == "GD":
-        rate = profile.search.descent * natural_unit(modulus, width)
-        return {"optimizer": "gd", "lr": float(f"{rate:.4g}")}
-    decay = {"weight_decay": ADAMW_DECAY} if optimizer == "AdamW" else {}
-    return {"optimizer": optimizer.lower(), "lr": ADAM_RATE} | decay
+def around(s: Sizes, way: str, modulus: int, width: int) -> Runs:
+    """One optimizer at a rate that suits every p, at α around the first guess at this p."""
+    rate = float(f"{s.search_descent * natural_unit(modulus, width):.4g}") if way == "GD" else ADAM_RATE
+    decay = {"weight_decay": ADAMW_DECAY} if way == "AdamW" else {}
+    settings = until_grokked(s, s.law_steps, EVALUATIONS) | {"modulus": modulus, "width": width}
+    guess = GUESS[way] * np.log(modulus) / modulus
+    tried = [round(float(guess * factor), 4) for factor in s.law_factors]
+    return runs(
+        settings | {"optimizer": way.lower(), "lr": rate, **decay},
+        fraction=[a for a in tried if a <= MOST],
+        seed=range(s.law_seeds),
+    ).tag(way=way)
 
 
-def fractions(profile: Profile, optimizer: str, modulus: int) -> list[float]:
-    """α around the first guess at this p."""
-    guess = GUESS[optimizer] * np.log(modulus) / modulus
-    tried = [round(float(guess * factor), 4) for factor in profile.search.law_factors]
-    return [fraction for fraction in tried if fraction <= MOST]
+def moduli_and_widths(s: Sizes) -> Runs:
+    p, N = s.sweep_modulus, s.sweep_width
+    moduli = [around(s, way, modulus, N).tag(part="moduli") for way, some in s.law_moduli.items() for modulus in some]
+    widths = [around(s, "Adam", p, width).tag(part="widths") for width in sorted({*s.law_widths, N})]
+    return sum(moduli + widths, Runs([]))
 
 
-def cells(profile: Profile, optimizer: str, modulus: int, width: int) -> list[list[Experiment]]:
-    """Runs by fraction and seed."""
-    search = profile.search
-    common: dict[str, Any] = settings(profile, optimizer, modulus, width) | {
-        "steps": search.law_steps,
-        "evaluations": EVALUATIONS,
-        "snapshots": 0,
-        "until": 0,
-    }
-    return [
-        [
-            Experiment("n + m", modulus, width=width, fraction=fraction, seed=seed, **common)
-            for seed in range(search.law_seeds)
-        ]
-        for fraction in fractions(profile, optimizer, modulus)
-    ]
+def fractions_and_laws(s: Sizes, t: Table) -> dict[str, Any]:
+    """α_c of everything, and laws by optimizer and budget."""
+    found = within(t, budgets(s.law_steps), "part", "way", "modulus", "width")
+    cells = transitions(Table([{"critical": found}])).where(part="moduli").by("way", "budget").items()
+    known = {key: {r.modulus: r.alpha.critical for r in cell if r.alpha.critical is not None} for key, cell in cells}
+    laws = [(*key, fit_laws(found)) for key, found in known.items()]
+    return {"critical": found, "laws": laws}
 
 
-def experiments(profile: Profile) -> Tree:
-    p, width = profile.sweep_modulus, profile.sweep_width
-    return {
-        "moduli": {
-            optimizer: [cells(profile, optimizer, modulus, width) for modulus in moduli]
-            for optimizer, moduli in profile.search.moduli
-        },
-        "widths": [cells(profile, "Adam", p, N) for N in all_widths(profile)],
-    }
-
-
-def all_widths(profile: Profile) -> list[int]:
-    """The width of figure 3 among the others."""
-    return sorted({*profile.search.widths, profile.sweep_width})
-
-
-def numbers(profile: Profile, runs: Tree) -> Numbers:
-    """α_c by optimizer, modulus and budget, the laws through them, and α_c by width."""
-    search = profile.search
-    budgets = search.budgets(search.law_steps)
-    times = results(runs, "grokked_at")
-
-    def critical(optimizer: str, modulus: int, found: Any) -> list[dict[str, Any]]:
-        return transitions_of_budgets(fractions(profile, optimizer, modulus), found, budgets)
-
-    by_modulus = {
-        optimizer: [critical(optimizer, p, found) for p, found in zip(moduli, times["moduli"][optimizer], strict=True)]
-        for optimizer, moduli in search.moduli
-    }
-    return {
-        "width": profile.sweep_width,
-        "modulus": profile.sweep_modulus,
-        "seeds": search.law_seeds,
-        "budgets": budgets,
-        "moduli": dict(search.moduli),
-        "critical": by_modulus,
-        "laws": {
-            optimizer: [fit_laws(moduli, [found[i] for found in by_modulus[optimizer]]) for i in range(len(budgets))]
-            for optimizer, moduli in search.moduli
-        },
-        "widths": all_widths(profile),
-        "critical_of_widths": [critical("Adam", profile.sweep_modulus, found) for found in times["widths"]],
-        "times": times,
-    }
-
-
-def fit_laws(moduli: Sequence[int], found: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    r"""Both laws through the same α_c, by least squares of ln α: the rms of what is left, and Akaike's criterion
-    corrected for few points, $n \ln(\text{rms}^2) + 2k + 2k(k+1)/(n-k-1)$, k parameters and the scatter counted; None
-    for fewer than five moduli."""
-    points = [(p, one["critical"]) for p, one in zip(moduli, found, strict=True) if known(one)]
-    if len(points) < 5:
-        return None
-    p, alpha = np.array(points, float).T
-    exponent, intercept = np.polyfit(np.log(p), np.log(alpha), 1)
-    shape = np.log(np.log(p) / p)
-    offset = float(np.mean(np.log(alpha) - shape))
-    left = {
-        "power": np.log(alpha) - intercept - exponent * np.log(p),
-        "logarithmic": np.log(alpha) - offset - shape,
-    }
-    parameters = {"power": 3, "logarithmic": 2}
-    rms = {law: float(np.sqrt(np.mean(rest**2))) for law, rest in left.items()}
-    n = len(points)
-    return {
-        "points": n,
-        "factors": {"power": float(np.exp(intercept)), "logarithmic": float(np.exp(offset))},
-        "exponent": -float(exponent),
-        "rms": rms,
-        "aicc": {
-            law: n * math.log(max(rms[law], 1e-9) ** 2) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
-            for law, k in parameters.items()
-        },
-    }
-
-
-def law_curves(law: dict[str, Any], p: np.ndarray) -> dict[str, np.ndarray]:
-    """α of both laws at these moduli."""
-    return {
-        f"{number(law['factors']['logarithmic'])} ln p / p": law["factors"]["logarithmic"] * np.log(p) / p,
-        f"{number(law['factors']['power'])} p^(−{law['exponent']:.2f})": law["factors"]["power"]
-        * p ** -law["exponent"],
-    }
-
-
-def draw(n: Numbers) -> Any:
-    figure, (panels,) = style.grid(1, 3, height=3.2)
-    left, middle, right = panels
-    for i, (optimizer, found) in enumerate(n["critical"].items()):
-        _bars(left, n["moduli"][optimizer], [one[-1] for one in found], i, optimizer)
-    for i, budget in enumerate(n["budgets"]):
-        label = f"T = {count(budget)}"
-        _bars(middle, n["moduli"]["Adam"], [one[i] for one in n["critical"]["Adam"]], i, label)
-        _bars(right, n["widths"], [one[i] for one in n["critical_of_widths"]], i, label)
-    if (law := n["laws"]["Adam"][-1]) is not None:
-        p = np.linspace(min(n["moduli"]["Adam"]), max(n["moduli"]["Adam"]), 200)
-        for (label, alpha), line in zip(law_curves(law, p).items(), ("-", ":"), strict=True):
-            middle.plot(p, alpha, color="black", lw=0.9, ls=line, label=label)
-    right.set_xscale("log", base=2)
-    right.set_xticks(n["widths"], [number(width) for width in n["widths"]])
-    for panel, label in zip(panels, ("modulus p", "modulus p", "width N"), strict=True):
-        panel.set_xlabel(label)
-        panel.set_ylabel(r"critical fraction $\alpha_c(T)$")
-        panel.margins(x=0.08, y=0.12)
-        panel.legend(fontsize=6)
-    style.letter(panels, (f"T = {count(n['budgets'][-1])}", "Adam, and two laws", f"Adam, p = {n['modulus']}"))
-    style.note(
-        figure,
-        f"n + m mod p; (a), (b) N = {n['width']}; 95 % intervals from {n['seeds']} seeds at each α; laws fitted to the "
-        "largest budget",
-    )
-    return figure
-
-
-def _bars(panel: Any, x: Sequence[int], found: Sequence[dict[str, Any]], series: int, label: str) -> None:
-    middle, below, above = bars(found)
-    look: Any = {"color": SERIES[series], "marker": MARKERS[series], "capsize": 2, "lw": 0, "elinewidth": 1}
-    panel.errorbar(x, middle, [below, above], label=label, **look)
-
-
-STUDY = Study(
+moduli = study(
     "moduli",
     "Critical fraction, modulus and width",
     "The smallest share of the table from which n + m is learnt within a budget of steps: against p by optimizer, "
     "against p for three budgets with two laws through it, and against the width.",
-    numbers,
-    experiments,
-    draw,
+    runs=moduli_and_widths,
+    keep="grokked_at",
+    also=fractions_and_laws,
     beyond=True,
 )
+
+
+def _laws(t: Table) -> dict[tuple[str, int], dict[str, Any] | None]:
+    """By optimizer and budget."""
+    return {(way, budget): law for way, budget, law in t.first.laws}
+
+
+def _names(law: dict[str, Any]) -> tuple[str, str]:
+    factors = law["factors"]
+    power = f"{number(factors['power'])} p^(−{law['exponent']:.2f})"
+    return f"{number(factors['logarithmic'])} ln p / p", power
+
+
+@moduli.figure()
+def fractions_moduli_widths(t: Table) -> Any:
+    rows = transitions(t)
+    adam, widths = rows.where(part="moduli", way="Adam"), rows.where(part="widths")
+    last = max(rows["budget"])
+    figure, (left, middle, right) = panels(
+        f"T = {count(last)}",
+        "Adam, and two laws",
+        f"Adam, p = {widths.one('modulus')}",
+        height=3.2,
+        note=f"n + m mod p; (a), (b) N = {adam.one('width')}; 95 % intervals from {seeds(t)} at each α; laws fitted to "
+        "the largest budget",
+    )
+    for i, (way, cell) in enumerate(rows.where(part="moduli", budget=last).by("way").items()):
+        error_bars(left, cell["modulus"], cell["alpha"], i, way)
+    for panel, some, x in ((middle, adam, "modulus"), (right, widths, "width")):
+        for i, (budget, cell) in enumerate(some.by("budget").items()):
+            error_bars(panel, cell[x], cell["alpha"], i, f"T = {count(budget)}")
+    if (law := _laws(t)["Adam", last]) is not None:
+        p = np.linspace(min(adam["modulus"]), max(adam["modulus"]), 200)
+        factors = law["factors"]
+        curves = factors["logarithmic"] * np.log(p) / p, factors["power"] * p ** -law["exponent"]
+        for label, alpha, line in zip(_names(law), curves, ("-", ":"), strict=True):
+            middle.plot(p, alpha, color="black", lw=0.9, ls=line, label=label)
+    right.set_xscale("log", base=2)
+    right.set_xticks(widths["width"].distinct(), [number(width) for width in widths["width"].distinct()])
+    for panel, label in zip((left, middle, right), ("modulus p", "modulus p", "width N"), strict=True):
+        panel.set(xlabel=label, ylabel=r"critical fraction $\alpha_c(T)$")
+        panel.margins(x=0.08, y=0.12)
+        panel.legend(fontsize=6)
+    return figure
+
+
+def _goes_down(found: Sequence[Transition]) -> bool:
+    """Whether no α_c is above the one before it, and the last is below the first, beyond the 95 % intervals."""
+    return not any(clearly_below(a, b) for a, b in pairwise(found)) and clearly_below(found[-1], found[0])
+
+
+def _asked(t: Table) -> Iterator[Table]:
+    """The budgets at which every α_c is known, and the largest."""
+    *smaller, largest = t.by("budget").values()
+    yield from (some for some in smaller if all(alpha.critical is not None for alpha in some["alpha"]))
+    yield largest
+
+
+@moduli.claim(
+    "5.2",
+    "α_c never rises from one p to the next larger beyond the 95 % interval, and is smaller at the largest p than at "
+    "the smallest beyond it, for every optimizer at the largest budget; a remark where it is not so at every budget",
+)
+def modulus(t: Table, ask: Ask) -> None:
+    """The critical fraction falls as the modulus grows."""
+    asked = [*_asked(transitions(t).where(part="moduli"))]
+    holds = [all(_goes_down(cell["alpha"]) for cell in some.by("way").values()) for some in asked]
+    ask.yes("The larger the modulus, the smaller the share of the table that is needed.")
+    ask.fault("The critical fraction does not fall with the modulus.", not holds[-1])
+    ask.note("Not within the smaller budgets.", not all(holds))
+    ask.show({f"α_c, {row.way}, p = {row.modulus}": str(row.alpha) for row in asked[-1]})
+
+
+@moduli.claim(
+    BEYOND,
+    "of the laws c·ln p / p and c·p^(−k), fitted to the same α_c of Adam at five or more moduli, the first has the "
+    "smaller corrected Akaike criterion at the largest budget; a remark where it has not at every budget",
+)
+def law(t: Table, ask: Ask) -> None:
+    """The critical fraction falls with the modulus as ln p / p."""
+    found = _laws(t)
+    adam = [one for (way, _), one in found.items() if way == "Adam"]
+    known = len(t.where(part="moduli", way="Adam")["modulus"].distinct())
+    ask.undecided(f"A law needs five moduli, and there are {known} with a known α_c.", adam[-1] is None)
+    gaps = {key: one["aicc"]["logarithmic"] - one["aicc"]["power"] for key, one in found.items() if one is not None}
+    better = [key in gaps and gaps[key] < 0 for key in found if key[0] == "Adam"]
+    ask.yes("c·ln p / p describes the critical fractions better than a power law, with one parameter less.")
+    ask.fault("A power law describes the critical fractions better than c·ln p / p.", not better[-1])
+    ask.note("Not within the smaller budgets.", not all(better))
+    for (way, budget), one in found.items():
+        if one is not None:
+            laws = zip(_names(one), ("logarithmic", "power"), strict=True)
+            said = [f"{name}: rms {percent(one['rms'][kind])}" for name, kind in laws]
+            said.append(f"difference of AICc {gaps[way, budget]:+.1f}")
+            ask.show({f"{way}, {count(budget)} steps": "; ".join(said)})
+
+
+@moduli.claim(
+    BEYOND,
+    "α_c of Adam never falls from one width to the next larger beyond the 95 % interval, and is larger at the largest "
+    "width than at the smallest beyond it, at the largest budget; a remark where it is not so at every budget at which "
+    "all α_c are known",
+)
+def width_and_data(t: Table, ask: Ask) -> None:
+    """The wider the network, the more data it needs where nothing regularizes it."""
+    asked = [*_asked(transitions(t).where(part="widths"))]
+    holds = [_goes_down(some["alpha"][::-1]) for some in asked]
+    ask.yes("The critical fraction rises with the width.")
+    ask.fault("The critical fraction does not rise with the width.", not holds[-1])
+    ask.note("Not within the smaller budgets.", not all(holds))
+    ask.show({f"α_c at N = {row.width}": str(row.alpha) for row in asked[-1]})
+    ask.show({"p": str(asked[-1].one("modulus")), "steps": count(asked[-1].one("budget"))})

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures import alignment, kernel_answers, tangent_kernel
+from modgrok.measures.tangent_kernel import kernel_path
 from modgrok.palette import GREEN, PURPLE, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.claim import BEYOND, Ask
@@ -22,23 +22,13 @@ MOST_PAIRS = 1200
 def followed(run: Run) -> dict[str, Any]:
     """Drift and alignment of the kernel at every snapshot, and what regression with it answers."""
     examples = run.experiment.split.examples_of(run.task)
-    train, test = examples.inputs[examples.trained], examples.inputs[~examples.trained]
-    chosen = np.random.default_rng(0).permutation(len(test))[:MOST_PAIRS]
-    test, answers = test[chosen], examples.answers[~examples.trained][chosen]
-    target = (answers[:, None] == answers).astype(np.float64)
-    labels = examples.labels[examples.trained]
-    start = tangent_kernel(run.snapshot(0), test, test)
-    rows = []
-    for network in map(run.snapshot, run.snapshots):
-        kernel = tangent_kernel(network, test, test)
-        across, among = tangent_kernel(network, test, train), tangent_kernel(network, train, train)
-        answered = kernel_answers(among, across, labels, run.task.answers)
-        drift = np.linalg.norm(kernel - start) / np.linalg.norm(start)
-        rows.append((drift, alignment(kernel, start), alignment(kernel, target), (answered == answers).mean()))
-    names = ("drift", "like_start", "like_target", "regression_accuracy")
+    path = kernel_path([run.snapshot(step) for step in run.snapshots], examples, MOST_PAIRS)
     at = np.searchsorted(run.history["step"], run.snapshots)
-    curves = {name: run.history[name][at] for name in ("train_accuracy", "test_accuracy")}
-    return {"step": run.snapshots, **dict(zip(names, zip(*rows, strict=True), strict=True)), **curves}
+    return {
+        "step": run.snapshots,
+        **path,
+        **{name: run.history[name][at] for name in ("train_accuracy", "test_accuracy")},
+    }
 
 
 tangent = study(

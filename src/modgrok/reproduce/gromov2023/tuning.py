@@ -1,196 +1,29 @@
-"""Eight ways to train, each searched with the same number of trials: time against rate, and each at its best.
-
-The search is a grid around a stated start: rates × strengths where there is a regularizer, as many rates where the rate
-is all there is to choose. All trials have the same steps, fractions and seeds. At every α a contestant stands with the
-trial that is fastest there among those in which most seeds grok; it is chosen by the other seeds than the one whose
-time is taken, so that nobody gains by choosing among chances. Whether a seed groks at all is asked of all its trials,
-equally many for everyone: the fastest rate is often the last stable one, and a run that it loses does not say that the
-data were too few.
-"""
+"""Sections 1, 2 and 4 (Fig. 3a): optimizers and regularizers, each at its best of equally many trials."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterable
 from typing import Any
 
-from modgrok.experiments import Experiment
+import numpy as np
+
+from modgrok.experiments.sweeps.trends import clearly_below
+from modgrok.measures.trials import fastest_trial
+from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.gromov2023.profile import Profile, Search, natural_unit
-from modgrok.reproduce.gromov2023.times import (
-    best_trial,
-    draw_times,
-    first_times,
-    step_axis,
-    summary,
-    tuned_times,
-)
-from modgrok.reproduce.gromov2023.transitions import transitions_of_budgets
-from modgrok.reproduce.nested import Numbers, Study, Times, Tree, median_time, results
-from modgrok.text import count, number
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import LINES, modular, panels, seeds, step_axis, time_curve
+from modgrok.reproduce.gromov2023.search import REGULARIZED, at_first, searched, tuned
+from modgrok.reproduce.gromov2023.sizes import budgets
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Line, Table, rounded
+from modgrok.reproduce.transitions import error_bars, show_budgets, transitions, within
+from modgrok.text import count, number, spread
 
-RATES_PER_DECADE = 3
-"""Rates of the grid where a strength is searched too."""
-DECAY_RATIO, DROPOUT_RATIO = 10**0.5, 2.0
-GD_DECAY = 1e-9
-"""Weight decay from which gradient descent is searched, in units of 1/((p/97)³ (N/500)): ten times more kills the
-weights."""
-ADAMW_DECAY = 0.05
-DROPOUT, DROPOUT_RATE = 0.4, 2.0
-"""Strength and rate from which dropout is searched, the rate in units of the one without."""
-BATCH_NORM_RATE = 2.0
-"""Rate with batch norm in units of the rate without divided by p: normalized preactivations are √p larger."""
 MOMENTUM = 0.9
-
-REGULARIZED = {
-    "GD + weight decay": "GD",
-    "GD + dropout": "GD",
-    "GD + batch norm": "GD",
-    "momentum + weight decay": "momentum",
-    "AdamW": "Adam",
-}
-"""Every regularizer, and the same optimizer without it."""
-
-
-@dataclass(frozen=True)
-class Contestant:
-    """One way to train, and where the search of its settings starts."""
-
-    optimizer: str
-    rate: float
-    strength: str = ""
-    """The setting that is searched beside the rate."""
-    start: float = 0.0
-    """Its value in the middle of the grid."""
-    ratio: float = DECAY_RATIO
-    always: dict[str, Any] = field(default_factory=dict)
-
-    def trials(self, search: Search) -> list[dict[str, Any]]:
-        """Settings of all trials, by rate first."""
-        if not self.strength:
-            return [self._settings(place / search.dense, 0) for place in _around(search.rates * search.strengths)]
-        return [
-            self._settings(place / RATES_PER_DECADE, strength)
-            for place in _around(search.rates)
-            for strength in _around(search.strengths)
-        ]
-
-    def _settings(self, decades: float, strength: int) -> dict[str, Any]:
-        chosen = {"optimizer": self.optimizer, "lr": _short(self.rate * 10**decades)} | self.always
-        return chosen | ({self.strength: _short(self.start * self.ratio**strength)} if self.strength else {})
-
-
-def contestants(profile: Profile) -> dict[str, Contestant]:
-    """The eight of figure 3a."""
-    p, search = profile.sweep_modulus, profile.search
-    unit = natural_unit(p, profile.sweep_width)
-    rate, decay = search.descent * unit, GD_DECAY / unit
-    return {
-        "GD": Contestant("gd", rate),
-        "GD + weight decay": Contestant("gd", rate, "weight_decay", decay),
-        "momentum": Contestant("momentum", rate),
-        "momentum + weight decay": Contestant("momentum", rate, "weight_decay", decay),
-        "Adam": Contestant("adam", search.adaptive),
-        "AdamW": Contestant("adamw", search.adaptive, "weight_decay", ADAMW_DECAY),
-        "GD + dropout": Contestant("gd", DROPOUT_RATE * rate, "dropout", DROPOUT, DROPOUT_RATIO),
-        "GD + batch norm": Contestant("gd", BATCH_NORM_RATE * rate / p, always={"batch_norm": True}),
-    }
-
-
-def trial_run(profile: Profile, settings: dict[str, Any], fraction: float, seed: int, **more: Any) -> Experiment:
-    """One run at the size of figure 3; it stops as soon as it has grokked."""
-    schedule: dict[str, Any] = {"steps": profile.search.steps, "evaluations": profile.search.evaluations, "until": 0}
-    common = {"modulus": profile.sweep_modulus, "width": profile.sweep_width, "snapshots": 0}
-    return Experiment("n + m", fraction=fraction, seed=seed, **common | schedule | settings | more)
-
-
-@cache
-def experiments(profile: Profile) -> Tree:
-    """By contestant, trial, fraction and seed; made once, since three studies ask for them."""
-    search = profile.search
-    return {
-        name: [
-            [
-                [trial_run(profile, trial, fraction, seed) for seed in range(search.seeds)]
-                for fraction in profile.fractions
-            ]
-            for trial in contestant.trials(search)
-        ]
-        for name, contestant in contestants(profile).items()
-    }
-
-
-def numbers(profile: Profile, runs: Tree) -> Numbers:
-    """Grokking times of all trials (null: not within the steps), and of every contestant at its best."""
-    tried = {name: one.trials(profile.search) for name, one in contestants(profile).items()}
-    return compared(profile, tried, results(runs, "grokked_at"))
-
-
-def compared(profile: Profile, tried: dict[str, list[dict[str, Any]]], times: dict[str, Any]) -> Numbers:
-    """What the times of all trials come to."""
-    tuned = {name: [tuned_times(cells) for cells in by_fraction(trials)] for name, trials in times.items()}
-    first = {name: [first_times(cells) for cells in by_fraction(trials)] for name, trials in times.items()}
-    budgets = profile.search.budgets(profile.search.steps)
-    return {
-        "modulus": profile.sweep_modulus,
-        "width": profile.sweep_width,
-        "seeds": profile.search.seeds,
-        "steps": profile.search.steps,
-        "fractions": profile.fractions,
-        "settings": tried,
-        "times": times,
-        "tuned": tuned,
-        "tuned_summary": {name: summary(cells) for name, cells in tuned.items()},
-        "chosen": {name: [best_trial(cells) for cells in by_fraction(trials)] for name, trials in times.items()},
-        "at_the_edge": {name: edges(tried[name], by_fraction(times[name])) for name in times},
-        "effective": effective_rates(tried, times),
-        "by_rate": [rate_curves(tried, times, at) for at in shown_fractions(profile.fractions)],
-        "budgets": budgets,
-        "critical": {name: transitions_of_budgets(profile.fractions, cells, budgets) for name, cells in first.items()},
-    }
-
-
-def by_fraction(trials: Sequence[Sequence[Times]]) -> list[list[Times]]:
-    """From trials of fractions to fractions of trials."""
-    return [list(cells) for cells in zip(*trials, strict=True)]
-
-
-def edges(trials: list[dict[str, Any]], cells: Sequence[Sequence[Times]]) -> int:
-    """At how many fractions the best trial has the largest or the smallest rate of the grid."""
-    rates = [trial["lr"] for trial in trials]
-    chosen = [best_trial(cell) for cell in cells]
-    return sum(one is not None and rates[one] in (min(rates), max(rates)) for one in chosen)
-
-
-def effective_rates(tried: dict[str, list[dict[str, Any]]], times: dict[str, Any]) -> list[dict[str, Any]]:
-    """GD and momentum at equal lr/(1 − β): by that rate, median times of both at every fraction."""
-    pairs = [(i, j) for i in range(len(tried["GD"])) for j in range(len(tried["momentum"]))]
-    found = []
-    for i, j in pairs:
-        rate = tried["GD"][i]["lr"]
-        if math.isclose(tried["momentum"][j]["lr"], (1 - MOMENTUM) * rate, rel_tol=1e-2):
-            plain, heavy = times["GD"][i], times["momentum"][j]
-            medians = {"GD": [*map(median_time, plain)], "momentum": [*map(median_time, heavy)]}
-            found.append({"rate": rate} | medians)
-    return found
-
-
-def shown_fractions(fractions: Sequence[float]) -> tuple[int, ...]:
-    """Places of the two fractions at which time is drawn against rate: one with plenty of data, one with little."""
-    many = len(fractions) > 4
-    return len(fractions) - 1 - many, (len(fractions) - 1) // 2 - many
-
-
-def rate_curves(tried: dict[str, list[dict[str, Any]]], times: dict[str, Any], at: int) -> dict[str, Any]:
-    """Times against rate at one fraction; of several strengths of a regularizer the fastest at each rate."""
-    curves = {}
-    for name, trials in tried.items():
-        rates = sorted({trial["lr"] for trial in trials})
-        cells = [[times[name][i][at] for i, trial in enumerate(trials) if trial["lr"] == rate] for rate in rates]
-        curves[name] = {"rates": rates} | summary([cell[best_trial(cell) or 0] for cell in cells])
-    return curves
-
-
+MAJOR = 1.5
+"""How many times faster is a major role."""
+ALIKE = 1.25
+"""Times within this factor are alike at equal effective rates."""
 COLUMNS = {
     "following the gradient": ("GD", "GD + weight decay", "GD + dropout", "GD + batch norm"),
     "with momentum": ("GD", "momentum", "momentum + weight decay"),
@@ -198,50 +31,306 @@ COLUMNS = {
 }
 
 
-def draw(n: Numbers) -> Any:
-    """Time against rate with plenty of data (above) and with little (below)."""
-    figure, panels = style.grid(2, 3, height=5.0, sharex="col")
-    names = list(n["settings"])
-    for row, curves, at in zip(panels, n["by_rate"], shown_fractions(n["fractions"]), strict=True):
-        for panel, (title, members) in zip(row, COLUMNS.items(), strict=True):
-            for i, name in enumerate(members):
-                draw_times(panel, curves[name]["rates"], curves[name], names.index(name), name, i)
-            panel.set_xscale("log")
-            step_axis(panel, n["steps"], len(members))
-            panel.set_title(f"{title}, α = {number(n['fractions'][at])}")
-    shown: dict[str, Any] = {}
-    for panel in panels[0]:
-        handles, labels = panel.get_legend_handles_labels()
-        shown |= dict(zip(labels, handles, strict=True))
-    figure.legend(shown.values(), shown, fontsize=6.5, ncols=4, loc="outside upper center")
-    for panel in panels[1]:
-        panel.set_xlabel("learning rate")
-    for panel in panels.flat:
-        panel.set_ylabel("steps until test accuracy ≥ 99 %", fontsize=7)
-    style.note(
-        figure,
-        f"n + m mod {n['modulus']}, N = {n['width']}; median and range of {n['seeds']} seeds, of the strengths of a "
-        f"regularizer the fastest; × most seeds do not grok within {count(n['steps'])} steps",
-    )
-    return figure
-
-
-def _around(places: int) -> range:
-    return range(-(places // 2), places // 2 + 1)
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.4g}")
-
-
-STUDY = Study(
+tuning = study(
     "tuning",
     "Time against rate",
     "Every optimizer of figure 3a searched with equally many trials: a grid of rates, or of fewer rates and the "
     "strengths of its regularizer, the same steps and seeds for all. Above with plenty of data, below with "
     "little. Plain gradient descent stands beside momentum 0.9, whose effective rate is ten times its rate.",
-    numbers,
-    experiments,
-    draw,
+    runs=searched,
+    keep="grokked_at",
+    also=lambda s, t: {"critical": within(at_first(t), budgets(s.search_steps), "way")},
     beyond=True,
 )
+
+
+def _fastest(t: Table) -> Table:
+    """Of several trials the fastest, or the first where none groks."""
+    trials = [*t.by("trial").values()]
+    return trials[fastest_trial([trial["grokked_at"] for trial in trials]) or 0]
+
+
+def _medians(t: Table) -> dict[str, Line]:
+    """Steps against α of every way to train at its best."""
+    return {way: cell.median("grokked_at", "fraction") for way, cell in tuned(t).by("way").items()}
+
+
+def _ratios(found: dict[str, Line], name: str, base: str) -> dict[float, float]:
+    """Median steps relative to another contestant's at every fraction where both grok, each at its best."""
+    other = found[base].known()
+    return {a: steps / other[a] for a, steps in found[name].known().items() if a in other}
+
+
+def shown_fractions(fractions: list[float]) -> tuple[float, float]:
+    """The two fractions at which time is drawn against rate: one with plenty of data, one with little."""
+    many = len(fractions) > 4
+    return fractions[len(fractions) - 1 - many], fractions[(len(fractions) - 1) // 2 - many]
+
+
+@tuning.figure()
+def times_and_rates(t: Table) -> Any:
+    ways, steps = t["way"].distinct(), t.one("steps")
+    figure, grid = style.grid(2, 3, height=5.0, sharex="col")
+    for row, a in zip(grid, shown_fractions(t["fraction"].distinct()), strict=True):
+        for panel, (title, members) in zip(row, COLUMNS.items(), strict=True):
+            for i, way in enumerate(members):
+                rates = t.where(way=way, fraction=a).by("lr").values()
+                best = Table(one for cell in rates for one in _fastest(cell))
+                time_curve(panel, best, "lr", ways.index(way), way, i)
+            panel.set_xscale("log")
+            step_axis(panel, steps, len(members))
+            panel.set_title(f"{title}, α = {number(a)}")
+            panel.set_ylabel("steps until test accuracy ≥ 99 %", fontsize=7)
+    legends = [panel.get_legend_handles_labels() for panel in grid[0]]
+    shown = {label: handle for handles, labels in legends for handle, label in zip(handles, labels, strict=True)}
+    figure.legend(shown.values(), shown, fontsize=6.5, ncols=4, loc="outside upper center")
+    for panel in grid[1]:
+        panel.set_xlabel("learning rate")
+    style.note(
+        figure,
+        f"{modular(t)}, N = {t.one('width')}; median and range of {seeds(t)}, of the strengths of a "
+        f"regularizer the fastest; × most seeds do not grok within {count(steps)} steps",
+    )
+    return figure
+
+
+@tuning.figure(
+    "What regularizers do",
+    "Weight decay, dropout and batch norm beside the same optimizer without them, each at every share of the table "
+    "with the settings that are fastest there of equally many that were tried. Left: the ratio of the steps; below one "
+    "the regularizer is faster. Right: the critical fraction within three budgets.",
+    name="regularizers",
+)
+def with_and_without(t: Table) -> Any:
+    rows = transitions(t)
+    medians, fractions = _medians(t), t["fraction"].distinct()
+    figure, (left, right) = panels(
+        "time, at the best settings",
+        "data, at the best settings",
+        height=3.7,
+        note=f"{modular(t)}, N = {t.one('width')}, {seeds(t)}, {len(t['trial'].distinct())} trials for each; "
+        "(b) 95 % intervals, no point where all or none of the runs grok",
+    )
+    for i, (way, base) in enumerate(REGULARIZED.items()):
+        ratios = _ratios(medians, way, base)
+        look: Any = {"color": SERIES[i], "marker": MARKERS[i], "ls": LINES[i % len(LINES)]}
+        left.plot(
+            fractions, np.array(rounded([ratios.get(a) for a in fractions]), float), label=f"{way} / {base}", **look
+        )
+    left.axhline(1, color="black", lw=0.7, ls=":")
+    left.set_yscale("log")
+    for set_formatter in (left.yaxis.set_major_formatter, left.yaxis.set_minor_formatter):
+        set_formatter(lambda value, _: number(value) if f"{value:.0e}"[0] in "125" else "")
+    left.margins(x=0.06)
+    left.set(xlabel="fraction of the pairs trained on, α", ylabel="steps with / without")
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=6.5, ncols=3, loc="outside upper center")
+    places: Any = np.arange(len(medians))
+    for i, (budget, cell) in enumerate(rows.by("budget").items()):
+        error_bars(right, places + 0.22 * (i - 1), cell["alpha"], i, f"T = {count(budget)}", lying=True)
+    right.set_yticks(places, [*medians])
+    right.set(ylim=(len(places) - 0.5, -0.5), ylabel="optimizer", xlabel=r"critical fraction $\alpha_c(T)$")
+    right.legend(fontsize=6)
+    return figure
+
+
+def _faster(found: dict[str, Line], name: str, base: str) -> tuple[list[float], list[float]]:
+    """Fractions at which the first contestant groks in fewer steps or alone, and those at which any of both groks."""
+    steps = {a: [math.inf if y is None else y for y in (found[name][a], found[base][a])] for a in found[base]}
+    known = [a for a, both in steps.items() if min(both) < math.inf]
+    return [a for a in known if steps[a][0] < steps[a][1]], known
+
+
+def _range(values: Iterable[float]) -> str:
+    return spread([*values], over="fraction") if values else "–"
+
+
+def _best_rates(t: Table, way: str) -> dict[float, float]:
+    """At every α where some seed groks."""
+    cells = {a: _fastest(cell) for a, cell in t.where(way=way).by("fraction").items()}
+    return {a: best.first.lr for a, best in cells.items() if not best["grokked_at"].none()}
+
+
+def _show_search(ask: Ask, t: Table, ways: Iterable[str]) -> None:
+    """What the search was, and where its best rates lie."""
+    edges, total = [], len(t["fraction"].distinct())
+    for way in ways:
+        tried = t.where(way=way)["lr"]
+        outermost = sum(rate in (min(tried), max(tried)) for rate in _best_rates(t, way).values())
+        edges += [f"{way} at {outermost} of {total} α"] if outermost else []
+    trials = count(len(t["trial"].distinct()), "trial")
+    sizes = f"{count(t.one('steps'))} steps, {seeds(t)}, p = {t.one('modulus')}"
+    ask.show({"search": f"{trials} for each at every α, {sizes}"})
+    ask.show({"best rate is the largest or smallest tried": ", ".join(edges) or "nowhere"})
+
+
+@tuning.claim(
+    "4.1 (Fig. 3a)",
+    f"each at its best, momentum takes at most 1/{MAJOR} of GD's median steps at every α where both grok; a remark "
+    "where that is so at more than half of them, and where at equal effective rate lr/(1 − β) the steps are alike "
+    f"(median ratio within {ALIKE})",
+)
+def momentum(t: Table, ask: Ask) -> None:
+    """Momentum plays a major role in shortening the time to grokking."""
+    ratios = _ratios(_medians(t), "momentum", "GD")
+    slow = [number(a) for a, ratio in ratios.items() if ratio > 1 / MAJOR]
+    by_rate = [
+        {rate: cell.median("grokked_at", "fraction").known() for rate, cell in t.where(way=way).by("lr").items()}
+        for way in ("GD", "momentum")
+    ]
+    equal = [
+        heavy[a] / steps
+        for rate, plain in by_rate[0].items()
+        for other, heavy in by_rate[1].items()
+        if math.isclose(other, (1 - MOMENTUM) * rate, rel_tol=1e-2)
+        for a, steps in plain.items()
+        if a in heavy
+    ]
+    ask.yes(
+        f"Each at its best rate, momentum groks {MAJOR} times faster or more at {len(ratios) - len(slow)} of "
+        f"{count(len(ratios), 'value')} of α."
+    )
+    ask.fault(
+        f"Each at its best rate, momentum is not {MAJOR} times as fast as plain GD at most α.",
+        2 * len(slow) >= len(ratios),
+    )
+    ask.note(f"Not at α = {', '.join(slow)}.", slow)
+    ask.note(
+        "At equal effective rate it changes nothing: what it gives is a larger stable rate.",
+        equal and 1 / ALIKE <= sorted(equal)[len(equal) // 2] <= ALIKE,
+    )
+    ask.show({f"steps of momentum / GD at α = {a}": ratio for a, ratio in ratios.items()})
+    ask.show({"the same at equal effective rate": _range(equal)})
+    _show_search(ask, t, ("GD", "momentum"))
+
+
+@tuning.claim(
+    "4.1 (Fig. 3a)",
+    "α_c of momentum, of the seeds that grok in any of equally many trials, is below that of GD at the largest budget, "
+    "beyond the 95 % interval of the difference; a remark where it is not at every budget",
+)
+def momentum_fraction(t: Table, ask: Ask) -> None:
+    """Momentum plays a major role in lowering the fraction of data that is needed."""
+    ask.yes("Each at its best, momentum needs less data than plain GD.")
+    no = "Each at its best, momentum does not clearly need less data than plain GD."
+    _less_data(t, ask, no, "momentum", ("GD", "momentum"))
+    _show_search(ask, t, ("GD", "momentum"))
+
+
+def _less_data(t: Table, ask: Ask, no: str, way: str, shown: Iterable[str]) -> None:
+    rows = transitions(t)
+    cells = rows.by("way")
+    lower = [*map(clearly_below, cells[way]["alpha"], cells["GD"]["alpha"])]
+    ask.fault(no, not lower[-1])
+    ask.note("Not within the smaller budgets.", not all(lower))
+    show_budgets(ask, rows, shown)
+
+
+@tuning.claim(
+    "2, 4.2 (Fig. 3a)",
+    "each at its best, Adam and AdamW both take fewer median steps than GD, or grok alone, at every α where one groks; "
+    "a remark where that is so at more than half of them",
+)
+def adaptive_time(t: Table, ask: Ask) -> None:
+    """Adaptive optimizers grok in fewer steps."""
+    medians = _medians(t)
+    ask.yes("Each at its best rate, Adam and AdamW grok in fewer steps than plain GD.")
+    no = "Each at its best rate, Adam and AdamW do not both grok in fewer steps than plain GD at most α."
+    found = {way: _faster(medians, way, "GD") for way in ("Adam", "AdamW")}
+    ask.fault(no, any(2 * len(won) <= len(known) for won, known in found.values()))
+    for way, (won, known) in found.items():
+        slower = ", ".join(number(a) for a in known if a not in won)
+        ask.note(f"Not {way} at α = {slower}.", slower)
+        ask.show({f"steps of {way} / GD": _range(_ratios(medians, way, "GD").values())})
+    _show_search(ask, t, ("GD", "Adam", "AdamW"))
+
+
+@tuning.claim(
+    "2 (Fig. 3a)",
+    "α_c of Adam without weight decay, of the seeds that grok in any of equally many trials, is below that of GD at "
+    "the largest budget, beyond the 95 % interval of the difference; a remark where it is not at every budget",
+)
+def adaptive_fraction(t: Table, ask: Ask) -> None:
+    """Adaptive optimizers let grokking happen with less data."""
+    ask.yes("Each at its best, Adam needs less data than plain GD, without any weight decay.")
+    no = "Each at its best, Adam without weight decay does not clearly need less data than plain GD."
+    _less_data(t, ask, no, "Adam", ("GD", "Adam", "AdamW"))
+    rates = ", ".join(f"{number(rate)} at α = {a}" for a, rate in _best_rates(t, "Adam").items())
+    ask.show({"best rates of Adam, from little data to much": rates})
+    _show_search(ask, t, ("GD", "Adam", "AdamW"))
+
+
+REGULARIZERS = ", ".join(REGULARIZED)
+
+
+@tuning.claim(
+    "1, 2 (Fig. 3a)",
+    f"of {REGULARIZERS}, each at its best against the same optimizer without it at its best: every one takes fewer "
+    "median steps, or groks alone, at more than half of all α where one groks; a remark where at least half of them do",
+)
+def regularization_time(t: Table, ask: Ask) -> None:
+    """Regularization makes grokking happen after fewer steps."""
+    medians = _medians(t)
+    found = {way: _faster(medians, way, base) for way, base in REGULARIZED.items()}
+    helps = [way for way, (won, known) in found.items() if 2 * len(won) > len(known)]
+    rest = [way for way in found if way not in helps]
+    for (way, base), (won, known) in zip(REGULARIZED.items(), found.values(), strict=True):
+        ratio = _range(_ratios(medians, way, base).values())
+        ask.show({f"{way} against {base}": f"faster at {len(won)} of {len(known)} α; ratio of steps {ratio}"})
+    ask.yes(f"Fewer steps over most of the range of α: {', '.join(helps)}.")
+    ask.fault(
+        f"Most regularizers do not shorten the time over most of the range of α: {', '.join(rest)}.",
+        2 * len(helps) < len(REGULARIZED),
+    )
+    ask.note(f"Not {', '.join(rest)}.", rest)
+    _show_search(ask, t, REGULARIZED)
+
+
+@tuning.claim(
+    "2, 4.2 (Fig. 3a)",
+    f"of {REGULARIZERS}, against the same optimizer without it, each with equally many trials: every one has a smaller "
+    "α_c at the largest budget, beyond the 95 % interval of the difference; a remark where at least half of them do",
+)
+def lower_fraction(t: Table, ask: Ask) -> None:
+    """Regularization lets grokking happen with less data."""
+    rows = transitions(t)
+    last = {way: cell["alpha"][-1] for way, cell in rows.by("way").items()}
+    lower = [way for way, base in REGULARIZED.items() if clearly_below(last[way], last[base])]
+    rest = ", ".join(way for way in REGULARIZED if way not in lower)
+    ask.yes(f"Less data is enough with {', '.join(lower)}.")
+    ask.fault(
+        f"Most regularizers do not clearly lower the critical fraction: {rest}.", 2 * len(lower) < len(REGULARIZED)
+    )
+    ask.note(f"Not clearly with {rest}.", rest)
+    show_budgets(ask, rows)
+    _show_search(ask, t, REGULARIZED)
+
+
+@tuning.claim(
+    "1 (Fig. 3)",
+    "of all eight at their best, AdamW takes the fewest median steps at more than half of the α where any groks, and "
+    "none has a smaller α_c at the largest budget beyond the 95 % interval; a remark where only one of both is so",
+)
+def decay_in_adamw(t: Table, ask: Ask) -> None:
+    """Weight decay in AdamW is particularly effective in making grokking quick."""
+    rows, medians = transitions(t), _medians(t)
+    reached = {a: [(line[a], i) for i, line in enumerate(medians.values()) if line[a]] for a in medians["AdamW"]}
+    winners = {a: [*medians][min(steps)[1]] for a, steps in reached.items() if steps}
+    won = [*winners.values()].count("AdamW")
+    quickest = 2 * won > len(winners)
+    last = {way: cell["alpha"][-1] for way, cell in rows.by("way").items()}
+    before = [way for way, alpha in last.items() if clearly_below(alpha, last["AdamW"])]
+    ask.yes(
+        "AdamW is the fastest over most of the range of α."
+        if quickest
+        else "No other optimizer groks with clearly less data than AdamW."
+    )
+    ask.fault(
+        "AdamW is neither the fastest over most of the range of α nor the one that needs the least data.",
+        not quickest and before,
+    )
+    ask.note(f"It is the fastest at {won} of {len(winners)} α only.", not quickest)
+    ask.note(f"Less data is enough for {', '.join(before)}.", before)
+    ask.show({f"fastest at α = {a}": way for a, way in winners.items()})
+    show_budgets(ask, rows, ("AdamW", *before))
+    _show_search(ask, t, ("AdamW",))

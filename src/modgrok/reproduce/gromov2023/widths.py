@@ -10,9 +10,8 @@ from modgrok.experiments import Run
 from modgrok.networks import score_table
 from modgrok.palette import MARKERS, SERIES
 from modgrok.reproduce.claim import Ask
-from modgrok.reproduce.figures import panels
+from modgrok.reproduce.figures import LINES, panels, step_axis, time_curve
 from modgrok.reproduce.gromov2023.search import searched, tuned
-from modgrok.reproduce.gromov2023.times import LINES, step_axis, time_curve
 from modgrok.reproduce.runs import Runs, runs
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import study

@@ -1,0 +1,40 @@
+"""How losses go on the way: the maximum of the test loss before grokking, and how fast the training loss falls."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.measures.times import THRESHOLD
+
+ONSET = 0.1
+"""Test accuracy at which generalization counts as begun."""
+
+
+def loss_peak(history: dict[str, np.ndarray], result: Any) -> dict[str, float]:
+    """The maximum of the test loss until grokking: when, how far above the least before, and the test accuracy there.
+
+    It is local: where the loss stands highest above the least that it was before. Answers that are not equally
+    frequent, as those of (n + m)², are learnt first, and the loss begins by falling.
+    """
+    step, test, loss = (history[name] for name in ("step", "test_accuracy", "test_loss"))
+    grokked = result["grokked_at"]
+    before = len(step) if grokked is None else int(np.searchsorted(step, grokked)) + 1
+    rise = loss[:before] / np.minimum.accumulate(loss[:before])
+    peak = int(rise.argmax())
+    return {"peak_at": step[peak], "rise": rise[peak] - 1, "test_accuracy_at_peak": test[peak]}
+
+
+def acceleration(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
+    """The mean rate −d ln(train loss)/dt until the training pairs are known, and from the onset of generalization (10 %
+    test accuracy) to grokking."""
+    step, test, loss = history["step"], history["test_accuracy"], np.log(history["train_loss"])
+    if result["grokked_at"] is None:
+        return {"before": None, "during": None}
+    onset, grokked = (int(np.flatnonzero(test >= share)[0]) for share in (ONSET, THRESHOLD))
+    known = min(int(np.searchsorted(step, result["memorized_at"])), onset)
+    begun = int(np.searchsorted(step, 0.1 * step[known]))  # what comes before belongs to the start
+
+    def rate(first: int, last: int) -> float | None:
+        return (loss[first] - loss[last]) / (step[last] - step[first]) if last > first else None
+
+    return {"before": rate(begun, known), "during": rate(onset - 1, grokked)}

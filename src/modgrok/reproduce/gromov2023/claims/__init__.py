@@ -1,1 +1,0 @@
-"""The paper's checkable statements, each beside how it is judged."""

@@ -1,0 +1,59 @@
+"""The critical fraction α_c(T) of tables, within several budgets T.
+
+One definition everywhere, that of `modgrok critical`: the fraction at which half of the runs grok within the budget,
+with the 95 % interval of a logistic fit.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from modgrok.experiments.sweeps.logistic import Transition, transition_within
+from modgrok.palette import MARKERS, SERIES
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.table import Table
+from modgrok.text import count
+
+
+def within(t: Table, budgets: Iterable[int], *columns: str) -> list[dict[str, Any]]:
+    """α_c for every combination of values of columns and every budget, as rows of a table inside the table."""
+    found = []
+    for some in t.by(*columns).values():
+        times = {a: cell["grokked_at"] for a, cell in some.by("fraction").items()}
+        names = {name: some.one(name) for name in columns}
+        found += [names | {"budget": T, "alpha": asdict(transition_within(times, T))} for T in budgets]
+    return found
+
+
+def transitions(t: Table, column: str = "critical") -> Table:
+    """The rows of `within`, α_c as `alpha`."""
+    return Table(row | {"alpha": Transition(**row["alpha"])} for row in t.first[column])
+
+
+def show_budgets(ask: Ask, t: Table, names: Iterable[str] | None = None) -> None:
+    """α_c of ways to train for every budget."""
+    ways = t.by("way")
+    for name in names or ways:
+        ask.show({f"α_c within {count(r.budget)} steps, {name}": str(r.alpha) for r in ways[name]})
+
+
+def bars(found: Sequence[Transition]) -> tuple[list[float], list[list[float]]]:
+    """Middles and lengths of the error bars below and above, NaN where α_c is not known."""
+    ends: list[Any] = [
+        (one.critical, one.low, one.high) if one.critical is not None else (math.nan,) * 3 for one in found
+    ]
+    lengths = [[0.0 if math.isnan(c) else abs(c - end[i]) for c, *end in ends] for i in (0, 1)]
+    return [middle for middle, _, _ in ends], lengths
+
+
+def error_bars(
+    panel: Any, places: Sequence[Any], found: Sequence[Transition], series: int, label: str, lying: bool = False
+) -> None:
+    """α_c with its interval at every x, or lying at every y."""
+    middle, ends = bars(found)
+    look: Any = {"color": SERIES[series], "marker": MARKERS[series], "capsize": 2, "lw": 0, "elinewidth": 1}
+    if lying:
+        panel.errorbar(middle, places, xerr=ends, label=label, **look)
+    else:
+        panel.errorbar(places, middle, yerr=ends, label=label, **look)
