@@ -322,12 +322,23 @@ def test_the_eraser_in_the_readers_hand(reader: Any, width: int) -> None:
     page.click('[data-guess="few"]')
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
-    page.mouse.move(box["x"] + 6, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] + 20, box["y"] + box["height"] / 2, steps=3)
+    points = [{"x": box["x"] + 6 + i * box["width"] / 2, "y": box["y"] + box["height"] / 2} for i in range(3)]
+    hand = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *fingers: dict[str, float]) -> None:
+        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(fingers)})
+
+    if width < 800:
+        touch("touchStart", points[0])
+        for point in points[1:]:
+            touch("touchMove", point)
+    else:
+        page.mouse.move(*points[0].values())
+        page.mouse.down()
+        page.mouse.move(*points[2].values(), steps=3)
     leaves("sums")
     assert slider.bounding_box() == box, "what appears does not push the slider from under the finger"
-    page.mouse.up()
+    touch("touchEnd") if width < 800 else page.mouse.up()
     expect(slider).to_have_value("0")
     expect(score).to_have_text(re.compile(share_text(at("test_accuracy", MEMORIZED))[:-1]))
     # The honest half, by keyboard: the same eraser where there is nothing to find.
