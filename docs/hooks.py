@@ -34,7 +34,7 @@ API = {
     "Tasks": "task classify Task Split Structure",
     "Networks": "solve two_layer save_network Network Architecture outputs predictions score score_table Score",
     "Many runs": "sweep critical landscape Sweep run_sweep",
-    "Measures": "analyse analyse_group overview Analysis GroupAnalysis Overview neuron_waves power_spectrum "
+    "Measures": "analyze analyze_group overview Analysis GroupAnalysis Overview neuron_waves power_spectrum "
     "average_ipr grokked_at memorized_at cleaning_table distance_to_closed_form",
     "Papers": "reproduce_paper",
     "Errors": "ModgrokError",

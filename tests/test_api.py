@@ -35,7 +35,7 @@ def test_own_training_inputs_are_part_of_the_experiment(tmp_path: Path) -> None:
     np.save(tmp_path / "mask.npy", mask)
     named = mg.Experiment("n + m", 7, train_on=str(tmp_path / "mask.npy"), **TINY)
     assert named.id == run.id
-    with pytest.raises(mg.ModgrokError, match="fraction is given beside train_on"):
+    with pytest.raises(mg.ModgrokError, match="fraction has no effect beside train_on"):
         mg.train("n + m", 7, train_on=mask, fraction=0.3, store=tmp_path, **TINY)
 
 

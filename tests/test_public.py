@@ -24,8 +24,8 @@ NAMES = [
     "Structure",
     "Sweep",
     "Task",
-    "analyse",
-    "analyse_group",
+    "analyze",
+    "analyze_group",
     "average_ipr",
     "classify",
     "cleaning_table",
@@ -72,7 +72,7 @@ def test_importing_it_imports_nothing_heavy() -> None:
 import sys
 import modgrok as mg
 assert not {"numpy", "jax", "rich", "tyro"} & sys.modules.keys()
-mg.Experiment, mg.Store, mg.solve, mg.analyse, mg.train, mg.Sweep
+mg.Experiment, mg.Store, mg.solve, mg.analyze, mg.train, mg.Sweep
 assert not {"jax", "matplotlib", "tyro"} & sys.modules.keys()
 """
     subprocess.run([sys.executable, "-c", script], check=True, env={"PYTHONPATH": "src"})
@@ -86,7 +86,7 @@ def test_train_returns_a_run_and_finds_it_again(tmp_path: Path) -> None:
     written = (run.folder / "result.json").stat().st_mtime_ns
     again = mg.train("n+m", modulus=7, store=mg.Store(tmp_path), **TINY)
     assert (again.id, (again.folder / "result.json").stat().st_mtime_ns) == (run.id, written)
-    assert mg.analyse(run.network, run.task).score.accuracy == mg.score_table(run.network, run.task.table).accuracy
+    assert mg.analyze(run.network, run.task).score.accuracy == mg.score_table(run.network, run.task.table).accuracy
 
 
 def test_train_takes_what_task_takes(tmp_path: Path) -> None:

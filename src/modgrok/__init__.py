@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from modgrok.api import classify, critical, landscape, load, reproduce_paper, solve, sweep
     from modgrok.errors import ModgrokError
     from modgrok.experiments import Experiment, Observer, Run, Store
-    from modgrok.experiments.analysis import Analysis, Overview, analyse, overview
-    from modgrok.experiments.group_analysis import GroupAnalysis, analyse_group
+    from modgrok.experiments.analysis import Analysis, Overview, analyze, overview
+    from modgrok.experiments.group_analysis import GroupAnalysis, analyze_group
     from modgrok.experiments.sweeps import Sweep
     from modgrok.experiments.sweeps.critical import Effort
     from modgrok.experiments.sweeps.execution import run_sweep
@@ -53,8 +53,8 @@ _HOMES = {
     "modgrok.api": ("classify", "critical", "landscape", "load", "reproduce_paper", "solve", "sweep"),
     "modgrok.errors": ("ModgrokError",),
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
-    "modgrok.experiments.analysis": ("Analysis", "Overview", "analyse", "overview"),
-    "modgrok.experiments.group_analysis": ("GroupAnalysis", "analyse_group"),
+    "modgrok.experiments.analysis": ("Analysis", "Overview", "analyze", "overview"),
+    "modgrok.experiments.group_analysis": ("GroupAnalysis", "analyze_group"),
     "modgrok.experiments.sweeps": ("Sweep",),
     "modgrok.experiments.sweeps.critical": ("Effort",),
     "modgrok.experiments.sweeps.execution": ("run_sweep",),

@@ -14,7 +14,7 @@ Value = int | float | None
 
 
 def number(value: Value, digits: int = 3) -> str:
-    """So many significant digits, thousands apart; powers of ten for what is very large or small."""
+    """With `digits` significant digits, thousands apart; powers of ten for what is very large or small."""
     if value is None or not math.isfinite(value):
         return NONE
     if 1e3 <= abs(value) < 1e6:
@@ -58,7 +58,7 @@ def steps_between(after: int | None, reached: int | None) -> str:
 
 
 def percent(share: Value, digits: int = 1) -> str:
-    """A share with so many decimals."""
+    """A share in percent, with `digits` decimals."""
     return NONE if share is None or not math.isfinite(share) else f"{100 * share:.{digits}f}{NARROW}%"
 
 

@@ -38,7 +38,7 @@ def test_suffixes_that_lie_are_refused_before_anything_is_done(
     with pytest.raises(SystemExit) as ended:
         cli.main(command)
     assert ended.value.code == 2
-    assert "says that it is something else" in capsys.readouterr().err
+    assert "not to" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

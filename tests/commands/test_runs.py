@@ -202,7 +202,7 @@ def test_runs_are_removed_after_a_yes(
 ) -> None:
     with pytest.raises(SystemExit):
         cli.main(["runs", "remove", "last", "--store", str(store)])
-    assert "add --yes" in capsys.readouterr().err
+    assert "pass --yes" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda self: True})())
     for answer, left in (("n", 1), ("y", 0)):
         monkeypatch.setattr("builtins.input", lambda answer=answer: answer)

@@ -18,7 +18,7 @@ S4 = task("group:S4")
 
 
 def test_the_closed_form_is_told() -> None:
-    found = mg.analyse_group(solve(S4, "waves", width=200), S4)
+    found = mg.analyze_group(solve(S4, "waves", width=200), S4)
     assert found.score.accuracy == 1
     assert found.basis.names == ["1", "1′", "2", "3", "3′"]
     assert found.medians() == pytest.approx({"share": 1, "rank_one": 1, "agreement": 1, "aligned": 1})
@@ -29,9 +29,9 @@ def test_the_closed_form_is_told() -> None:
 
 def test_waves_are_not_looked_for_in_a_group_that_is_not_cyclic() -> None:
     with pytest.raises(ModgrokError, match="product in S4"):
-        mg.analyse(solve(S4, "exact"), S4)
+        mg.analyze(solve(S4, "exact"), S4)
     with pytest.raises(ModgrokError, match="two-layer network on a product"):
-        mg.analyse_group(solve(S4, "exact"), task("n^3 + n*m^2 + m", 24))
+        mg.analyze_group(solve(S4, "exact"), task("n^3 + n*m^2 + m", 24))
 
 
 def test_inspect(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_inspect(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 def test_pictures() -> None:
-    found = mg.analyse_group(solve(S4, "waves", width=64), S4)
+    found = mg.analyze_group(solve(S4, "waves", width=64), S4)
     assert mg.plot.representations(found).get_xlabel().startswith("representation")
     assert mg.plot.purity(found).get_legend() is not None
     assert mg.plot.gaps(found).get_xlabel()

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from modgrok import plot
 from modgrok.closed_form import solve
 from modgrok.errors import ModgrokError
-from modgrok.experiments.analysis import Analysis, analyse
+from modgrok.experiments.analysis import Analysis, analyze
 from modgrok.experiments.sweeps.summary import Cell, Summary
 from modgrok.palette import SERIES, TEST, TRAIN
 from modgrok.plot import style
@@ -29,7 +29,7 @@ HISTORY = {"step": np.array([0, 1, 100])} | {
 @pytest.fixture(scope="module")
 def analysis() -> Analysis:
     addition = task("n + m", 7)
-    return analyse(solve(addition, "waves", 60), addition)
+    return analyze(solve(addition, "waves", 60), addition)
 
 
 def test_importing_the_pictures_imports_nothing_heavy() -> None:

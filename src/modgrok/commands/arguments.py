@@ -25,7 +25,7 @@ PIPED_WIDTH = 4000
 
 class Output(Console):
     """What a command prints. Names come from files that others wrote, so that no text may steer the terminal. Where
-    nobody reads on, as behind `head`, the program ends as others do."""
+    stdout is closed, as behind `head`, the program ends as others do."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -86,7 +86,7 @@ def require_suffix(path: Path | None, *suffixes: str) -> None:
     is no file (a device, a pipe) may be called anything."""
     if path is not None and path.suffix.lower() not in suffixes and not _is_device(path):
         known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
-        raise ModgrokError(f"This is written to a {known} file, and {path.name} says that it is something else.")
+        raise ModgrokError(f"This is written to a {known} file, not to {path.name}.")
 
 
 def _is_device(path: Path) -> bool:
@@ -108,7 +108,7 @@ def _require_values(parsed: Any, typed: set[str]) -> None:
             _require_values(value, typed)
         elif value == () and field.name in typed:
             flag = f"--{field.name.replace('_', '-')}"
-            raise ModgrokError(f"{flag} needs at least one value, and none came; write one behind it, or leave it out.")
+            raise ModgrokError(f"{flag} needs at least one value; give one, or leave it out.")
 
 
 def _unguard(value: Any) -> Any:

@@ -13,8 +13,8 @@ from rich.table import Table
 from modgrok.commands.arguments import FIGURES, InStore, out, parse, print_json, require_suffix
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
-from modgrok.experiments.analysis import STRONGEST, Analysis, analyse, overview
-from modgrok.experiments.group_analysis import GroupAnalysis, analyse_group, on_group
+from modgrok.experiments.analysis import STRONGEST, Analysis, analyze, overview
+from modgrok.experiments.group_analysis import GroupAnalysis, analyze_group, on_group
 from modgrok.experiments.store import check_intact
 from modgrok.measures.cleaning import CAUTIONS
 from modgrok.measures.vectors import VECTOR_CAUTIONS
@@ -71,7 +71,7 @@ class Subject(NamedTuple):
 
 
 def main(argv: list[str]) -> None:
-    """Load, analyse, draw, print."""
+    """Load, analyze, draw, print."""
     arguments = parse(Inspect, "inspect", argv)
     require_suffix(arguments.figure, *FIGURES)
     subject = _from_file(arguments) if arguments.run.endswith(FILES) else _from_store(arguments)
@@ -80,9 +80,9 @@ def main(argv: list[str]) -> None:
         return
     analysis: Analysis | GroupAnalysis
     if on_group(subject.task):
-        analysis = analyse_group(subject.network, subject.task)
+        analysis = analyze_group(subject.network, subject.task)
     else:
-        analysis = analyse(subject.network, subject.task, arguments.top)
+        analysis = analyze(subject.network, subject.task, arguments.top)
     if arguments.figure is not None:
         _draw(subject, analysis, arguments.figure)
     if arguments.json:

@@ -26,7 +26,7 @@ from modgrok.text import count, number, percent
 @dataclass(frozen=True)
 class Landscape:
     """Train many functions at several fractions, and put what comes out beside the structure of their tables: which
-    are learnt easily (most runs grok at a fraction up to 0.75), which with much data (at least half of the test at the
+    are learned easily (most runs grok at a fraction up to 0.75), which with much data (at least half of the test at the
     largest fraction), and which not at all."""
 
     functions: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="EXPR")]

@@ -38,7 +38,7 @@ class Reproduce(Request):
     """Print one JSON object instead of tables."""
 
 
-class Progress(ManyRuns):
+class StudyProgress(ManyRuns):
     """The progress of all runs, and which study those that train now are for."""
 
     def __init__(self, planned: Plan, studies: dict[str, str]) -> None:
@@ -64,16 +64,16 @@ def main(argv: list[str]) -> None:
     if request.plan:
         _show_plan(request, asked.json)
         return
-    watched: list[Progress] = []
+    watched: list[StudyProgress] = []
 
-    def watch(planned: Plan, studies: dict[str, str]) -> Progress:
-        watched.append(Progress(planned, studies))
+    def watch(planned: Plan, studies: dict[str, str]) -> StudyProgress:
+        watched.append(StudyProgress(planned, studies))
         return watched[0]
 
     try:
         outcome = reproduce(request, watch, lambda text: err.print(text, highlight=False))
     except KeyboardInterrupt:
-        sentence = "Stopped; the same command goes on from what is stored."
+        sentence = "Stopped; rerun the command to resume."
     except ModgrokError as error:
         if not (watched and watched[0].stop_requested()):
             raise

@@ -123,7 +123,7 @@ def _list(arguments: List, store: Store) -> None:
 def _wanted(text: str) -> tuple[str, Any]:
     name, equals, given = text.partition("=")
     if not equals:
-        raise ModgrokError(f"A setting to look for is NAME=VALUE, such as fraction=0.5, not {text!r}.")
+        raise ModgrokError(f"--where takes NAME=VALUE, such as fraction=0.5, not {text!r}.")
     name = name.strip().replace("-", "_")
     return name, value(name, given.strip())
 
@@ -261,7 +261,7 @@ def _remove(arguments: Remove, store: Store) -> None:
 def _agreed(runs: Sequence[Run]) -> bool:
     """Whether the person at the terminal wants these runs deleted."""
     if not sys.stdin.isatty():
-        raise ModgrokError("Removing runs needs an answer, and nobody is here to give it; add --yes.")
+        raise ModgrokError("Cannot ask for confirmation here; pass --yes to remove runs.")
     err.print(Text(f"Remove {count(len(runs), 'run')} for good: {', '.join(run.id for run in runs)}? [y/N] "), end="")
     return input().strip().lower() in ("y", "yes")
 

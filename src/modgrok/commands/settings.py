@@ -1,4 +1,4 @@
-"""The settings of an experiment as flags: the task in the place of an argument."""
+"""The settings of an experiment as flags, with the task as a positional argument."""
 
 import dataclasses
 import inspect

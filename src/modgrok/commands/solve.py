@@ -147,7 +147,7 @@ def _show(task: Task, network: Network, result: dict[str, Any], saved: Path | No
 
 
 def sparkline(values: Float[np.ndarray, "k"]) -> str:
-    """One bar for each value, or for the largest of neighbouring values where there are more than fit a line."""
+    """One bar for each value, or for the largest of neighboring values where there are more than fit a line."""
     groups = np.array_split(values, min(len(values), COLUMNS))
     heights = np.array([group.max() for group in groups])
     top = heights.max()

@@ -78,7 +78,7 @@ class Show:
     x: str | None = None
     """A setting that varies; by default the first of more than one number."""
     y: str | None = None
-    """A second one: curves of several colours, or the heat map's other axis."""
+    """A second one: curves of several colors, or the heat map's other axis."""
     kind: Literal["auto", "curves", "map"] = "auto"
     """curves, map, or auto: a map where both settings are numbers."""
     figure: Path | None = None
@@ -206,7 +206,7 @@ def _grid(summary: Summary) -> Grid:
     """Medians with their range, or shares, a column for each value of y."""
     title = f"{escape(summary.title)}: {summary.outcome.replace('_', ' ')}"
     unit = percent if summary.outcome.endswith("_accuracy") else partial(number, digits=4)
-    spell = _share if summary.outcome == GROKKED else partial(_spelt, unit=unit)
+    spell = _share if summary.outcome == GROKKED else partial(_spell_cell, unit=unit)
     shown = "share" if summary.outcome == GROKKED else "median (range)"
     heads = [f"{summary.y} {escape(str(value))}" if summary.y else shown for value in summary.y_values]
     grid = Grid(summary.x or "run", *heads, title=title, title_justify="left")
@@ -215,7 +215,7 @@ def _grid(summary: Summary) -> Grid:
     return grid
 
 
-def _spelt(cell: Cell, unit: Callable[[Any], str]) -> str:
+def _spell_cell(cell: Cell, unit: Callable[[Any], str]) -> str:
     if not cell.values:
         return "–" if cell.ended else ""
     spread = f" ({unit(cell.low)} to {unit(cell.high)})" if cell.low != cell.high else ""

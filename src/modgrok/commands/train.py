@@ -84,7 +84,7 @@ def _train(experiment: Experiment, store: Store) -> Run:
         except Interrupted as stop:
             sentence = str(stop)
         except KeyboardInterrupt:
-            sentence = "Stopped before the first step; the same command starts again."
+            sentence = "Stopped before the first step; rerun the command to start again."
     err.print(Text(f"modgrok: {sentence}"), soft_wrap=True)
     raise SystemExit(progress.interruption.exit_code)
 

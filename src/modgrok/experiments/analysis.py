@@ -154,12 +154,11 @@ def overview(network: Network, task: Task) -> Overview:
     return Overview(task, network, score_table(network, task.table) if known else None, norms, embedding)
 
 
-def analyse(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
+def analyze(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
     """All measures of a network on its task; `top` frequencies are named, and kept in a row of the cleaning table."""
     if not network.architecture.has_waves:
         raise ModgrokError(
-            f"Waves and phases are those of a two-layer network, and this one is {network.architecture.name}; "
-            f"`overview` looks at any."
+            f"Only a two-layer network has waves and phases, not {network.architecture.name}; `overview` looks at any."
         )
     network = as_numpy(network, np.complex128 if network.dtype.kind == "c" else np.float64)
     if (network.modulus, network.arity) != (task.modulus, task.arity):
@@ -170,7 +169,7 @@ def analyse(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
     if on_group(task):
         raise ModgrokError(
             f"{task.name!r} is a product in {task.structure.group}, whose functions are representations and not waves; "
-            f"`analyse_group` looks at them."
+            f"`analyze_group` looks at them."
         )
     coordinate = task.structure.coordinate
     waves = neuron_waves(network, coordinate)

@@ -42,7 +42,7 @@ FRESH_BATCH = 128
 
 @dataclass(frozen=True, init=False, repr=False)
 class Experiment:
-    """What is learnt, from which examples, by which network, and how it is trained.
+    """What is learned, from which examples, by which network, and how it is trained.
 
     Settings are flat: these of every experiment, and those that the network, the optimizer, the loss and the task bring
     (`modgrok.experiments.known_settings`). One that is given and has no effect is an error.
@@ -186,7 +186,7 @@ class Experiment:
         _ = self.split, self.architecture
 
     def __getattr__(self, name: str) -> Any:
-        """A setting that is left to the one who brings it."""
+        """A setting that is left open: its value is up to the network, optimizer, loss or task that has it."""
         if not name.startswith("_") and (found := brought().settings.get(name)) is not None:
             return found.default
         raise AttributeError(f"An experiment has no setting {name!r}.")
@@ -206,7 +206,7 @@ class Experiment:
 
     def resolve(self) -> "Experiment":
         """The same experiment with every default that depends on other settings written out as a number, and nothing in
-        settings that nobody reads."""
+        settings that have no effect."""
         return self.resolve_for(self.load_task()) if is_table_file(self.task) else self._resolved
 
     @cached_property
@@ -248,8 +248,8 @@ class Experiment:
         return dataclasses.replace(self, **filled | self._read(loss))._checked_for(found)
 
     def _read(self, loss: str) -> dict[str, Any]:
-        """The values of all settings that are brought by those whom this experiment names; an error where another is
-        given."""
+        """The values of the settings that this experiment's network, optimizer, loss and task bring; raises where
+        another one is given."""
         everything, chosen = brought(), chosen_by(self) | {"loss": loss}
         read = everything.read(chosen)
         for name, _ in self.brought:
@@ -271,7 +271,7 @@ class Experiment:
         others = {"fraction": self.fraction in (OWN["fraction"].default, share), "sampling": self.sampling == "random"}
         for name, unread in (others | {"examples": self.examples is None}).items():
             if not unread:
-                raise ModgrokError(f"{name} is given beside train_on, which alone says what is trained on; drop one.")
+                raise ModgrokError(f"{name} has no effect beside train_on, which says what is trained on; drop one.")
         return {"train_on": text, "fraction": share}
 
     @property

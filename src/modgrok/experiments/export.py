@@ -57,7 +57,7 @@ def write_tensorboard(runs: Sequence[Run], folder: Path) -> None:
     for run in runs:
         place = folder / run.id
         if exists(place):
-            raise ModgrokError(f"{place} is there already; TensorBoard would show both, so name another folder.")
+            raise ModgrokError(f"{place} exists, and TensorBoard would show both; name another folder.")
         with translate_os_errors(place), SummaryWriter(str(place)) as writer:
             writer.add_text("settings", f"```json\n{json.dumps(run.experiment.as_dict(), indent=1)}\n```", 0)
             for row in run.rows():

@@ -74,7 +74,7 @@ def on_group(task: Task) -> bool:
     return task.is_modular and task.codes is None and task.structure.product is not None and bool(task.structure.basis)
 
 
-def analyse_group(network: Network, task: Task) -> GroupAnalysis:
+def analyze_group(network: Network, task: Task) -> GroupAnalysis:
     """All measures of a two-layer network on a product in a group."""
     basis = task.structure.basis if task.is_modular else None
     if network.architecture.name != "two-layer" or basis is None:

@@ -13,24 +13,24 @@ from modgrok.training.losses import LOSSES
 from modgrok.training.optimizers import GROKFAST, OPTIMIZERS
 
 Declared = dict[str, Setting]
-"""Settings by name, with the defaults of the one who declares them."""
+"""Settings by name, as an architecture, an optimizer, … declares them."""
 
 
 @dataclass(frozen=True)
 class Brought:
-    """All settings that are brought by somebody."""
+    """All settings that something registered brings."""
 
     settings: Declared
-    """As an experiment has them: None, or False for a switch, where they are left to the one who declares them."""
+    """As an experiment has them: None, or False for a switch, where they are left open."""
     owners: Mapping[str, Mapping[str, Declared]]
     """`network`, `optimizer`, … → its values → what each of them brings."""
 
     def read(self, chosen: Mapping[str, str]) -> Declared:
-        """What is read by those whom an experiment names."""
+        """What the network, the optimizer, … of an experiment bring, given their names."""
         return {name: one for kind, value in chosen.items() for name, one in self.owners[kind].get(value, {}).items()}
 
     def kind_of(self, name: str) -> str:
-        """Who brings a setting: a network, an optimizer, …"""
+        """What kind of thing brings a setting: a network, an optimizer, …"""
         return next(kind for kind, values in self.owners.items() if any(name in own for own in values.values()))
 
 
@@ -41,7 +41,7 @@ def brought() -> Brought:
 
 
 def chosen_by(experiment: Any) -> dict[str, str]:
-    """Whom an experiment names."""
+    """The names of the network, the optimizer, … of an experiment."""
     family = family_of(experiment.task)
     names = {kind: getattr(experiment, kind) for kind in ("network", "optimizer", "loss", "grokfast")}
     return {kind: value for kind, value in names.items() if value} | ({"task": family.name} if family else {})
@@ -69,7 +69,7 @@ def _by_name(settings: Iterable[Setting]) -> Declared:
 
 
 def _merged(name: str, declared: list[tuple[str, Setting]]) -> Setting:
-    """One setting of an experiment from the declarations of all who bring it."""
+    """One setting of an experiment from all its declarations."""
     (first, one), *others = declared
     for owner, other in others:
         if set(other.kinds) - {type(None)} != set(one.kinds) - {type(None)}:
@@ -81,10 +81,10 @@ def _merged(name: str, declared: list[tuple[str, Setting]]) -> Setting:
 
 
 def _help(declared: list[tuple[str, Setting]]) -> str:
-    """What it means, for whom, and what each takes by default."""
+    """The meaning of a setting, and its defaults."""
     meanings: dict[str, dict[str, list[str]]] = {}
     for owner, one in declared:
-        default = "" if one.default is None or one.switch else _spelt(one.default)
+        default = "" if one.default is None or one.switch else _spell(one.default)
         meanings.setdefault(one.help, {}).setdefault(default, []).append(owner)
     parts = []
     for meaning, defaults in meanings.items():
@@ -97,5 +97,5 @@ def _help(declared: list[tuple[str, Setting]]) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _spelt(default: Any) -> str:
+def _spell(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default).lower()

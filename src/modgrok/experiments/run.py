@@ -45,7 +45,7 @@ STATE = "state.safetensors"
 
 
 @dataclass(frozen=True)
-class Kept:
+class Manifest:
     """What a checkpoint or a result says of the other files: they held as much when it was written."""
 
     curves: Mark
@@ -109,7 +109,7 @@ class Run:
 
     @property
     def title(self) -> str:
-        """What is learnt, such as `n+m mod 97`."""
+        """What is learned, such as `n+m mod 97`."""
         return describe_task(self.experiment, self.task_name)
 
     @property
@@ -119,14 +119,14 @@ class Run:
     @property
     def result(self) -> Result | None:
         """The outcome, or None while the run has not ended."""
-        return self._result_and_kept()[0]
+        return self._result_and_manifest()[0]
 
-    def _result_and_kept(self) -> tuple[Result | None, Kept | None]:
+    def _result_and_manifest(self) -> tuple[Result | None, Manifest | None]:
         path = self.folder / "result.json"
         if not exists(path):
             return None, None
         content = read_sealed_json(path)
-        kept = _kept(content.pop("kept", None), path)
+        kept = _manifest(content.pop("kept", None), path)
         result = Result.from_dict(content, path)
         if result.run != self.id:
             raise Damaged(f"{path} is not the result of run {self.id}.")
@@ -149,7 +149,7 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """The lines of the curves; a last line that a crash cut short does not count."""
-        result, kept = self._result_and_kept()  # Before the curves, which go on until there is a result.
+        result, kept = self._result_and_manifest()  # Before the curves, which go on until there is a result.
         rows = self._curves.lines().rows
         if result is not None:
             self._check_curves(kept)
@@ -206,7 +206,7 @@ class Run:
         found = self._intact_checkpoint()
         return None if found is None else found[:2]
 
-    def _intact_checkpoint(self) -> tuple[int, dict[str, np.ndarray], Kept] | None:
+    def _intact_checkpoint(self) -> tuple[int, dict[str, np.ndarray], Manifest] | None:
         first: Damaged | None = None
         for path in self.checkpoints:
             try:
@@ -218,10 +218,10 @@ class Run:
             raise first
         return None
 
-    def read_checkpoint_file(self, path: Path) -> tuple[int, dict[str, np.ndarray], Kept]:
+    def read_checkpoint_file(self, path: Path) -> tuple[int, dict[str, np.ndarray], Manifest]:
         """Step, state and what else there was; `Damaged` where the file is not what was written."""
         step, tensors, about = self._read_sealed(path, "a checkpoint")
-        return step, tensors, _kept(about.get("kept"), path)
+        return step, tensors, _manifest(about.get("kept"), path)
 
     def _read_sealed(self, path: Path, what: str) -> tuple[int, dict[str, np.ndarray], dict[str, Any]]:
         """Step, tensors, and all that the file says of itself."""
@@ -247,7 +247,7 @@ class Run:
         """Raises `Damaged` where the folder does not hold a run: settings, curves and snapshots as far as the result or
         the latest intact checkpoint says, the network of a run that has ended; with `snapshots` their content too."""
         _ = self.experiment
-        result, kept = self._result_and_kept()
+        result, kept = self._result_and_manifest()
         if result is not None:
             _ = self.rows(), self.network
         else:
@@ -261,7 +261,7 @@ class Run:
             for step in self.snapshots:
                 self.snapshot(step)
 
-    def _check_curves(self, kept: Kept | None) -> None:
+    def _check_curves(self, kept: Manifest | None) -> None:
         """Whether the curves go on from where a checkpoint or a result saw them; those of a result end there."""
         marks = self._curves.lines().marks
         if kept is not None and (len(marks) <= kept.curves.rows or marks[kept.curves.rows] != kept.curves):
@@ -283,7 +283,7 @@ class Run:
             self.__dict__.pop(name, None)
 
     def append(self, rows: list[dict[str, Any]]) -> None:
-        with self._told_of_checkpoint():
+        with self._naming_checkpoint():
             self._curves.append(rows)
 
     def truncate(self, step: int) -> None:
@@ -292,15 +292,15 @@ class Run:
         self._curves.cut_after(step)
 
     def keep(self, step: int, network: Network) -> None:
-        with self._told_of_checkpoint():
+        with self._naming_checkpoint():
             write_bytes(self.snapshot_path(step), network_bytes(network, place=self._place(step)))
 
     def checkpoint(self, step: int, tensors: Mapping[str, np.ndarray]) -> None:
         """Stores a state by the names of its parts; the checkpoint before this one is kept too."""
         latest, before = self.folder / "checkpoint.safetensors", self.folder / "checkpoint.before.safetensors"
-        about = {"format": FORMAT, "run": self.id, "step": step, "kept": self._what_is_kept()}
+        about = {"format": FORMAT, "run": self.id, "step": step, "kept": self._manifest_now()}
         content = tensor_bytes(dict(tensors), {"modgrok": json.dumps(about)})
-        with self._told_of_checkpoint():
+        with self._naming_checkpoint():
             if exists(latest):
                 move(latest, before)
             write_bytes(latest, content)
@@ -311,26 +311,26 @@ class Run:
         """Writes the end of a run, with its last state where that is to be kept, the result last, since it is what says
         that the rest is there."""
         content = network_bytes(network, self.experiment.as_dict(), self._place(result["steps"]))
-        with self._told_of_checkpoint():
+        with self._naming_checkpoint():
             if state is not None:
                 about = {"format": FORMAT, "run": self.id, "step": result["steps"]}
                 write_bytes(self.folder / STATE, tensor_bytes(dict(state), {"modgrok": json.dumps(about)}))
             write_bytes(self.folder / "network.safetensors", content)
-            write_sealed_json(self.folder / "result.json", dict(result) | {"kept": self._what_is_kept()})
+            write_sealed_json(self.folder / "result.json", dict(result) | {"kept": self._manifest_now()})
         self.remove_checkpoints()
 
     def remove_checkpoints(self) -> None:
         for path in reversed(self.checkpoints):
             remove(path)
 
-    def _what_is_kept(self) -> dict[str, Any]:
-        """`Kept` as JSON, of files that are on the disk."""
+    def _manifest_now(self) -> dict[str, Any]:
+        """`Manifest` as JSON, of files that are on the disk."""
         if exists(self._curves.path):
             sync(self._curves.path)
         return {"curves": dataclasses.asdict(self._curves.lines().marks[-1]), "snapshots": self.snapshots}
 
     @contextmanager
-    def _told_of_checkpoint(self) -> Iterator[None]:
+    def _naming_checkpoint(self) -> Iterator[None]:
         """Says of a full disk that the run can go on, where it can."""
         try:
             yield
@@ -340,10 +340,10 @@ class Run:
             raise
 
 
-def _kept(content: Any, path: Path) -> Kept:
+def _manifest(content: Any, path: Path) -> Manifest:
     if not isinstance(content, dict) or not isinstance(content.get("curves"), dict):
-        raise Damaged(f"{path} does not say what else there is.")
+        raise Damaged(f"{path} does not list the other files.")
     steps = content.get("snapshots")
     if not isinstance(steps, list) or not all(type(step) is int for step in steps):
-        raise Damaged(f"{path} does not say which snapshots there are.")
-    return Kept(build(Mark, content["curves"], path), tuple(steps))
+        raise Damaged(f"{path} does not list the snapshots.")
+    return Manifest(build(Mark, content["curves"], path), tuple(steps))

@@ -29,7 +29,7 @@ class BadRequest(ModgrokError):
 def experiment_from(settings: Any) -> Experiment:
     """The experiment a page asks for, within the page's bounds."""
     if not isinstance(settings, dict) or not isinstance(settings.get("task"), str):
-        raise BadRequest("The settings are an object of names and values, and one of them is the task.")
+        raise BadRequest("The settings must be an object of names and values, with a task among them.")
     family = family_of(settings["task"])
     if family is not None and not family.reads_modulus:  # The field keeps what it says for the next function.
         settings = {name: value for name, value in settings.items() if name != "modulus"}

@@ -55,7 +55,7 @@ def _part_classes(ax: "Axes", rows: "Sequence[LandscapeRow]") -> None:
 
 
 def _beside(ax: "Axes", y: float, text: str, points: int, **look: Any) -> None:
-    """Writes to the right of the map, so many points away from it."""
+    """Writes to the right of the map, `points` points away from it."""
     where: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
     ax.annotate(text, (1, y), (points, 0), **where, **look)
 

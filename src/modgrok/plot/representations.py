@@ -19,9 +19,9 @@ BINS = 40
 
 
 def _analyzed(subject: "Run | GroupAnalysis") -> "GroupAnalysis":
-    from modgrok.experiments.group_analysis import GroupAnalysis, analyse_group
+    from modgrok.experiments.group_analysis import GroupAnalysis, analyze_group
 
-    return subject if isinstance(subject, GroupAnalysis) else analyse_group(subject.network, subject.task)
+    return subject if isinstance(subject, GroupAnalysis) else analyze_group(subject.network, subject.task)
 
 
 def representations(subject: "Run | GroupAnalysis", *, ax: "Axes | None" = None) -> "Axes":

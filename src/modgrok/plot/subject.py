@@ -11,6 +11,6 @@ Subject: TypeAlias = "Run | Analysis"
 
 def analyzed(subject: Subject) -> "Analysis":
     """The measures of a run's last weights; an analysis as it is."""
-    from modgrok.experiments.analysis import Analysis, analyse
+    from modgrok.experiments.analysis import Analysis, analyze
 
-    return subject if isinstance(subject, Analysis) else analyse(subject.network, subject.task)
+    return subject if isinstance(subject, Analysis) else analyze(subject.network, subject.task)

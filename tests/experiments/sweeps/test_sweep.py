@@ -139,7 +139,7 @@ def test_text_mapping_and_file_mean_the_same(tmp_path: Path) -> None:
         ("[experiment]\ntask = 'n+m'\n[[vary]]\n", "An axis gives"),
         ("[experiment]\nmodulus = 11", "needs a task"),
         ("[experiment]\ntask = 'n+m'\noptimizer = 'sdg'", "optimizer must be one of"),
-        ("[experiments]\ntask = 'n+m'", "no 'experiments'"),
+        ("[experiments]\ntask = 'n+m'", "not 'experiments'"),
         ("experiment = 3", "one table"),
         ("[experiment", "not a TOML file"),
     ],

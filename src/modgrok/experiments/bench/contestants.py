@@ -55,7 +55,7 @@ class NumpyProducts:
 
 
 def planned_batch(workload: Workload, runs: int, devices: Sequence[Any]) -> Batch:
-    """One batch of so many networks."""
+    """One batch of `runs` networks."""
     experiments = [workload.experiment(seed) for seed in range(runs)]
     task = experiments[0].load_task()
     (batch,) = plan([Planned(e, task) for e in experiments], devices[0].platform, lambda *_: runs)

@@ -1,7 +1,7 @@
 """Which functions generalize: the structure of their tables beside what training makes of them.
 
-The paper sees three classes (section 3.2 and the discussion): functions that are learnt easily, those that need a lot
-of data, and those that are not learnt at all. Here a class is what the test accuracies say, by fixed thresholds.
+The paper sees three classes (section 3.2 and the discussion): functions that are learned easily, those that need a lot
+of data, and those that are not learned at all. Here a class is what the test accuracies say, by fixed thresholds.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.tasks import Structure
 
 EASY_FRACTION = 0.75
-"""A function is learnt easily where most runs grok at a fraction up to this."""
+"""A function is learned easily where most runs grok at a fraction up to this."""
 LEARNT = 0.5
-"""It is learnt with much data where, at the largest fraction, the median test accuracy is at least this."""
+"""It is learned with much data where, at the largest fraction, the median test accuracy is at least this."""
 
 Complexity = Literal["easily", "with much data", "not at all"]
 CLASSES: tuple[Complexity, ...] = ("easily", "with much data", "not at all")
@@ -81,13 +81,13 @@ class LandscapeRow:
 def landscape_sweep(experiment: Experiment, functions: Sequence[str], fractions: Sequence[float], seeds: int) -> Sweep:
     """All functions at all fractions; `experiment` has the other settings."""
     if seeds < 1:
-        raise ModgrokError(f"At least one seed is needed, not {seeds}.")
+        raise ModgrokError(f"seeds must be at least 1, not {seeds}.")
     names = tuple(functions) or FUNCTIONS
     return Sweep(experiment, [{"task": names}, {"fraction": sorted(fractions)}, {"seed": range(seeds)}])
 
 
 def landscape(sweep: Sweep, results: Results) -> list[LandscapeRow]:
-    """The rows of a landscape, class by class, the well-learnt first."""
+    """The rows of a landscape, class by class, the best learned first."""
     found: dict[str, dict[float, list[Result]]] = {}
     for experiment, result in zip(sweep.experiments, results.in_order, strict=True):
         runs = found.setdefault(experiment.task, {}).setdefault(experiment.fraction, [])
@@ -112,7 +112,7 @@ def sentences(rows: Sequence[LandscapeRow]) -> list[str]:
         group = [row.complexity for row in rows if row.structure.known == known and row.complexity is not None]
         if group:
             counts = ", ".join(f"{group.count(name)} {name}" for name in CLASSES if name in group)
-            said.append(f"Of the functions {what} are learnt: {counts}.")
+            said.append(f"Of the functions {what} are learned: {counts}.")
     return said
 
 

@@ -73,7 +73,7 @@ def find_sweep(store: Store, name: str) -> Sweep:
     found = list(stored_sweeps(store))
     matches = found[:1] if name == "last" else [one for one in found if name and one["id"].startswith(name)]
     if not matches:
-        raise ModgrokError(f"There is no sweep {name!r} in {store.folder}; `modgrok sweep list` shows those there are.")
+        raise ModgrokError(f"There is no sweep {name!r} in {store.folder}; `modgrok sweep list` lists what is there.")
     if len(matches) > 1:
         raise ModgrokError(f"{len(matches)} sweeps in {store.folder} begin with {name!r}; write more of the id.")
     if "reason" in matches[0]:

@@ -19,7 +19,7 @@ GROKKED = "grokked"
 
 @dataclass(frozen=True)
 class Cell:
-    """The runs of one place: how many have ended, and the outcomes of those that have one."""
+    """The runs of one cell: how many have ended, and the outcomes of those that have one."""
 
     ended: int
     values: tuple[float, ...]

@@ -28,7 +28,7 @@ EVALUATIONS = 60
 
 @dataclass(frozen=True)
 class Sweep:
-    """All combinations of the places on the axes, each a run.
+    """All combinations of the values along its axes, each a run.
 
     Sweep(Experiment("n + m"), [{"fraction": "0.2:0.8:0.05"}, {"seed": range(5)}])
     Sweep(Experiment("n + m"), [{"optimizer": ["gd", "adamw"], "lr": [4e5, 0.03]}])   # together: two runs
@@ -46,7 +46,7 @@ class Sweep:
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ModgrokError(f"{twice} varies along two axes; a setting belongs to one.")
         if len(self) > LIMIT:
-            raise ModgrokError(f"This sweep has {len(self):,} runs, and at most {LIMIT:,} are allowed; split it.")
+            raise ModgrokError(f"This sweep has {len(self):,} runs; split it into parts of at most {LIMIT:,}.")
 
     def __len__(self) -> int:
         """How many runs there are."""
@@ -58,7 +58,7 @@ class Sweep:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many places each axis has."""
+        """The number of values along each axis."""
         return tuple(len(next(iter(axis.values()))) for axis in self.axes)
 
     @property
@@ -69,7 +69,7 @@ class Sweep:
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
         """Every experiment of the sweep, the last axis fastest; all are checked before the first can start."""
-        found = tuple(dataclasses.replace(self.experiment, **settings) for settings in self.places())
+        found = tuple(dataclasses.replace(self.experiment, **settings) for settings in self.combinations())
         checked: dict[Any, Experiment] = {(e.task, e.modulus, e.fraction, e.examples): e for e in found}
         for e in checked.values():
             task = e.load_task()
@@ -81,10 +81,10 @@ class Sweep:
                 )
         return found
 
-    def places(self) -> Iterator[dict[str, Any]]:
+    def combinations(self) -> Iterator[dict[str, Any]]:
         """The varying settings of every run."""
-        for place in itertools.product(*(range(length) for length in self.shape)):
-            yield {name: axis[name][i] for axis, i in zip(self.axes, place, strict=True) for name in axis}
+        for indices in itertools.product(*(range(length) for length in self.shape)):
+            yield {name: axis[name][i] for axis, i in zip(self.axes, indices, strict=True) for name in axis}
 
     def as_dict(self) -> dict[str, Any]:
         """The sweep as JSON values: the base experiment and one object for each axis."""
@@ -117,10 +117,10 @@ def sweep_from_toml(path: Path) -> Sweep:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ModgrokError(f"{path} is not a TOML file: {error}.") from error
     if unknown := sorted(set(content) - {"experiment", "vary"}):
-        raise ModgrokError(f"{path}: a sweep has the tables experiment and [[vary]], and no {unknown[0]!r}.")
+        raise ModgrokError(f"{path}: a sweep has the tables [experiment] and [[vary]], not {unknown[0]!r}.")
     settings, vary = content.get("experiment", {}), content.get("vary", [])
     if not isinstance(settings, dict) or not isinstance(vary, list):
-        raise ModgrokError(f"{path}: [experiment] is one table of settings, and every [[vary]] is an axis.")
+        raise ModgrokError(f"{path}: [experiment] must be one table of settings, and every [[vary]] an axis.")
     if "task" not in settings and not any("task" in axis for axis in vary):
         raise ModgrokError(f'{path}: [experiment] needs a task, for example task = "n + m".')
     try:
@@ -135,12 +135,12 @@ def _axis(given: Any) -> Axis:
     if isinstance(given, str):
         given = dict(_assignment(part) for part in given.split(";"))
     if not isinstance(given, Mapping) or not given:
-        raise ModgrokError(f"An axis gives a setting its values, like seed=0:5, and {given!r} does not.")
+        raise ModgrokError(f"An axis gives a setting its values, such as seed=0:5, not {given!r}.")
     axis = {name: values(name, listed) for name, listed in given.items()}
     lengths = {name: len(found) for name, found in axis.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ModgrokError(f"Settings that vary together have equally many values, not {counts}.")
+        raise ModgrokError(f"Settings that vary together must have equally many values, not {counts}.")
     return axis
 
 

@@ -90,14 +90,14 @@ class Table(dict[str, list[Any]]):
         return polars.DataFrame(uniform(self), schema_overrides=dict.fromkeys(self._empty(), polars.Float64))
 
     def to_xarray(self) -> Any:
-        """The outcomes as arrays over the settings that vary, one axis each; nothing where no run has a place."""
+        """The outcomes as arrays over the settings that vary, one axis each; NaN where there is no run."""
         try:
             import xarray
         except ModuleNotFoundError as error:
             raise ModgrokError("Arrays with axes need xarray: pip install 'modgrok[frames]'.") from error
         axes = self.varying
         if not axes:
-            raise ModgrokError("Arrays need a setting that varies, and none does in this table.")
+            raise ModgrokError("Arrays need a setting that varies; none does in this table.")
         outcomes = [name for name in self if name not in self.settings]
         frame = self.to_pandas().set_index(axes)[outcomes]
         return xarray.Dataset.from_dataframe(frame)

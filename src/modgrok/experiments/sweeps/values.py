@@ -33,9 +33,9 @@ def values(name: str, given: Any) -> tuple[Any, ...]:
     else:
         found = [value(name, given)]
     if not found:
-        raise ModgrokError(f"{name} has no values; write at least one.")
+        raise ModgrokError(f"{name} has no values; give at least one.")
     if twice := next((one for one, count in Counter(found).items() if count > 1), None):
-        raise ModgrokError(f"{name} has the value {twice} twice; every run of a sweep is a different one.")
+        raise ModgrokError(f"{name} has the value {twice} twice; drop one.")
     return tuple(found)
 
 
@@ -62,7 +62,7 @@ def value(name: str, given: Any) -> Any:
         return int(number)
     if number is not None and float in kinds:
         return float(number)
-    raise ModgrokError(f"{name} is {_describe(kinds)}, not {given!r}.")
+    raise ModgrokError(f"{name} must be {_describe(kinds)}, not {given!r}.")
 
 
 def setting_kinds(name: str) -> tuple[Any, ...]:
@@ -89,20 +89,20 @@ def _part(name: str, text: str) -> list[Any]:
     if not last and not whole:
         raise ModgrokError(f"A range of {name} needs a step: {text}:STEP.")
     if last and not last[0] > 0:
-        raise ModgrokError(f"The step of a range is positive, and that of {name}={text} is not.")
+        raise ModgrokError(f"The step of the range {name}={text} must be positive.")
     step = last[0] if last else 1.0
     count = math.ceil(stop - start) if not last else math.floor((stop - start) / step + 1e-9) + 1
     if count < 1:
-        raise ModgrokError(f"The range {name}={text} is empty: it starts where it should have stopped.")
+        raise ModgrokError(f"The range {name}={text} is empty: its start is above its end.")
     _bound(name, text, count)
     return [value(name, _rounded(start + i * step)) for i in range(count)]
 
 
 def _log_range(name: str, text: str, start: float, stop: float, count: float) -> list[float]:
     if start <= 0 or stop <= start:
-        raise ModgrokError(f"A log range goes from one positive number up to a larger one, and {name}={text} does not.")
+        raise ModgrokError(f"The log range {name}={text} must go from a positive number to a larger one.")
     if count < 2 or not count.is_integer():
-        raise ModgrokError(f"A log range has at least two values, and {name}={text} asks for {count:g}.")
+        raise ModgrokError(f"The log range {name}={text} must have at least two values, not {count:g}.")
     _bound(name, text, int(count))
     ratio = (stop / start) ** (1 / (count - 1))
     return [_rounded(start * ratio**i) for i in range(int(count))]
