@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from rich.text import Text
 
@@ -13,7 +12,7 @@ from modgrok.experiments.cost import Estimate, estimate
 from modgrok.experiments.planner import Failure
 from modgrok.experiments.progress import ManyRuns
 from modgrok.experiments.result import Result
-from modgrok.experiments.sweeps.engines import engine_named
+from modgrok.experiments.sweeps.engines import EngineName, engine_named
 from modgrok.experiments.sweeps.execution import Executor, execute, plan
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
@@ -26,7 +25,7 @@ class EngineOptions:
 
     store: Path | None = None
     """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
-    engine: Literal["local", "ray"] = "local"
+    engine: EngineName = "local"
     """Train on this machine's devices (local), or on a Ray cluster."""
     address: str | None = None
     """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""

@@ -12,7 +12,7 @@ from modgrok.experiments import Observer, Store
 from modgrok.experiments.environment import host_environment
 from modgrok.experiments.observer import Forwarding
 from modgrok.experiments.result import Result
-from modgrok.experiments.sweeps.engines import check_engine, engine_named
+from modgrok.experiments.sweeps.engines import EngineName, check_engine, engine_named
 from modgrok.experiments.sweeps.execution import Plan, execute, plan
 from modgrok.experiments.sweeps.results import Results
 from modgrok.reproduce.claim import Verdict
@@ -50,7 +50,7 @@ class Request:
     """Train and write the numbers, without figures and report."""
     from_numbers: Path | None = None
     """Draw figures and report from the numbers in another reproduction's folder; nothing is trained."""
-    engine: Literal["local", "ray"] = "local"
+    engine: EngineName = "local"
     """Train on this machine's devices (local), or on a Ray cluster."""
     address: str | None = None
     """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""

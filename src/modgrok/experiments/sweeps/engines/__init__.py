@@ -1,15 +1,19 @@
 """Where batches execute: this process's devices, or a Ray cluster. Nothing else differs."""
 
+from typing import Literal, get_args
+
 from modgrok.errors import ModgrokError
 from modgrok.experiments.sweeps.engines.engine import Engine
 
-__all__ = ["Engine", "check_engine", "engine_named"]
+__all__ = ["Engine", "EngineName", "check_engine", "engine_named"]
+
+EngineName = Literal["local", "ray"]
 
 
 def check_engine(name: str, address: str | None) -> None:
     """`ModgrokError` where there is no such engine, or it has no address."""
-    if name not in ("local", "ray"):
-        raise ModgrokError(f"The engine is local or ray, not {name!r}.")
+    if name not in get_args(EngineName):
+        raise ModgrokError(f"engine must be {' or '.join(get_args(EngineName))}, not {name!r}.")
     if name == "local" and address is not None:
         raise ModgrokError("An address is that of a Ray cluster; add --engine ray.")
 
