@@ -26,6 +26,13 @@ def panels(
     return figure, list(grid.flat)
 
 
+def legend_above(figure: Any, shown: Sequence[Any], columns: int) -> None:
+    """One legend of panels, above them all."""
+    pairs = [panel.get_legend_handles_labels() for panel in shown]
+    found = {label: handle for handles, labels in pairs for handle, label in zip(handles, labels, strict=True)}
+    figure.legend(found.values(), found, fontsize=6.5, ncols=columns, loc="outside upper center")
+
+
 def seeds(t: Table) -> str:
     """How many seeds a table has, in words."""
     return count(len(t["seed"].distinct()), "seed")

@@ -8,7 +8,7 @@ from modgrok.experiments import Run
 from modgrok.experiments.sweeps.trends import clearly_below
 from modgrok.palette import MARKERS, SERIES
 from modgrok.reproduce.claim import BEYOND, Ask
-from modgrok.reproduce.figures import LINES, modular, panels, seeds, step_axis, time_curve
+from modgrok.reproduce.figures import LINES, legend_above, modular, panels, seeds, step_axis, time_curve
 from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
 from modgrok.reproduce.gromov2023.sizes import budgets, natural_unit
 from modgrok.reproduce.runs import Runs, Settings, runs
@@ -94,8 +94,7 @@ def patience(t: Table) -> Any:
     step_axis(right, steps, len(curves))
     right.margins(x=0.06)
     right.set(xlabel="fraction of the pairs trained on, α", ylabel="steps until test accuracy ≥ 99 %")
-    handles, labels = right.get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=6.5, ncols=5, loc="outside upper center")
+    legend_above(figure, [right], 5)
     return figure
 
 

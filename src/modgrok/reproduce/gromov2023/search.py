@@ -11,11 +11,11 @@ data were too few.
 from collections.abc import Callable
 from typing import Any
 
-from modgrok.measures.trials import Cells, Time, first_times, tuned_times
+from modgrok.measures.trials import Cells, Time, fastest_trial, first_times, tuned_times
 from modgrok.reproduce.gromov2023.sizes import natural_unit
 from modgrok.reproduce.runs import Runs, Settings, runs
 from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.table import Line, Table
 
 RATES_PER_DECADE = 3
 """Rates of the grid where a strength is searched too."""
@@ -99,6 +99,29 @@ def _chosen(t: Table, choose: Callable[[Cells], list[Time]]) -> Table:
         for (way, fraction), cell in t.by("way", "fraction").items()
         for seed, time in enumerate(choose([trial["grokked_at"] for trial in cell.by("trial").values()]))
     )
+
+
+def fastest(t: Table) -> Table:
+    """Of several trials the fastest, or the first where none groks."""
+    some = [*t.by("trial").values()]
+    return some[fastest_trial([trial["grokked_at"] for trial in some]) or 0]
+
+
+def medians(t: Table) -> dict[str, Line]:
+    """Steps against α of every way to train at its best."""
+    return {way: cell.median("grokked_at", "fraction") for way, cell in tuned(t).by("way").items()}
+
+
+def ratios(found: dict[str, Line], name: str, base: str) -> dict[float, float]:
+    """Median steps relative to another contestant's at every fraction where both grok, each at its best."""
+    other = found[base].known()
+    return {a: steps / other[a] for a, steps in found[name].known().items() if a in other}
+
+
+def best_rates(t: Table, way: str) -> dict[float, float]:
+    """At every α where some seed groks."""
+    cells = {a: fastest(cell) for a, cell in t.where(way=way).by("fraction").items()}
+    return {a: best.first.lr for a, best in cells.items() if not best["grokked_at"].none()}
 
 
 def _around(places: int) -> range:

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.sweeps.trends import clearly_below
-from modgrok.measures.trials import fastest_trial
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.claim import Ask
-from modgrok.reproduce.figures import LINES, modular, panels, seeds, step_axis, time_curve
-from modgrok.reproduce.gromov2023.search import REGULARIZED, at_first, searched, tuned
+from modgrok.reproduce.figures import LINES, legend_above, modular, panels, seeds, step_axis, time_curve
+from modgrok.reproduce.gromov2023 import search
 from modgrok.reproduce.gromov2023.sizes import budgets
 from modgrok.reproduce.study import study
 from modgrok.reproduce.table import Line, Table, rounded
@@ -37,28 +36,11 @@ tuning = study(
     "Every optimizer of figure 3a searched with equally many trials: a grid of rates, or of fewer rates and the "
     "strengths of its regularizer, the same steps and seeds for all. Above with plenty of data, below with "
     "little. Plain gradient descent stands beside momentum 0.9, whose effective rate is ten times its rate.",
-    runs=searched,
+    runs=search.searched,
     keep="grokked_at",
-    also=lambda s, t: {"critical": within(at_first(t), budgets(s.search_steps), "way")},
+    also=lambda s, t: {"critical": within(search.at_first(t), budgets(s.search_steps), "way")},
     beyond=True,
 )
-
-
-def _fastest(t: Table) -> Table:
-    """Of several trials the fastest, or the first where none groks."""
-    trials = [*t.by("trial").values()]
-    return trials[fastest_trial([trial["grokked_at"] for trial in trials]) or 0]
-
-
-def _medians(t: Table) -> dict[str, Line]:
-    """Steps against α of every way to train at its best."""
-    return {way: cell.median("grokked_at", "fraction") for way, cell in tuned(t).by("way").items()}
-
-
-def _ratios(found: dict[str, Line], name: str, base: str) -> dict[float, float]:
-    """Median steps relative to another contestant's at every fraction where both grok, each at its best."""
-    other = found[base].known()
-    return {a: steps / other[a] for a, steps in found[name].known().items() if a in other}
 
 
 def shown_fractions(fractions: list[float]) -> tuple[float, float]:
@@ -75,15 +57,13 @@ def times_and_rates(t: Table) -> Any:
         for panel, (title, members) in zip(row, COLUMNS.items(), strict=True):
             for i, way in enumerate(members):
                 rates = t.where(way=way, fraction=a).by("lr").values()
-                best = Table(one for cell in rates for one in _fastest(cell))
+                best = Table(one for cell in rates for one in search.fastest(cell))
                 time_curve(panel, best, "lr", ways.index(way), way, i)
             panel.set_xscale("log")
             step_axis(panel, steps, len(members))
             panel.set_title(f"{title}, α = {number(a)}")
             panel.set_ylabel("steps until test accuracy ≥ 99 %", fontsize=7)
-    legends = [panel.get_legend_handles_labels() for panel in grid[0]]
-    shown = {label: handle for handles, labels in legends for handle, label in zip(handles, labels, strict=True)}
-    figure.legend(shown.values(), shown, fontsize=6.5, ncols=4, loc="outside upper center")
+    legend_above(figure, grid[0], 4)
     for panel in grid[1]:
         panel.set_xlabel("learning rate")
     style.note(
@@ -103,7 +83,7 @@ def times_and_rates(t: Table) -> Any:
 )
 def with_and_without(t: Table) -> Any:
     rows = transitions(t)
-    medians, fractions = _medians(t), t["fraction"].distinct()
+    medians, fractions = search.medians(t), t["fraction"].distinct()
     figure, (left, right) = panels(
         "time, at the best settings",
         "data, at the best settings",
@@ -111,20 +91,18 @@ def with_and_without(t: Table) -> Any:
         note=f"{modular(t)}, N = {t.one('width')}, {seeds(t)}, {len(t['trial'].distinct())} trials for each; "
         "(b) 95 % intervals, no point where all or none of the runs grok",
     )
-    for i, (way, base) in enumerate(REGULARIZED.items()):
-        ratios = _ratios(medians, way, base)
+    for i, (way, base) in enumerate(search.REGULARIZED.items()):
+        found = search.ratios(medians, way, base)
+        ratios = np.array(rounded([found.get(a) for a in fractions]), float)
         look: Any = {"color": SERIES[i], "marker": MARKERS[i], "ls": LINES[i % len(LINES)]}
-        left.plot(
-            fractions, np.array(rounded([ratios.get(a) for a in fractions]), float), label=f"{way} / {base}", **look
-        )
+        left.plot(fractions, ratios, label=f"{way} / {base}", **look)
     left.axhline(1, color="black", lw=0.7, ls=":")
     left.set_yscale("log")
     for set_formatter in (left.yaxis.set_major_formatter, left.yaxis.set_minor_formatter):
         set_formatter(lambda value, _: number(value) if f"{value:.0e}"[0] in "125" else "")
     left.margins(x=0.06)
     left.set(xlabel="fraction of the pairs trained on, α", ylabel="steps with / without")
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=6.5, ncols=3, loc="outside upper center")
+    legend_above(figure, [left], 3)
     places: Any = np.arange(len(medians))
     for i, (budget, cell) in enumerate(rows.by("budget").items()):
         error_bars(right, places + 0.22 * (i - 1), cell["alpha"], i, f"T = {count(budget)}", lying=True)
@@ -145,18 +123,12 @@ def _range(values: Iterable[float]) -> str:
     return spread([*values], over="fraction") if values else "–"
 
 
-def _best_rates(t: Table, way: str) -> dict[float, float]:
-    """At every α where some seed groks."""
-    cells = {a: _fastest(cell) for a, cell in t.where(way=way).by("fraction").items()}
-    return {a: best.first.lr for a, best in cells.items() if not best["grokked_at"].none()}
-
-
 def _show_search(ask: Ask, t: Table, ways: Iterable[str]) -> None:
     """What the search was, and where its best rates lie."""
     edges, total = [], len(t["fraction"].distinct())
     for way in ways:
         tried = t.where(way=way)["lr"]
-        outermost = sum(rate in (min(tried), max(tried)) for rate in _best_rates(t, way).values())
+        outermost = sum(rate in (min(tried), max(tried)) for rate in search.best_rates(t, way).values())
         edges += [f"{way} at {outermost} of {total} α"] if outermost else []
     trials = count(len(t["trial"].distinct()), "trial")
     sizes = f"{count(t.one('steps'))} steps, {seeds(t)}, p = {t.one('modulus')}"
@@ -172,7 +144,7 @@ def _show_search(ask: Ask, t: Table, ways: Iterable[str]) -> None:
 )
 def momentum(t: Table, ask: Ask) -> None:
     """Momentum plays a major role in shortening the time to grokking."""
-    ratios = _ratios(_medians(t), "momentum", "GD")
+    ratios = search.ratios(search.medians(t), "momentum", "GD")
     slow = [number(a) for a, ratio in ratios.items() if ratio > 1 / MAJOR]
     by_rate = [
         {rate: cell.median("grokked_at", "fraction").known() for rate, cell in t.where(way=way).by("lr").items()}
@@ -233,7 +205,7 @@ def _less_data(t: Table, ask: Ask, no: str, way: str, shown: Iterable[str]) -> N
 )
 def adaptive_time(t: Table, ask: Ask) -> None:
     """Adaptive optimizers grok in fewer steps."""
-    medians = _medians(t)
+    medians = search.medians(t)
     ask.yes("Each at its best rate, Adam and AdamW grok in fewer steps than plain GD.")
     no = "Each at its best rate, Adam and AdamW do not both grok in fewer steps than plain GD at most α."
     found = {way: _faster(medians, way, "GD") for way in ("Adam", "AdamW")}
@@ -241,7 +213,7 @@ def adaptive_time(t: Table, ask: Ask) -> None:
     for way, (won, known) in found.items():
         slower = ", ".join(number(a) for a in known if a not in won)
         ask.note(f"Not {way} at α = {slower}.", slower)
-        ask.show({f"steps of {way} / GD": _range(_ratios(medians, way, "GD").values())})
+        ask.show({f"steps of {way} / GD": _range(search.ratios(medians, way, "GD").values())})
     _show_search(ask, t, ("GD", "Adam", "AdamW"))
 
 
@@ -255,12 +227,12 @@ def adaptive_fraction(t: Table, ask: Ask) -> None:
     ask.yes("Each at its best, Adam needs less data than plain GD, without any weight decay.")
     no = "Each at its best, Adam without weight decay does not clearly need less data than plain GD."
     _less_data(t, ask, no, "Adam", ("GD", "Adam", "AdamW"))
-    rates = ", ".join(f"{number(rate)} at α = {a}" for a, rate in _best_rates(t, "Adam").items())
+    rates = ", ".join(f"{number(rate)} at α = {a}" for a, rate in search.best_rates(t, "Adam").items())
     ask.show({"best rates of Adam, from little data to much": rates})
     _show_search(ask, t, ("GD", "Adam", "AdamW"))
 
 
-REGULARIZERS = ", ".join(REGULARIZED)
+REGULARIZERS = ", ".join(search.REGULARIZED)
 
 
 @tuning.claim(
@@ -270,20 +242,20 @@ REGULARIZERS = ", ".join(REGULARIZED)
 )
 def regularization_time(t: Table, ask: Ask) -> None:
     """Regularization makes grokking happen after fewer steps."""
-    medians = _medians(t)
-    found = {way: _faster(medians, way, base) for way, base in REGULARIZED.items()}
+    medians = search.medians(t)
+    found = {way: _faster(medians, way, base) for way, base in search.REGULARIZED.items()}
     helps = [way for way, (won, known) in found.items() if 2 * len(won) > len(known)]
     rest = [way for way in found if way not in helps]
-    for (way, base), (won, known) in zip(REGULARIZED.items(), found.values(), strict=True):
-        ratio = _range(_ratios(medians, way, base).values())
+    for (way, base), (won, known) in zip(search.REGULARIZED.items(), found.values(), strict=True):
+        ratio = _range(search.ratios(medians, way, base).values())
         ask.show({f"{way} against {base}": f"faster at {len(won)} of {len(known)} α; ratio of steps {ratio}"})
     ask.yes(f"Fewer steps over most of the range of α: {', '.join(helps)}.")
     ask.fault(
         f"Most regularizers do not shorten the time over most of the range of α: {', '.join(rest)}.",
-        2 * len(helps) < len(REGULARIZED),
+        2 * len(helps) < len(search.REGULARIZED),
     )
     ask.note(f"Not {', '.join(rest)}.", rest)
-    _show_search(ask, t, REGULARIZED)
+    _show_search(ask, t, search.REGULARIZED)
 
 
 @tuning.claim(
@@ -295,15 +267,16 @@ def lower_fraction(t: Table, ask: Ask) -> None:
     """Regularization lets grokking happen with less data."""
     rows = transitions(t)
     last = {way: cell["alpha"][-1] for way, cell in rows.by("way").items()}
-    lower = [way for way, base in REGULARIZED.items() if clearly_below(last[way], last[base])]
-    rest = ", ".join(way for way in REGULARIZED if way not in lower)
+    lower = [way for way, base in search.REGULARIZED.items() if clearly_below(last[way], last[base])]
+    rest = ", ".join(way for way in search.REGULARIZED if way not in lower)
     ask.yes(f"Less data is enough with {', '.join(lower)}.")
     ask.fault(
-        f"Most regularizers do not clearly lower the critical fraction: {rest}.", 2 * len(lower) < len(REGULARIZED)
+        f"Most regularizers do not clearly lower the critical fraction: {rest}.",
+        2 * len(lower) < len(search.REGULARIZED),
     )
     ask.note(f"Not clearly with {rest}.", rest)
     show_budgets(ask, rows)
-    _show_search(ask, t, REGULARIZED)
+    _show_search(ask, t, search.REGULARIZED)
 
 
 @tuning.claim(
@@ -313,7 +286,7 @@ def lower_fraction(t: Table, ask: Ask) -> None:
 )
 def decay_in_adamw(t: Table, ask: Ask) -> None:
     """Weight decay in AdamW is particularly effective in making grokking quick."""
-    rows, medians = transitions(t), _medians(t)
+    rows, medians = transitions(t), search.medians(t)
     reached = {a: [(line[a], i) for i, line in enumerate(medians.values()) if line[a]] for a in medians["AdamW"]}
     winners = {a: [*medians][min(steps)[1]] for a, steps in reached.items() if steps}
     won = [*winners.values()].count("AdamW")

@@ -10,7 +10,7 @@ from modgrok.experiments import Run
 from modgrok.networks import score_table
 from modgrok.palette import MARKERS, SERIES
 from modgrok.reproduce.claim import Ask
-from modgrok.reproduce.figures import LINES, panels, step_axis, time_curve
+from modgrok.reproduce.figures import LINES, legend_above, panels, step_axis, time_curve
 from modgrok.reproduce.gromov2023.search import searched, tuned
 from modgrok.reproduce.runs import Runs, runs
 from modgrok.reproduce.sizes import Sizes
@@ -99,8 +99,7 @@ def times_and_widths(t: Table) -> Any:
     draw_by_width(right, by_width, _mean_and_range)
     right.set_ylabel("accuracy")
     right.legend(loc="lower right")
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=6.5, ncols=4, loc="outside upper center")
+    legend_above(figure, [left], 4)
     return figure
 
 
