@@ -70,10 +70,12 @@ def read_tensors(path: Path) -> TensorFile:
     if sealed:
         check_seal(content, path)
     try:
-        metadata = parse_json(text).get("__metadata__", {})
+        header = parse_json(text)
+        metadata = header.get("__metadata__", {})
         if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
             raise ValueError("its metadata are not texts")
-        tensors = {name: _tensor(name, about) for name, about in deserialize(content)}
+        found = dict(deserialize(content))  # in an order that differs from process to process
+        tensors = {name: _tensor(name, found[name]) for name in header if name in found}
         return TensorFile(tensors, metadata, sealed)
     except (ValueError, AttributeError, SafetensorError) as error:
         raise Damaged(f"{path} is not a safetensors file: {str(error).rstrip('.')}.") from error

@@ -6,12 +6,14 @@ of which takes a part of its examples: two add up to the same bits as one, more 
 """
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
@@ -37,8 +39,9 @@ class SeparateRuns(LiveBatch):
         self.program, self.devices = program, devices
         self._data_sharding, self._sharding = shardings(program, devices)
         self._randomly, self._from_weights, self._advance = compiled(program, devices[: program.shared])
-        self.runs = [RunInputs(self._placed(one.data), *one[1:]) for one in runs]
-        self._threads = ThreadPoolExecutor(len(devices) // program.shared)
+        self.runs = [RunInputs(self._placed(one.data), *jax.device_put(one[1:], self._sharding)) for one in runs]
+        self._workers = len(devices) // program.shared
+        self._threads = ThreadPoolExecutor(self._workers)
         self._called = False
 
     def begin(self) -> None:
@@ -62,25 +65,27 @@ class SeparateRuns(LiveBatch):
     def advance(
         self, state: list[State | None], step: int, count: int, measured: bool
     ) -> tuple[list[State | None], dict[str, np.ndarray]]:
+        names = recorded_names(self.program)
+        after: list[State | None] = [None] * len(state)
+        values = np.full((len(names), len(state)), np.nan, self.program.dtype)
+        going = iter([run for run, one in enumerate(state) if one is not None])
         when = np.int32(step), np.int32(count), np.bool_(measured)
 
-        def take(run: int) -> tuple[State, dict[str, Any]]:
+        def take(runs: Iterable[int]) -> None:
             with precision_of(self.program):
-                inputs = self.runs[run]
-                reached = self._advance(state[run], inputs.data, inputs.rates, inputs.seed, *when)
-                return jax.block_until_ready(reached)
+                for run in runs:
+                    data, rates, seed, _ = self.runs[run]
+                    after[run], measurement = jax.block_until_ready(self._advance(state[run], data, rates, seed, *when))
+                    if measured:
+                        values[:, run] = measurement
 
-        going = [run for run, one in enumerate(state) if one is not None]
-        first = going[: 0 if self._called else 1]  # It alone compiles the program.
-        reached = [take(run) for run in first] + list(self._threads.map(take, going[len(first) :]))
-        self._called = True
-        values = {name: np.full(len(state), np.nan, self.program.dtype) for name in recorded_names(self.program)}
-        after: list[State | None] = [None] * len(state)
-        for run, (one, measurement) in zip(going, reached, strict=True):
-            after[run] = one
-            for name, value in measurement.items() if measured else ():
-                values[name][run] = value
-        return after, values
+        if not self._called:
+            take(itertools.islice(going, 1))  # It alone compiles the program.
+            self._called = True
+        # Each thread takes the next run that nobody has taken yet.
+        for thread in [self._threads.submit(take, going) for _ in range(self._workers)]:
+            thread.result()
+        return after, dict(zip(names, values, strict=True))
 
     def copied(self, state: list[State | None]) -> list[State | None]:
         return [jax.tree.map(lambda leaf: jax.device_put(leaf, leaf.sharding, may_alias=False), one) for one in state]
@@ -123,14 +128,18 @@ def shardings(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=64)
 def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    """`start_randomly`, `start` and `advance` of one run; `advance` works in the memory of the state it is given."""
+    """`start_randomly`, `start` and `advance` of one run: it works in the memory of the state it is given, and returns
+    what was measured as one array."""
     alone = dataclasses.replace(program, shared=1)
     sharding = shardings(program, devices)[1]
 
     def jit(function: Callable[..., Any], **more: Any) -> Any:
         return jax.jit(function, out_shardings=sharding, compiler_options=dict(program.on.compiler_options), **more)
 
-    stepping: Callable[..., Any] = partial(advance, program)
+    def stepping(*values: Any) -> tuple[State, Any]:
+        state, measurement = advance(program, *values)
+        return state, jnp.stack(jax.lax.optimization_barrier([measurement[name] for name in recorded_names(program)]))
+
     if program.shared > 1:
         specs = (EVERYWHERE, SHARED_DATA, *[EVERYWHERE] * 5)
         mesh = Mesh(np.array(devices), (EXAMPLES,))
