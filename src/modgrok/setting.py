@@ -104,9 +104,9 @@ class Setting:
         from_low, low, high, to_high = self._interval
         if not from_low and not to_high and high < math.inf:
             return f"strictly between {low} and {high}"
-        if low == 0 and not from_low:
+        if low == 0 and not from_low and (high == math.inf or not value > 0):
             return "a positive number"
-        if not (low <= value):
+        if not low <= value:
             return f"at least {low}"
         return f"at most {high:,}" if to_high else f"at least {low} and less than {high}"
 
