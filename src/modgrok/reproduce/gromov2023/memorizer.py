@@ -203,8 +203,8 @@ def memorizer_waves(t: Table, ask: Ask) -> None:
     )
     ask.fault("The waves of a network that has memorized 3 % of the pairs do not answer the others.", not holds)
     ask.note(f"Fewer than 95 % with {', '.join(poor)}.", poor)
-    cells = pairs.by("examples").items()
-    ask.show({f"waves, trained on {examples} pairs": cell["waves"] for examples, cell in cells}, percent)
+    cells = pairs.by("share").values()
+    ask.show({f"waves, trained on {cell.one('examples')} pairs": cell["waves"] for cell in cells}, percent)
     ask.show({"untrained": untrained["waves"], RANDOM: random["waves"]}, percent)
     for column, name in (("coherence", "coherence of φ1 + φ2 − φ3"), ("ipr", "IPR")):
         both = f"{number(untrained[column].average())}, {number(found[column].average())}"
