@@ -56,7 +56,6 @@ def test_words_may_be_typed_in_capitals() -> None:
         (NAMED, "beto", "kind must be one of alpha, beta, not 'beto'; did you mean 'beta'?"),
         (settings_of(Declared)["mode"], "x", "mode must be one of fast, slow, not 'x'."),
     ],
-    ids=str,
 )
 def test_what_cannot_be_is_one_sentence(one: Setting, value: object, sentence: str) -> None:
     with pytest.raises(ModgrokError) as raised:
