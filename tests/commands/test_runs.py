@@ -162,7 +162,7 @@ def test_export_tensorboard(capsys: pytest.CaptureFixture[str], store: Path, tmp
     assert b"test_accuracy" in events.read_bytes()
     with pytest.raises(SystemExit):
         cli.main(arguments)
-    assert "already" in capsys.readouterr().err
+    assert "name another folder" in capsys.readouterr().err
 
 
 def test_a_run_in_training_is_not_removed(capsys: pytest.CaptureFixture[str], run_json: Any, store: Path) -> None:

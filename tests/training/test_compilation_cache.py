@@ -23,13 +23,13 @@ print("hit" if "/jax/compilation_cache/cache_hits" in seen else "missed")
 
 @pytest.fixture(autouse=True)
 def _fresh():
-    before = jax.config.jax_compilation_cache_dir, jax.config.jax_persistent_cache_min_compile_time_secs
+    before = jax.config.jax_persistent_cache_min_compile_time_secs
     jax.config.update("jax_compilation_cache_dir", None)
     enable_cache.cache_clear()
     yield
     enable_cache.cache_clear()
-    jax.config.update("jax_compilation_cache_dir", before[0])
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", before[1])
+    jax.config.update("jax_compilation_cache_dir", None)  # The next training asks for it again.
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", before)
     compilation_cache.compilation_cache.reset_cache()
 
 
@@ -50,7 +50,7 @@ def truncate(path):
 
 
 def swap(path):
-    path.write_bytes(path.with_name("other-cache").read_bytes())
+    path.write_bytes(path.with_name("other-own").read_bytes())
 
 
 def replace_by_pipe(path):
@@ -71,11 +71,11 @@ def test_only_what_was_stored_is_read(tmp_path, harm):
     files.put("one", b"program")
     files.put("other", b"another program")
     assert files.get("one") == b"program"
-    harm(tmp_path / "one-cache")
+    harm(tmp_path / "one-own")
     assert files.get("one") is None
     files.put("one", b"program")
     assert files.get("one") == b"program"
-    assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("*-cache")} == {0o600}
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("*-own")} == {0o600}
 
 
 def test_files_of_others_are_not_read(tmp_path, monkeypatch):
@@ -87,7 +87,7 @@ def test_files_of_others_are_not_read(tmp_path, monkeypatch):
 
 def test_a_program_that_was_planted_is_compiled_anew(tmp_path):
     started(tmp_path)
-    for kept in tmp_path.glob("*/*-cache"):
+    for kept in tmp_path.glob("*/*-own"):
         kept.write_bytes(b"planted" + kept.read_bytes())
     assert started(tmp_path)[1] == "missed"
     assert started(tmp_path)[1] == "hit"

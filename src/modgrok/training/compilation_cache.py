@@ -29,6 +29,8 @@ MOST_BYTES = 1 << 29
 WORTH_SECONDS = 0.05
 """What takes less time to compile is not kept."""
 DIGEST_BYTES = 32
+SUFFIX = "-own"
+"""JAX's class would look for -cache, and must not find these where somebody resets its cache."""
 
 
 @cache
@@ -69,14 +71,14 @@ class OwnFiles:
     def get(self, key: str) -> bytes | None:
         """What was stored under a key; None where there is nothing, or anything is wrong with it."""
         try:
-            content = read_own(self._path / f"{key}-cache")
+            content = read_own(self._path / f"{key}{SUFFIX}")
         except OSError:
             return None
         digest, value = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
         return value if digest == _digest(key, value) else None
 
     def put(self, key: str, value: bytes) -> None:
-        path = self._path / f"{key}-cache"
+        path = self._path / f"{key}{SUFFIX}"
         beside = path.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):  # It is compiled again next time.
             handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
