@@ -18,7 +18,7 @@ def test_another_process_fills_the_cache(tmp_path, monkeypatch):
         ask(process, (lambda: "no pickle",))  # is answered at once, and harms nothing
         ask(process, (batch.program, batch.room, batch.members[0], 1))
     assert process.returncode == 0
-    assert list((tmp_path / "cache").rglob("*-cache"))
+    assert list((tmp_path / "cache").rglob("*-own"))
 
 
 def test_compilers_end_when_nothing_is_left_to_compile(tmp_path, monkeypatch):
@@ -32,7 +32,7 @@ def test_compilers_end_when_nothing_is_left_to_compile(tmp_path, monkeypatch):
         assert [process.returncode for process in compilers.processes] == [0]
         assert compilers.compiled[18].is_set()
         assert not compilers.compiled[21].is_set()
-    assert list((tmp_path / "cache").rglob("*-cache"))
+    assert list((tmp_path / "cache").rglob("*-own"))
 
 
 def test_compilers_are_stopped_with_the_training(tmp_path):
