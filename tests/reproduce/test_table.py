@@ -42,6 +42,14 @@ def test_lists_ranges_and_dictionaries_vary() -> None:
     assert seeds_of(made[:1].but(seed=9)) == [({"fraction": 0.4, "seed": 0}, 0.4, 9)]
 
 
+def test_fractions_can_have_seeds_of_their_own() -> None:
+    found = [*runs({"task": "n + m"}, fraction=[0.3, 0.5], seed=range(2)).fresh_seeds()]
+    assert [tags["repeat"] for tags, _ in found] == [0, 1, 0, 1]
+    seeds = [experiment.seed for _, experiment in found]
+    assert len({*seeds}) == 4
+    assert seeds == [tags["seed"] for tags, _ in found]
+
+
 def test_lines_go_through_a_point() -> None:
     made = runs(BASE, seed=range(2)).vary({"fraction": (0.4, 0.6)}, {"modulus": (11,)})
     assert [(tags["line"], e.fraction, e.modulus, e.seed) for tags, e in made] == [

@@ -34,8 +34,9 @@ def legend_above(figure: Any, shown: Sequence[Any], columns: int) -> None:
 
 
 def seeds(t: Table) -> str:
-    """How many seeds a table has, in words."""
-    return count(len(t["seed"].distinct()), "seed")
+    """How many seeds a table has, or has at each fraction where every fraction has its own, in words."""
+    repeats = t["repeat"] if t.first.repeat is not None else t["seed"]
+    return count(len(repeats.distinct()), "seed")
 
 
 def modular(t: Table) -> str:

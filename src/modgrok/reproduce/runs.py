@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 from modgrok.experiments import Experiment
+from modgrok.experiments.sweeps.critical import seed_at
 
 Settings = dict[str, Any]
 Axis = Sequence[Any] | Mapping[str, Settings]
@@ -50,6 +51,14 @@ class Runs:
                 for tags, old in self.rows
             ]
         )
+
+    def fresh_seeds(self) -> "Runs":
+        """The same with seeds that no other fraction has (see `seed_at`); the tag `repeat` is the seed of before."""
+        found = []
+        for tags, settings in self.rows:
+            seed = seed_at(settings["fraction"], settings["seed"])
+            found.append((tags | {"repeat": settings["seed"], "seed": seed}, settings | {"seed": seed}))
+        return Runs(found)
 
     def tag(self, **tags: Any) -> "Runs":
         """The same under further tags."""

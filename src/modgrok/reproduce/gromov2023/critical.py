@@ -42,7 +42,7 @@ def ways(s: Sizes) -> dict[str, Settings]:
 def long_runs(s: Sizes) -> Runs:
     long = runs(until_grokked(s, s.long_steps, EVALUATIONS), way=ways(s), fraction=[*s.long_fractions])
     longest = runs(until_grokked(s, s.longest_steps, EVALUATIONS) | ways(s)["GD"], fraction=[*s.longest_fractions])
-    return (long.tag(part="long") + longest.tag(part="longest")).but(seed=range(s.long_seeds))
+    return (long.tag(part="long") + longest.tag(part="longest")).but(seed=range(s.long_seeds)).fresh_seeds()
 
 
 def progress(run: Run) -> dict[str, float]:

@@ -35,11 +35,12 @@ def around(s: Sizes, way: str, modulus: int, width: int) -> Runs:
     settings = until_grokked(s, s.law_steps, EVALUATIONS) | {"modulus": modulus, "width": width}
     guess = GUESS[way] * np.log(modulus) / modulus
     tried = [round(float(guess * factor), 4) for factor in s.law_factors]
-    return runs(
+    found = runs(
         settings | {"optimizer": way.lower(), "lr": rate, **decay},
         fraction=[a for a in tried if a <= MOST],
         seed=range(s.law_seeds),
-    ).tag(way=way)
+    )
+    return found.fresh_seeds().tag(way=way)
 
 
 def moduli_and_widths(s: Sizes) -> Runs:

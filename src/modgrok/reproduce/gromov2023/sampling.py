@@ -34,7 +34,7 @@ samplings = study(
         sampling=[*SAMPLINGS],
         fraction=[*s.sampling_fractions],
         seed=range(s.sampling_seeds),
-    ),
+    ).fresh_seeds(),
     keep="grokked_at",
     also=lambda s, t: {"critical": within(t, [s.sampling_steps], "sampling")},
     beyond=True,
@@ -89,5 +89,5 @@ def sampling(t: Table, ask: Ask) -> None:
     for name, change in middles.items():
         ends = f"[{change - halves[name]:+.3f}, {change + halves[name]:+.3f}]"
         ask.show({f"change by {name}": f"{change:+.3f} {ends}"})
-    said = f"{t.one('modulus')}, {count(t.one('steps'))}, {len(t['seed'].distinct())}"
+    said = f"{t.one('modulus')}, {count(t.one('steps'))}, {seeds(t).split()[0]}"
     ask.show({"p, steps, seeds at each α": said})

@@ -79,7 +79,7 @@ def searched(s: Sizes) -> Runs:
     found = Runs([])
     for way, some in trials(s).items():
         tried = runs(common, trial=dict(enumerate(some)), fraction=[*s.fractions], seed=range(s.search_seeds))
-        found += tried.tag(way=way)
+        found += tried.fresh_seeds().tag(way=way)
     return found
 
 
