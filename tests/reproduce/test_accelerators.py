@@ -35,16 +35,23 @@ def made_up(**times: list[int | None]) -> tuple[dict[str, Any], ...]:
 
 
 def test_verdicts_on_speed() -> None:
-    assert claims.muon.judge(*made_up(Muon=[50, 60])).outcome == "holds"
-    assert claims.muon.judge(*made_up(Muon=[95, 95])).outcome == "does not hold here"
-    assert claims.muon.judge(*made_up(Muon=[None, None])).outcome == "undecided here"
-    assert claims.muon.judge(*made_up(AdamW=[None, None])).outcome == "holds"
-    mixed = (*made_up(Muon=[50, 50])[:2], made_up()[0])
-    assert claims.muon.judge(*mixed).outcome == "holds with a remark"
+    assert claims.lion.judge(*made_up(Lion=[50, 60])).outcome == "holds"
+    assert claims.lion.judge(*made_up(Lion=[95, 95])).outcome == "does not hold here"
+    assert claims.lion.judge(*made_up(Lion=[None, None])).outcome == "undecided here"
+    assert claims.lion.judge(*made_up(AdamW=[None, None])).outcome == "holds"
+    mixed = (*made_up(Lion=[50, 50])[:2], made_up()[0])
+    assert claims.lion.judge(*mixed).outcome == "holds with a remark"
     not_begun = made_up(**{"Grokfast, MA": [50, 50]})
     assert claims.grokfast.judge(*not_begun).outcome == "does not hold here"
     late = made_up(**{"AdamW": [400, 400], "Grokfast, EMA": [500, 500], "Grokfast, MA": [200, 200]})
     assert claims.grokfast.judge(*late).outcome == "holds"
+
+
+def test_every_verdict_about_muon_says_how_it_departs_from_jordans() -> None:
+    for times, outcome in (([50], "holds with a remark"), ([95], "does not hold here"), ([None], "undecided here")):
+        verdict = claims.muon.judge(*made_up(Muon=times))
+        assert verdict.outcome == outcome
+        assert "Jordan's leaves embeddings, readouts and vectors to AdamW" in verdict.sentence
 
 
 def test_a_best_trial_at_the_edge_of_the_search_is_a_remark() -> None:
