@@ -16,8 +16,8 @@ from pathlib import Path
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.environment import environment
 from modgrok.experiments.sweeps.engines.local import LocalEngine
-from modgrok.reproduce.liu2022.profile import FULL
-from modgrok.reproduce.liu2022.studies_phases import STUDIES
+from modgrok.reproduce.liu2022.phases import squared
+from modgrok.reproduce.liu2022.sizes import FULL
 from modgrok.training.devices import use_all_cores
 
 
@@ -40,8 +40,7 @@ def main() -> None:
     use_all_cores()
     import jax
 
-    (study,) = (study for study in STUDIES if study.name == "fig6")
-    chosen = dict.fromkeys(study.needs(FULL)[: asked.runs])
+    chosen = dict.fromkeys(squared.needs(FULL)[: asked.runs])
     some = [dataclasses.replace(e, steps=asked.steps, until=None, evaluations=20) for e in chosen]
     seconds([dataclasses.replace(e, steps=20) for e in some])
     spent = seconds(some)

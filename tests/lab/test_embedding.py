@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modgrok.lab.embedding import picture, principal_plane
+from modgrok.lab.embedding import picture
 from modgrok.networks import Network, architecture_named
 from modgrok.tasks import task
 
@@ -48,9 +48,3 @@ def test_groups_have_no_frequencies_and_broken_weights_no_picture() -> None:
     assert sum(facts["embedding_shares"]) < 1
     broken = with_embedding(np.full((6, 5), np.nan))
     assert picture(broken, group, None) == ({}, {})
-
-
-def test_a_line_is_drawn_as_one() -> None:
-    places, shares = principal_plane(np.outer(np.arange(5.0), [2.0]))
-    np.testing.assert_allclose(abs(places), np.outer([4, 2, 0, 2, 4], [1, 0]), atol=1e-12)
-    assert shares == [1.0]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from modgrok.measures.principal import principal_plane
 from modgrok.measures.spectrum import frequency_power
 from modgrok.networks import Network
 from modgrok.shapes import Float
@@ -41,15 +42,3 @@ def picture(network: Network, task: Task, coordinate: Basis | None) -> tuple[dic
     places, shares = principal_plane(found.astype(np.float64))
     arrays["embedding_plane"] = places.astype(np.float32)
     return {"embedding_shares": shares, "embedding_size": found.shape[1]}, arrays
-
-
-def principal_plane(found: Float[np.ndarray, "value d"]) -> tuple[Float[np.ndarray, "value 2"], list[float]]:
-    """Places along the two directions of largest variance, the largest of each positive, and their shares of it."""
-    centered = found - found.mean(axis=0)
-    left, sizes, _ = np.linalg.svd(centered, full_matrices=False)
-    places = np.zeros((len(found), 2))
-    count = min(2, len(sizes))
-    places[:, :count] = left[:, :count] * sizes[:count]
-    places *= np.where(places.max(axis=0) < -places.min(axis=0), -1, 1)
-    total = float(np.square(sizes).sum()) or 1.0
-    return places, [float(size**2 / total) for size in sizes[:2]]

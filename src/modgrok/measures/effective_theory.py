@@ -42,27 +42,24 @@ def grokking_rate(pairs: Pairs, numbers: int = 10) -> float:
 
 def predicted_accuracy(embedding: Float[np.ndarray, "number d"], pairs: Pairs) -> float:
     """The share of all pairs that are trained on, or form a realized parallelogram with one that is."""
-    known, everything = set(pairs), unordered_pairs(len(embedding))
-    shapes = parallelograms(everything)
-    implied = set()
-    for i, j, m, n in shapes[np.asarray(realized(embedding, shapes))].tolist():
-        if (i, j) in known or (m, n) in known:
-            implied |= {(i, j), (m, n)}
-    return len(known | implied) / len(everything)
+    shapes = parallelograms(unordered_pairs(len(embedding)))
+    return _answered(pairs, shapes[np.asarray(realized(embedding, shapes))], len(embedding))
 
 
 def best_accuracy(pairs: Pairs, numbers: int = 10) -> float:
     """The same for an embedding that realizes what the training set forces and nothing else: a parallelogram is forced
     where its row lies in the span of A."""
-    everything, known = unordered_pairs(numbers), set(pairs)
     matrix = rows(parallelograms(pairs), numbers)
     _, singular, directions = np.linalg.svd(np.vstack([matrix, np.zeros(numbers)]))
     free = directions[np.count_nonzero(singular > np.sqrt(NULL)) :]
-    shapes = parallelograms(everything)
-    forced = (np.abs(rows(shapes, numbers) @ free.T) < 1e-6).all(axis=1)
-    implied = {(i, j) for i, j, m, n in shapes[forced].tolist() if (m, n) in known}
-    implied |= {(m, n) for i, j, m, n in shapes[forced].tolist() if (i, j) in known}
-    return len(known | implied) / len(everything)
+    shapes = parallelograms(unordered_pairs(numbers))
+    return _answered(pairs, shapes[(np.abs(rows(shapes, numbers) @ free.T) < 1e-6).all(axis=1)], numbers)
+
+
+def _answered(pairs: Pairs, shapes: Int[np.ndarray, "parallelogram 4"], numbers: int) -> float:
+    known = set(pairs)
+    implied = {pair for i, j, m, n in shapes.tolist() if {(i, j), (m, n)} & known for pair in ((i, j), (m, n))}
+    return len(known | implied) / len(unordered_pairs(numbers))
 
 
 def draw_pairs(count: int, rng: np.random.Generator, numbers: int = 10) -> Pairs:

@@ -1,0 +1,84 @@
+"""The transformer of section 4: addition modulo 53 bends the embedding into a circle."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures.principal import effective_dimension, principal_plane, roundness
+from modgrok.plot import style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.runs import runs
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import number, percent
+
+
+def planes_of(run: Run) -> dict[str, Any]:
+    """The plane of the first two components at the start and at the end, and the dimension on the way."""
+    steps, numbers = run.snapshots, run.task.modulus
+    vectors = [np.asarray(run.snapshot(step).parameters["embedding"], np.float64)[:numbers] for step in steps]
+    (start, _), (end, _) = (principal_plane(vectors[i]) for i in (0, -1))
+    return {
+        "step": steps,
+        "effective_dimension": [effective_dimension(np.linalg.svd(v - v.mean(axis=0))[1]) for v in vectors],
+        "start": start,
+        "end": end,
+        "roundness": [roundness(start), roundness(end)],
+    }
+
+
+transformer = study(
+    "figP",
+    "A circle in a transformer",
+    "The embeddings of the numbers 0 … 52 on their first two principal components, before training and after a "
+    "transformer has learnt to add modulo 53.",
+    runs=lambda s: runs(
+        {"task": "n + m", "modulus": 53, "fraction": 0.5, "network": "transformer", "width": 256},
+        optimizer="adamw",
+        lr=1e-3,
+        weight_decay=1.0,
+        steps=s.circle_steps,
+        snapshots=12,
+    ),
+    keep=("test_accuracy", "grokked_at", planes_of),
+)
+
+
+@transformer.figure()
+def planes(t: Table) -> Any:
+    run = t.first
+    figure, (*shown, last) = panels(
+        "embedding at the start",
+        "at the end",
+        "its dimension",
+        height=2.6,
+        note=f"{modular(t)}, a transformer of one block; colors: the number n",
+    )
+    for panel, places in zip(shown, (run.start, run.end), strict=True):
+        panel.scatter(*zip(*places, strict=True), c=range(len(places)), cmap="twilight", s=10)
+        panel.set_aspect("equal")
+        panel.set(xlabel="first component", ylabel="second component")
+    last.plot(run.step, run.effective_dimension, marker="o")
+    last.set_xscale("symlog", linthresh=10)
+    last.set(xlabel="step", ylabel="effective dimension")
+    style.mark(last, run.grokked_at, "grokked")
+    return figure
+
+
+@transformer.claim(
+    "4 (Fig. 1)", "the radius varies by less than 20 % of its mean, and by less than half as much as before"
+)
+def circle(t: Table, ask: Ask) -> None:
+    """A transformer that adds modulo 53 has its embeddings on a circle."""
+    run = t.first
+    before, after = run.roundness
+    ask.yes("The first two components form a circle.")
+    ask.fault(
+        "The first two components form no clean circle: several frequencies share the space.",
+        after >= 0.2 or after >= before / 2,
+    )
+    ask.show({"variation of the radius, start": before, "variation of the radius, end": after})
+    ends = f"{number(run.effective_dimension[0])}, {number(run.effective_dimension[-1])}"
+    ask.show({"effective dimension, start and end": ends, "test accuracy": percent(run.test_accuracy)})

@@ -1,0 +1,170 @@
+"""Fig. 6: phase diagrams. Every place is a network with its own rates, trained beside all others in batches."""
+
+import math
+from typing import Any
+
+from modgrok.plot import style
+from modgrok.plot.phase_diagram import PHASES, PhaseDiagram, patches, phase, phase_diagram
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.liu2022.sizes import TOY
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import count
+
+TITLES = {
+    "a": "squared error, two rates",
+    "b": "squared error, weight decay",
+    "c": "cross-entropy, weight decay",
+    "d": "products of permutations, weight decay",
+}
+ONE_HOT = {"task": "add:10:unordered", "loss": "cross_entropy"}
+PERMUTATIONS: dict[str, Any] = {"task": "group:S3,codes=30", "embedding": 9, "combine": "product", "examples": 24}
+"""Products of the six permutations of three things, each a learnable matrix of 3 × 3; 24 of 36 pairs are trained on."""
+RELIABLE = 0.9
+"""Accuracy that counts as known."""
+
+
+def diagram(s: Sizes, name: str, **more: Any) -> Runs:
+    """One diagram, row by row; its runs stop when the test pairs are known."""
+    common = TOY | {"examples": 45, "steps": s.diagram_steps, "threshold": RELIABLE, "evaluations": 100, "until": 0}
+    return runs(common, **more, seed=range(s.diagram_seeds)).tag(diagram=name)
+
+
+def classified(s: Sizes, t: Table) -> dict[str, Any]:
+    """The phase of every run, and the steps of all."""
+    found = [run.result for run in t.runs]
+    phases = [phase(one["memorized_at"], one["grokked_at"], s.lag) for one in found]
+    return {"lag": s.lag, "phases": phases, "run_steps": sum(one["steps"] for one in found)}
+
+
+squared = study(
+    "fig6",
+    "Comprehension, grokking, memorization, confusion",
+    "What becomes of the toy, against (a) the learning rates of embedding and decoder and (b) the decoder's rate "
+    "and weight decay. Comprehension: training and test accuracy above 90 % at about the same time; grokking: the "
+    "test much later; memorization: training alone; confusion: neither.",
+    runs=lambda s: (
+        diagram(s, "a", embedding_lr=[*s.diagram_rates], lr=[*s.diagram_rates])
+        + diagram(s, "b", weight_decay=[*s.decays], lr=[*s.decoder_rates])
+    ),
+    also=classified,
+)
+classes = study(
+    "fig6c",
+    "The phases with cross-entropy",
+    "The same with the 19 sums as classes and cross-entropy.",
+    runs=lambda s: diagram(s, "c", **ONE_HOT, weight_decay=[*s.decays], lr=[*s.decoder_rates]),
+    also=classified,
+)
+permutations = study(
+    "fig6d",
+    "The phases for permutations",
+    "The six permutations of three things as learnable matrices of 3 × 3, which are multiplied; all weights start as "
+    "in (a) to (c), and nothing but weight decay is penalized (the paper starts at a tenth and adds an L1 term).",
+    runs=lambda s: diagram(s, "d", **PERMUTATIONS, weight_decay=[*s.group_decays], lr=[*s.group_rates]),
+    also=classified,
+)
+
+
+def diagrams(t: Table) -> dict[str, Table]:
+    """Each diagram, its runs with their phases."""
+    phases = t.one("phases")
+    return Table(vars(row) | {"phase": one} for row, one in zip(t, phases, strict=True)).by("diagram")
+
+
+def places(t: Table) -> Table:
+    """The commonest phase at every place of a diagram."""
+    cells = t.by("embedding_lr", "weight_decay", "lr").values()
+    return Table(vars(cell.first) | {"phase": max(PHASES, key=cell["phase"].count)} for cell in cells)
+
+
+def maps(t: Table) -> Any:
+    found, drawn, seeds = diagrams(t), [], len(t["seed"].distinct())
+    note = f"{'24 of 36' if 'd' in found else '45 of 55'} pairs, at most {count(t.one('steps'))} steps, "
+    note += "one seed" if seeds == 1 else f"the commonest of {seeds} seeds"
+    note += f"; grokking: test {count(t.one('lag'))} steps or more after training"
+    figure, grid = panels(*found, width=style.PAGE if len(found) > 1 else style.COLUMN, height=2.9, note=note)
+    for panel, (name, some) in zip(grid, found.items(), strict=True):
+        y, rows = (
+            ("embedding_lr", "embedding learning rate") if name == "a" else ("weight_decay", "decoder weight decay")
+        )
+        phases = tuple(map(tuple, places(some).grid(y, "lr", lambda cell: cell.first.phase)))
+        axes = tuple(some["lr"].distinct()), tuple(some[y].distinct())
+        drawn.append(PhaseDiagram("decoder learning rate", rows, *axes, phases))
+        phase_diagram(drawn[-1], ax=panel)
+        panel.get_legend().remove()
+        panel.set_title(f"({name}) {TITLES[name]}")
+    figure.legend(handles=patches(drawn), loc="outside upper center", ncols=4)
+    return figure
+
+
+for one in (squared, classes, permutations):
+    one.figure()(maps)
+
+
+def _counted(t: Table, name: str, ask: Ask) -> tuple[dict[str, int], Table]:
+    """How often each phase occurs in a diagram, which is shown, and where it is the commonest."""
+    found = diagrams(t)[name]
+    counts = {phase: found["phase"].count(phase) for phase in PHASES}
+    ask.show({f"{phase}, of {len(found)} runs": count(n) for phase, n in counts.items()})
+    return counts, places(found)
+
+
+@squared.claim(
+    "4 (Fig. 6a)",
+    "comprehension, grokking and memorization all occur; where memorization is, the decoder is faster relative to the "
+    "embedding than where comprehension is",
+)
+def phases_of_rates(t: Table, ask: Ask) -> None:
+    """A fast embedding comprehends, a fast decoder memorizes, and grokking lies between."""
+    counts, here = _counted(t, "a", ask)
+    ratios = {
+        name: here.where(phase=name).each(lambda r: math.log10(r.lr / r.embedding_lr)).average() for name in PHASES
+    }
+    missing = [name for name in ("comprehension", "grokking", "memorization") if not counts[name]]
+    ask.yes("The phases lie as in the paper.")
+    ask.fault(f"Missing: {', '.join(missing)}.", missing)
+    ask.fault("The phases lie otherwise.", not missing and not ratios["memorization"] > ratios["comprehension"])
+    ask.show({f"mean log10(decoder rate / embedding rate), {name}": value for name, value in ratios.items()})
+    ask.show({"run-steps of diagrams (a) and (b), trained as batches": count(t.one("run_steps"))})
+
+
+@squared.claim("4 (Fig. 6b)", "confusion occurs, at larger decays on average than every other phase")
+def phases_of_decay(t: Table, ask: Ask) -> None:
+    """Too much weight decay of the decoder confuses."""
+    _, here = _counted(t, "b", ask)
+    means = {name: here.where(phase=name)["weight_decay"].average() for name in PHASES}
+    others = [mean for name, mean in means.items() if name != "confusion" and not math.isnan(mean)]
+    ask.yes("Confusion is where the decay is large.")
+    ask.fault("Confusion is absent or elsewhere.", not others or not means["confusion"] > max(others))
+    ask.show({f"mean decay, {name}": mean for name, mean in means.items()})
+
+
+@classes.claim("4 (Fig. 6c)", "comprehension or grokking, memorization and confusion occur")
+def phases_with_cross_entropy(t: Table, ask: Ask) -> None:
+    """With cross-entropy the phases are the same."""
+    counts, _ = _counted(t, "c", ask)
+    learnt = counts["comprehension"] + counts["grokking"]
+    ask.yes("All of them occur.")
+    ask.fault("Some are missing.", not (learnt and counts["memorization"] and counts["confusion"]))
+
+
+@permutations.claim(
+    "4 (Fig. 6d)",
+    "memorization, and comprehension or grokking, occur, the latter at larger decays on average; remark where "
+    "confusion does not occur",
+)
+def phases_of_permutations(t: Table, ask: Ask) -> None:
+    """For products of permutations weight decay turns memorization into generalization, and too much confuses."""
+    counts, here = _counted(t, "d", ask)
+    learnt, memorized = (
+        here.where(phase=names)["weight_decay"].average()
+        for names in (("comprehension", "grokking"), ("memorization",))
+    )
+    ask.yes("Decay brings generalization.")
+    ask.fault("Phases are missing or lie otherwise.", not learnt > memorized)
+    ask.note("Confusion does not occur.", not counts["confusion"])
+    ask.show({"mean decay, comprehension or grokking": learnt, "mean decay, memorization": memorized})

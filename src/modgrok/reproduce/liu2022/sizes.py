@@ -1,0 +1,57 @@
+"""The toy of Liu et al. and how much of it is trained.
+
+quick: two CPU cores. Coarse phase diagrams with one seed, 3 000 steps instead of 100 000 and half the paper's lag of
+1 000; no cross-entropy, no transformer. full: the paper's grids with five seeds, a thousand runs in diagrams (a) and
+(b), for a GPU; 10 000 steps as in the authors' code, where the paper says 100 000.
+"""
+
+from typing import Any
+
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import Sizes, sizes
+
+NUMBERS, PAIRS = 10, 55
+TOY: dict[str, Any] = {
+    **{"task": "add:10,codes=30:unordered", "network": "embedding-mlp", "embedding": 1, "width": 200, "depth": 2},
+    **{"activation": "tanh", "optimizer": "adamw", "beta2": 0.999, "weight_decay": 0.0, "embedding_decay": 0.0},
+    **{"lr": 1e-4, "embedding_lr": 1e-3, "snapshots": 0},
+}
+"""Sums of two of the numbers 0 … 9, each unordered pair once; every sum is a fixed vector of 30 normal numbers. One
+number for each integer, summed, decoded by two hidden layers of 200 tanh; AdamW without decay."""
+THIRDS = tuple(float(f"{10 ** (-5 + k / 3):.3g}") for k in range(10))
+"""Three rates to the decade."""
+
+QUICK, FULL, TINY = sizes(
+    sets=(200, 1_000),  # random training sets for each point of the theory
+    sizes=((20, 30, 40, 45, 50), (15, 20, 25, 30, 35, 40, 45, 50, 54)),  # pairs that are trained on, of 55
+    seeds=(6, 16),
+    steps=(2_500, 10_000),
+    # Phase diagrams: (a) has the same rates on both axes, (b) and (c) rates and decays of the decoder, so has (d).
+    diagram_rates=((1e-5, 1e-4, 1e-3, 1e-2), THIRDS),
+    decoder_rates=((1e-4, 1e-3, 1e-2), THIRDS),
+    decays=((0.0, 2.0, 5.0, 10.0), tuple(map(float, range(11)))),
+    group_rates=((1e-4, 1e-2), (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)),
+    group_decays=((0.0, 10.0, 50.0, 200.0), (0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0)),
+    diagram_seeds=(1, 5),
+    diagram_steps=(3_000, 10_000),
+    lag=(500, 1_000),  # steps between training and test accuracy from which on it is grokking
+    circle_steps=(5, 10_000),
+    left_out=(("figP", "fig6c"), ()),
+    tiny={
+        "sets": 10,
+        "sizes": (20, 45),
+        "seeds": 1,
+        "steps": 30,
+        "diagram_rates": (1e-4, 1e-2),
+        "decoder_rates": (1e-3,),
+        "decays": (0.0, 5.0),
+        "diagram_steps": 30,
+        "lag": 10,
+        "left_out": ("figP", "fig6c", "fig6d"),
+    },
+)
+
+
+def toys(s: Sizes) -> Runs:
+    """For every size of the training set one run for each seed."""
+    return runs(TOY, steps=s.steps, evaluations=120, record=("rqi",), examples=[*s.sizes], seed=range(s.seeds))

@@ -1,0 +1,255 @@
+"""Figs. 3 and 4: the toy trained on more and fewer pairs, beside what the theory says of the same training sets."""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures import effective_theory as theory
+from modgrok.measures.parallelograms import parallelograms, unordered_pairs
+from modgrok.palette import BLUE, GRAY, MARKERS, SERIES, TEST, TRAIN, VERMILLION
+from modgrok.plot import style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.liu2022.sizes import NUMBERS, PAIRS, toys
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import curves, study
+from modgrok.reproduce.table import Table
+from modgrok.text import count, number, percent
+
+LINEAR = 0.95
+"""RQI above which an embedding counts as linear."""
+SHOWN = 45
+"""Pairs of the runs whose curves are drawn."""
+SAID = (18, 21, 24, 27, 30)
+"""Sizes of random training sets of which the verdict says how many force the linear embedding."""
+
+
+def trained_pairs(run: Run) -> theory.Pairs:
+    train, _ = run.experiment.split.divide(run.task)
+    return [divmod(int(k), NUMBERS) for k in train]
+
+
+def linear_at(run: Run) -> dict[str, int | None]:
+    """The step at which the embedding is linear for the first time."""
+    steps = run.history["step"][run.history["rqi"] > LINEAR]
+    return {"linear_at": int(steps[0]) if len(steps) else None}
+
+
+def standardized(run: Run) -> dict[str, Any]:
+    """The embedding with mean 0 and variance 1, rising."""
+    values = np.asarray(run.network.parameters["embedding"])[:, 0]
+    values = (values - values.mean()) / values.std()
+    return {"embedding": values if values[-1] > values[0] else -values}
+
+
+def accuracies(run: Run) -> dict[str, float]:
+    """The accuracy on all pairs, that which the embedding implies, and that which the training set allows."""
+    result: Any = run.result
+    pairs = trained_pairs(run)
+    known = len(pairs) * result["train_accuracy"] + (PAIRS - len(pairs)) * result["test_accuracy"]
+    embedding = np.asarray(run.network.parameters["embedding"], np.float64)
+    implied, best = theory.predicted_accuracy(embedding, pairs), theory.best_accuracy(pairs)
+    return {"accuracy": known / PAIRS, "implied": implied, "best": best}
+
+
+def random_sets(s: Sizes) -> Iterator[dict[str, Any]]:
+    """How often random training sets force the linear embedding, and their λ3."""
+    rng = np.random.default_rng(4)
+    drawn = {
+        size: [theory.draw_pairs(size, rng) for _ in range(s.sets)]
+        for size in (*range(3, 55, 3), 20, 25, 35, 40, 50, PAIRS)
+    }
+    for size, sets in sorted(drawn.items()):
+        linear = np.mean([theory.degrees_of_freedom(pairs) == 2 for pairs in sets])
+        rate = np.median([theory.grokking_rate(pairs) for pairs in sets])
+        yield {"sets": s.sets, "examples": size, "linear": linear, "rate": rate}
+
+
+linear = study(
+    "figE",
+    "An embedding becomes linear",
+    "Ten numbers with one learnable coordinate each, trained on sums. The test accuracy rises when the coordinates "
+    "line up: RQI is the share of parallelograms i + j = m + n that hold for the coordinates too. In one dimension "
+    "two numbers that start in the wrong order cannot always pass each other; such runs stay short of 1.",
+    runs=lambda s: toys(s.but(sizes=(SHOWN,))),
+    keep=(curves("train_accuracy", "test_accuracy", "rqi"), linear_at, standardized),
+)
+representation = study(
+    "fig3",
+    "Accuracy is what the representation implies",
+    "Every mark is a network. A pair counts as implied where its sum follows from a trained pair by a "
+    "parallelogram that the embedding realizes. Right: the same for the best embedding that the training set alone "
+    "forces, known before anything is trained.",
+    runs=toys,
+    keep=accuracies,
+)
+critical = study(
+    "fig4",
+    "Critical size of the training set",
+    "Left: how many random training sets leave the linear embedding as the only one, from linear algebra. Right: "
+    "the steps until trained embeddings are linear. The effective theory says that the time is inverse to λ3, the "
+    "third eigenvalue, which falls to zero where other embeddings fit as well.",
+    runs=toys,
+    keep=(linear_at, lambda run: {"rate": theory.grokking_rate(trained_pairs(run))}),
+    rows=random_sets,
+)
+
+
+def _trained(t: Table) -> Table:
+    return t.where("steps > 0")
+
+
+def _threshold(t: Table) -> float | None:
+    """The share of data at which half of the sets force the linear embedding, interpolated."""
+    for a, b in pairwise(t.where("sets > 0")):
+        if a.linear < 0.5 <= b.linear:
+            at = (0.5 - a.linear) / (b.linear - a.linear)
+            return float((a.examples + at * (b.examples - a.examples)) / PAIRS)
+    return None
+
+
+def _timed(t: Table) -> Table:
+    """The runs whose embeddings become linear, as their training sets force them to."""
+    return t.where("linear_at >= 0", "rate > 0")
+
+
+def _product(t: Table) -> float | None:
+    """The median of time · λ3."""
+    products = _timed(t).each(lambda r: r.linear_at * r.rate)
+    return products.median() if products else None
+
+
+@linear.figure()
+def on_the_way(t: Table) -> Any:
+    figure, (left, right) = panels(
+        "on the way (bold: seed 0)",
+        "where the embeddings end",
+        height=2.7,
+        note=f"{SHOWN} of {PAIRS} pairs; a line for each of {len(t)} seeds",
+    )
+    for row in t:
+        bold = row.seed == 0
+        look = {"alpha": 1 if bold else 0.35, "linewidth": 1.3 if bold else 0.8}
+        for values, color, label in (
+            (row.train_accuracy, TRAIN, "training accuracy"),
+            (row.test_accuracy, TEST, "test accuracy"),
+            (row.rqi, "black", "RQI"),
+        ):
+            left.plot(row.step, values, color=color, label=label if bold else None, **look)
+        color = VERMILLION if row.linear_at is None else BLUE
+        right.plot(row.embedding, color=color, marker="o", alpha=0.7, linewidth=0.9, markersize=2.5)
+    left.set_xscale("symlog", linthresh=10)
+    left.set(xlabel="step", ylabel="share", ylim=(-0.03, 1.03))
+    left.legend(loc="upper left")
+    right.plot([], [], color=BLUE, label="RQI > 0.95 on the way")
+    right.plot([], [], color=VERMILLION, label="others")
+    right.set(xlabel="number k", ylabel="embedding $E_k$, standardized", ylim=(-3.1, 2))
+    right.set_xticks(range(NUMBERS))
+    right.legend(loc="lower right")
+    return figure
+
+
+@representation.figure()
+def implied(t: Table) -> Any:
+    figure, shown = panels("representation decides", "an upper bound", height=3.0, sharey=True)
+    words = {"implied": "implied by the trained embedding", "best": "implied by the training set alone"}
+    for panel, (x, label) in zip(shown, words.items(), strict=True):
+        panel.plot([0, 1], [0, 1], color=GRAY, linewidth=0.7)
+        for i, (size, some) in enumerate(t.by("examples").items()):
+            look = {"color": SERIES[i % 8], "alpha": 0.7, "label": f"{size} pairs"}
+            panel.plot(some[x], some["accuracy"], MARKERS[i % 8], **look)
+        panel.set(xlabel=label, xlim=(0.3, 1.02), ylim=(0.3, 1.02))
+    shown[0].set_ylabel("accuracy on all pairs")
+    shown[0].legend(loc="upper left", fontsize=6)
+    return figure
+
+
+@critical.figure()
+def critical_size(t: Table) -> Any:
+    drawn, steps, product = t.where("sets > 0"), _trained(t).one("steps"), _product(t)
+    figure, (left, right) = panels(
+        "theory: a critical share of data",
+        "training: time to a linear embedding",
+        note=f"(a) {drawn.one('sets')} random training sets a point; dotted: one half; (b) line: the theory's 1/λ3 "
+        "with a fitted factor; triangles: how many runs never get there",
+    )
+    share = drawn.each(lambda r: r.examples / PAIRS)
+    left.plot(share, drawn["linear"], color=SERIES[0], marker="o", markersize=2.5)
+    style.mark(left, _threshold(t))
+    left.set(xlabel="share of the pairs", ylabel="only linear embeddings fit", ylim=(-0.03, 1.03))
+    for size, times in _trained(t).of("linear_at", list, "examples").items():
+        x, reached = size / PAIRS, [time for time in times if time is not None]
+        right.plot([x] * len(reached), reached, "o", color=SERIES[0], fillstyle="none", markersize=3)
+        if missing := len(times) - len(reached):
+            place = (x, 1.3 * steps)
+            right.plot(*place, "v", color=SERIES[1], markersize=3)
+            right.annotate(str(missing), place, (0, 4), textcoords="offset points", fontsize=6, ha="center")
+    if product is not None:
+        known = drawn.where("rate > 1e-3")
+        x, y = known.each(lambda r: r.examples / PAIRS), known.each(lambda r: product / r.rate)
+        right.plot(x, y, color=GRAY, label=f"{product:.0f} / λ3")
+        right.legend(loc="lower left")
+    right.set_yscale("log")
+    right.set(xlabel="share of the pairs", ylabel="steps until RQI > 0.95", ylim=(200, 2.2 * steps), xlim=(0, 1.03))
+    right.yaxis.set_major_formatter(lambda value, _: number(value))
+    right.yaxis.set_minor_formatter(lambda value, _: "")
+    return figure
+
+
+@critical.claim("3.2 (Fig. 4a)", "half of the random training sets do at a share of data between 0.35 and 0.47")
+def critical_share(t: Table, ask: Ask) -> None:
+    """From about 40 % of the pairs on, a training set leaves the linear embedding as the only one that fits."""
+    threshold, everything = _threshold(t), unordered_pairs(NUMBERS)
+    ask.yes(f"Half of the sets do at a share of {number(threshold)}.")
+    ask.fault("The threshold is elsewhere.", threshold is None or not 0.35 <= threshold <= 0.47)
+    some = t.where("sets > 0", examples=SAID)
+    ask.show({f"{row.examples} pairs ({row.examples / PAIRS:.2f})": row.linear for row in some}, percent)
+    ask.show({"parallelograms of all pairs": str(len(parallelograms(everything)))})
+    ask.show({"λ3 of all pairs (6/7 = 0.857)": number(theory.grokking_rate(everything), 4)})
+
+
+@representation.claim(
+    "3.1 (Fig. 3)", "mean distance of accuracy from what the embedding implies below 0.1, correlation above 0.8"
+)
+def accuracy_from_representation(t: Table, ask: Ask) -> None:
+    """The accuracy of a network is what its embedding's parallelograms imply."""
+    said, found = np.array(t["implied"]), np.array(t["accuracy"])
+    distance = float(np.abs(said - found).mean())
+    together = float(np.corrcoef(said, found)[0, 1]) if said.std() and found.std() else math.nan
+    ask.yes("Accuracies lie near the diagonal.")
+    ask.fault("Accuracies are not those that the embeddings imply.", not (distance < 0.1 and together > 0.8))
+    above = t.where(lambda r: r.accuracy > r.best + 0.05)
+    ask.show({"mean distance": distance, "correlation": together, "networks": count(len(t))})
+    ask.show({"above the best that the training set forces, by more than 0.05": count(len(above))})
+
+
+@critical.claim("3.2 (Fig. 4b)", "at 45 pairs most seeds get there, in 500 to 2 000 steps; with 20 pairs none does")
+def time_to_linear(t: Table, ask: Ask) -> None:
+    """Embeddings become linear after about a thousand steps, and never from too few pairs."""
+    cells = _trained(t).by("examples")
+    times, steps = {size: cell["linear_at"] for size, cell in cells.items()}, count(cells[45].one("steps"))
+    many, few = times[45].known(), times[20].known()
+    near = bool(many) and 500 <= float(np.median(many)) <= 2000
+    ask.yes("The times are those of the paper.")
+    ask.fault(
+        f"With 45 pairs {len(many)} of {len(times[45])} seeds get there within {steps} steps, "
+        f"{'at about the right time' if near else 'at another time'}; with 20 pairs {len(few)}.",
+        not near or 2 * len(many) <= len(times[45]) or few,
+    )
+    ask.show({f"steps, {size} pairs": cell for size, cell in times.items()})
+
+
+@critical.claim("3.2", "correlation of the steps of single runs with 1/λ3 of their training set above 0.5")
+def time_from_theory(t: Table, ask: Ask) -> None:
+    """The effective theory predicts how the time to a linear embedding depends on the training set: as 1/λ3."""
+    timed, together = _timed(t), math.nan
+    if len(timed) > 2:
+        together = float(np.corrcoef(np.log(timed["linear_at"]), -np.log(timed["rate"]))[0, 1])
+    ask.yes("Times grow with 1/λ3.")
+    ask.fault("Adam hardly follows the theory's flow here.", not together > 0.5)
+    ask.show({"correlation of logarithms": together, "runs": count(len(timed))})
+    ask.show({"steps · λ3 (the paper's 3/η would be 3 000)": _product(t)})
