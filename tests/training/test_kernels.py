@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from modgrok.networks import Noise, grid
 from modgrok.training import program as program_module
+from modgrok.training.blocks import row_numbers
 from modgrok.training.data import deal
 from modgrok.training.kernels import generic, kernel_for
 from modgrok.training.kernels.plain_xla import _padded_width
+from modgrok.training.program import EXAMPLES
 
 CASES = {
     "the paper's network": {},
@@ -167,6 +169,18 @@ def test_dropout_does_not_depend_on_blocks(plain, monkeypatch):
     parts = fast(plain, program, weights, data.batch, None, noise)
     for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(parts), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-16)
+
+
+@pytest.mark.parametrize("shared", [1, 2, 3, 6])
+def test_dropout_does_not_depend_on_who_shares_a_run(plain, shared):
+    """Rows are numbered as their examples are, so that each loses the same on any number of devices."""
+    program = plain.program_with(modulus=29, shared=shared)
+    _, train, data = plain.random_data(program)
+    batch = jax.tree.map(lambda part: part.reshape(shared, -1, *part.shape[1:]), data.batch)
+    number = partial(row_numbers, program)
+    found = number(data.batch) if shared == 1 else jax.vmap(number, axis_name=EXAMPLES)(batch)
+    present = np.asarray(data.batch.weight).ravel() > 0
+    np.testing.assert_array_equal(np.asarray(found).ravel()[present], np.arange(len(train)))
 
 
 @settings(max_examples=60, deadline=None)

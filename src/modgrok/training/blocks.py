@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from modgrok.training.data import Batch
 from modgrok.training.losses import Objective
 from modgrok.training.program import EXAMPLES, Program
 
@@ -47,7 +48,16 @@ def count_right(program: Program, out: Any, labels: Any, weight: Any, codes: Any
     return jax.lax.cond(judged, judge, lambda: nobody)
 
 
-def row_numbers(program: Program, blocks: int, rows: int) -> Any:
-    """The number of every example, counted over all devices that share the run."""
-    numbers = jnp.arange(blocks * rows, dtype=jnp.int32).reshape(blocks, rows)
-    return numbers if program.shared == 1 else numbers + jax.lax.axis_index(EXAMPLES) * numbers.size
+def row_numbers(program: Program, batch: Batch) -> Any:
+    """The number of every row's example in the training set, however many devices share the run."""
+    count, length = batch.labels.shape
+    block = jnp.arange(count, dtype=jnp.int32)
+    if batch.used is not None:
+        used = batch.used if program.shared == 1 else jax.lax.all_gather(batch.used, EXAMPLES, tiled=True)
+        first = jnp.cumsum(used, dtype=jnp.int32) - used  # blocks of the parts before
+        first = first if program.shared == 1 else first[jax.lax.axis_index(EXAMPLES)][None]
+        each = jnp.arange(count // len(first), dtype=jnp.int32)
+        block = (first[:, None] + each[None]).reshape(-1)
+    elif program.shared > 1:
+        block = block + jax.lax.axis_index(EXAMPLES) * count
+    return block[:, None] * length + jnp.arange(length, dtype=jnp.int32)[None]

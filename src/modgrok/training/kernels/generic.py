@@ -57,9 +57,8 @@ class Generic:
         def add_block(total: Any, block: Any) -> tuple[Any, None]:
             return jax.tree.map(jnp.add, total, of_block(block)), None
 
-        count, rows = batch.labels.shape
-        blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, count, rows))
-        if count == 1 and program.shared == 1 and batch.used is None:
+        blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, batch))
+        if len(batch.labels) == 1 and program.shared == 1 and batch.used is None:
             return of_block(jax.tree.map(lambda part: part[0], blocks))
         nobody = jnp.zeros((), program.dtype)
         nothing = (jnp.zeros((), program.loss_precision), jax.tree.map(jnp.zeros_like, parameters), nobody)

@@ -100,9 +100,8 @@ class TwoLayerKernel:
 
         none = jnp.zeros((), program.loss_precision), jnp.zeros((), program.dtype)
         nothing = (*none, jnp.zeros_like(columns), jnp.zeros_like(readout))
-        count, length = batch.labels.shape
-        blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, count, length))
-        if count == 1 and program.shared == 1 and batch.used is None:
+        blocks = (batch.inputs, batch.labels, batch.weight, row_numbers(program, batch))
+        if len(batch.labels) == 1 and program.shared == 1 and batch.used is None:
             (loss, right, of_columns, of_readout), _ = add_block(nothing, tuple(part[0] for part in blocks))
         else:
             loss, right, of_columns, of_readout = sum_parts(program, add_block, nothing, blocks, batch.used)
