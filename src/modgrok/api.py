@@ -20,11 +20,12 @@ from modgrok.experiments.sweeps.landscape import landscape as landscape_rows
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS, Sweep
 from modgrok.experiments.sweeps.table import Table
-from modgrok.experiments.train import declare_settings, describe_source, train_all
+from modgrok.experiments.train import declare_settings, describe_source, described_settings, train_all
 from modgrok.networks import Network
 from modgrok.networks.foreign import load as load_weights
 from modgrok.tasks import Structure, usual_modulus
 from modgrok.tasks import task as find_task
+from modgrok.tasks.choice import write_choice
 
 if TYPE_CHECKING:
     from modgrok.reproduce.pipeline import Outcome
@@ -68,9 +69,12 @@ def sweep(
     store: StoreLike = None,
     engine: str = "local",
     address: str | None = None,
+    train_on: Any = None,
+    force: bool = False,
     **settings: Any,
 ) -> Table:
-    """Trains all combinations of settings and returns their table.
+    """Trains all combinations of settings and returns their table; runs that the store has are not trained again unless
+    `force` is set. `record` and `train_on` are those of `train`.
 
     `vary` is a mapping from settings to values, each an axis of its own, or a list of axes as `Sweep` takes them. Tasks
     vary like all else, functions among them; the table calls them by their own names, or by the keys of a mapping:
@@ -82,13 +86,16 @@ def sweep(
     place = as_store(store)
     axes = [{name: values} for name, values in vary.items()] if isinstance(vary, dict) else list(vary)
     names: dict[str, str] = {}
+    given = described_settings(DEFAULTS | describe_source(task, modulus, place) | settings, train_on, place)
+    base = Experiment.from_dict(given)
     for i, axis in enumerate(axes):
         if isinstance(axis, Mapping) and not isinstance(tasks := axis.get("task", ""), str):
             described, texts = _describe_tasks(tasks, modulus, place)
-            axes[i] = {**axis, "task": texts}
+            axes[i] = axis = {**axis, "task": texts}
             names |= described
-    experiment = Experiment.from_dict(DEFAULTS | describe_source(task, modulus, place) | settings)
-    table = run_sweep(Sweep(experiment, axes), place, engine_named(engine, address))
+        if isinstance(axis, Mapping) and not isinstance(masks := axis.get("train_on", ""), str):
+            axes[i] = {**axis, "train_on": [write_choice(one, base.load_task(place.tables)) for one in masks]}
+    table = run_sweep(Sweep(base, axes), place, engine_named(engine, address), force=force)
     own = {table.names[text]: name for text, name in names.items()}
     table["task"] = [own.get(text, text) for text in table["task"]]
     table.names |= names

@@ -17,6 +17,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.identity import WRITTEN, content_hash
 from modgrok.experiments.known_settings import brought, chosen_by
 from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
+from modgrok.experiments.user_code import UNKNOWN, family_code, user_code
 from modgrok.networks import ARCHITECTURES, Architecture, architecture_named
 from modgrok.setting import Setting, require_settings, setting, settings_of
 from modgrok.tasks import MODULUS, SAMPLINGS, Split, Task, reads_modulus, task
@@ -151,8 +152,11 @@ class Experiment:
     record: tuple[str, ...] = setting((), "Further measures to record on the way, by name.")
     brought: tuple[tuple[str, Any], ...] = dataclasses.field(default=(), metadata={"help": ""})
     """Settings that the network, the optimizer, the loss or the task brings, as far as they are given, by name."""
+    code: str = dataclasses.field(default="", metadata={"help": ""})
+    """Of a resolved experiment that uses code which modgrok does not bring, the digest of it; see `user_code`."""
 
-    def __init__(self, task: str, modulus: int | None = None, **settings: Any) -> None:
+    def __init__(self, task: str, modulus: int | None = None, *, code: str = "", **settings: Any) -> None:
+        object.__setattr__(self, "code", code)
         given = dict(settings.pop("brought", ())) | {"task": task, "modulus": modulus} | settings
         if modulus is None and isinstance(task, str) and reads_modulus(task):
             given["modulus"] = MODULUS
@@ -207,7 +211,11 @@ class Experiment:
     def resolve(self) -> "Experiment":
         """The same experiment with every default that depends on other settings written out as a number, and nothing in
         settings that have no effect."""
-        return self.resolve_for(self.load_task()) if is_table_file(self.task) else self._resolved
+        if is_table_file(self.task):
+            return self.resolve_for(self.load_task())
+        if self._resolved.code != user_code(self._resolved):  # What is registered has been edited since.
+            self.__dict__["_resolved"] = dataclasses.replace(self)._resolved
+        return self._resolved
 
     @cached_property
     def _resolved(self) -> "Experiment":
@@ -219,7 +227,7 @@ class Experiment:
         if found is None:
             if self.lr == "auto" or self.steps is None:
                 raise ModgrokError(f"The task {self.task} is a table that only its store knows.")
-            return self
+            return dataclasses.replace(self, code=user_code(self))
         paper = architecture.starts_large
         text = table_name(found) if is_table_file(self.task) else _without_spaces(found.name)
         fresh = found.table is None and self.examples is None
@@ -245,7 +253,9 @@ class Experiment:
             filled["test_examples"] = self.test_examples or TEST_EXAMPLES
         elif self.test_examples is not None:
             raise ModgrokError(f"test_examples has no effect on {found.name}, whose inputs are listed; leave it out.")
-        return dataclasses.replace(self, **filled | self._read(loss))._checked_for(found)
+        resolved = dataclasses.replace(self, **filled | self._read(loss))
+        object.__setattr__(resolved, "code", user_code(resolved))
+        return resolved._checked_for(found)
 
     def _read(self, loss: str) -> dict[str, Any]:
         """The values of the settings that this experiment's network, optimizer, loss and task bring; raises where
@@ -299,7 +309,7 @@ class Experiment:
         family = family_of(self.task)
         own = {one.name: getattr(self, one.name) for one in (family.settings if family else ())}
         given = tuple((name, value) for name, value in own.items() if value is not None)
-        return _cached_task(self.task, self.modulus, written, given)
+        return _cached_task(self.task, self.modulus, written, given, code=family_code(family))
 
     @property
     def split(self) -> Split:
@@ -318,7 +328,7 @@ class Experiment:
 
     def as_dict(self) -> dict[str, Any]:
         """All settings as JSON values."""
-        return self._values() | {"record": list(self.record)}
+        return self._values() | {"record": list(self.record)} | ({"code": self.code} if self.code else {})
 
     def _values(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in (*OWN, *WRITTEN)} | dict(self.brought)
@@ -327,6 +337,11 @@ class Experiment:
     def id(self) -> str:
         """Content hash of the resolved settings, which names the run."""
         return self.resolve().content_hash
+
+    @property
+    def has_unknown_code(self) -> bool:
+        """Whether nobody can tell if its code is that of a stored run."""
+        return self.code.endswith(UNKNOWN)
 
     @property
     def content_hash(self) -> str:
@@ -340,7 +355,7 @@ class Experiment:
         return cls(**given)
 
 
-OWN: dict[str, Setting] = {name: one for name, one in settings_of(Experiment).items() if name != "brought"}
+OWN = {name: one for name, one in settings_of(Experiment).items() if name not in ("brought", "code")}
 """The settings of every experiment."""
 CHOOSING = {"network", "optimizer", "loss", "grokfast", "precision"}
 
@@ -400,11 +415,13 @@ def _cached_task(
     written: int | None,
     settings: tuple[tuple[str, Any], ...] = (),
     answers: int | None = None,
+    code: str = "",
 ) -> Task:
-    """Runs of one task share its table and its structure; a file that was written anew is another task."""
-    key = (text, modulus, written, settings, answers)
+    """Runs of one task share its table and its structure; a file that was written anew is another task, and so is one
+    of a family whose code was edited."""
+    key = (text, modulus, written, settings, answers, code)
     with _TASKS_LOCK:
-        if key in _TASKS:
+        if key in _TASKS and not code.endswith(UNKNOWN):
             _TASKS.move_to_end(key)
             return _TASKS[key]
     found = task(text, modulus, **dict(settings))

@@ -34,7 +34,7 @@ def extended_runs(store: Store) -> dict[str, list[Run]]:
 def extend(run: Run, experiment: Experiment, shorter: dict[str, list[Run]], observer: Observer) -> None:
     """Begins a run with all that the longest shorter run of the same experiment has done; holding the run's lock."""
     usable = [one for one in shorter.get(_without_length(experiment.as_dict()), ()) if _can_go_on(one, experiment)]
-    if experiment.lr_end < 1 or not usable:
+    if experiment.lr_end < 1 or experiment.has_unknown_code or not usable:
         return
     longest = max(usable, key=lambda one: one.result.steps)  # type: ignore[union-attr]
     step, state = longest.read_state()

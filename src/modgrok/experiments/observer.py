@@ -1,5 +1,6 @@
 """What may be told while runs train: progress bars, the lab's page and tests listen here."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,13 @@ class Observer:
     def stop_requested(self) -> bool:
         """Whether training should store what it has and stop."""
         return False
+
+
+class Speaking(Observer):
+    """Prints remarks, where nothing else shows them."""
+
+    def remark(self, sentence: str) -> None:
+        print(sentence, file=sys.stderr)
 
 
 class Forwarding(Observer):

@@ -43,6 +43,7 @@ def program_of(experiment: Experiment, task: Task, platform: str) -> Program:
         task.rule if task.table is None and e.examples is None else None,
         tuple((one.name, getattr(e, one.name)) for one in LOSSES[e.loss].settings),
         e.grokfast_window or 0,
+        e.code,
     )
 
 

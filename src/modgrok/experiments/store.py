@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.experiment import TABLE, Experiment, given_name, is_table_file, table_name
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
+from modgrok.experiments.user_code import unknown_parts
 from modgrok.networks import Network, load_network
 from modgrok.networks.storage import network_bytes
 from modgrok.sealed import exists
@@ -181,6 +182,25 @@ class Store:
             observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts afresh.")
         finally:
             lock.release()
+
+
+def start_afresh(experiments: Iterable[Experiment], store: Store, observer: Observer) -> None:
+    """Removes what the store has of resolved experiments that are to be trained again, and says why where it was not
+    asked for; what was compiled of code that cannot be compared is compiled again."""
+    unknown: dict[str, None] = {}
+    for experiment in experiments:
+        if experiment.has_unknown_code:
+            unknown |= dict.fromkeys(unknown_parts(experiment))
+        if exists((run := store.run(experiment.content_hash)).folder):
+            store.remove(run)
+    if unknown:
+        from modgrok.training.together import forget_programs
+
+        forget_programs()
+        observer.remark(
+            f"Trained again, because nobody can tell whether the code is that of a stored run: it uses "
+            f"{', '.join(unknown)}. Give the function or class an attribute `version` to name its state yourself."
+        )
 
 
 def check_intact(run: Run, snapshots: bool = False) -> None:

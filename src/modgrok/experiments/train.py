@@ -13,7 +13,7 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment, known_settings
 from modgrok.experiments.interruption import Interruption
-from modgrok.experiments.observer import Observer
+from modgrok.experiments.observer import Observer, Speaking
 from modgrok.experiments.progress import progress_display
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store, as_store
@@ -33,28 +33,31 @@ def train(
     observer: Observer | None = None,
     start: Network | str | Path | None = None,
     train_on: Any = None,
+    force: bool = False,
     **settings: Any,
 ) -> Run:
-    """Trains one network and returns its run; a run that the store already has returns at once.
+    """Trains one network and returns its run; a run that the store already has returns at once, unless `force` is set.
 
     `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. Training
     begins with the weights of `start`, a trained network, a closed form or one brought along, or the file of one, and
     takes its settings from it. `train_on` says which inputs are trained on: a mask of the table's shape, indices into
-    the raveled table, rows (n, m), a file with one of these, or a `Split`. `record` may name functions of (network,
-    data) too. The same call with more `steps` goes on from where the shorter run ended. Progress is shown in terminals
-    and notebooks; an `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored: the same call
-    goes on from there.
+    the raveled table, rows (n, m), a file with one of these, or a `Split`. `record` names measures, or holds functions
+    of the network and its `modgrok.training.recording.Data`. The same call with more `steps` goes on from where the
+    shorter run ended. Progress is shown in terminals and notebooks; an `observer` hears of it instead. Ctrl-C raises
+    `Interrupted` with everything stored: the same call goes on from there.
     """
     place = as_store(store)
-    if "record" in settings:
-        settings["record"] = tuple(_measure_name(one) for one in settings["record"])
-    settings = describe_source(task, modulus, place) | settings
+    given = described_settings(describe_source(task, modulus, place) | settings, train_on, place)
     if start is not None:
-        settings = starting_settings(start, settings, place)
-    if train_on is not None:
-        settings |= _split_settings(train_on, settings, place)
-    experiment = Experiment.from_dict(settings)
-    return train_all([experiment], place, observer)[0]
+        given = starting_settings(start, given, place)
+    return train_all([Experiment.from_dict(given)], place, observer, force=force)[0]
+
+
+def described_settings(settings: dict[str, Any], train_on: Any, store: Store) -> dict[str, Any]:
+    """Settings in which functions to record have become names, and a choice of training inputs a text."""
+    if "record" in settings:
+        settings = settings | {"record": _measure_names(settings["record"])}
+    return settings if train_on is None else settings | _split_settings(train_on, settings, store)
 
 
 def starting_settings(start: Network | str | Path, settings: dict[str, Any], store: Store) -> dict[str, Any]:
@@ -78,12 +81,16 @@ def _split_settings(train_on: Any, settings: dict[str, Any], store: Store) -> di
     return {"train_on": write_choice(train_on, task)}
 
 
-def _measure_name(measure: Any) -> str:
-    """The name of a measure; a function becomes one under its own."""
-    if callable(measure):
-        record(measure.__name__)(measure)
-        return measure.__name__
-    return measure
+def _measure_names(given: Any) -> tuple[str, ...]:
+    """The names of measures, one or several; a function becomes a measure under its own name."""
+    listed = [given] if isinstance(given, str) or callable(given) else list(given)
+    for one in listed:
+        if callable(one):
+            name = getattr(one, "__name__", "")
+            if name in ("", "<lambda>"):
+                raise ModgrokError("A measure needs a name; write it with def, or register it with modgrok.record.")
+            record(name)(one)
+    return tuple(one.__name__ if callable(one) else one for one in listed)
 
 
 def declare_settings(function: Any, defaults: Mapping[str, Any] | None = None, without: Sequence[str] = ()) -> None:
@@ -106,23 +113,29 @@ declare_settings(train)
 
 
 def train_all(
-    experiments: Sequence[Experiment], store: Store | str | Path | None = None, observer: Observer | None = None
+    experiments: Sequence[Experiment],
+    store: Store | str | Path | None = None,
+    observer: Observer | None = None,
+    *,
+    force: bool = False,
 ) -> list[Run]:
     """Trains many networks, those of equal shape at once, and returns their runs in order."""
-    from modgrok.experiments import trainer
+    from modgrok.experiments.trainer import train_stored
     from modgrok.training.devices import use_all_cores
 
+    if observer is not None and not isinstance(observer, Observer):
+        raise ModgrokError(f"observer must be a modgrok.Observer whose methods hear of training, not {observer!r}.")
     use_all_cores()
     if observer is not None or threading.current_thread() is not threading.main_thread():
-        return trainer.train_stored(experiments, as_store(store), observer)
+        return train_stored(experiments, as_store(store), observer, force=force)
     if (display := progress_display()) is not None:
         with display:
-            return trainer.train_stored(experiments, as_store(store), display)
+            return train_stored(experiments, as_store(store), display, force=force)
     with Interruption() as interruption:
-        return trainer.train_stored(experiments, as_store(store), _Stopping(interruption))
+        return train_stored(experiments, as_store(store), _Stopping(interruption), force=force)
 
 
-class _Stopping(Observer):
+class _Stopping(Speaking):
     def __init__(self, interruption: Interruption) -> None:
         self.interruption = interruption
 

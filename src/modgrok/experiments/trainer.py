@@ -10,7 +10,7 @@ from modgrok.experiments.extension import extend, extended_runs
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Planned, plan_here
 from modgrok.experiments.run import Damaged, Run
-from modgrok.experiments.store import Store
+from modgrok.experiments.store import Store, start_afresh
 from modgrok.sealed import exists
 from modgrok.training.devices import precision_of
 
@@ -22,11 +22,14 @@ def train_stored(
     store: Store,
     observer: Observer | None = None,
     devices: Sequence[Any] | None = None,
+    force: bool = False,
 ) -> list[Run]:
-    """Trains what the store does not have yet and returns all runs, in the order asked for."""
+    """Trains what the store does not have yet, or everything if forced, and returns all runs, in the order asked
+    for."""
     observer = observer or Observer()
     resolved = [store.register(experiment) for experiment in experiments]
     wanted = {e.content_hash: e for e in resolved}
+    start_afresh([e for e in wanted.values() if force or e.has_unknown_code], store, observer)
     for name in wanted:
         store.repair(store.run(name), observer)
     if pending := [e for name, e in wanted.items() if store.run(name).result is None]:

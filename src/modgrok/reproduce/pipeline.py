@@ -119,11 +119,7 @@ def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Wat
     out = request.folder
     store = Store(out / "runs")
     needed = shares(sorted(studies, key=lambda study: not study.slow), profile)
-    if request.force:
-        for experiment in needed:
-            if (run := store.add(experiment)).folder.exists():
-                store.remove(run)
-    results = Results(list(needed), store)
+    results = Results(list(needed), store, request.force)
     if not needed and read_session(out).get("profile") != profile.name:
         add_to_session(out, profile, host_environment(), 0.0)
     ids = dict(zip(needed, results.ids, strict=True))

@@ -46,6 +46,8 @@ class Program:
     """Of a loss that has settings of its own, by name."""
     window: int = 0
     """Gradients that a moving average remembers."""
+    code: str = ""
+    """Digest of the code that modgrok does not bring: what it names may be edited and compiled again."""
     shared: int = 1
     """How many CPU devices work on one run, each on its part of the blocks. Two find what one would, bit for bit, since
     one adds up the same two parts."""

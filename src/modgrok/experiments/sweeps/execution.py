@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.observer import Forwarding, Observer
+from modgrok.experiments.observer import Forwarding, Observer, Speaking
 from modgrok.experiments.planner import Batch, Failure
 from modgrok.experiments.result import Result
-from modgrok.experiments.store import Store, StoreLike, as_store
+from modgrok.experiments.store import Store, StoreLike, as_store, start_afresh
 from modgrok.experiments.sweeps.engines import Engine, engine_named
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.results import Results
@@ -46,10 +46,13 @@ def execute(
 ) -> list[Failure]:
     """Trains what is planned. Results are complete afterwards but for the failures returned; the record's table is
     kept up to date all the time, also when training is stopped."""
+    observer = observer or Speaking()
+    start_afresh(results.again.values(), store, observer)
+    results.again = {}
     if record is not None:
         record.begin()
     try:
-        return engine.train(planned.batches, store, _Recorder(observer or Observer(), results, record))
+        return engine.train(planned.batches, store, _Recorder(observer, results, record))
     finally:
         results.refresh()
         if record is not None:
@@ -76,17 +79,17 @@ class Executor:
             self.train(results)
         return results.in_order
 
-    def run(self, sweep: Sweep) -> Results:
-        """Trains a sweep, with its record in the store."""
-        results = Results(sweep.experiments, self.store)
+    def run(self, sweep: Sweep, force: bool = False) -> Results:
+        """Trains a sweep, with its record in the store; again what the store has already, if forced."""
+        results = Results(sweep.experiments, self.store, force)
         for failure in self.train(results, Record(sweep, self.store)):
             warnings.warn(str(failure), stacklevel=3)
         return results
 
 
-def run_sweep(sweep: Sweep, store: StoreLike = None, engine: Engine | None = None) -> Table:
-    """Trains a sweep and returns its table; the same sweep again returns at once."""
-    return sweep_table(sweep, Executor(store, engine).run(sweep))
+def run_sweep(sweep: Sweep, store: StoreLike = None, engine: Engine | None = None, *, force: bool = False) -> Table:
+    """Trains a sweep and returns its table; the same sweep again returns at once unless forced."""
+    return sweep_table(sweep, Executor(store, engine).run(sweep, force))
 
 
 class _Recorder(Forwarding):

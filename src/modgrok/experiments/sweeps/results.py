@@ -12,13 +12,15 @@ from modgrok.experiments.store import Store
 class Results:
     """Outcomes by run, for a list of experiments that may name the same run twice."""
 
-    def __init__(self, experiments: Sequence[Experiment], store: Store) -> None:
+    def __init__(self, experiments: Sequence[Experiment], store: Store, force: bool = False) -> None:
         self.store = store
         self.experiments = tuple(store.register(experiment) for experiment in experiments)
         """Resolved."""
         self.ids = [experiment.content_hash for experiment in self.experiments]
         self._runs = {name: store.run(name) for name in self.ids}
         self.outcomes: dict[str, Result] = {}
+        self.again = {e.content_hash: e for e in self.experiments if force or e.has_unknown_code}
+        """Those that are trained again even if the store has them."""
         self.refresh()
 
     @property
@@ -30,7 +32,7 @@ class Results:
         """Looks into the store for outcomes that other processes made. A damaged run counts as missing: whoever trains
         it moves it aside."""
         for name, run in self._runs.items():
-            if name not in self.outcomes:
+            if name not in self.outcomes and name not in self.again:
                 with contextlib.suppress(Damaged):
                     if (result := run.result) is not None:
                         self.outcomes[name] = result
