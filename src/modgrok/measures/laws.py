@@ -1,4 +1,4 @@
-"""How critical fractions fall with the modulus: two laws through the same points, and which describes them better."""
+"""Power laws through points, and for critical fractions against the modulus which of two laws describes them better."""
 
 import math
 from collections.abc import Mapping
@@ -28,3 +28,11 @@ def fit_laws(fractions: Mapping[int, float]) -> dict[str, Any] | None:
             for law, k in (("power", 3), ("logarithmic", 2))
         },
     }
+
+
+def exponent(points: Mapping[int, float]) -> float | None:
+    """The slope of ln y against ln x by least squares; None for fewer than two points."""
+    if len(points) < 2:
+        return None
+    x, y = np.log(np.array([*points.items()], float)).T
+    return float(np.polyfit(x, y, 1)[0])

@@ -44,6 +44,11 @@ def modular(t: Table) -> str:
     return f"{t.one('task')} mod {t.one('modulus')}"
 
 
+def seed_look(seed: int, label: str | None = None, faint: float = 0.4) -> dict[str, Any]:
+    """Seed 0 bold and in the legend, all others faint."""
+    return {"alpha": faint, "linewidth": 0.8} if seed else {"alpha": 1, "linewidth": 1.3, "label": label}
+
+
 def times(panel: Any, t: Table, x: str, labels: Sequence[str | None] = (None, None, None)) -> None:
     """Steps to 99 % of the training set and of the test set, a mark for each run; crosses where some seed does not get
     there within the steps."""
