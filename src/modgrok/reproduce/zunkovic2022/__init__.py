@@ -1,9 +1,10 @@
 """B. Žunkovič and E. Ilievski, Grokking phase transitions in learning local rules with gradient descent (2022)."""
 
-from modgrok.reproduce.claim import claims_of
-from modgrok.reproduce.paper import Paper
-from modgrok.reproduce.zunkovic2022 import claims, studies_ball, studies_exponential, studies_rule30
-from modgrok.reproduce.zunkovic2022.profile import FULL, QUICK, TINY
+from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.paper import Paper, members
+from modgrok.reproduce.study import Study
+from modgrok.reproduce.zunkovic2022 import exponential, rule30, two_balls
+from modgrok.reproduce.zunkovic2022.sizes import FULL, QUICK, TINY
 
 PAPER = Paper(
     key="zunkovic2022",
@@ -11,8 +12,8 @@ PAPER = Paper(
     reference="B. Žunkovič and E. Ilievski, *Grokking phase transitions in learning local rules with gradient descent* "
     "(arXiv 2210.15435, JMLR 2024)",
     line="two solvable models in which the test error vanishes at a finite time, and Rule 30 as a third",
-    studies=(*studies_exponential.STUDIES, *studies_ball.STUDIES, *studies_rule30.STUDIES),
-    claims=claims_of(claims),
+    studies=members(Study, exponential, two_balls, rule30),
+    claims=members(Claim, exponential, two_balls, rule30),
     profiles=(QUICK, FULL, TINY),
     cost={"quick": "half a minute on two CPU cores", "full": "1 min on two CPU cores"},
 )

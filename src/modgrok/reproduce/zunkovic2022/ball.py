@@ -1,17 +1,15 @@
 r"""Points in two unit balls around $\pm\epsilon e_1$ in D dimensions, told apart by the sign of $w\cdot x$ (section 4).
 
-Gradient flow of the square loss on N points of each ball is $w(t) = w^\lambda - e^{-Gt}(w^\lambda - w_0)$ with
-$G = \frac{1}{2N}\sum x x^T + \lambda_2$ and $w^\lambda = G^{-1} \frac{1}{2N}\sum y x$. The test error is a function of
-$h = \epsilon w_1 / |w|$ alone and vanishes where $(\epsilon^2 - 1) w_1^2 \ge \sum_{j>1} w_j^2$.
+Along the flow of the square loss on N points of each ball, the test error is a function of $h = \epsilon w_1 / |w|$
+alone and vanishes where $(\epsilon^2 - 1) w_1^2 \ge \sum_{j>1} w_j^2$.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from modgrok.measures.linear_flow import ends
 from modgrok.shapes import Bool, Float
-
-LASSO_STEPS = 500
 
 
 def test_error(h: Float[np.ndarray, "*h"], dimension: int) -> Float[np.ndarray, "*h"]:
@@ -47,13 +45,11 @@ class Ball:
     l2: float = 0.1
     """λ2."""
 
-    def moments(
-        self, sets: int, rng: np.random.Generator
-    ) -> tuple[Float[np.ndarray, "set D D"], Float[np.ndarray, "set D"]]:
-        """G and a of random training sets. With the sign of the class, both classes lie around +ε e1."""
+    def training_sets(self, sets: int, rng: np.random.Generator) -> Float[np.ndarray, "set point D"]:
+        """Random ones. With the sign of the class, both classes lie around +ε e1."""
         x = draw_points((sets, 2 * self.samples), self.dimension, rng)
         x[..., 0] += self.gap
-        return x.swapaxes(1, 2) @ x / x.shape[1] + self.l2 * np.eye(self.dimension), x.mean(axis=1)
+        return x
 
     def generalizes(self, w: Float[np.ndarray, "set D"]) -> Bool[np.ndarray, "set"]:
         """Whether the test error vanishes."""
@@ -61,10 +57,7 @@ class Ball:
 
     def sampled_probability(self, sets: int, rng: np.random.Generator, l1: float = 0.0) -> float:
         """The share of random training sets whose flow ends without test error."""
-        products, means = self.moments(sets, rng)
-        if l1 == 0:
-            return float(self.generalizes(np.linalg.solve(products, means[..., None])[..., 0]).mean())
-        return float(self.generalizes(lasso(products, means, l1)).mean())
+        return float(self.generalizes(ends(self.training_sets(sets, rng), 1, self.l2, l1)).mean())
 
     def predicted_probability(self, printed: bool = False) -> float:
         r"""The same in the limit of many points (Appendix B), the end $w^\lambda$ taken as Gaussian.
@@ -97,21 +90,20 @@ class Ball:
         r"""$\lambda_D = \lambda_2 + 1/(D+2)$, at which all weights but the first decay for many points."""
         return self.l2 + 1 / (self.dimension + 2)
 
+    def along(self, t: Float[np.ndarray, "t"], start: Float[np.ndarray, "#t"]) -> Float[np.ndarray, "t"]:
+        r"""$w_1(t)$ for many points, which moves at the rate $\epsilon^2 + \lambda_D$."""
+        rate = self.gap**2 + self.slow_rate
+        return self.gap / rate + (start - self.gap / rate) * np.exp(-rate * t)
+
     def slow_time(self, printed: bool = False) -> float:
         r"""$\frac{1}{2\lambda_D} \ln \frac{\epsilon^2}{\epsilon^2 - 1}$ from zero training to zero test error, where
         the transverse weights are large; the printed Eq. 47 has ε⁴, since Eq. 46 lacks a factor."""
         power = 4 if printed else 2
         return float(-np.log1p(-(self.gap**-power)) / (2 * self.slow_rate))
 
-    def fast_share(self) -> float:
-        r"""The share of starts $w(0) \sim N(0,1)^D$ with $|w_\perp|^2 \le 1 - 1/\epsilon^2$, which need not wait."""
-        from scipy.stats import chi2
-
-        return float(chi2.cdf(1 - self.gap**-2, self.dimension - 1))
-
     def fast_time(self, r: Float[np.ndarray, "r"]) -> Float[np.ndarray, "r"]:
-        r"""$\frac{1}{\epsilon^2} \ln \frac{1 - \sqrt r}{1 - \epsilon\sqrt{r/(\epsilon^2-1)}}$ of those starts,
-        $r = |w_\perp(0)|^2$."""
+        r"""$\frac{1}{\epsilon^2} \ln \frac{1 - \sqrt r}{1 - \epsilon\sqrt{r/(\epsilon^2-1)}}$ of starts
+        with $r = |w_\perp(0)|^2 \le 1 - 1/\epsilon^2$, which need not wait."""
         root = np.sqrt(r)
         return np.log((1 - root) / (1 - self.gap * root / np.sqrt(self.gap**2 - 1))) / self.gap**2
 
@@ -122,31 +114,15 @@ class Ball:
         first, r = w[:, 0], (w[:, 1:] ** 2).sum(axis=1)
         behind = (first <= 0) | (first**2 * self.gap**2 < r)
         first, r = first[behind], r[behind]
-        end, rate = self.gap / (self.gap**2 + self.slow_rate), self.gap**2 + self.slow_rate
 
         def time(ratio: float) -> np.ndarray:
             """When w1² reaches `ratio` |w⊥|²: w1 rises, w⊥ decays, so there is one crossing; by bisection."""
             low, high = np.zeros_like(r), np.full_like(r, 100.0)
             for _ in range(60):
                 middle = (low + high) / 2
-                along = end + (first - end) * np.exp(-rate * middle)
+                along = self.along(middle, first)
                 there = (along > 0) & (along**2 >= ratio * r * np.exp(-2 * self.slow_rate * middle))
                 low, high = np.where(there, low, middle), np.where(there, middle, high)
             return high
 
         return time(1 / (self.gap**2 - 1)) - time(self.gap**-2)
-
-
-def lasso(
-    products: Float[np.ndarray, "set D D"], means: Float[np.ndarray, "set D"], l1: float
-) -> Float[np.ndarray, "set D"]:
-    """Where the flow with λ1 ends: the minimum of ½ wGw − a·w + λ1 |w|₁, by accelerated proximal steps."""
-    step = 1 / np.linalg.eigvalsh(products)[:, -1:, None]
-    w = ahead = np.zeros((*means.shape, 1))
-    pace = 1.0
-    for _ in range(LASSO_STEPS):
-        moved = ahead - step * (products @ ahead - means[..., None])
-        before, w = w, np.sign(moved) * np.maximum(np.abs(moved) - step * l1, 0)
-        pace, last = (1 + np.sqrt(1 + 4 * pace**2)) / 2, pace
-        ahead = w + (last - 1) / pace * (w - before)
-    return w[..., 0]

@@ -1,4 +1,5 @@
-r"""One number decides: points $\pm(\epsilon + s)$, s exponential, are told apart by the threshold b (section 3).
+r"""Section 3, Figs. 3 to 5: one number decides. Points $\pm(\epsilon + s)$, s exponential, are told apart by the
+threshold b; formulas beside samples.
 
 Gradient flow of the regularized square loss moves the threshold along
 $b(t) = \bar x_\lambda + (b_0 - \bar x_\lambda) e^{-(1 + \lambda_2) t}$ with
@@ -6,14 +7,29 @@ $\bar x_\lambda = (\bar x - \lambda_1 \mathrm{sgn}\, b) / (1 + \lambda_2)$, wher
 offsets s of the training points. The test error vanishes while $|b| \le \epsilon$.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from modgrok.measures.linear_flow import slope
+from modgrok.palette import GRAY, MARKERS, SERIES
+from modgrok.plot import style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
 from modgrok.shapes import Float
+from modgrok.text import number
 
 SIMPSON = 4001
 """Points of the integrals over a density."""
+GAP, END, START = 1.0, 0.7, 21.0
+"""ε, x̄ and b(0) of Fig. 3."""
+SAMPLES = (2, 5, 10)
+GAPS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)
+TIME_GAPS = (0.4, 0.04, 0.004)
 
 
 def threshold(t: Float[np.ndarray, "t"], end: float, start: float, l2: float = 0.0) -> Float[np.ndarray, "t"]:
@@ -94,3 +110,152 @@ def _joint_below(mean: np.ndarray, least: np.ndarray) -> np.ndarray:
     kink = np.maximum(2 * mean, 0)
     below = 2 * np.exp(-4 * np.abs(mean)) * np.minimum(least, kink)
     return below + antiderivative(np.maximum(least, kink)) - antiderivative(kink)
+
+
+def flow(s: Sizes) -> Iterator[dict[str, Any]]:
+    """The test error along the flow, from the formula and from sampled points, and its exponent at the end."""
+    end_time = zero_time(END, START, GAP)
+    time = np.linspace(0, 1.25 * end_time, 61)
+    b = threshold(time, END, START)
+    # Of the positive class; b > 0 errs on no other.
+    points = GAP + np.random.default_rng(3).exponential(size=s.points)
+    distance = end_time * np.logspace(-4, -2, 30)
+    near = test_error(threshold(end_time - distance, END, START), GAP)
+    yield {
+        "time": time,
+        "error": test_error(b, GAP),
+        "sampled": [np.mean(points < one) / 2 for one in b],
+        "sigma": 0.25 / np.sqrt(s.points),
+        "zero_time": end_time,
+        "distance": distance,
+        "near": near,
+        "linear": GAP / 2 * distance * (GAP - END) / GAP,
+        "exponent": slope(distance, near),
+    }
+
+
+def probabilities(s: Sizes) -> Iterator[dict[str, Any]]:
+    """The probability of grokking against ε_λ, and how far samples are from it in standard deviations."""
+    rng, curve = np.random.default_rng(4), np.linspace(0, GAPS[-1], 60)
+    for samples in SAMPLES:
+        means = np.abs(draw_offsets(samples, s.time_sets, rng).mean)
+        predicted = np.array([probability(gap, samples) for gap in GAPS])
+        sampled = np.array([(means < gap).mean() for gap in GAPS])
+        sigma = np.sqrt(predicted * (1 - predicted) / s.time_sets)
+        formula = [probability(gap, samples) if gap else 0.0 for gap in curve]
+        yield {"samples": samples, "gaps": GAPS, "curve": curve, "formula": formula, "sampled": sampled} | {
+            "sigmas": (sampled - predicted) / sigma
+        }
+
+
+def delays(s: Sizes) -> Iterator[dict[str, Any]]:
+    """The distribution of grokking times for N = 2, and the largest distance of samples from it."""
+    rng, grid, edges = np.random.default_rng(5), np.linspace(0, 9, 120), np.linspace(0, 9, 37)
+    for gap in TIME_GAPS:
+        sampled = np.sort(grokking_times(draw_offsets(2, s.time_sets, rng), gap))
+        chosen = np.linspace(0, len(sampled) - 1, 400).astype(int)
+        yield {
+            "gap": gap,
+            "grid": grid,
+            "density": np.gradient(time_distribution(grid, gap), grid),
+            "edges": edges,
+            "histogram": np.histogram(sampled, edges)[0] / len(sampled) / np.diff(edges),
+            "distance": np.abs(time_distribution(sampled[chosen], gap) - (chosen + 1) / len(sampled)).max(),
+            "allowed": 1.63 / np.sqrt(len(sampled)),
+            "median": np.median(sampled),
+        }
+
+
+transition = study(
+    "fig3",
+    "The test error vanishes at a finite time",
+    "One number b separates two classes of points with a gap of 2ε between them. Under gradient flow b approaches its "
+    "end exponentially, and the test error is exactly zero from the moment it enters the gap: a transition with "
+    "exponent 1.",
+    rows=flow,
+)
+chances = study(
+    "fig4",
+    "Probability of grokking in one dimension",
+    "Whether the test error ever vanishes depends on the training points drawn. Regularization widens the gap to "
+    "ε(1 + λ2) + λ1 and makes it more likely; so do more points.",
+    rows=probabilities,
+)
+times = study(
+    "fig5",
+    "Grokking times in one dimension",
+    "Time from zero training error to zero test error, over training sets of two points in each class that grok. The "
+    "smaller the gap, the longer the delay; the mode moves as the logarithm of 1/ε.",
+    rows=delays,
+)
+
+
+@transition.figure()
+def vanishing_error(t: Table) -> Any:
+    found = t.first
+    note = f"ε = {GAP:g}, mean offset {END:g}, b(0) = {START:g}, no regularization"
+    figure, (left, right) = panels("the error vanishes at a finite time", "linearly, ν = 1", height=2.7, note=note)
+    left.plot(found.time, found.error, color=SERIES[0], label="formula")
+    left.plot(found.time, found.sampled, "o", color=SERIES[1], markersize=2.5, label="sampled points")
+    style.mark(left, found.zero_time, "$t_\\epsilon$")
+    left.set(xlabel="time t", ylabel="test error E")
+    left.legend(loc="lower left")
+    right.loglog(found.distance, found.near, color=SERIES[0], label=f"formula, slope {found.exponent:.3f}")
+    right.loglog(found.distance, found.linear, color=GRAY, linestyle="--", label="to first order")
+    right.set(xlabel="$t_\\epsilon - t$", ylabel="test error E")
+    right.legend()
+    return figure
+
+
+@chances.figure()
+def against_the_gap(t: Table) -> Any:
+    note = "lines: formula; marks: sampled training sets of N points in each class"
+    figure, (panel,) = panels(width=style.COLUMN, height=2.9, note=note)
+    for i, row in enumerate(t):
+        panel.plot(row.curve, row.formula, color=SERIES[i], label=f"N = {row.samples}")
+        panel.plot(row.gaps, row.sampled, MARKERS[i], color=SERIES[i], fillstyle="none")
+    panel.set(xlabel="$\\epsilon_\\lambda = \\epsilon(1 + \\lambda_2) + \\lambda_1$", ylabel="probability of grokking")
+    panel.set_ylim(0, 1.03)
+    panel.legend(loc="lower right")
+    return figure
+
+
+@times.figure()
+def densities(t: Table) -> Any:
+    note = "N = 2; lines: formula; filled: sampled training sets"
+    figure, (panel,) = panels(width=style.COLUMN, height=2.9, note=note)
+    for i, row in enumerate(t):
+        panel.stairs(row.histogram, row.edges, color=SERIES[i], fill=True, alpha=0.25)
+        panel.plot(row.grid, row.density, color=SERIES[i], label=f"$\\epsilon_\\lambda$ = {row.gap}")
+    panel.set(xlabel="grokking time $t_G$", ylabel="density", xlim=(0, 9), ylim=(0, 1.05))
+    panel.legend()
+    return figure
+
+
+@transition.claim("3 (Fig. 3)", "fitted exponent 1 ± 0.02; sampled errors within 4 standard deviations")
+def linear_transition(t: Table, ask: Ask) -> None:
+    """In one dimension the test error reaches zero at a finite time, linearly."""
+    found = t.first
+    off = max(abs(a - b) for a, b in zip(found.error, found.sampled, strict=True)) / found.sigma
+    ask.yes("The error is zero from a finite time on and falls linearly before.")
+    ask.fault("The exponent or the error is another.", abs(found.exponent - 1) > 0.02 or off > 4)
+    ask.show({"exponent ν": number(found.exponent, 4), "largest distance of samples, in σ": off})
+
+
+@chances.claim("3 (Fig. 4)", "every sampled probability within 3 standard deviations of the formula")
+def probability_in_one_dimension(t: Table, ask: Ask) -> None:
+    """The probability of grokking in one dimension is known exactly."""
+    worst = t.each(lambda r: max(map(abs, r.sigmas)))
+    ask.yes("The formula gives the sampled probabilities.")
+    ask.fault("Samples differ from the formula.", max(worst) > 3)
+    ask.show({f"largest distance in σ, N = {n}": off for n, off in zip(t["samples"], worst, strict=True)})
+
+
+@times.claim("3 (Fig. 5)", "largest distance of the sampled distribution below the 1 % Kolmogorov–Smirnov limit")
+def times_in_one_dimension(t: Table, ask: Ask) -> None:
+    """The distribution of grokking times in one dimension is known exactly."""
+    ask.yes("The formula gives the sampled distributions.")
+    ask.fault("Samples differ from the formula.", t.where(lambda r: r.distance > r.allowed))
+    for row in t:
+        limits = f"limit {number(row.allowed)}, median time {number(row.median)}"
+        ask.show({f"largest distance, gap {row.gap}": f"{number(row.distance)} ({limits})"})

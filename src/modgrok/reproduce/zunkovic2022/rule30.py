@@ -1,5 +1,5 @@
-r"""Rule 30 seen by a uniform tensor network: the map that turns a local rule into the perceptron of the ball model
-(section 5).
+r"""Section 5, Table 1: Rule 30 seen by a uniform tensor network, which turns a local rule into the perceptron of the
+ball model; three fixed networks, and how often random ones would do.
 
 On a ring of bits $x_i = \pm1$ the matrices $A(x)$, fixed and 2×2, are multiplied along all other sites,
 $H = A(x_{i+1}) \cdots A(x_M) A(x_1) \cdots A(x_{i-1})$, and the answer of site i is the sign of
@@ -7,13 +7,23 @@ $\mathrm{Tr}(B(x_i) H)$: linear in B, with eight features, H in the half that $x
 stands for all.
 """
 
+import math
+from collections.abc import Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from modgrok.reproduce.zunkovic2022.ball import lasso
-from modgrok.shapes import Float, Int
+from modgrok.measures.linear_flow import Flow, Inputs, ends, slope
+from modgrok.measures.principal import effective_dimension
+from modgrok.palette import GRAY, SERIES
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.shapes import Float
+from modgrok.text import count, percent
 
 RULE = {0: -1, 1: 1, 2: 1, 3: 1, 4: 1, 5: -1, 6: -1, 7: -1}
 """From the bits left, middle, right as a number to the new bit."""
@@ -27,13 +37,15 @@ DIMENSIONS, EXPONENTS = (3.0, 3.8, 3.0), (0.85, 0.75, 0.84)
 """What Table 1 of the paper gives for them."""
 FIT = (1e-3, 0.1)
 """Between these test errors the exponent is fitted."""
-
-
-class Inputs(NamedTuple):
-    """All inputs of one length, as features of their first site."""
-
-    features: Float[np.ndarray, "*pair input 8"]
-    answers: Int[np.ndarray, "input"]
+BITS = 4
+"""Of the rings that are trained on, all of them, where the flow is followed."""
+STRENGTHS = (1e-4, 1e-3, 3e-3, 0.01, 0.02, 0.03, 0.05, 0.1)
+TRAINED = {"l2, 3 bits": (3, STRENGTHS), "l1, 3 bits": (3, STRENGTHS), "l2, 4 bits": (4, STRENGTHS[:1])}
+"""Bits of the rings that are trained on, and strengths of the regularizer of which the best counts."""
+RANDOM_LENGTH, RANDOM_L2, RANDOM_L1 = 8, 1e-4, 1e-3
+TIMES = np.logspace(-1, 4, 250)
+DISTANCES = np.logspace(-4, 0, 60)
+"""From the transition, in units of its time."""
 
 
 def all_inputs(matrices: Float[np.ndarray, "*pair 2 2 2"], length: int) -> Inputs:
@@ -49,66 +61,144 @@ def all_inputs(matrices: Float[np.ndarray, "*pair 2 2 2"], length: int) -> Input
     return Inputs(halves.reshape(*pairs, len(bits), 8), np.array(list(RULE.values()))[number])
 
 
-def effective_dimension(inputs: Inputs) -> float:
-    r"""$\exp(-\sum_k p_k \ln p_k)$ of the covariance's eigenvalues, each a share of their sum; the mean of the two
-    classes."""
-    found = []
-    for answer in (-1, 1):
-        eigenvalues = np.linalg.eigvalsh(np.cov(inputs.features[inputs.answers == answer].T))
-        shares = eigenvalues[eigenvalues > 1e-12] / eigenvalues[eigenvalues > 1e-12].sum()
-        found.append(np.exp(-(shares * np.log(shares)).sum()))
-    return float(np.mean(found))
+def mean_dimension(inputs: Inputs) -> float:
+    """The effective dimension of the covariance, the mean of the two classes."""
+    classes = (inputs.features[inputs.answers == answer] for answer in (-1, 1))
+    return float(np.mean([effective_dimension(np.linalg.eigvalsh(np.cov(some.T))) for some in classes]))
 
 
-class Flow:
-    """Gradient flow of the square loss with λ2 on all inputs of one length, from a start on."""
-
-    def __init__(self, train: Inputs, l2: float, start: Float[np.ndarray, "8"]) -> None:
-        x, y = train
-        self.rates, self.modes = np.linalg.eigh(x.T @ x / len(x) + l2 * np.eye(8))
-        self.end = self.modes.T @ (x.T @ y / len(x)) / self.rates
-        self.start = self.modes.T @ start
-
-    def weights(self, t: Float[np.ndarray, "t"]) -> Float[np.ndarray, "t 8"]:
-        return (self.end + (self.start - self.end) * np.exp(-np.multiply.outer(t, self.rates))) @ self.modes.T
-
-    def errors(self, inputs: Inputs, t: Float[np.ndarray, "t"]) -> Float[np.ndarray, "t"]:
-        """The share of wrong answers at these times."""
-        return np.array([np.mean(inputs.answers * (inputs.features @ w) <= 0) for w in self.weights(t)])
-
-    def last_error(self, inputs: Inputs, times: Float[np.ndarray, "t"]) -> float | None:
-        """The time from which on there is no error, by bisection between those given; None where there is no such."""
-        wrong = np.flatnonzero(self.errors(inputs, times) > 0)
-        if not len(wrong) or wrong[-1] == len(times) - 1:
-            return None
-        low, high = times[wrong[-1]], times[wrong[-1] + 1]
-        for _ in range(40):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.errors(inputs, np.array([middle]))[0] > 0 else (low, middle)
-        return float(high)
-
-
-def exponent(distance: Float[np.ndarray, "t"], error: Float[np.ndarray, "t"]) -> float | None:
+def exponent(error: Float[np.ndarray, "t"]) -> float | None:
     """Slope of the error against the distance from the transition, both logarithmic; None where it jumps."""
     fitted = (error >= FIT[0]) & (error <= FIT[1])
     if fitted.sum() < 5 or np.ptp(np.log(error[fitted])) < np.log(5):
         return None
-    return float(np.polyfit(np.log(distance[fitted]), np.log(error[fitted]), 1)[0])
-
-
-def shares_that_generalize(count: int, length: int, l2: float, l1: float, seed: int) -> tuple[float, float]:
-    """Of random A, N(0, 1): for how many three bits are enough to learn the rule for rings of that length, with λ2 and
-    with λ1."""
-    matrices = np.random.default_rng(seed).standard_normal((count, 2, 2, 2))
-    ridge, sparse = ((end_errors(matrices, 3, length, *lams) == 0).mean() for lams in ((l2, 0.0), (0.0, l1)))
-    return float(ridge), float(sparse)
+    return slope(DISTANCES[fitted], error[fitted])
 
 
 def end_errors(
-    matrices: Float[np.ndarray, "pair 2 2 2"], trained: int, tested: int, l2: float, l1: float = 0.0
+    matrices: Float[np.ndarray, "pair 2 2 2"], trained: int, tested: int, l2: float = 0.0, l1: float = 0.0
 ) -> Float[np.ndarray, "pair"]:
     """The share of wrong answers on rings of one length where the flow on those of another ends."""
-    (x, y), (far, answers) = all_inputs(matrices, trained), all_inputs(matrices, tested)
-    products, means = x.swapaxes(1, 2) @ x / len(y) + l2 * np.eye(8), (y[:, None] * x).mean(axis=1)
-    w = lasso(products, means, l1) if l1 else np.linalg.solve(products, means[..., None])[..., 0]
+    far, answers = all_inputs(matrices, tested)
+    w = ends(*all_inputs(matrices, trained), l2, l1)
     return (answers * np.einsum("anf,af->an", far, w) <= 0).mean(axis=1)
+
+
+def examples(s: Sizes) -> Iterator[dict[str, Any]]:
+    """Effective dimension, test error at the end, and the transition from every start, of each example."""
+    for i, matrices in enumerate(map(np.array, EXAMPLES)):
+        train, tested = all_inputs(matrices, BITS), all_inputs(matrices, s.length)
+        errors = [_approach(train, tested, seed) for seed in range(s.starts)]
+        wrong = {
+            name: min(float(end_errors(matrices[None], bits, s.length, **{name[:2]: one})[0]) for one in strengths)
+            for name, (bits, strengths) in TRAINED.items()
+        }
+        yield {
+            "example": i + 1,
+            "effective_dimension": mean_dimension(tested),
+            "end_error": wrong,
+            "exponents": [None if some is None else exponent(some) for some in errors],
+            "distance": DISTANCES,
+            "errors": [[] if some is None else some for some in errors[:8]],
+        }
+
+
+def _approach(train: Inputs, tested: Inputs, seed: int) -> Float[np.ndarray, "t"] | None:
+    """The test error before the transition; None where there is none."""
+    flow = Flow(train, RANDOM_L2, np.random.default_rng(seed).standard_normal(8))
+    end = flow.last_error(tested, TIMES)
+    return None if end is None else flow.errors(tested, end - DISTANCES * end)
+
+
+def of_random_matrices(s: Sizes, t: Table) -> dict[str, Any]:
+    """For how many random A, N(0, 1), three bits are enough to learn the rule, with λ2 and with λ1."""
+    matrices = np.random.default_rng(30).standard_normal((s.pairs, 2, 2, 2))
+    ridge, sparse = (
+        (end_errors(matrices, 3, RANDOM_LENGTH, **strength) == 0).mean()
+        for strength in ({"l2": RANDOM_L2}, {"l1": RANDOM_L1})
+    )
+    return {"length": s.length, "pairs": s.pairs, "random_l2": ridge, "random_l1": sparse}
+
+
+networks = study(
+    "figT1",
+    "Rule 30 through three tensor networks",
+    "A fixed tensor network maps rings of bits to eight features in which Rule 30 is linear. Learnt from all rings of "
+    "four bits, the rule holds for long ones: the test error falls to zero at a finite time, in steps, since the "
+    "features of long rings form a fractal. Three examples that the paper gives.",
+    rows=examples,
+    also=of_random_matrices,
+)
+
+
+@networks.figure()
+def approaches(t: Table) -> Any:
+    titles = t.each(lambda r: f"$D_{{eff}}$ = {r.effective_dimension:.2f}")
+    length, x = t.one("length"), np.array([3e-3, 0.3])
+    note = f"trained on all rings of 4 bits, tested on all of {length}; a line for each start"
+    figure, shown = panels(*titles, height=2.7, note=note, sharey=True)
+    for i, (panel, row) in enumerate(zip(shown, t, strict=True)):
+        for errors in filter(None, row.errors):
+            panel.loglog(row.distance, errors, color=SERIES[i], alpha=0.6, linewidth=0.9)
+        ball = (row.effective_dimension + 1) / 2
+        panel.loglog(x, 0.1 * (x / 0.3) ** EXPONENTS[i], color="black", linewidth=1, label="slope of Table 1")
+        panel.loglog(x, 0.1 * (x / 0.3) ** ball, color=GRAY, linestyle="--", linewidth=1, label="slope of the ball")
+        panel.set_xlabel("$(t_\\epsilon - t) / t_\\epsilon$")
+        panel.set_ylim(1.5 / 2**length, 1)
+    shown[0].set_ylabel("test error E")
+    shown[0].legend(loc="upper left", fontsize=6)
+    return figure
+
+
+@networks.claim("5 (Table 1)", "within 0.3 of 3.0, 3.8 and 3.0")
+def effective_dimensions(t: Table, ask: Ask) -> None:
+    """The three tensor networks have effective dimensions 3.0, 3.8 and 3.0."""
+    found = t["effective_dimension"]
+    ask.yes("The effective dimensions are those of the paper.")
+    off = max(abs(a - b) for a, b in zip(found, DIMENSIONS, strict=True))
+    ask.fault("The effective dimensions are others.", off > 0.3)
+    ask.show({f"example {row.example}": row.effective_dimension for row in t})
+
+
+@networks.claim("5", "trained on all rings of three bits, no error on long ones, in all examples at some λ1 or λ2")
+def local_rule(t: Table, ask: Ask) -> None:
+    """Learning all three-bit inputs is enough to know the rule for any length."""
+    ends = t["end_error"]
+    right = {name: sum(end[name] == 0 for end in ends) for name in TRAINED}
+    ask.yes("Three bits are enough.")
+    ask.fault(
+        f"Three bits are enough for {right['l1, 3 bits']} of {len(t)} examples with L1 and for "
+        f"{right['l2, 3 bits']} with L2; four bits are for {right['l2, 4 bits']}, without tuning.",
+        any(end["l1, 3 bits"] * end["l2, 3 bits"] for end in ends),
+    )
+    for row in t:
+        wrong = "; ".join(f"{name}: {percent(share)}" for name, share in row.end_error.items())
+        ask.show({f"wrong on long rings, example {row.example}": wrong})
+
+
+@networks.claim("5 (Table 1)", "median exponent over starts within 0.25 of 0.85, 0.75 and 0.84")
+def rule_exponents(t: Table, ask: Ask) -> None:
+    """Rule 30 is learnt in a transition with exponents 0.85, 0.75 and 0.84, below those of a ball."""
+    known = [sorted(value for value in values if value is not None) for values in t["exponents"]]
+    medians = [values[len(values) // 2] if values else math.inf for values in known]
+    near = [abs(median - said) <= 0.25 for median, said in zip(medians, EXPONENTS, strict=True)]
+    below = [median < (D + 1) / 2 for median, D in zip(medians, t["effective_dimension"], strict=True)]
+    ask.yes("The exponents are those of the paper.")
+    ask.fault(
+        f"All medians lie below the ball's (D + 1)/2: {'yes' if all(below) else 'no'}; near the paper's numbers: "
+        f"{sum(near)} of {len(near)}. The error falls in steps, and a slope depends on the start and on the range of "
+        "the fit, which the paper does not state.",
+        not all(near),
+    )
+    ask.show({f"example {row.example}": row.exponents for row in t}, over="start")
+
+
+@networks.claim("5", "at most 2 % of random matrices, with either regularizer")
+def rare_networks(t: Table, ask: Ask) -> None:
+    """Few random tensor networks grok Rule 30."""
+    ridge, sparse = t.one("random_l2"), t.one("random_l1")
+    ask.yes("Such networks are rare.")
+    ask.fault("The share of such networks is another.", not 0 < max(ridge, sparse) <= 0.02)
+    ask.note("The paper finds more of them with L1 than with L2; here L1 does no better.", sparse <= ridge)
+    ask.show({"with λ2 = 1e-4": percent(ridge, 2), "with λ1 = 1e-3": percent(sparse, 2)})
+    ask.show({"matrices": count(t.one("pairs"))})
