@@ -1,12 +1,11 @@
 """What is recorded of a network while it trains: losses, accuracies, norms, and the measures that were asked for."""
 
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from modgrok.errors import ModgrokError
 from modgrok.networks import Network
 from modgrok.networks.architecture import Parameters
 from modgrok.shapes import Array
@@ -16,7 +15,7 @@ from modgrok.training.kernels import kernel_for
 from modgrok.training.losses import Objective
 from modgrok.training.optimizers import norm
 from modgrok.training.program import EXAMPLES, Program
-from modgrok.training.recording import Measure
+from modgrok.training.recording import Data
 
 SCORES = ("train_loss", "test_loss", "train_accuracy", "test_accuracy")
 
@@ -51,37 +50,30 @@ def evaluate(
     return {name: jnp.asarray(values[name]).astype(program.dtype) for name in recorded_names(program)}
 
 
-def _measures(program: Program, network: Network, data: RunData) -> dict[str, Array]:
+def _measures(program: Program, network: Network, run: RunData) -> dict[str, Array]:
     """What is recorded besides. Devices that share a run take turns: each finds some of it for all."""
-    measures = {measure.name: partial(_number, measure, network, data) for measure in program.recorded}
-    if program.shared == 1 or not measures:
-        return {name: measure() for name, measure in measures.items()}
+    inputs = jnp.asarray(evaluated_inputs(program, run))
+    if program.shared == 1 or not program.recorded:
+        data = Data(network, inputs, run)
+        return {measure.name: measure(data) for measure in program.recorded}
     device, found = jax.lax.axis_index(EXAMPLES), []
-    for number, measure in enumerate(measures.values()):
-        own = lambda measure=measure: jnp.asarray(measure()).astype(program.dtype)  # noqa: E731
+    for number, measure in enumerate(program.recorded):
+        own = lambda measure=measure: jnp.asarray(measure(Data(network, inputs, run))).astype(program.dtype)  # noqa: E731
         others = lambda: jnp.zeros((), program.dtype)  # noqa: E731
         found.append(jax.lax.cond(device == number % program.shared, own, others))
-    return dict(zip(measures, jax.lax.psum(jnp.stack(found), EXAMPLES), strict=True))
-
-
-def _number(measure: Measure, network: Network, data: RunData) -> Any:
-    found = measure.function(network, data)
-    if jnp.shape(found) != ():
-        raise ModgrokError(
-            f"A measure is one number, and {measure.name} returns an array of the shape {jnp.shape(found)}; take its "
-            f"mean or its largest, or record several measures."
-        )
-    return found
+    names = [measure.name for measure in program.recorded]
+    return dict(zip(names, jax.lax.psum(jnp.stack(found), EXAMPLES), strict=True))
 
 
 def check_measures(program: Program, data: RunData) -> None:
-    """Raises where a measure that was asked for is not one number; nothing is computed or compiled for it."""
+    """Raises where a measure that was asked for does not work; nothing is computed or compiled for it."""
     asked = [measure for measure in program.recorded if not measure.usual]
 
     def find(data: RunData) -> list[Any]:
         weights = program.architecture.init(jax.random.key(0), program.signature, 1.0, program.dtype)
         network = Network(program.architecture, program.signature, settle(program, weights, data))
-        return [_number(measure, network, data) for measure in asked]
+        found = Data(network, jnp.asarray(evaluated_inputs(program, data)), data)
+        return [measure(found) for measure in asked]
 
     if asked:
         jax.eval_shape(find, data)

@@ -1,25 +1,32 @@
-"""Measures taken on the way: an entry each, a name and a function of the network and the run's data.
+"""Measures taken on the way: an entry each, a name and a function of the network and the run's examples.
 
 Losses, accuracies, norms and gradient norms are always recorded. A user's own measure is one function more:
 
-    @mg.record("largest_weight")
-    def largest_weight(network, data):
-        return abs(network.w_in).max()
+    @mg.record("margin")
+    def margin(network, data):
+        right = jnp.take_along_axis(data.outputs, data.targets[:, None], axis=1)[:, 0]
+        return jnp.where(data.tested, right, 0).sum() / data.tested.sum()
 
-    mg.train("n + m", record=["largest_weight"])
+    mg.train("n + m", record=["margin"])
 """
 
+import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
 from modgrok.measures import ipr, representation_quality
 from modgrok.measures.spectrum import power_along
 from modgrok.measures.vectors import vector_measures
-from modgrok.networks import Architecture, Network
+from modgrok.networks import Architecture, Network, outputs
+from modgrok.shapes import Bool, Float, Int32, Shaped
 
 if TYPE_CHECKING:
     from modgrok.training.data import RunData
@@ -28,21 +35,85 @@ ALWAYS = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
 """Names that no measure can take; neither can those that begin with `norm_` or `gradient_`."""
 
 
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What a measure reads besides the network: all examples of its run, in the order of the raveled table where there
+    is one. Arrays are JAX's."""
+
+    network: Network
+    inputs: Shaped[Any, "example width"]
+    """One row for each example, a column for each variable."""
+    run: "RunData"
+    """The arrays that training reads, among them the task's coordinate and group."""
+
+    @property
+    def targets(self) -> Int32[Any, "example"]:
+        """The labels of trained examples, the right answers of all others; 0 where a table has no entry."""
+        return self.run.answers
+
+    @property
+    def trained(self) -> Bool[Any, "example"]:
+        """Which examples are trained on."""
+        return self.run.trained
+
+    @property
+    def tested(self) -> Bool[Any, "example"]:
+        """Which examples are tested; neither trained nor tested are entries that a table does not have."""
+        return self.run.tested
+
+    @cached_property
+    def outputs(self) -> Float[Any, "example answer"]:
+        """The network's outputs for all examples, computed once for all measures."""
+        return outputs(self.network, self.inputs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ModgrokError(f"The data of a measure has inputs, targets, outputs, trained and tested, and no {name}.")
+
+
 @dataclass(frozen=True)
 class Measure:
     """One number on the way, written for JAX: it is compiled with the program and mapped over runs."""
 
     name: str
-    function: Callable[[Network, "RunData"], Any]
+    function: Callable[..., Any]
+    """Of the network, or of the network and its `Data`."""
     architectures: tuple[str, ...] = ()
     """Names of those to which it applies; none named: all."""
     usual: bool = False
     """Whether it is recorded without being asked for."""
     on_group: bool = False
-    """Whether it reads `data.group`, the group of the task."""
+    """Whether it reads `data.run.group`, the group of the task."""
 
     def applies(self, architecture: Architecture) -> bool:
         return not self.architectures or architecture.name in self.architectures
+
+    def __call__(self, data: Data) -> Any:
+        """The number; a sentence where the function fails, is not one number, or cannot be compiled."""
+        import jax
+
+        given = (data.network, data) if len(inspect.signature(self.function).parameters) > 1 else (data.network,)
+        try:
+            found = self.function(*given)
+        except ModgrokError:
+            raise
+        except jax.errors.JAXTypeError as error:
+            raise ModgrokError(
+                f"The measure {self.name} is compiled with the training step: write it with jax.numpy instead of "
+                f"NumPy, and without float(), int() or if on its values."
+            ) from error
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(".")
+            raise ModgrokError(f"The measure {self.name} fails with {reason}.") from error
+        if not isinstance(found, jax.Array | np.ndarray | np.number | int | float):
+            raise ModgrokError(f"A measure is one real number, and {self.name} returns {found!r}.")
+        if shape := np.shape(found):
+            raise ModgrokError(
+                f"A measure is one number, and {self.name} returns an array of the shape {shape}; take its mean or its "
+                f"largest, or record several measures."
+            )
+        return found
 
 
 MEASURES: dict[str, Measure] = {}
@@ -66,10 +137,9 @@ def recorded_measures(architecture: Architecture, asked: tuple[str, ...]) -> tup
     """The usual measures of an architecture, then those asked for."""
     for name in asked:
         if name not in MEASURES:
-            raise ModgrokError(
-                f"There is no measure {name!r} to record; there are {', '.join(MEASURES)}, and those you add with "
-                f"modgrok.record."
-            )
+            close = get_close_matches(name, MEASURES, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(MEASURES)}."
+            raise ModgrokError(f"There is no measure {name!r} to record; {hint} modgrok.record adds your own.")
         if not MEASURES[name].applies(architecture):
             raise ModgrokError(
                 f"The measure {name} is one of {', '.join(MEASURES[name].architectures)} networks, and this one is "
@@ -80,18 +150,19 @@ def recorded_measures(architecture: Architecture, asked: tuple[str, ...]) -> tup
 
 
 @record("ipr", "two-layer", usual=True)
-def _ipr(network: Network, data: "RunData") -> Any:
+def _ipr(network: Network, data: Data) -> Any:
     """Average inverse participation ratio in the raw index; NaN for groups that are not cyclic, which have none."""
-    xp = namespace(data.index)
-    raw = xp.broadcast_to(xp.arange(network.modulus, dtype=data.index.dtype), data.index.shape)
-    length = xp.asarray(network.modulus, data.index.dtype)
-    return _average_along(network, raw, xp.where(data.length < 0, xp.zeros_like(length), length))
+    index = data.run.index
+    xp = namespace(index)
+    raw = xp.broadcast_to(xp.arange(network.modulus, dtype=index.dtype), index.shape)
+    length = xp.asarray(network.modulus, index.dtype)
+    return _average_along(network, raw, xp.where(data.run.length < 0, xp.zeros_like(length), length))
 
 
 @record("task_ipr", "two-layer", usual=True)
-def _task_ipr(network: Network, data: "RunData") -> Any:
+def _task_ipr(network: Network, data: Data) -> Any:
     """The same in the task's own coordinate; NaN where it has none."""
-    return _average_along(network, data.index, data.length)
+    return _average_along(network, data.run.index, data.run.length)
 
 
 def _average_along(network: Network, index: Any, length: Any) -> Any:
@@ -100,31 +171,31 @@ def _average_along(network: Network, index: Any, length: Any) -> Any:
 
 
 @record("representation", "two-layer", on_group=True)
-def _representation(network: Network, data: "RunData") -> Any:
+def _representation(network: Network, data: Data) -> Any:
     """Mean share of a neuron's power that is in one representation of the task's group."""
-    return vector_measures(network.w_in, network.w_out, data.group)[0]
+    return vector_measures(network.w_in, network.w_out, data.run.group)[0]
 
 
 @record("rank_one", "two-layer", on_group=True)
-def _rank_one(network: Network, data: "RunData") -> Any:
+def _rank_one(network: Network, data: Data) -> Any:
     """How near the blocks of a neuron are to matrix coefficients of rank one, 1 in the closed form."""
-    return vector_measures(network.w_in, network.w_out, data.group)[1]
+    return vector_measures(network.w_in, network.w_out, data.run.group)[1]
 
 
 @record("shared_vectors", "two-layer", on_group=True)
-def _shared_vectors(network: Network, data: "RunData") -> Any:
+def _shared_vectors(network: Network, data: Data) -> Any:
     """How far the blocks of a neuron share their vectors, 1 in the closed form and 0 at random."""
-    return vector_measures(network.w_in, network.w_out, data.group)[2]
+    return vector_measures(network.w_in, network.w_out, data.run.group)[2]
 
 
 @record("rqi", "embedding-mlp")
-def _rqi(network: Network, data: "RunData") -> Any:
+def _rqi(network: Network, data: Data) -> Any:
     """Share of the parallelograms i + j = m + n that the embedding realizes (Liu et al. 2022)."""
     return representation_quality(network.parameters["embedding"])
 
 
 @record("last_layer", "two-layer", "mlp", "embedding-mlp", "transformer")
-def _last_layer(network: Network, data: "RunData") -> Any:
+def _last_layer(network: Network, data: Data) -> Any:
     """Frobenius norm of the matrix that makes the outputs (Thilak et al. 2022)."""
     weights = last_layer(network)
     return namespace(weights).sqrt((weights**2).sum())
