@@ -31,8 +31,8 @@ CASES = (
 )
 
 OUTPUTS_OF_MODGROK = """
-import sys, numpy, modgrok.networks as networks
-network = networks.load_network(sys.argv[1])
+import sys, numpy, modgrok, modgrok.networks as networks
+network = modgrok.load(sys.argv[1])
 numpy.save(sys.argv[2], numpy.concatenate(list(networks.output_blocks(network))))
 """
 

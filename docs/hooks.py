@@ -30,14 +30,14 @@ NOTEBOOKS = (
     "add_an_architecture",
 )
 API = {
-    "Train": "train train_all load Experiment Run Store Observer record",
+    "Train": "train train_all load runs Experiment Run Store Observer record",
     "Tasks": "task classify Task Split Structure",
-    "Networks": "solve two_layer save_network Network Architecture outputs predictions score score_table Score",
+    "Networks": "solve two_layer Network Architecture predictions score score_table Score",
     "Many runs": "sweep critical landscape Sweep run_sweep",
-    "Measures": "analyze analyze_group overview Analysis GroupAnalysis Overview neuron_waves power_spectrum "
-    "average_ipr grokked_at memorized_at cleaning_table distance_to_closed_form",
+    "Measures": "analyze Analysis GroupAnalysis Overview neuron_waves power_spectrum average_ipr "
+    "grokked_at memorized_at cleaning_table distance_to_closed_form",
     "Papers": "reproduce_paper",
-    "Errors": "ModgrokError",
+    "Errors": "ModgrokError Interrupted",
 }
 MODULES = ("plot",)
 """Names of the package that are modules; their pictures are listed apart."""

@@ -65,7 +65,7 @@ def test_training_starts_from_a_network_or_its_file(tmp_path: Path, capsys: pyte
     run = mg.train("n + m", start=exact, **settings)
     assert (run.experiment.width, run.experiment.modulus, run.history["test_accuracy"][0]) == (exact.width, 7, 1)
     path = tmp_path / "exact.safetensors"
-    mg.save_network(exact, path)
+    exact.save(path)
     assert mg.train("n + m", start=path, **settings).id == run.id
     flags = "--lr 1e-3 --weight-decay 0 --steps 3 --evaluations 3".split()
     cli.main(["train", "n + m", "--start", str(path), "--store", str(tmp_path), *flags])
@@ -101,7 +101,7 @@ def test_one_name_loads_a_run_or_a_network(tmp_path: Path) -> None:
         found = mg.load(name, tmp_path)
         assert isinstance(found, mg.Run)
         assert found.id == run.id
-    mg.save_network(run.network, tmp_path / "net.safetensors")
+    run.network.save(tmp_path / "net.safetensors")
     for file in (tmp_path / "net.safetensors", str(tmp_path / "net.safetensors")):
         network = mg.load(file)
         assert isinstance(network, mg.Network)

@@ -1,3 +1,4 @@
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ NAMES = [
     "Effort",
     "Experiment",
     "GroupAnalysis",
+    "Interrupted",
     "ModgrokError",
     "Network",
     "Observer",
@@ -25,7 +27,6 @@ NAMES = [
     "Sweep",
     "Task",
     "analyze",
-    "analyze_group",
     "average_ipr",
     "classify",
     "cleaning_table",
@@ -36,15 +37,13 @@ NAMES = [
     "load",
     "memorized_at",
     "neuron_waves",
-    "outputs",
-    "overview",
     "plot",
     "power_spectrum",
     "predictions",
     "record",
     "reproduce_paper",
     "run_sweep",
-    "save_network",
+    "runs",
     "score",
     "score_table",
     "solve",
@@ -86,7 +85,7 @@ def test_train_returns_a_run_and_finds_it_again(tmp_path: Path) -> None:
     written = (run.folder / "result.json").stat().st_mtime_ns
     again = mg.train("n+m", modulus=7, store=mg.Store(tmp_path), **TINY)
     assert (again.id, (again.folder / "result.json").stat().st_mtime_ns) == (run.id, written)
-    assert mg.analyze(run.network, run.task).score.accuracy == mg.score_table(run.network, run.task.table).accuracy
+    assert mg.analyze(run).score.accuracy == mg.score_table(run.network, run.task.table).accuracy
 
 
 def test_train_takes_what_task_takes(tmp_path: Path) -> None:
@@ -162,3 +161,56 @@ def test_a_measure_that_is_no_number_is_refused_before_anything_is_stored(tmp_pa
     finally:
         MEASURES.pop("per_neuron", None)
     assert not list(mg.Store(tmp_path))
+
+
+def test_names_that_one_guesses(tmp_path: Path) -> None:
+    run = mg.train("n + m", 7, store=tmp_path, **TINY)
+    assert run.grokked_at == run.result.grokked_at
+    assert run.memorized_at == run.result.memorized_at
+    assert [one.id for one in mg.runs(tmp_path)] == [one.id for one in mg.runs(tmp_path, width=16)] == [run.id]
+    assert mg.runs(tmp_path, optimizer="gd") == []
+    frame = run.history.to_pandas()
+    assert (len(frame), frame["step"].tolist()) == (len(run.history), run.history["step"].tolist())
+    assert run.history.to_csv().startswith("step,")
+    assert run.plot("loss").get_ylabel() == "loss"
+    with pytest.raises(mg.ModgrokError, match="no curve 'test_acuracy'; did you mean 'test_accuracy'"):
+        _ = run.history["test_acuracy"]
+    with pytest.raises(mg.ModgrokError, match="no setting 'optimiser'; did you mean 'optimizer'"):
+        mg.runs(tmp_path, optimiser="gd")
+
+
+def test_a_network_is_a_function(tmp_path: Path) -> None:
+    net = mg.solve("n + m", 7)
+    assert net([[1, 2], [3, 4], [6, 6]]).argmax(axis=1).tolist() == [3, 0, 5]
+    np.testing.assert_array_equal(net([1, 2]), net([[1, 2]])[0])
+    net.save(tmp_path / "net.safetensors")
+    np.testing.assert_array_equal(mg.load(tmp_path / "net.safetensors")([1, 2]), net([1, 2]))
+    assert isinstance(mg.analyze(net, "n + m"), mg.Analysis)
+    for wrong in ([[1, 2, 3]], [[1, 7]], [[-1, 0]], [[0.5, 1]], "n", [], [[1], [1, 2]]):
+        with pytest.raises(mg.ModgrokError, match=r"rows of 2 whole numbers|inputs of this network are 0 to 6"):
+            net(wrong)
+    for call in (
+        lambda: net.save("y.pt"),
+        lambda: mg.analyze(net),
+        lambda: inspect.unwrap(mg.analyze)("n + m"),
+        lambda: mg.load("no"),
+    ):
+        with pytest.raises(mg.ModgrokError, match=r"\.$"):
+            call()
+
+
+def test_public_objects_have_no_method_that_harms_a_run() -> None:
+    harmful = {"append", "begin", "checkpoint", "finish", "keep", "truncate", "remove_checkpoints"}
+    assert not harmful & set(dir(mg.Run))
+
+
+def test_a_table_is_as_long_as_it_has_rows(tmp_path: Path) -> None:
+    table = mg.sweep("n + m", 5, vary={"seed": range(3)}, store=tmp_path, **TINY)
+    assert len(table) == len(table.to_pandas()) == len(table.rows) == 3
+
+
+def test_python_takes_what_the_command_line_takes() -> None:
+    named = mg.Experiment("n + m", 7, steps=1e4, activation="ReLU", optimizer="AdamW", width=1e2)
+    assert named == mg.Experiment("n + m", 7, steps=10_000, activation="relu", optimizer="adamw", width=100)
+    with pytest.raises(mg.ModgrokError, match=r"steps must be a whole number, not 10\.5"):
+        mg.Experiment("n + m", 7, steps=10.5)

@@ -69,12 +69,12 @@ def state_is_refused(run: Run, reference: dict[str, bytes]) -> bool:
 def commands(run: Run) -> list[tuple[str, ...]]:
     """Every command that reads a run."""
     store = ("--store", str(run.folder.parent))
-    steps = [("inspect", run.id, "--step", str(step), "--json", *store) for step in run.snapshots]
+    steps = [("analyze", run.id, "--step", str(step), "--json", *store) for step in run.snapshots]
     return [
         ("runs", "list", "--json", *store),
         ("runs", "show", run.id, "--json", *store),
         ("runs", "export", *store),
-        ("inspect", run.id, "--json", *store),
+        ("analyze", run.id, "--json", *store),
         *steps,
     ]
 

@@ -3,7 +3,7 @@
     import modgrok as mg
 
     run = mg.train("n + m", modulus=97, lr=0.3, steps=300)
-    run.result.grokked_at, run.history["test_accuracy"]
+    run.grokked_at, run.history["test_accuracy"]
     mg.neuron_waves(run.network).residual
 
 Names are imported when they are first used, and JAX when something is first trained.
@@ -17,11 +17,11 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from modgrok import plot
-    from modgrok.api import classify, critical, landscape, load, reproduce_paper, solve, sweep
-    from modgrok.errors import ModgrokError
+    from modgrok.api import classify, critical, landscape, load, reproduce_paper, runs, solve, sweep
+    from modgrok.errors import Interrupted, ModgrokError
     from modgrok.experiments import Experiment, Observer, Run, Store
-    from modgrok.experiments.analysis import Analysis, Overview, analyze, overview
-    from modgrok.experiments.group_analysis import GroupAnalysis, analyze_group
+    from modgrok.experiments.analysis import Analysis, Overview, analyze
+    from modgrok.experiments.group_analysis import GroupAnalysis
     from modgrok.experiments.sweeps import Sweep
     from modgrok.experiments.sweeps.critical import Effort
     from modgrok.experiments.sweeps.execution import run_sweep
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
         Architecture,
         Network,
         Score,
-        outputs,
         predictions,
-        save_network,
         score,
         score_table,
         two_layer,
@@ -50,11 +48,11 @@ if TYPE_CHECKING:
     from modgrok.training.recording import record
 
 _HOMES = {
-    "modgrok.api": ("classify", "critical", "landscape", "load", "reproduce_paper", "solve", "sweep"),
-    "modgrok.errors": ("ModgrokError",),
+    "modgrok.api": ("classify", "critical", "landscape", "load", "reproduce_paper", "runs", "solve", "sweep"),
+    "modgrok.errors": ("Interrupted", "ModgrokError"),
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
-    "modgrok.experiments.analysis": ("Analysis", "Overview", "analyze", "overview"),
-    "modgrok.experiments.group_analysis": ("GroupAnalysis", "analyze_group"),
+    "modgrok.experiments.analysis": ("Analysis", "Overview", "analyze"),
+    "modgrok.experiments.group_analysis": ("GroupAnalysis",),
     "modgrok.experiments.sweeps": ("Sweep",),
     "modgrok.experiments.sweeps.critical": ("Effort",),
     "modgrok.experiments.sweeps.execution": ("run_sweep",),
@@ -72,9 +70,7 @@ _HOMES = {
         "Architecture",
         "Network",
         "Score",
-        "outputs",
         "predictions",
-        "save_network",
         "score",
         "score_table",
         "two_layer",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import modgrok.closed_form as closed_form
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run
+from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store, StoreLike, as_store
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
@@ -23,6 +24,7 @@ from modgrok.experiments.sweeps.table import Table
 from modgrok.experiments.train import declare_settings, describe_source, described_settings, train_all
 from modgrok.networks import Network
 from modgrok.networks.foreign import load as load_weights
+from modgrok.setting import require_settings
 from modgrok.tasks import Structure, usual_modulus
 from modgrok.tasks import task as find_task
 from modgrok.tasks.choice import write_choice
@@ -39,7 +41,7 @@ SEARCHED = ("fraction", *SEEDS)
 def load(name: str | Path = "last", store: StoreLike = None, **options: Any) -> Run | Network:
     """A stored run by its id or the beginning of it, `last` for the latest; or the network in a file.
 
-    A file holds what `save_network` wrote, or the two weight matrices of another program in .safetensors, .npz or .pt;
+    A file holds what `Network.save` wrote, or the two weight matrices of another program in .safetensors, .npz or .pt;
     for those `variables`, `activation` and `parametrization` mean what they do in `Network.from_matrices`.
     """
     if isinstance(name, Path) or Path(name).suffix:
@@ -47,6 +49,14 @@ def load(name: str | Path = "last", store: StoreLike = None, **options: Any) -> 
     if options:
         raise ModgrokError(f"A run knows its {min(options)}; only files of other programs need to be told.")
     return as_store(store).find(name)
+
+
+def runs(store: StoreLike = None, **settings: Any) -> list[Run]:
+    """The stored runs, the latest first; only those with these settings, such as `optimizer="gd"`, where any are
+    given."""
+    require_settings("An experiment", settings, known_settings())
+    found = list(as_store(store))
+    return [run for run in found if all(getattr(run.experiment, name) == value for name, value in settings.items())]
 
 
 def classify(task: Any, modulus: int | None = None) -> Structure:
@@ -121,12 +131,18 @@ def critical(
     sampling: str | Sequence[str] = "random",
     effort: Effort | None = None,
     store: StoreLike = None,
+    engine: str = "local",
+    address: str | None = None,
     executor: Executor | None = None,
     **settings: Any,
 ) -> list[Critical]:
     """The critical fraction, for each modulus and each sampling; `effort` says how thoroughly it is looked for. An
-    `executor` trains the runs into its own store."""
+    `executor` trains the runs into its own store, in place of an engine."""
+    from modgrok.experiments.sweeps.engines import engine_named
+
     _leave_out(SEARCHED, settings)
+    if executor is None and (engine, address) != ("local", None):
+        executor = Executor(store, engine_named(engine, address))
     place, many = executor.store if executor else as_store(store), {**DEFAULTS, "evaluations": EVALUATIONS}
     moduli = [modulus] if modulus is None or isinstance(modulus, int) else list(modulus)
     samplings = [sampling] if isinstance(sampling, str) else list(sampling)

@@ -17,7 +17,7 @@ COMMANDS = {
     "classify": "which closed form a modular function admits, found from its table",
     "solve": "write down the weights that compute a modular function, and score them",
     "train": "train a network on a modular function until it groks, and store the run",
-    "inspect": "take a trained network apart: frequencies, phases, cleaning, distance to the closed form",
+    "analyze": "take a trained network apart: frequencies, phases, cleaning, distance to the closed form",
     "film": "write a run as an animated picture, or as one page that replays it",
     "runs": "list, show, export and remove stored runs",
     "sweep": "train all combinations of settings into one table, here or on a Ray cluster, and draw it",
@@ -44,7 +44,7 @@ EXAMPLES = (
     'modgrok classify "n^2 + 2*n*m + m^2" --modulus 97',
     'modgrok solve "n + m" --modulus 97 --form exact',
     'modgrok train "n + m" --modulus 97 --lr 0.3 --steps 300',
-    "modgrok inspect last --figure network.png",
+    "modgrok analyze last --figure network.png",
     'modgrok sweep "n + m" --modulus 31 --width 128 --vary fraction=0.4:0.9:0.1 --vary seed=0:5',
     "modgrok reproduce --only fig2",
 )

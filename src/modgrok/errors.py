@@ -5,6 +5,10 @@ class ModgrokError(Exception):
     """A request that cannot be fulfilled as given; its message is one or two sentences for the person who asked."""
 
 
+class Interrupted(ModgrokError):
+    """Training was stopped before its end; everything done so far is stored, and the same call goes on from there."""
+
+
 class Unknown(ModgrokError):
     """A name that nothing here was registered under. What was stored with it is sound: who registers it can read it."""
 

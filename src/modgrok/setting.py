@@ -22,9 +22,15 @@ from modgrok.text import abridged
 _INTERVAL = re.compile(r"([\[(])(\S+), (\S+)([\])])")
 
 
-def setting(default: Any, help: str, range: str = "", choices: Callable[[], Iterable[str]] | None = None) -> Any:
+def setting(
+    default: Any,
+    help: str,
+    range: str = "",
+    choices: Callable[[], Iterable[str]] | None = None,
+    spell: Callable[[str], str] | None = None,
+) -> Any:
     """A dataclass field that declares a setting; see `Setting`."""
-    metadata = {"help": help, "range": range, "choices": choices}
+    metadata = {"help": help, "range": range, "choices": choices, "spell": spell}
     if default is dataclasses.MISSING:
         return dataclasses.field(metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -44,6 +50,8 @@ class Setting:
     """Of numbers, such as "[0, 1)" or "(0, inf)"."""
     choices: Callable[[], Iterable[str]] | None = None
     """Words it may be, where these are names in a registry; those of a Literal follow from the type."""
+    spell: Callable[[str], str] | None = None
+    """How a text is written that may be typed in other ways, as ReLU for relu."""
 
     @cached_property
     def kinds(self) -> tuple[Any, ...]:
@@ -72,6 +80,8 @@ class Setting:
             return None
         if isinstance(value, str) and (words := self.words):
             return value if value in words else value.lower()
+        if isinstance(value, str) and self.spell:
+            return self.spell(value)
         for kind, name, convert in _CONVERSIONS:
             if kind in self.kinds:
                 try:
@@ -161,6 +171,11 @@ def _flag(value: Any) -> bool:
     return bool(value)
 
 
+def _whole(value: Any) -> int:
+    """Also 1e4, as the command line takes it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else int(operator.index(value))
+
+
 def _texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, str) or not all(isinstance(part, str) for part in value):
         raise TypeError
@@ -171,6 +186,6 @@ _CONVERSIONS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
     (tuple, "a list of texts", _texts),
     (str, "a text", _text),
     (bool, "true or false", _flag),
-    (int, "a whole number", lambda value: int(operator.index(value))),
+    (int, "a whole number", _whole),
     (float, "a number", float),
 )

@@ -27,7 +27,7 @@ def test_powers_of_ten_are_whole_numbers_and_names_may_be_capitals(
         ["sweep", "n + m", "--vary", "seed=0:2", "--out", "table.txt"],
         ["runs", "export", "--format", "parquet", "--out", "curves.csv"],
         ["solve", "n + m", "--modulus", "7", "--save", "network.pt"],
-        ["inspect", "last", "--figure", "picture.txt"],
+        ["analyze", "last", "--figure", "picture.txt"],
     ],
     ids=lambda command: command[0],
 )

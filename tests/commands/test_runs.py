@@ -14,6 +14,7 @@ from modgrok import cli
 from modgrok.disk import Lock
 from modgrok.errors import Unknown
 from modgrok.experiments import Observer, Run, Store
+from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.stored_settings import write_settings
 
 
@@ -49,7 +50,7 @@ def test_an_unfinished_run_has_grokked_if_its_curves_have(
     (row,) = run_json("runs", "list", "--store", str(store))["runs"]
     assert row["grokked_at"] is not None
     assert row == finished | {"status": "unfinished"}
-    only_run(store).truncate(finished["grokked_after"])
+    RunWriter(only_run(store)).truncate(finished["grokked_after"])
     (row,) = run_json("runs", "list", "--store", str(store))["runs"]
     assert row["grokked_at"] is None
 

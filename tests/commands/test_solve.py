@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modgrok import cli
+from modgrok import cli, load
 from modgrok.commands.solve import sparkline
-from modgrok.networks import load_network, predictions
+from modgrok.networks import predictions
 from modgrok.tasks import task
 
 
@@ -107,7 +107,7 @@ def test_save(capsys: pytest.CaptureFixture[str], tmp_path: Path, form: str) -> 
     result = solve(capsys, "n*m", "--modulus", "11", "--form", form, "--save", str(file))
     with safe_open(str(file), framework="numpy") as stored:
         assert json.loads(stored.metadata()["settings"]) == result
-    np.testing.assert_array_equal(predictions(load_network(file)), task("n*m", 11).table)
+    np.testing.assert_array_equal(predictions(load(file)), task("n*m", 11).table)
 
 
 def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def assert_one_sentence(ended: subprocess.CompletedProcess[str], words: str) -> 
 
 
 def test_a_terminal_without_greek(store: Path) -> None:
-    for words in (["runs", "list"], ["runs", "show", "last"], ["inspect", "last"]):
+    for words in (["runs", "list"], ["runs", "show", "last"], ["analyze", "last"]):
         ended = run(*words, "--store", str(store), env={"PYTHONIOENCODING": "ascii"}, stdout=subprocess.PIPE)
         assert (ended.returncode, ended.stderr) == (0, "")
         assert ended.stdout.isascii()
@@ -93,7 +93,7 @@ def test_files_that_may_not_be_read(store: Path, run_as_nobody: Any, name: str) 
     ended = run_as_nobody("runs", "list", "--store", str(store))
     assert (ended.returncode, ended.stderr) == (0, "")
     assert f"{found.id} is unreadable: " in ended.stdout
-    for words in (["runs", "show", "last"], ["runs", "export"], ["inspect", "last"]):
+    for words in (["runs", "show", "last"], ["runs", "export"], ["analyze", "last"]):
         assert_one_sentence(run_as_nobody(*words, "--store", str(store)), "Permission denied")
 
 

@@ -9,16 +9,14 @@ import pytest
 import modgrok as mg
 from modgrok import cli
 from modgrok.closed_form import solve
-from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
-from modgrok.networks import save_network
 from modgrok.tasks import task
 
 S4 = task("group:S4")
 
 
 def test_the_closed_form_is_told() -> None:
-    found = mg.analyze_group(solve(S4, "waves", width=200), S4)
+    found = mg.analyze(solve(S4, "waves", width=200), S4)
     assert found.score.accuracy == 1
     assert found.basis.names == ["1", "1′", "2", "3", "3′"]
     assert found.medians() == pytest.approx({"share": 1, "rank_one": 1, "agreement": 1, "aligned": 1})
@@ -28,27 +26,25 @@ def test_the_closed_form_is_told() -> None:
 
 
 def test_waves_are_not_looked_for_in_a_group_that_is_not_cyclic() -> None:
-    with pytest.raises(ModgrokError, match="product in S4"):
-        mg.analyze(solve(S4, "exact"), S4)
-    with pytest.raises(ModgrokError, match="two-layer network on a product"):
-        mg.analyze_group(solve(S4, "exact"), task("n^3 + n*m^2 + m", 24))
+    assert isinstance(mg.analyze(solve(S4, "exact"), "group:S4"), mg.GroupAnalysis)
+    assert isinstance(mg.analyze(solve(S4, "exact"), "n^3 + n*m^2 + m"), mg.Analysis)
 
 
 def test_inspect(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "s4.safetensors"
-    save_network(solve(S4, "waves", width=200), path, {"expression": "group:S4"})
-    cli.main(["inspect", str(path), "--task", "group:S4", "--figure", str(tmp_path / "s4.png")])
+    solve(S4, "waves", width=200).save(path, {"expression": "group:S4"})
+    cli.main(["analyze", str(path), "--task", "group:S4", "--figure", str(tmp_path / "s4.png")])
     text = " ".join(capsys.readouterr().out.split())
     assert "group: S4" in text
     assert "vectors of other neurons" in text
     assert "frequenc" not in text
     assert (tmp_path / "s4.png").stat().st_size > 1000
-    cli.main(["inspect", str(path), "--task", "group:S4", "--json"])
+    cli.main(["analyze", str(path), "--task", "group:S4", "--json"])
     assert json.loads(capsys.readouterr().out)["group"] == "S4"
 
 
 def test_pictures() -> None:
-    found = mg.analyze_group(solve(S4, "waves", width=64), S4)
+    found = mg.analyze(solve(S4, "waves", width=64), S4)
     assert mg.plot.representations(found).get_xlabel().startswith("representation")
     assert mg.plot.purity(found).get_legend() is not None
     assert mg.plot.gaps(found).get_xlabel()

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from modgrok.errors import Interrupted
 from modgrok.experiments import Experiment, Store
-from modgrok.experiments.trainer import Interrupted, train_stored
+from modgrok.experiments.trainer import train_stored
 from modgrok.networks import outputs
 
 SMALL = {"steps": 30, "evaluations": 6, "snapshots": 2}

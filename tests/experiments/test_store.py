@@ -9,10 +9,11 @@ import pytest
 
 from modgrok import disk
 from modgrok.disk import Lock
-from modgrok.errors import Damaged, ModgrokError
-from modgrok.experiments import Run, Store, batch_training
+from modgrok.errors import Damaged, Interrupted, ModgrokError
+from modgrok.experiments import Store, batch_training
+from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import check_intact
-from modgrok.experiments.trainer import Interrupted, train_stored
+from modgrok.experiments.trainer import train_stored
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_a_damaged_stopped_run_is_named_moved_aside_and_trained_again(lab, store
 
 def test_what_a_kill_may_leave_is_not_damage(lab, store, stopped, trained):
     """A line that was cut short, points after the checkpoint, and files that were not yet moved to their place."""
-    stopped.append([stopped.rows()[-1] | {"step": 59}])
+    RunWriter(stopped).append([stopped.rows()[-1] | {"step": 59}])
     with open(stopped.folder / "curves.jsonl", "a") as file:
         file.write('{"step": 6')
     (stopped.folder / ".checkpoint.safetensors.1").write_bytes(b"half")
@@ -162,19 +163,19 @@ def test_a_full_disk_is_a_sentence_and_the_checkpoint_stays_good(lab, store, tra
             full()
         place(beside, path)
 
-    write = Run.append
+    write = RunWriter.append
 
-    def append(run, rows):
+    def append(written, rows):
         if made.count("checkpoint.safetensors") == 2 and writer == "append":
-            with open(run.folder / "curves.jsonl", "a") as file:
+            with open(written.folder / "curves.jsonl", "a") as file:
                 file.write('{"ste')
-            with disk.translate_os_errors(run.folder / "curves.jsonl"):
+            with disk.translate_os_errors(written.folder / "curves.jsonl"):
                 full()
-        write(run, rows)
+        write(written, rows)
 
     with monkeypatch.context() as patch:
         patch.setattr(disk.os, "replace", replace)
-        patch.setattr(Run, "append", append)
+        patch.setattr(RunWriter, "append", append)
         intact = r"No space is left .* make room and run the same command again\. .* checkpoint, which is intact"
         with pytest.raises(ModgrokError, match=intact if writer == "replace" else "make room"):
             train_stored([lab.small()], store)

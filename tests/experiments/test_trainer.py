@@ -6,10 +6,11 @@ import jax
 import numpy as np
 import pytest
 
-from modgrok.errors import ModgrokError
-from modgrok.experiments import Run, Store, batch_training
+from modgrok.errors import Interrupted, ModgrokError
+from modgrok.experiments import Store, batch_training
 from modgrok.experiments.programs import program_of
-from modgrok.experiments.trainer import Interrupted, train_stored
+from modgrok.experiments.run_writer import RunWriter
+from modgrok.experiments.trainer import train_stored
 from modgrok.networks import grid, score
 from modgrok.training.separate import compiled
 
@@ -185,7 +186,7 @@ def test_the_first_checkpoint_waits_by_what_it_will_cost(lab, store, monkeypatch
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(batch_training, "DISK_RATE", rate)
     found = []
-    monkeypatch.setattr(Run, "checkpoint", lambda run, step, tensors: found.append(step))
+    monkeypatch.setattr(RunWriter, "checkpoint", lambda writer, step, tensors: found.append(step))
     train_stored([lab.small()], store)
     assert bool(found) == made
 

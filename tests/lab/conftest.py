@@ -22,6 +22,7 @@ import pytest
 from modgrok.closed_form import solve
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.outcome import Progress
+from modgrok.experiments.run_writer import RunWriter
 from modgrok.lab.server import Lab
 from modgrok.measures import average_ipr
 from modgrok.networks import Network, grid, score
@@ -90,7 +91,8 @@ def store(written: Path, tmp_path: Path) -> Store:
 def write_run(store: Store, experiment: Experiment, moves: bool = True) -> None:
     """Stores a run whose weights move from noise to a closed form in a straight line, without training anything."""
     run, task = store.add(experiment), experiment.load_task()
-    run.begin(experiment, {})
+    writer = RunWriter(run)
+    writer.begin(experiment, {})
     progress = Progress(experiment)
     addition = Experiment("n + m", experiment.modulus).load_task()
     closed = solve(task if moves else addition, "waves", width=experiment.width, dtype=np.float32)
@@ -104,15 +106,16 @@ def write_run(store: Store, experiment: Experiment, moves: bool = True) -> None:
         network = closed.replace(w_in=w_in.astype(np.float32), w_out=w_out.astype(np.float32))
         progress.add({"step": step} | _measure(network, experiment))
         if step in kept:
-            run.keep(step, network)
-    run.append(progress.unwritten())
-    run.finish(progress.result(run.id, "finished", 1.0), network)
+            writer.keep(step, network)
+    writer.append(progress.unwritten())
+    writer.finish(progress.result(run.id, "finished", 1.0), network)
 
 
 def write_untrained(store: Store, experiment: Experiment) -> Run:
     """Stores a run of any kind whose weights stay as they begin."""
     run, task = store.add(experiment), experiment.load_task()
-    run.begin(experiment, {})
+    writer = RunWriter(run)
+    writer.begin(experiment, {})
     progress, rng = Progress(experiment), np.random.default_rng(0)
     shapes = experiment.architecture.shapes(task.signature)
     weights = {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
@@ -124,9 +127,9 @@ def write_untrained(store: Store, experiment: Experiment) -> Run:
     for step in evaluated.tolist():
         progress.add({"step": step} | scores | dict.fromkeys(experiment.record, step / 4))
         if step in kept:
-            run.keep(step, network)
-    run.append(progress.unwritten())
-    run.finish(progress.result(run.id, "finished", 1.0), network)
+            writer.keep(step, network)
+    writer.append(progress.unwritten())
+    writer.finish(progress.result(run.id, "finished", 1.0), network)
     return run
 
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from modgrok import load
 from modgrok.errors import ModgrokError
 from modgrok.networks import (
     ARCHITECTURES,
@@ -16,10 +17,8 @@ from modgrok.networks import (
     architecture_named,
     as_numpy,
     grid,
-    load_network,
     outputs,
     predictions,
-    save_network,
     score_table,
     two_layer,
 )
@@ -198,8 +197,8 @@ def test_initial_parameters_have_the_shapes_and_the_cost_that_are_told(architect
 @pytest.mark.parametrize(("architecture", "signature"), CASES.values(), ids=CASES)
 def test_networks_of_every_architecture_come_back_from_their_files(architecture, signature, tmp_path):
     network = random_network(architecture, signature)
-    save_network(network, tmp_path / "network.safetensors")
-    found = load_network(tmp_path / "network.safetensors")
+    network.save(tmp_path / "network.safetensors")
+    found = load(tmp_path / "network.safetensors")
     assert (found.architecture, found.signature) == (architecture, signature)
     assert found.parameters.keys() == network.parameters.keys()
     for name, w in network.parameters.items():

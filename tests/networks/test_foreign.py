@@ -34,7 +34,7 @@ def test_jax_arrays_and_files(exact: mg.Network, tmp_path) -> None:
     np.testing.assert_array_equal(mg.Network.from_matrices(jnp.asarray(w_in), jnp.asarray(w_out)).w_out, w_out)
     np.savez(tmp_path / "net.npz", a=w_in, b=w_out)
     assert mg.score_table(mg.load(tmp_path / "net.npz"), mg.task("n + m", 7).table).accuracy == 1
-    mg.save_network(exact, tmp_path / "net.safetensors")
+    exact.save(tmp_path / "net.safetensors")
     np.testing.assert_array_equal(mg.load(tmp_path / "net.safetensors").w_in, exact.w_in)
 
 
@@ -84,7 +84,7 @@ def test_numbers_of_other_machines_are_converted(exact: mg.Network, tmp_path, ki
     network = mg.load(tmp_path / "net.npz")
     assert network.dtype.isnative
     assert network.dtype in (np.float32, np.float64, np.complex64)
-    mg.save_network(network, tmp_path / "net.safetensors")
+    network.save(tmp_path / "net.safetensors")
     np.testing.assert_array_equal(mg.load(tmp_path / "net.safetensors").w_out, network.w_out)
 
 

@@ -9,9 +9,10 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from modgrok import disk
+from modgrok import disk, load
 from modgrok.errors import Damaged, ModgrokError, Unknown
-from modgrok.networks import ARCHITECTURES, Normalization, load_network, save_network, two_layer
+from modgrok.networks import ARCHITECTURES, Normalization, two_layer
+from modgrok.networks.storage import read_network
 
 RNG = np.random.default_rng(0)
 W_IN, W_OUT = RNG.normal(size=(4, 2, 5)), RNG.normal(size=(5, 4))
@@ -27,8 +28,8 @@ NETWORKS = {
 
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
 def test_a_saved_network_comes_back_bit_for_bit(network, tmp_path):
-    save_network(network, tmp_path / "network.safetensors", {"seed": 3})
-    found = load_network(tmp_path / "network.safetensors")
+    network.save(tmp_path / "network.safetensors", {"seed": 3})
+    found = load(tmp_path / "network.safetensors")
     assert (found.activation, found.parametrization) == (network.activation, network.parametrization)
     for mine, theirs in ((network.w_in, found.w_in), (network.w_out, found.w_out)):
         assert mine.dtype == theirs.dtype
@@ -41,7 +42,7 @@ def test_a_saved_network_comes_back_bit_for_bit(network, tmp_path):
 
 
 def test_settings_are_in_the_metadata(tmp_path):
-    save_network(NETWORKS["float64"], tmp_path / "network.safetensors", {"task": "n + m", "seed": 3})
+    NETWORKS["float64"].save(tmp_path / "network.safetensors", {"task": "n + m", "seed": 3})
     with safe_open(str(tmp_path / "network.safetensors"), framework="numpy") as file:
         assert json.loads(file.metadata()["settings"]) == {"task": "n + m", "seed": 3}
         assert set(file.keys()) == {"w_in", "w_out"}
@@ -51,8 +52,8 @@ def test_jax_arrays_are_saved_too(tmp_path):
     import jax.numpy as jnp
 
     network = NETWORKS["float32"]
-    save_network(two_layer(jnp.asarray(network.w_in), jnp.asarray(network.w_out)), tmp_path / "network.safetensors")
-    np.testing.assert_array_equal(load_network(tmp_path / "network.safetensors").w_in, network.w_in)
+    two_layer(jnp.asarray(network.w_in), jnp.asarray(network.w_out)).save(tmp_path / "network.safetensors")
+    np.testing.assert_array_equal(load(tmp_path / "network.safetensors").w_in, network.w_in)
 
 
 def test_other_files_are_refused_by_name(tmp_path):
@@ -64,25 +65,25 @@ def test_other_files_are_refused_by_name(tmp_path):
     )
     for path in (text, foreign, partial, tmp_path / "missing"):
         with pytest.raises(Damaged, match=f"{path.name} is "):
-            load_network(path)
+            read_network(path)
 
 
 def test_a_network_that_is_not_known_here_is_named_and_not_called_damaged(tmp_path, monkeypatch):
-    save_network(NETWORKS["float64"], tmp_path / "network.safetensors")
+    NETWORKS["float64"].save(tmp_path / "network.safetensors")
     monkeypatch.delitem(ARCHITECTURES, "two-layer")
     with pytest.raises(Unknown, match=r"The network 'two-layer' of .* is not known here"):
-        load_network(tmp_path / "network.safetensors")
+        load(tmp_path / "network.safetensors")
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ModgrokError, match="could not be written: Not a directory"):
-        save_network(NETWORKS["float64"], tmp_path / "file" / "network.safetensors")
+        NETWORKS["float64"].save(tmp_path / "file" / "network.safetensors")
 
 
 def test_a_network_is_replaced_as_one_act(tmp_path, monkeypatch):
     path = tmp_path / "network.safetensors"
-    save_network(NETWORKS["float64"], path)
+    NETWORKS["float64"].save(path)
     before = path.read_bytes()
 
     def fail(*_):
@@ -90,5 +91,5 @@ def test_a_network_is_replaced_as_one_act(tmp_path, monkeypatch):
 
     monkeypatch.setattr(disk.os, "fsync", fail)
     with pytest.raises(ModgrokError, match="No space is left"):
-        save_network(NETWORKS["float32"], path)
+        NETWORKS["float32"].save(path)
     assert [found.read_bytes() for found in tmp_path.iterdir()] == [before]

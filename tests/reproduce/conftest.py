@@ -11,6 +11,7 @@ import pytest
 
 from modgrok.closed_form import available, solve
 from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments.run_writer import RunWriter
 from modgrok.networks import Network, two_layer
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.gromov2023.sizes import GD_FRACTION
@@ -72,18 +73,19 @@ def write_run(run: Run, experiment: Experiment, network: Network | None = None) 
     learns = task.structure.known and experiment.fraction >= GD_FRACTION
     rows = grokking_curves(experiment, learns)
     run.folder.mkdir(parents=True, exist_ok=True)
-    run.begin(experiment, {"device": "test", "system": "test"})
-    run.append(rows)
+    writer = RunWriter(run)
+    writer.begin(experiment, {"device": "test", "system": "test"})
+    writer.append(rows)
     last_network = network or (learnt_network if learns else random_network)(experiment)
     for step in experiment.schedule[1].tolist():
-        run.keep(step, random_network(experiment) if 2 * step < rows[-1]["step"] else last_network)
+        writer.keep(step, random_network(experiment) if 2 * step < rows[-1]["step"] else last_network)
     reached = {
         name: next((row["step"] for row in rows if row[curve] >= 0.99), None)
         for name, curve in (("memorized_at", "train_accuracy"), ("grokked_at", "test_accuracy"))
     }
     last = {name: rows[-1][name] for name in rows[-1] if name != "step"}
     outcome = {"status": "finished", "learning_rate": experiment.lr, "diverged_at": None, "seconds": 1.0}
-    run.finish(
+    writer.finish(
         {"run": run.id, "steps": rows[-1]["step"], **outcome, **last, **reached},
         last_network,
     )

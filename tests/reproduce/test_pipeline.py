@@ -43,7 +43,7 @@ def silent(text: str) -> None:
 
 
 def test_an_interrupted_reproduction_goes_on_and_trains_nothing_twice(tmp_path: Path) -> None:
-    from modgrok.experiments.trainer import Interrupted
+    from modgrok.errors import Interrupted
 
     request = Request(profile="tiny", only=("fig2",), out=tmp_path)
     first, second, third = Counting(stop_after=10), Counting(), Counting()

@@ -17,6 +17,7 @@ from modgrok.closed_form.random_phases import other_neurons, wave_layers
 from modgrok.errors import ModgrokError
 from modgrok.networks import Network
 from modgrok.networks.activation import activation as check_activation
+from modgrok.networks.activation import activation_name
 from modgrok.tasks.basis import Basis
 from modgrok.tasks.structure.verdict import Structure
 from modgrok.tasks.task import Task
@@ -63,7 +64,8 @@ def solve(
     _check_choice("form", form, get_args(Form))
     _check_choice("choice of branches", branches, get_args(Branches))
     natural = natural_activation(task.arity)
-    check_activation(natural if activation is None else activation)
+    activation = None if activation is None else activation_name(activation)
+    check_activation(activation or natural)
     if seed < 0:
         raise ModgrokError(f"A seed is 0 or larger, not {seed}.")
     if constant and form not in ("waves", "complex"):

@@ -13,7 +13,7 @@ from rich.table import Table
 from modgrok.closed_form import Attempt, least_width, solve, usual_form
 from modgrok.commands.arguments import err, out, parse, print_json, require_suffix
 from modgrok.measures import average_ipr, frequency_power
-from modgrok.networks import Network, save_network, score_table
+from modgrok.networks import Network, score_table
 from modgrok.shapes import Float
 from modgrok.tasks import Task, reads_modulus, usual_modulus
 from modgrok.tasks import task as find_task
@@ -78,7 +78,7 @@ def main(argv: list[str]) -> None:
     )
     result = _describe(task, network, arguments, form)
     if arguments.save is not None:
-        save_network(network, arguments.save, result)
+        network.save(arguments.save, result)
     if arguments.json:
         print_json(result)
     else:

@@ -56,7 +56,7 @@ class WatchedExecutor(Executor):
 
     def train(self, results: Results, record: Record | None = None) -> list[Failure]:
         """Trains what is missing; Ctrl-C and SIGTERM store what is done and end the program."""
-        from modgrok.experiments.trainer import Interrupted
+        from modgrok.errors import Interrupted
 
         planned = plan(results, self.store, self.engine)
         with ManyRuns(err, planned) as progress:

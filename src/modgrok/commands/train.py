@@ -33,7 +33,7 @@ class Train(InStore):
 
     settings: Any
     start: Path | None = None
-    """Start from the weights in this file instead of random ones: of solve --save, or of another program as inspect
+    """Start from the weights in this file instead of random ones: of solve --save, or of another program as analyze
     reads it."""
 
 
@@ -75,8 +75,8 @@ def _has_ended(run: Run) -> bool:
 
 def _train(experiment: Experiment, store: Store) -> Run:
     """The trained run, or the end of the program where it was stopped: 130 for Ctrl-C, 143 for SIGTERM."""
+    from modgrok.errors import Interrupted
     from modgrok.experiments.train import train_all
-    from modgrok.experiments.trainer import Interrupted
 
     with LiveProgress(err) as progress:
         try:
@@ -132,7 +132,7 @@ def show_run(run: Run) -> None:
 
 def _next(run: Run, store: Path | None) -> str:
     where = "" if store is None else f" --store {shlex.quote(str(store))}"
-    return f"Next: modgrok inspect {run.id}{where}"
+    return f"Next: modgrok analyze {run.id}{where}"
 
 
 def _rate(experiment: Experiment) -> float:

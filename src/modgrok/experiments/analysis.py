@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.group_analysis import on_group
+from modgrok.experiments.group_analysis import GroupAnalysis, analyze_group, on_group
+from modgrok.experiments.run import Run
 from modgrok.measures import (
     AverageIPR,
     CircularSpread,
@@ -26,7 +27,9 @@ from modgrok.measures import (
 )
 from modgrok.networks import Network, Score, as_numpy, score_table
 from modgrok.shapes import Float, Integer
-from modgrok.tasks import Basis, Task
+from modgrok.tasks import Basis, Task, usual_modulus
+from modgrok.tasks import task as find_task
+from modgrok.text import abridged
 
 STRONGEST = 8
 """How many of the strongest frequencies are named and kept unless another number is asked for."""
@@ -136,8 +139,41 @@ class Overview:
         }
 
 
-def overview(network: Network, task: Task) -> Overview:
-    """A look at any network on its task."""
+def analyze(
+    subject: Run | Network, task: str | Task | None = None, *, step: int | None = None, top: int = STRONGEST
+) -> Analysis | GroupAnalysis | Overview:
+    """What a network has become, as far as its kind has measures: waves and phases of a two-layer network on a modular
+    table, representations and vectors on a group, and what can be said of any network otherwise.
+
+    A run knows its task, and `step` names one of its snapshots; a network is told its task, such as `"n + m"`. `top`
+    frequencies are named, and kept in a row of the cleaning table.
+    """
+    network, found = _subject(subject, task, step)
+    if network.architecture.has_waves and found.is_modular:
+        if (network.modulus, network.arity) != (found.modulus, found.arity):
+            raise ModgrokError(
+                f"The network has {network.arity} variables modulo {network.modulus}, and the task {found.name!r} has "
+                f"{found.arity} modulo {found.modulus}; name the task that it was trained on."
+            )
+        return analyze_group(network, found) if on_group(found) else _analyze_waves(network, found, top)
+    return _look(network, found)
+
+
+def _subject(subject: Any, given: Any, step: int | None) -> tuple[Network, Task]:
+    if isinstance(subject, Run):
+        if given is not None:
+            raise ModgrokError(f"Run {subject.id} knows its task; leave the task out.")
+        return subject.network if step is None else subject.snapshot(step), subject.task
+    if not isinstance(subject, Network):
+        raise ModgrokError(f"A run or a network is analyzed, not {abridged(subject)}.")
+    if step is not None:
+        raise ModgrokError("A network has the weights of one step; leave out step, or give the run.")
+    if given is None:
+        raise ModgrokError('A network does not say what it computes; name its task, for example analyze(net, "n + m").')
+    return subject, given if isinstance(given, Task) else find_task(given, usual_modulus(given, subject.modulus))
+
+
+def _look(network: Network, task: Task) -> Overview:
     if network.signature != task.signature:
         raise ModgrokError(
             f"The network was made for other inputs and outputs than those of {task.name!r}; name the task that it was "
@@ -154,23 +190,8 @@ def overview(network: Network, task: Task) -> Overview:
     return Overview(task, network, score_table(network, task.table) if known else None, norms, embedding)
 
 
-def analyze(network: Network, task: Task, top: int = STRONGEST) -> Analysis:
-    """All measures of a network on its task; `top` frequencies are named, and kept in a row of the cleaning table."""
-    if not network.architecture.has_waves:
-        raise ModgrokError(
-            f"Only a two-layer network has waves and phases, not {network.architecture.name}; `overview` looks at any."
-        )
+def _analyze_waves(network: Network, task: Task, top: int) -> Analysis:
     network = as_numpy(network, np.complex128 if network.dtype.kind == "c" else np.float64)
-    if (network.modulus, network.arity) != (task.modulus, task.arity):
-        raise ModgrokError(
-            f"The network has {network.arity} variables modulo {network.modulus}, and the task {task.name!r} has "
-            f"{task.arity} modulo {task.modulus}; name the task that it was trained on."
-        )
-    if on_group(task):
-        raise ModgrokError(
-            f"{task.name!r} is a product in {task.structure.group}, whose functions are representations and not waves; "
-            f"`analyze_group` looks at them."
-        )
     coordinate = task.structure.coordinate
     waves = neuron_waves(network, coordinate)
     strongest = top_frequencies(network, coordinate, top)

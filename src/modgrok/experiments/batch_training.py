@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import Interrupted, ModgrokError
 from modgrok.experiments.cost import COMPILE_SECONDS
 from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
@@ -20,6 +20,7 @@ from modgrok.experiments.placed_runs import place_batch
 from modgrok.experiments.planner import Batch, Planned
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
+from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
 from modgrok.experiments.writing import Writing, side_by_side
 from modgrok.networks import Network
@@ -45,10 +46,6 @@ Crossed = tuple[int, str]
 """A run of the batch and the curve of it that crossed its threshold."""
 
 
-class Interrupted(ModgrokError):
-    """Training was stopped before its end; everything done so far is stored."""
-
-
 class Member:
     """One run of a batch: what is planned, and where it is stored."""
 
@@ -56,6 +53,7 @@ class Member:
         self.experiment, self.task, self.step = planned.experiment, planned.task, planned.step
         self.planned, self.id = planned, planned.id
         self.run: Run = store.run(planned.id)
+        self.writer = RunWriter(self.run)
         self.progress = Progress(planned.experiment)
         self.snapshots: dict[int, Future[None]] = {}
         """Those that were begun to be written, by their steps."""
@@ -108,7 +106,7 @@ class BatchTraining:
         if self.step > 0:
             self.placed.restore(self._saved_states())
             for member in self.members:
-                member.run.truncate(self.step)
+                member.writer.truncate(self.step)
                 member.progress.restore(member.run.rows())
             return
         experiments = [member.experiment for member in self.members]
@@ -117,7 +115,7 @@ class BatchTraining:
         else:
             self.placed.begin()
         where = environment(self.placed.devices[0]) | {SHARED_BY: self.placed.program.shared}
-        side_by_side(lambda member: member.run.begin(member.experiment, where), self.members)
+        side_by_side(lambda member: member.writer.begin(member.experiment, where), self.members)
 
     def _saved_states(self) -> list[State]:
         """What the runs' checkpoints hold, each in the form of a state."""
@@ -253,13 +251,13 @@ class BatchTraining:
         keep = step in set(self.batch.schedule[1].tolist())
 
         def write(i: int, member: Member, status: str) -> Result:
-            member.run.append(member.progress.unwritten())
+            member.writer.append(member.progress.unwritten())
             for snapshot in member.snapshots.values():
                 snapshot.result()
             if step not in member.snapshots and (keep or member.run.snapshots):
-                member.run.keep(step, networks[i])
+                member.writer.keep(step, networks[i])
             result = member.progress.result(member.run.id, status, seconds)
-            member.run.finish(result, networks[i], states.get(i))
+            member.writer.finish(result, networks[i], states.get(i))
             return result
 
         for i, status in ended:
@@ -298,12 +296,12 @@ class BatchTraining:
             def tell(_: None, run: Run = member.run, step: int = self.step, network: Network = network) -> None:
                 self.observer.kept(run, step, network)
 
-            member.snapshots[self.step] = self.writing.begin(partial(member.run.keep, self.step, network), tell)
+            member.snapshots[self.step] = self.writing.begin(partial(member.writer.keep, self.step, network), tell)
 
     def _flush(self) -> None:
         began = time.monotonic()
         for member in self.active_members:
-            member.run.append(member.progress.unwritten())
+            member.writer.append(member.progress.unwritten())
         self.last_flush = time.monotonic()
         self.flush_cost = self.last_flush - began
 
@@ -326,7 +324,9 @@ class BatchTraining:
         self._flush()
         step, state = self.evaluated or (self.step, self.placed.state)
         states = self.placed.states(state, self.active)
-        side_by_side(lambda member, one: member.run.checkpoint(step, named_tensors(one)), self.active_members, states)
+        side_by_side(
+            lambda member, one: member.writer.checkpoint(step, named_tensors(one)), self.active_members, states
+        )
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
         return step

@@ -4,6 +4,7 @@ import csv
 import io
 import math
 from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ def to_csv(columns: Columns) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    cells = ([None if x != x else x for x in column] for column in columns.values())
+    writer.writerows(zip(*cells, strict=True))
     return text.getvalue()
 
 
@@ -49,6 +51,52 @@ def uniform(columns: Columns) -> dict[str, Sequence[Any]]:
         name: [None if x is None else str(x) for x in column] if str in kinds[name] else column
         for name, column in columns.items()
     }
+
+
+class Frame(dict[str, Any]):
+    """Columns by name, all of one length, which is its own: `pandas.DataFrame(frame)` works, and so does
+    `frame["step"]`."""
+
+    words = ("table", "column")
+    """What it is called, and what it holds."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.values()), ()))
+
+    def __missing__(self, name: str) -> Any:
+        whole, part = self.words
+        close = get_close_matches(str(name), self, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(self)}."
+        raise ModgrokError(f"The {whole} has no {part} {name!r}; {hint}")
+
+    def to_pandas(self) -> Any:
+        """The columns as a data frame."""
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise ModgrokError("A data frame needs pandas: pip install 'modgrok[frames]'.") from error
+        return pandas.DataFrame(self).astype(dict.fromkeys(self._empty(), float))
+
+    def to_polars(self) -> Any:
+        """The columns as a data frame of polars."""
+        try:
+            import polars
+        except ModuleNotFoundError as error:
+            raise ModgrokError("This data frame needs polars: pip install 'modgrok[frames]'.") from error
+        return polars.DataFrame(uniform(self), schema_overrides=dict.fromkeys(self._empty(), polars.Float64))
+
+    def to_csv(self) -> str:
+        """Comma-separated text with a header; empty where there is no value."""
+        return to_csv(self)
+
+    def write(self, path: str | Path) -> None:
+        """To a `.csv` or `.parquet` file."""
+        write_columns(self, Path(path))
+
+    def _empty(self) -> list[str]:
+        """Columns of numbers that hold none."""
+        return []
 
 
 def read_csv(path: Path, most: int, texts: Collection[str] = ()) -> tuple[list[str], list[dict[str, Any]]]:

@@ -12,6 +12,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment, settings_hash
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
+from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
 from modgrok.text import count
 
@@ -39,11 +40,12 @@ def extend(run: Run, experiment: Experiment, shorter: dict[str, list[Run]], obse
     longest = max(usable, key=lambda one: one.result.steps)  # type: ignore[union-attr]
     step, state = longest.read_state()
     rows, snapshots = longest.rows(), {at: longest.snapshot(at) for at in longest.snapshots}
-    run.begin(experiment, longest.settings["environment"] | {"continues": f"{longest.id}@{step}"})
-    run.append(rows)
+    writer = RunWriter(run)
+    writer.begin(experiment, longest.settings["environment"] | {"continues": f"{longest.id}@{step}"})
+    writer.append(rows)
     for at, network in snapshots.items():
-        run.keep(at, network)
-    run.checkpoint(step, state)
+        writer.keep(at, network)
+    writer.checkpoint(step, state)
     observer.remark(
         f"Run {longest.id} is the same experiment with fewer steps; this one goes on where it ended, at step "
         f"{count(step)}, with its curves."

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.errors import ModgrokError
 from modgrok.measures import CleaningRow, NeuronVectors, neuron_vectors, representation_counts, vector_table
 from modgrok.networks import Network, Score, as_numpy, score_table
 from modgrok.shapes import Float, Integer
@@ -76,9 +75,8 @@ def on_group(task: Task) -> bool:
 
 def analyze_group(network: Network, task: Task) -> GroupAnalysis:
     """All measures of a two-layer network on a product in a group."""
-    basis = task.structure.basis if task.is_modular else None
-    if network.architecture.name != "two-layer" or basis is None:
-        raise ModgrokError("Representations and vectors are those of a two-layer network on a product in a group.")
+    basis = task.structure.basis
+    assert basis is not None
     network = as_numpy(network, np.float64)
     vectors = neuron_vectors(network, basis)
     return GroupAnalysis(

@@ -77,7 +77,7 @@ def _merged(name: str, declared: list[tuple[str, Setting]]) -> Setting:
     help = _help(declared)
     if all(each.switch for _, each in declared):
         return Setting(name, bool, False, help)
-    return Setting(name, one.type | None, None, help, one.range, one.choices)
+    return Setting(name, one.type | None, None, help, one.range, one.choices, one.spell)
 
 
 def _help(declared: list[tuple[str, Setting]]) -> str:

@@ -13,10 +13,6 @@ curves has a checksum. Checkpoints and results say how far the curves had come a
 written in an order in which every beginning of the sequence of writes is a valid run.
 """
 
-import dataclasses
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,23 +21,23 @@ from typing import Any
 import numpy as np
 
 from modgrok.card import card, curves_picture
-from modgrok.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
 from modgrok.errors import Damaged, ModgrokError, Unknown
+from modgrok.experiments.columns import Frame
 from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.experiment import TABLE, Experiment, describe_task, given_name
 from modgrok.experiments.result import Result
-from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
-from modgrok.experiments.stored_settings import FORMAT, Settings, read_settings, write_settings
+from modgrok.experiments.stored_json import build, read_sealed_json
+from modgrok.experiments.stored_settings import Settings, read_settings
 from modgrok.networks import Network
-from modgrok.networks.storage import network_bytes, read_network
-from modgrok.networks.tensors import read_tensors, tensor_bytes
+from modgrok.networks.storage import read_network
+from modgrok.networks.tensors import read_tensors
 from modgrok.sealed import exists, parse_json
 from modgrok.tasks import Task
 from modgrok.text import count, percent, steps_between
 
 __all__ = ["Damaged", "Run"]
 
-STATE = "state.safetensors"
+CURVES, STATE = "curves.jsonl", "state.safetensors"
 
 
 @dataclass(frozen=True)
@@ -50,6 +46,12 @@ class Manifest:
 
     curves: Mark
     snapshots: tuple[int, ...]
+
+
+class History(Frame):
+    """The curves of a run as arrays over its evaluations."""
+
+    words = ("history", "curve")
 
 
 class Run:
@@ -139,13 +141,29 @@ class Run:
         return result.status if result else "unfinished"
 
     @property
-    def history(self) -> dict[str, np.ndarray]:
+    def memorized_at(self) -> int | None:
+        """The step by which the training accuracy reached the threshold; None where it has not, or goes on."""
+        return self.result.memorized_at if self.result else None
+
+    @property
+    def grokked_at(self) -> int | None:
+        """The same for the test accuracy."""
+        return self.result.grokked_at if self.result else None
+
+    def plot(self, measure: str = "accuracy", **options: Any) -> Any:
+        """Draws a measure against the step; options are those of `modgrok.plot.curves`."""
+        import modgrok  # The picture is drawn a layer above.
+
+        return modgrok.plot.curves(self, measure, **options)
+
+    @property
+    def history(self) -> History:
         """Every curve as an array over evaluations, `step` among them; NaN where a number does not exist."""
         rows = self.rows()
         names = rows[0].keys() if rows else ("step",)
         kinds = {name: np.int64 if name == "step" else np.float64 for name in names}
         values = {name: [np.nan if row[name] is None else row[name] for row in rows] for name in names}
-        return {name: np.array(values[name], dtype=kinds[name]) for name in names}
+        return History({name: np.array(values[name], dtype=kinds[name]) for name in names})
 
     def rows(self) -> list[dict[str, Any]]:
         """The lines of the curves; a last line that a crash cut short does not count."""
@@ -159,7 +177,7 @@ class Run:
 
     @cached_property
     def _curves(self) -> Curves:
-        return Curves(self.folder / "curves.jsonl", self.id)
+        return Curves(self.folder / CURVES, self.id)
 
     @property
     def network(self) -> Network:
@@ -189,9 +207,10 @@ class Run:
         return self.folder / "snapshots" / f"{step:08d}.safetensors"
 
     def _read_network(self, path: Path, step: int) -> Network:
-        return read_network(path, self._place(step)).network
+        return read_network(path, self.place(step)).network
 
-    def _place(self, step: int) -> str:
+    def place(self, step: int) -> str:
+        """Whose weights a file holds, as the file says itself."""
         return f"{self.id}@{step}"
 
     @property
@@ -266,78 +285,6 @@ class Run:
         marks = self._curves.lines().marks
         if kept is not None and (len(marks) <= kept.curves.rows or marks[kept.curves.rows] != kept.curves):
             raise Damaged(f"{self._curves.path} does not have the {kept.curves.rows} points that it had before.")
-
-    # What a trainer writes, holding the folder's lock.
-
-    def begin(self, experiment: Experiment, environment: dict[str, Any]) -> None:
-        """Writes the settings of a fresh run; all that is left of one that was stopped before its first step goes,
-        checkpoints first, since they say what else there is."""
-        remove_unfinished(self.folder)
-        self.remove_checkpoints()
-        for name in ("curves.jsonl", STATE):
-            remove(self.folder / name)
-        for step in self.snapshots:
-            remove(self.snapshot_path(step))
-        write_settings(self.folder, experiment.as_dict(), environment)
-        for name in ("experiment", "_curves"):
-            self.__dict__.pop(name, None)
-
-    def append(self, rows: list[dict[str, Any]]) -> None:
-        with self._naming_checkpoint():
-            self._curves.append(rows)
-
-    def truncate(self, step: int) -> None:
-        """Drops all curve points after a step: they are about to be made again."""
-        remove_unfinished(self.folder)
-        self._curves.cut_after(step)
-
-    def keep(self, step: int, network: Network) -> None:
-        with self._naming_checkpoint():
-            write_bytes(self.snapshot_path(step), network_bytes(network, place=self._place(step)))
-
-    def checkpoint(self, step: int, tensors: Mapping[str, np.ndarray]) -> None:
-        """Stores a state by the names of its parts; the checkpoint before this one is kept too."""
-        latest, before = self.folder / "checkpoint.safetensors", self.folder / "checkpoint.before.safetensors"
-        about = {"format": FORMAT, "run": self.id, "step": step, "kept": self._manifest_now()}
-        content = tensor_bytes(dict(tensors), {"modgrok": json.dumps(about)})
-        with self._naming_checkpoint():
-            if exists(latest):
-                move(latest, before)
-            write_bytes(latest, content)
-
-    def finish(
-        self, result: Mapping[str, Any], network: Network, state: Mapping[str, np.ndarray] | None = None
-    ) -> None:
-        """Writes the end of a run, with its last state where that is to be kept, the result last, since it is what says
-        that the rest is there."""
-        content = network_bytes(network, self.experiment.as_dict(), self._place(result["steps"]))
-        with self._naming_checkpoint():
-            if state is not None:
-                about = {"format": FORMAT, "run": self.id, "step": result["steps"]}
-                write_bytes(self.folder / STATE, tensor_bytes(dict(state), {"modgrok": json.dumps(about)}))
-            write_bytes(self.folder / "network.safetensors", content)
-            write_sealed_json(self.folder / "result.json", dict(result) | {"kept": self._manifest_now()})
-        self.remove_checkpoints()
-
-    def remove_checkpoints(self) -> None:
-        for path in reversed(self.checkpoints):
-            remove(path)
-
-    def _manifest_now(self) -> dict[str, Any]:
-        """`Manifest` as JSON, of files that are on the disk."""
-        if exists(self._curves.path):
-            sync(self._curves.path)
-        return {"curves": dataclasses.asdict(self._curves.lines().marks[-1]), "snapshots": self.snapshots}
-
-    @contextmanager
-    def _naming_checkpoint(self) -> Iterator[None]:
-        """Says of a full disk that the run can go on, where it can."""
-        try:
-            yield
-        except NoSpace as error:
-            if self.checkpoints:
-                raise NoSpace(f"{error} It goes on from its last checkpoint, which is intact.") from error
-            raise
 
 
 def _manifest(content: Any, path: Path) -> Manifest:

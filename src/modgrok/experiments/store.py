@@ -17,9 +17,10 @@ from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.experiment import TABLE, Experiment, given_name, is_table_file, table_name
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
+from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.user_code import unknown_parts
-from modgrok.networks import Network, load_network
-from modgrok.networks.storage import network_bytes
+from modgrok.networks import Network
+from modgrok.networks.storage import network_bytes, read_network
 from modgrok.sealed import exists
 from modgrok.tasks import Task
 
@@ -87,7 +88,7 @@ class Store:
     def starting_network(self, parent: str) -> Network:
         """The weights that an experiment's parent names."""
         if parent.startswith(NETWORK):
-            return load_network(self.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors")
+            return read_network(self.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors").network
         name, _, step = parent.partition("@")
         return self.find(name).snapshot(int(step))
 
@@ -174,7 +175,7 @@ class Store:
         try:
             check_intact(run, snapshots=True)  # Another process may have been at work on it before.
             if run.result is not None:
-                run.remove_checkpoints()
+                RunWriter(run).remove_checkpoints()
             for path, damage in _damaged_checkpoints(run):
                 observer.remark(f"{damage} It was moved to {self.set_aside(run, path)}; the run goes on from another.")
         except Damaged as damage:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from modgrok.experiments.batch_training import BatchTraining, Interrupted
+from modgrok.experiments.batch_training import BatchTraining
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.extension import extend, extended_runs
 from modgrok.experiments.observer import Observer
@@ -13,8 +13,6 @@ from modgrok.experiments.run import Damaged, Run
 from modgrok.experiments.store import Store, start_afresh
 from modgrok.sealed import exists
 from modgrok.training.devices import precision_of
-
-__all__ = ["Interrupted", "train_batches", "train_stored"]
 
 
 def train_stored(

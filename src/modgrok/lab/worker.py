@@ -74,7 +74,8 @@ def main() -> None:
     requests: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, reports.stop), daemon=True).start()
     store = Store(sys.argv[1])
-    from modgrok.experiments.trainer import Interrupted, train_stored
+    from modgrok.errors import Interrupted
+    from modgrok.experiments.trainer import train_stored
     from modgrok.training.devices import use_all_cores
 
     use_all_cores()

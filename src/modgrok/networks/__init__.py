@@ -4,7 +4,6 @@ from modgrok.networks import embedding_mlp, mlp, transformer  # noqa: F401, know
 from modgrok.networks.architecture import ARCHITECTURES, Architecture, Cost, Noise, architecture_named, register
 from modgrok.networks.network import Network, as_numpy, grid, outputs
 from modgrok.networks.scoring import Score, hidden_map, output_blocks, output_map, predictions, score, score_table
-from modgrok.networks.storage import load_network, save_network
 from modgrok.networks.two_layer import Normalization, TwoLayer, hidden, reparametrize, two_layer
 from modgrok.setting import setting
 
@@ -22,14 +21,12 @@ __all__ = [
     "grid",
     "hidden",
     "hidden_map",
-    "load_network",
     "output_blocks",
     "output_map",
     "outputs",
     "predictions",
     "register",
     "reparametrize",
-    "save_network",
     "score",
     "score_table",
     "setting",

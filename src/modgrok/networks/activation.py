@@ -28,7 +28,12 @@ def activation(name: str) -> Callable[[Any], Any]:
 
 def activation_setting(default: str) -> Any:
     """The field of an architecture that has an activation."""
-    return setting(default, f"{', '.join(ACTIVATIONS)}, or x^d")
+    return setting(default, f"{', '.join(ACTIVATIONS)}, or x^d", spell=activation_name)
+
+
+def activation_name(text: str) -> str:
+    """The name that a text means, which may be typed in capitals."""
+    return text if text in ACTIVATIONS else text.lower()
 
 
 def degree(name: str) -> int | None:

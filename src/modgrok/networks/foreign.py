@@ -8,8 +8,9 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation as find_activation
+from modgrok.networks.activation import activation_name
 from modgrok.networks.network import Network, grid, outputs
-from modgrok.networks.storage import load_network
+from modgrok.networks.storage import read_network
 from modgrok.networks.two_layer import PARAMETRIZATIONS, two_layer
 from modgrok.networks.weight_files import as_array, read_arrays, saved_by_modgrok
 from modgrok.shapes import Inexact
@@ -33,7 +34,7 @@ def from_matrices(
     `variables` there are as many values of a variable as answers, p = q. Without a parametrization the one is taken
     under which the outputs are about as large as one-hot answers; where neither is, it has to be named.
     """
-    find_activation(activation)
+    find_activation(activation_name(activation))
     if variables is not None and variables < 1:
         raise ModgrokError(f"A network has one variable or more, not {variables}.")
     first, last = as_array(w_in, "w_in"), as_array(w_out, "w_out")
@@ -64,7 +65,7 @@ def load(
     """
     place = Path(path)
     if saved_by_modgrok(place):
-        return load_network(place)
+        return read_network(place).network
     arrays = read_arrays(place)
     matrices = [array for array in arrays.values() if array.ndim >= 2]
     if len(matrices) != 2:

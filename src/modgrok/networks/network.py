@@ -3,16 +3,19 @@
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from modgrok.arrays import when_jax_is_imported
 from modgrok.card import card
+from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
 from modgrok.networks.architecture import Architecture, Parameters
 from modgrok.shapes import Inexact, Integer, Shaped
 from modgrok.tasks import Signature
+from modgrok.text import abridged
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +38,21 @@ class Network:
         known = {name: value for name, value in self.architecture.settings().items() if value is not None}
         rows = {"inputs": inputs, "outputs": self.signature.outputs} | known | shapes
         return card(f"{self.architecture.name} network", rows)
+
+    def __call__(self, inputs: Any) -> Any:
+        """The output of every answer for each row of inputs, such as [[1, 2], [3, 4]]; one input gives one row."""
+        rows = as_rows(inputs, self.signature)
+        out = outputs(self, rows)
+        return out[0] if np.ndim(inputs) == 1 else out
+
+    def save(self, path: str | Path, settings: dict[str, Any] | None = None) -> None:
+        """Writes a .safetensors file, which `modgrok.load` and PyTorch read; `settings` (any JSON values) go into its
+        metadata."""
+        from modgrok.networks.storage import network_bytes
+
+        if Path(path).suffix.lower() != ".safetensors":
+            raise ModgrokError(f"A network is saved to a .safetensors file, which PyTorch reads too, not to {path}.")
+        write_bytes(Path(path), network_bytes(self, settings))
 
     @property
     def tensors(self) -> Parameters:
@@ -90,6 +108,24 @@ class Network:
             f"A {self.architecture.name} network has no {name}; it has {', '.join(tensors)} and the settings "
             f"{', '.join(settings)}."
         )
+
+
+def as_rows(inputs: Any, signature: Signature) -> Any:
+    """Inputs as an array of rows that a network of this signature takes; one input is one row."""
+    length = len(signature.sizes) or signature.dimension
+    try:
+        rows = inputs if hasattr(inputs, "dtype") else np.asarray(inputs)
+        rows = rows[None, :] if rows.ndim == 1 else rows
+        fits = rows.ndim == 2 and rows.shape[1] == length and rows.dtype.kind in ("iu" if signature.sizes else "iuf")
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        kind = "whole numbers" if signature.sizes else "numbers"
+        raise ModgrokError(f"A network takes rows of {length} {kind} each, not {abridged(inputs)}.")
+    if signature.sizes and isinstance(rows, np.ndarray) and ((rows < 0) | (rows >= np.array(signature.sizes))).any():
+        sizes = " and ".join(f"0 to {size - 1}" for size in dict.fromkeys(signature.sizes))
+        raise ModgrokError(f"The inputs of this network are {sizes}, and {abridged(inputs)} has others.")
+    return rows
 
 
 def outputs(network: Network, inputs: Shaped[Any, "input width"]) -> Inexact[Any, "input q"]:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modgrok.disk import write_bytes
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.networks.architecture import architecture_named
 from modgrok.networks.network import Network, as_numpy
@@ -26,16 +25,6 @@ class StoredNetwork(NamedTuple):
     network: Network
     settings: dict[str, Any]
     """What the writer wrote down beside the network, as JSON values."""
-
-
-def save_network(network: Network, path: str | Path, settings: dict[str, Any] | None = None) -> None:
-    """Writes a network; `settings` (any JSON values) go into the metadata beside the network's own."""
-    write_bytes(Path(path), network_bytes(network, settings))
-
-
-def load_network(path: str | Path) -> Network:
-    """Reads a network that `save_network` wrote, on NumPy arrays."""
-    return read_network(Path(path)).network
 
 
 def network_bytes(network: Network, settings: dict[str, Any] | None = None, place: str = "") -> bytes:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
-from modgrok.networks.activation import activation, activation_setting, degree
+from modgrok.networks.activation import activation, activation_name, activation_setting, degree
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.network import Network
 from modgrok.setting import setting
@@ -183,7 +183,7 @@ def two_layer(
     normalization: Normalization | None = None,
 ) -> Network:
     """The paper's network with given weights."""
-    architecture = TwoLayer(w_in.shape[0], activation, parametrization, normalization is not None)
+    architecture = TwoLayer(w_in.shape[0], activation_name(activation), parametrization, normalization is not None)
     rest = {} if normalization is None else normalization._asdict()
     signature = Signature((w_in.shape[2],) * w_in.shape[1], w_out.shape[0])
     return Network(architecture, signature, architecture.from_tensors({"w_in": w_in, "w_out": w_out} | rest))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modgrok.errors import ModgrokError
 from modgrok.palette import SERIES, TEST
 from modgrok.plot import style
 from modgrok.plot.curves import History, learning
@@ -19,9 +20,13 @@ BINS = 40
 
 
 def _analyzed(subject: "Run | GroupAnalysis") -> "GroupAnalysis":
-    from modgrok.experiments.group_analysis import GroupAnalysis, analyze_group
+    from modgrok.experiments.analysis import analyze
+    from modgrok.experiments.group_analysis import GroupAnalysis
 
-    return subject if isinstance(subject, GroupAnalysis) else analyze_group(subject.network, subject.task)
+    found = subject if isinstance(subject, GroupAnalysis) else analyze(subject)
+    if not isinstance(found, GroupAnalysis):
+        raise ModgrokError(f"This picture is of representations, and {found.task.name} is no product in a group.")
+    return found
 
 
 def representations(subject: "Run | GroupAnalysis", *, ax: "Axes | None" = None) -> "Axes":

@@ -11,6 +11,7 @@ from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.planner import Batch, Failure, plan_experiments
 from modgrok.experiments.result import Result
+from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.sweeps.engines import Engine
 from modgrok.networks import two_layer
 
@@ -44,11 +45,12 @@ class PretendedEngine(Engine):
     def _end(self, experiment: Experiment, store: Store, observer: Observer) -> None:
         self.trained.append(experiment)
         run = store.add(experiment)
-        run.begin(store.resolve(experiment), {})
+        writer = RunWriter(run)
+        writer.begin(store.resolve(experiment), {})
         result = replace(PRETENDED, run=run.id, **self.outcome(experiment))
         modulus = experiment.modulus
         assert modulus is not None
-        run.finish(result, two_layer(np.zeros((1, 2, modulus)), np.zeros((modulus, 1))))
+        writer.finish(result, two_layer(np.zeros((1, 2, modulus)), np.zeros((modulus, 1))))
         observer.ended(run, result)
 
 

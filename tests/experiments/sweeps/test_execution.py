@@ -97,7 +97,7 @@ def test_a_sweep_is_found_by_its_name(trained: tuple[Store, Results], pretended:
 
 
 def test_a_stopped_sweep_leaves_its_table(pretended: Any, tmp_path: Path) -> None:
-    from modgrok.experiments.trainer import Interrupted
+    from modgrok.errors import Interrupted
 
     class Stopping(Observer):
         count = 0

@@ -1,12 +1,11 @@
 """The result of a sweep: one row for each run, its settings and its outcome."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from modgrok.card import grid
 from modgrok.errors import ModgrokError
-from modgrok.experiments.columns import to_csv, uniform, write_columns
+from modgrok.experiments.columns import Frame
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
@@ -29,8 +28,8 @@ OUTCOMES = {
 UNFINISHED: dict[str, Any] = {"status": "unfinished"}
 
 
-class Table(dict[str, list[Any]]):
-    """Columns by name, all of one length: `pandas.DataFrame(table)` works, and so does `table["grokked_at"]`.
+class Table(Frame):
+    """The runs of a sweep, a row each: `len(table)` runs, `table["grokked_at"]`, `table.rows`.
 
     The first columns are the settings: task, modulus, those that vary, and those that differ from the default. Then
     come the run and its outcome, None where there is none (yet).
@@ -45,19 +44,16 @@ class Table(dict[str, list[Any]]):
         self.settings = settings
         """The names of the columns that are settings."""
 
-    def __missing__(self, name: str) -> list[Any]:
-        raise ModgrokError(f"The table has no column {name!r}; it has {', '.join(self)}.")
-
     def __repr__(self) -> str:
         ended = sum(status != "unfinished" for status in self["status"])
         varying = f"{', '.join(self.varying) or 'nothing'} {'vary' if len(self.varying) > 1 else 'varies'}"
-        return f"Table({len(self['run'])} runs, {ended} of them ended; {varying}; columns {', '.join(self)})"
+        return f"Table({len(self)} runs, {ended} of them ended; {varying}; columns {', '.join(self)})"
 
     def _repr_html_(self) -> str:
         """For notebooks: what varies, and what came out."""
         shown = [*self.varying, "status", "test_accuracy", "memorized_at", "grokked_at"]
         columns = [self[name] for name in shown]
-        return grid(shown, list(zip(*columns, strict=True)), len(self["run"]))
+        return grid(shown, list(zip(*columns, strict=True)), len(self))
 
     @property
     def varying(self) -> list[str]:
@@ -73,22 +69,6 @@ class Table(dict[str, list[Any]]):
         """Whether every run has ended."""
         return "unfinished" not in self["status"]
 
-    def to_pandas(self) -> Any:
-        """The table as a data frame."""
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise ModgrokError("A data frame needs pandas: pip install 'modgrok[frames]'.") from error
-        return pandas.DataFrame(self).astype(dict.fromkeys(self._empty(), float))
-
-    def to_polars(self) -> Any:
-        """The table as a data frame of polars."""
-        try:
-            import polars
-        except ModuleNotFoundError as error:
-            raise ModgrokError("This data frame needs polars: pip install 'modgrok[frames]'.") from error
-        return polars.DataFrame(uniform(self), schema_overrides=dict.fromkeys(self._empty(), polars.Float64))
-
     def to_xarray(self) -> Any:
         """The outcomes as arrays over the settings that vary, one axis each; NaN where there is no run."""
         try:
@@ -101,14 +81,6 @@ class Table(dict[str, list[Any]]):
         outcomes = [name for name in self if name not in self.settings]
         frame = self.to_pandas().set_index(axes)[outcomes]
         return xarray.Dataset.from_dataframe(frame)
-
-    def to_csv(self) -> str:
-        """Comma-separated text with a header; empty where there is no value."""
-        return to_csv(self)
-
-    def write(self, path: Path) -> None:
-        """To a `.csv` or `.parquet` file."""
-        write_columns(self, path)
 
     def _empty(self) -> list[str]:
         """Outcomes that no run has, such as `grokked_at` where none grokked: numbers all the same."""

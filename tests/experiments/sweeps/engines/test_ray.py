@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import Interrupted, ModgrokError
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.planner import Failure
 from modgrok.experiments.result import Result
@@ -23,7 +23,7 @@ from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
 from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.trainer import Interrupted, train_stored
+from modgrok.experiments.trainer import train_stored
 from modgrok.tasks import task
 
 os.environ.update(LOOPBACK)

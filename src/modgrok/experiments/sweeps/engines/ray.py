@@ -20,6 +20,7 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Batch, Failure, Planned, plan_experiments
 from modgrok.experiments.run import Run
+from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import reaper, remote
 from modgrok.experiments.sweeps.engines.engine import Engine
@@ -265,12 +266,12 @@ def _receive(run: Run, files: dict[str, bytes]) -> None:
     try:
         if run.result is None:
             remote.write_files(run, files)
-            run.remove_checkpoints()
+            RunWriter(run).remove_checkpoints()
     finally:
         lock.release()
 
 
 def _interrupted() -> Exception:
-    from modgrok.experiments.trainer import Interrupted
+    from modgrok.errors import Interrupted
 
     return Interrupted("Stopped; what has ended is stored, and the same command trains the rest.")

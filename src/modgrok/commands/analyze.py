@@ -1,4 +1,4 @@
-"""`modgrok inspect`: what a trained network has become: frequencies, phases, cleaning, distance to the closed form."""
+"""`modgrok analyze`: what a trained network has become: frequencies, phases, cleaning, distance to the closed form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from rich.table import Table
 from modgrok.commands.arguments import FIGURES, InStore, out, parse, print_json, require_suffix
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
-from modgrok.experiments.analysis import STRONGEST, Analysis, analyze, overview
-from modgrok.experiments.group_analysis import GroupAnalysis, analyze_group, on_group
+from modgrok.experiments.analysis import STRONGEST, Analysis, Overview, analyze
+from modgrok.experiments.group_analysis import GroupAnalysis
 from modgrok.experiments.store import check_intact
 from modgrok.measures.cleaning import CAUTIONS
 from modgrok.measures.vectors import VECTOR_CAUTIONS
@@ -36,7 +36,7 @@ BAR = 30
 
 
 @dataclass(frozen=True)
-class Inspect(InStore):
+class Analyze(InStore):
     """Take a trained network apart: the frequency and the phases of its neurons, what is left of it when it is cleaned,
     and how far it is from the closed form."""
 
@@ -44,7 +44,7 @@ class Inspect(InStore):
     """A run's id or the beginning of it, last for the latest, or a file with weights: a .safetensors file, or two
     matrices of another program in one, in .npz or in a PyTorch state dict, .pt."""
     step: int | None = None
-    """Inspect the weights kept at this step; by default those at the end."""
+    """Analyze the weights kept at this step; by default those at the end."""
     top: int = STRONGEST
     """How many of the strongest frequencies to show, and to keep alone in the cleaning table."""
     task: str | None = None
@@ -72,41 +72,28 @@ class Subject(NamedTuple):
 
 def main(argv: list[str]) -> None:
     """Load, analyze, draw, print."""
-    arguments = parse(Inspect, "inspect", argv)
+    arguments = parse(Analyze, "analyze", argv)
     require_suffix(arguments.figure, *FIGURES)
     subject = _from_file(arguments) if arguments.run.endswith(FILES) else _from_store(arguments)
-    if not subject.network.architecture.has_waves or not subject.task.is_modular:
-        _look(subject, arguments)
-        return
-    analysis: Analysis | GroupAnalysis
-    if on_group(subject.task):
-        analysis = analyze_group(subject.network, subject.task)
-    else:
-        analysis = analyze(subject.network, subject.task, arguments.top)
+    found = analyze(subject.network, subject.task, top=arguments.top)
     if arguments.figure is not None:
-        _draw(subject, analysis, arguments.figure)
-    if arguments.json:
-        source = {"run": subject.run.id if subject.run else None, "source": subject.name, "step": subject.step}
-        print_json(source | analysis.as_dict())
-    else:
-        _show(subject, analysis) if isinstance(analysis, Analysis) else _show_group(subject, analysis)
-        if arguments.figure is not None:
-            out.print(f"Figure: {escape(str(arguments.figure))}", highlight=False, soft_wrap=True)
-
-
-def _look(subject: Subject, arguments: Inspect) -> None:
-    """What can be said of a network that is not the paper's on a modular table."""
-    if arguments.figure is not None:
-        if subject.run is None:
-            raise ModgrokError("A file has no curves to draw; name a run of the store, or leave out --figure.")
-        from modgrok import plot
-
-        plot.save(plot.curves(subject.run), arguments.figure)
-    found = overview(subject.network, subject.task)
+        _draw(subject, found, arguments.figure)
     if arguments.json:
         source = {"run": subject.run.id if subject.run else None, "source": subject.name, "step": subject.step}
         print_json(source | found.as_dict())
         return
+    if isinstance(found, Analysis):
+        _show(subject, found)
+    elif isinstance(found, GroupAnalysis):
+        _show_group(subject, found)
+    else:
+        _show_overview(subject, found, arguments.top)
+    if arguments.figure is not None:
+        out.print(f"Figure: {escape(str(arguments.figure))}", highlight=False, soft_wrap=True)
+
+
+def _show_overview(subject: Subject, found: Overview, top: int) -> None:
+    """What can be said of a network that is not the paper's on a modular table."""
     title = f"{escape(subject.task.name)}, {found.network.architecture.name} ({escape(subject.name)})"
     table = Table("tensor", "shape", "norm", title=title, title_justify="left")
     for name, norm in found.norms.items():
@@ -115,14 +102,12 @@ def _look(subject: Subject, arguments: Inspect) -> None:
         out.print(f"All inputs: accuracy {percent(found.score.accuracy, 2)}, loss (MSE) {_number(found.score.loss)}")
     out.print(table, highlight=False)
     if found.embedding is not None:
-        strongest = np.argsort(-found.embedding)[: arguments.top]
+        strongest = np.argsort(-found.embedding)[:top]
         shares = ", ".join(f"{k} ({percent(float(found.embedding[k]))})" for k in strongest)
         out.print(f"The embedding's strongest frequencies: {shares}.", highlight=False)
-    if arguments.figure is not None:
-        out.print(f"Figure: {escape(str(arguments.figure))}", highlight=False, soft_wrap=True)
 
 
-def _from_store(arguments: Inspect) -> Subject:
+def _from_store(arguments: Analyze) -> Subject:
     for name in ("task", *OPTIONS):
         if getattr(arguments, name) is not None:
             raise ModgrokError(f"A run knows its {name}; --{name} is for files.")
@@ -135,7 +120,7 @@ def _from_store(arguments: Inspect) -> Subject:
     return Subject(run.id, network, run.task, step, run)
 
 
-def _from_file(arguments: Inspect) -> Subject:
+def _from_file(arguments: Analyze) -> Subject:
     path = Path(arguments.run)
     if arguments.step is not None:
         raise ModgrokError("A file holds the weights of one step; leave out --step.")
@@ -156,9 +141,14 @@ def _read(path: Path, options: dict[str, Any]) -> StoredNetwork:
     return StoredNetwork(load(path, **options), {})
 
 
-def _draw(subject: Subject, analysis: Analysis | GroupAnalysis, path: Path) -> None:
+def _draw(subject: Subject, analysis: Analysis | GroupAnalysis | Overview, path: Path) -> None:
     from modgrok import plot
 
+    if isinstance(analysis, Overview):
+        if subject.run is None:
+            raise ModgrokError("A file has no curves to draw; name a run of the store, or leave out --figure.")
+        plot.save(plot.curves(subject.run), path)
+        return
     where = "" if subject.step is None else f", step {count(subject.step)}"
     modulus = f" mod {subject.task.modulus}" if isinstance(analysis, Analysis) else ""
     title = f"{subject.task.name}{modulus}: {subject.name}{where}"

@@ -9,13 +9,12 @@ from safetensors.numpy import save_file
 from modgrok import cli
 from modgrok.closed_form import solve
 from modgrok.experiments import Store
-from modgrok.networks import save_network
 from modgrok.tasks import task
 
 
 def test_a_grokked_network_is_made_of_waves(run_json: Any, grokked: Path) -> None:
     (run,) = Store(grokked)
-    result = run_json("inspect", run.id[:5], "--store", str(grokked), "--top", "3")
+    result = run_json("analyze", run.id[:5], "--store", str(grokked), "--top", "3")
     assert (result["run"], result["step"], result["structure"]) == (run.id, 150, "sum")
     assert result["accuracy"] >= 0.99
     assert result["ipr"] == pytest.approx(run.result["ipr"], rel=1e-4)
@@ -34,21 +33,21 @@ def test_a_grokked_network_is_made_of_waves(run_json: Any, grokked: Path) -> Non
 
 
 def test_tables(capsys: pytest.CaptureFixture[str], grokked: Path) -> None:
-    cli.main(["inspect", "last", "--store", str(grokked)])
+    cli.main(["analyze", "last", "--store", str(grokked)])
     text = capsys.readouterr().out
     for words in ("φ1 + φ2 − φ3", "waves only", "power in waves", "strongest", "closed form", "100 % on anything"):
         assert words in text
 
 
 def test_an_early_step_has_not_learnt(run_json: Any, grokked: Path) -> None:
-    result = run_json("inspect", "last", "--store", str(grokked), "--step", "0")
+    result = run_json("analyze", "last", "--store", str(grokked), "--step", "0")
     assert (result["step"], result["accuracy"] < 0.2) == (0, True)
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_figures(capsys: pytest.CaptureFixture[str], grokked: Path, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / "new" / f"network.{suffix}"
-    cli.main(["inspect", "last", "--store", str(grokked), "--figure", str(path)])
+    cli.main(["analyze", "last", "--store", str(grokked), "--figure", str(path)])
     begins = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]
     assert path.read_bytes().startswith(begins)
     assert str(path) in capsys.readouterr().out.replace("\n", "")
@@ -58,15 +57,15 @@ def test_networks_in_files(run_json: Any, grokked: Path, tmp_path: Path) -> None
     path = tmp_path / "solved.safetensors"
     run_json("solve", "n*m", "--modulus", "7", "--save", str(path))
     figure = tmp_path / "solved.png"
-    result = run_json("inspect", str(path), "--figure", str(figure))
+    result = run_json("analyze", str(path), "--figure", str(figure))
     assert (result["run"], result["accuracy"], result["structure"]) == (None, 1.0, "product")
     assert figure.exists()
     (run,) = Store(grokked)
-    result = run_json("inspect", str(run.folder / "network.safetensors"))
+    result = run_json("analyze", str(run.folder / "network.safetensors"))
     assert result["accuracy"] >= 0.99
     bare = tmp_path / "bare.safetensors"
-    save_network(run.network, bare)
-    assert run_json("inspect", str(bare), "--task", "n+m")["accuracy"] == result["accuracy"]
+    run.network.save(bare)
+    assert run_json("analyze", str(bare), "--task", "n+m")["accuracy"] == result["accuracy"]
 
 
 def test_weights_of_other_programs(run_json: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
@@ -75,16 +74,16 @@ def test_weights_of_other_programs(run_json: Callable[..., dict[str, Any]], tmp_
     np.savez(tmp_path / "foreign.npz", **matrices)
     save_file({name: np.ascontiguousarray(m) for name, m in matrices.items()}, tmp_path / "foreign.safetensors")
     for name in ("foreign.npz", "foreign.safetensors"):
-        assert run_json("inspect", str(tmp_path / name), "--task", "n+m")["accuracy"] == 1
+        assert run_json("analyze", str(tmp_path / name), "--task", "n+m")["accuracy"] == 1
     options = ("--parametrization", "mean-field", "--activation", "x^2", "--variables", "2")
-    assert run_json("inspect", str(tmp_path / "foreign.npz"), "--task", "n+m", *options)["accuracy"] == 1
+    assert run_json("analyze", str(tmp_path / "foreign.npz"), "--task", "n+m", *options)["accuracy"] == 1
 
 
 def test_other_networks_are_drawn_by_their_curves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = ("--modulus", "5", "--network", "mlp", "--width", "8", "--steps", "3", "--evaluations", "3")
     cli.main(["train", "n + m", *small, "--store", str(tmp_path)])
     picture = tmp_path / "curves.png"
-    cli.main(["inspect", "last", "--figure", str(picture), "--store", str(tmp_path)])
+    cli.main(["analyze", "last", "--figure", str(picture), "--store", str(tmp_path)])
     assert picture.stat().st_size > 1000
     assert "Figure:" in capsys.readouterr().out
 
@@ -114,9 +113,9 @@ def test_mistakes_are_sentences(
     words: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    save_network(next(iter(Store(grokked))).network, "bare.safetensors")
+    next(iter(Store(grokked))).network.save("bare.safetensors")
     with pytest.raises(SystemExit) as ended:
-        cli.main(["inspect", *arguments, "--store", str(grokked)])
+        cli.main(["analyze", *arguments, "--store", str(grokked)])
     assert ended.value.code == 2
     assert words in capsys.readouterr().err
 
@@ -129,7 +128,7 @@ def test_names_in_files_do_not_steer_the_terminal(tmp_path: Path, capsys: pytest
     weights = tmp_path / "net.npz"
     np.savez(weights, **{"\x1b]0;owned\x07": np.ones((3, 3))})
     with pytest.raises(SystemExit):
-        cli.main(["inspect", str(weights)])
+        cli.main(["analyze", str(weights)])
     said = capsys.readouterr()
     for text in said:
         assert "\ufffd" in text

@@ -1,0 +1,99 @@
+"""What a trainer writes into a run's folder, holding its lock; `Run` itself only reads."""
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from modgrok.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
+from modgrok.experiments.curves import Curves
+from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.run import CURVES, STATE, Run
+from modgrok.experiments.stored_json import write_sealed_json
+from modgrok.experiments.stored_settings import FORMAT, write_settings
+from modgrok.networks import Network
+from modgrok.networks.storage import network_bytes
+from modgrok.networks.tensors import tensor_bytes
+from modgrok.sealed import exists
+
+
+class RunWriter:
+    """Writes one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.folder = run, run.folder
+        self.curves = Curves(run.folder / CURVES, run.id)
+
+    def begin(self, experiment: Experiment, environment: dict[str, Any]) -> None:
+        """Writes the settings of a fresh run; all that is left of one that was stopped before its first step goes,
+        checkpoints first, since they say what else there is."""
+        remove_unfinished(self.folder)
+        self.remove_checkpoints()
+        for name in (CURVES, STATE):
+            remove(self.folder / name)
+        for step in self.run.snapshots:
+            remove(self.run.snapshot_path(step))
+        write_settings(self.folder, experiment.as_dict(), environment)
+        self.run.__dict__.pop("experiment", None)
+
+    def append(self, rows: list[dict[str, Any]]) -> None:
+        """More points of the curves."""
+        with self._naming_checkpoint():
+            self.curves.append(rows)
+
+    def truncate(self, step: int) -> None:
+        """Drops all curve points after a step: they are about to be made again."""
+        remove_unfinished(self.folder)
+        self.curves.cut_after(step)
+
+    def keep(self, step: int, network: Network) -> None:
+        """One more snapshot."""
+        with self._naming_checkpoint():
+            write_bytes(self.run.snapshot_path(step), network_bytes(network, place=self.run.place(step)))
+
+    def checkpoint(self, step: int, tensors: Mapping[str, np.ndarray]) -> None:
+        """Stores a state by the names of its parts; the checkpoint before this one is kept too."""
+        latest, before = self.folder / "checkpoint.safetensors", self.folder / "checkpoint.before.safetensors"
+        about = {"format": FORMAT, "run": self.run.id, "step": step, "kept": self._manifest_now()}
+        content = tensor_bytes(dict(tensors), {"modgrok": json.dumps(about)})
+        with self._naming_checkpoint():
+            if exists(latest):
+                move(latest, before)
+            write_bytes(latest, content)
+
+    def finish(
+        self, result: Mapping[str, Any], network: Network, state: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        """Writes the end of a run, with its last state where that is to be kept, the result last, since it is what says
+        that the rest is there."""
+        content = network_bytes(network, self.run.experiment.as_dict(), self.run.place(result["steps"]))
+        with self._naming_checkpoint():
+            if state is not None:
+                about = {"format": FORMAT, "run": self.run.id, "step": result["steps"]}
+                write_bytes(self.folder / STATE, tensor_bytes(dict(state), {"modgrok": json.dumps(about)}))
+            write_bytes(self.folder / "network.safetensors", content)
+            write_sealed_json(self.folder / "result.json", dict(result) | {"kept": self._manifest_now()})
+        self.remove_checkpoints()
+
+    def remove_checkpoints(self) -> None:
+        for path in reversed(self.run.checkpoints):
+            remove(path)
+
+    def _manifest_now(self) -> dict[str, Any]:
+        """`Manifest` as JSON, of files that are on the disk."""
+        if exists(self.curves.path):
+            sync(self.curves.path)
+        return {"curves": dataclasses.asdict(self.curves.lines().marks[-1]), "snapshots": self.run.snapshots}
+
+    @contextmanager
+    def _naming_checkpoint(self) -> Iterator[None]:
+        """Says of a full disk that the run can go on, where it can."""
+        try:
+            yield
+        except NoSpace as error:
+            if self.run.checkpoints:
+                raise NoSpace(f"{error} It goes on from its last checkpoint, which is intact.") from error
+            raise
