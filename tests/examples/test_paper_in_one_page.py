@@ -25,7 +25,7 @@ def weights() -> tuple[np.ndarray, np.ndarray]:
 
 def test_forward_pass(weights: tuple[np.ndarray, np.ndarray]) -> None:
     found = PAGE["network"](*weights, N_OF_PAIR, M_OF_PAIR) * PAGE["N"] / 16
-    expected = mg.outputs(network_of(*weights), np.stack([N_OF_PAIR, M_OF_PAIR], axis=1))
+    expected = network_of(*weights)(np.stack([N_OF_PAIR, M_OF_PAIR], axis=1))
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
