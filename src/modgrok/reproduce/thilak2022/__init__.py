@@ -1,9 +1,10 @@
 """V. Thilak et al., The slingshot mechanism (2022)."""
 
-from modgrok.reproduce.claim import claims_of
-from modgrok.reproduce.paper import Paper
-from modgrok.reproduce.thilak2022 import claims, studies_curvature, studies_stairs
-from modgrok.reproduce.thilak2022.profile import FULL, QUICK, TINY
+from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.paper import Paper, members
+from modgrok.reproduce.study import Study
+from modgrok.reproduce.thilak2022 import curvature, stairs, transformer
+from modgrok.reproduce.thilak2022.sizes import FULL, QUICK, TINY
 
 PAPER = Paper(
     key="thilak2022",
@@ -11,8 +12,8 @@ PAPER = Paper(
     reference="V. Thilak, E. Littwin, S. Zhai, O. Saremi, R. Paiss and J. Susskind, *The slingshot mechanism: an "
     "empirical study of adaptive optimizers and the grokking phenomenon* (arXiv 2206.04817, 2022)",
     line="Adam's last layer grows in stairs with spikes of the loss, which end in 64 bits",
-    studies=(*studies_stairs.STUDIES, studies_curvature.STUDY),
-    claims=claims_of(claims),
+    studies=members(Study, stairs, transformer, curvature),
+    claims=members(Claim, stairs, curvature, transformer),
     profiles=(QUICK, FULL, TINY),
     cost={"quick": "1 min on two idle CPU cores", "full": "4 min on an H200"},
 )

@@ -1,0 +1,109 @@
+"""Fig. 3: the curvature along the update, at spikes and elsewhere."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Experiment
+from modgrok.measures.spikes import FLOOR, VANISHED, near, spikes
+from modgrok.palette import GRAY, SERIES
+from modgrok.plot import style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.reproduce.thilak2022.along_update import follow
+from modgrok.reproduce.thilak2022.sizes import ADAM, DOUBLE, FIRST, QUICK, perceptron
+
+STEPS, STRIDE = 4_000, 5
+"""Of the runs that are followed, and between two looks at them."""
+BEFORE = 40
+"""Steps before a spike is seen in which the curvature counts as its own."""
+MEASURED = {
+    "loss": "training loss",
+    "last_layer": "norm of the last layer",
+    "curvature": "curvature along the update",
+    "feature_change": "relative change of features",
+}
+
+
+def followed() -> Iterator[dict[str, Any]]:
+    """Seed 0 followed step by step, with logits and loss in 32 and in 64 bits, at the quick profile's size."""
+    for name in (FIRST, DOUBLE):
+        settings = perceptron(QUICK) | ADAM[FIRST] | ADAM[name] | {"record": ()}
+        curves = follow(Experiment(**settings), STEPS, STRIDE)
+        sizes = {"modulus": QUICK.modulus, "width": QUICK.width}
+        yield {"variant": name} | sizes | curves | peaks(curves)
+
+
+def peaks(h: dict[str, np.ndarray]) -> dict[str, Any]:
+    """After the loss has vanished: the largest value near spikes, and the median and the largest of the others."""
+    steps, loss = h["step"], h["loss"].astype(np.float64)
+    late = steps > (steps[np.argmax(loss < VANISHED)] if (loss < VANISHED).any() else steps[-1])
+    at = near(steps, spikes(steps, loss), BEFORE)
+    found = {}
+    for name in ("curvature", "feature_change"):
+        inside, outside = (h[name][late & where].astype(np.float64) for where in (at, ~at))
+        found[f"{name}_peaks"] = [
+            float(inside.max()) if inside.size else None,
+            float(np.median(outside)) if outside.size else None,
+            float(outside.max()) if outside.size else None,
+        ]
+    return found
+
+
+curvature = study(
+    "fig3",
+    "Curvature along the update",
+    "At a spike the loss is sharply curved in the direction in which Adam moves, and the features that the last layer "
+    "reads change most; with logits and loss in 64 bits neither happens.",
+    rows=lambda s: followed(),
+)
+
+
+@curvature.figure()
+def measures_on_the_way(t: Table) -> Any:
+    figure, grid = style.grid(2, 2, height=3.8, sharex=True)
+    for panel, (name, label) in zip(grid.flat, MEASURED.items(), strict=True):
+        for row, color in zip(t, (SERIES[1], GRAY), strict=True):
+            values = np.maximum(row.loss, FLOOR / 10) if name == "loss" else row[name]
+            panel.plot(row.step, values, color=color, linewidth=0.9, label=row.variant)
+        panel.set_ylabel(label)
+        if name != "last_layer":
+            panel.set_yscale("symlog" if name == "curvature" else "log")
+    for panel in grid[1]:
+        panel.set_xlabel("step")
+    grid[0, 1].legend(loc="lower right")
+    sizes = f"mod {t.one('modulus')}, two hidden layers of {t.one('width')} ReLU"
+    style.note(figure, f"n + m {sizes}, Adam, seed 0")
+    return figure
+
+
+PEAK = "largest {} near spikes at least 10 times the median of the other late steps, and above all of them"
+
+
+def show_peaks(t: Table, ask: Ask, name: str) -> bool:
+    """Whether the peaks are at the spikes."""
+    top, middle, others = found = t.where(variant=FIRST).first[f"{name}_peaks"]
+    words = name.replace("_", " ")
+    labels = (f"largest {words} near spikes", f"median {words} elsewhere", f"largest {words} elsewhere")
+    ask.show(dict(zip(labels, found, strict=True)))
+    return None not in found and top >= 10 * abs(middle) and top > others
+
+
+@curvature.claim("3 (Fig. 3)", PEAK.format("curvature"))
+def curvature_peaks(t: Table, ask: Ask) -> None:
+    """At the spikes the loss is sharply curved along the update."""
+    highest = show_peaks(t, ask, "curvature")
+    near, _, far = ask.measured.values()
+    ask.yes(f"It comes to {near} there, and to {far} elsewhere.")
+    ask.fault(f"It peaks elsewhere too, at {far}.", not highest)
+    ask.show({"largest curvature in 64 bits": t.where(variant=DOUBLE).first.curvature_peaks[2]})
+
+
+@curvature.claim("3 (Fig. 2)", PEAK.format("relative change of features"))
+def features_change(t: Table, ask: Ask) -> None:
+    """At the spikes the features that the last layer reads change most."""
+    ask.yes("They change most there.")
+    no = "They change most elsewhere: while the norm climbs its stair, before the spike."
+    ask.fault(no, not show_peaks(t, ask, "feature_change"))

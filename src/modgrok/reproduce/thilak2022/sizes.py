@@ -1,0 +1,58 @@
+"""The networks of Thilak et al. in a cheap form and in their own, and how many are trained.
+
+quick: two CPU cores, a perceptron of two hidden layers instead of the transformer, n + m modulo 17. full: the
+perceptron at the paper's modulus and rate, and the transformer of Power et al. for 15 000 steps instead of up to 10⁶;
+the curvature is followed at the small modulus.
+"""
+
+from typing import Any
+
+from modgrok.reproduce.sizes import Sizes, sizes
+
+QUICK, FULL, TINY = sizes(
+    modulus=(17, 97),
+    width=(64, 128),
+    fraction=(0.7, 0.5),
+    lr=(0.003, 0.001),
+    steps=(5_000, 20_000),
+    evaluations=(1_200, 2_500),
+    seeds=3,
+    # Weight decays of AdamW; at the largest no spike is expected.
+    decays=((0.1, 0.3, 1.0), (0.1, 0.3, 1.0)),
+    left_out=(("figT",), ()),
+    tiny={
+        "modulus": 5,
+        "width": 8,
+        "fraction": 0.6,
+        "steps": 40,
+        "evaluations": 10,
+        "seeds": 1,
+        "decays": (1.0,),
+        "left_out": ("fig3", "figT"),
+    },
+)
+EPSILONS = {f"ε = {epsilon:g}": epsilon for epsilon in (1e-8, 1e-7, 1e-5)}
+"""The smallest divisors of Adam that the paper compares."""
+FIRST, _, LAST = EPSILONS
+DOUBLE = "float64 logits and loss"
+ADAM: dict[str, dict[str, Any]] = {name: {"epsilon": epsilon} for name, epsilon in EPSILONS.items()}
+ADAM |= {DOUBLE: {"loss_precision": "float64"}}
+"""Variants of Adam as the paper has it, for both networks."""
+DESCENT_RATE = 0.05
+"""Learning rate of gradient descent with momentum 0.9; without it ten times as much."""
+
+
+def perceptron(s: Sizes) -> dict[str, Any]:
+    """n + m by two hidden layers of ReLU, cross-entropy, the whole training set at every step, no weight decay."""
+    named = ("modulus", "width", "fraction", "lr", "steps", "evaluations")
+    return {name: s.values[name] for name in named} | {
+        "task": "n + m",
+        "network": "mlp",
+        "depth": 2,
+        "loss": "cross_entropy",
+        "optimizer": "adam",
+        "weight_decay": 0.0,
+        "snapshots": 0,
+        "record": ("last_layer",),
+        "precision": "highest",
+    }

@@ -1,0 +1,178 @@
+"""Figs. 2 and 4: norms that grow in stairs, spikes of the loss, and what does away with both."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures.spikes import FLOOR, RISE, growth, spikes
+from modgrok.palette import GRAY, SERIES
+from modgrok.plot import style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import curves, study
+from modgrok.reproduce.table import Column, Table
+from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DOUBLE, EPSILONS, FIRST, LAST, perceptron
+from modgrok.text import count, number, percent
+
+SHOWN = (FIRST, LAST, DOUBLE)
+"""Variants whose curves are drawn."""
+drawn = curves("train_loss", "last_layer", most=600)
+
+
+def all_variants(s: Sizes) -> Runs:
+    """Adam as the paper has it, and what does away with the spikes or is said to."""
+    made = ADAM | {
+        "RMSProp": {"optimizer": "rmsprop"},
+        "gradient descent": {"optimizer": "gd", "lr": 10 * DESCENT_RATE},
+        "momentum": {"optimizer": "momentum", "lr": DESCENT_RATE},
+    }
+    made |= {f"weight decay {decay:g}": {"optimizer": "adamw", "weight_decay": decay} for decay in s.decays}
+    return runs(perceptron(s), variant=made, seed=range(s.seeds))
+
+
+def spikes_of(run: Run) -> dict[str, Any]:
+    return {"spikes": len(spikes(run.history["step"], run.history["train_loss"]))}
+
+
+def stairs_of(run: Run) -> dict[str, Any]:
+    return growth(run.history["step"], run.history["train_loss"], run.history["last_layer"])
+
+
+stairs = study(
+    "fig2",
+    "Stairs of the norm, spikes of the loss",
+    "Long after the training set is learnt, Adam's last layer grows in stairs, and at the end of each the loss shoots "
+    "up: the slingshot. With a larger ε, or with logits and loss in 64 bits, it does not.",
+    runs=lambda s: runs(perceptron(s), variant={name: ADAM[name] for name in SHOWN}, seed=range(s.seeds)),
+    keep=(drawn, spikes_of, stairs_of),
+)
+counts = study(
+    "fig4",
+    "What has spikes and what has none",
+    "Spikes of the training loss for Adam with three ε, with logits and loss in 64 bits, for other optimizers, and "
+    "with weight decay.",
+    runs=all_variants,
+    keep=("train_accuracy", "test_accuracy", spikes_of),
+)
+
+
+def loss_and_norm(t: Table) -> Any:
+    figure, grid = style.grid(2, len(SHOWN), height=3.8, sharex=True, sharey="row")
+    for (loss, norm), name in zip(grid.T, SHOWN, strict=True):
+        for row in t.where(variant=name):
+            look = {"color": SERIES[row.seed % 8], "linewidth": 0.9}
+            loss.plot(row.step, np.maximum(row.train_loss, FLOOR / 10), **look)
+            norm.plot(row.step, row.last_layer, label=f"seed {row.seed}", **look)
+        loss.set_yscale("log")
+        loss.set_title(name)
+        norm.set_xlabel("step")
+    grid[0, 0].set_ylabel("training loss")
+    grid[1, 0].set_ylabel("norm of the last layer")
+    grid[1, 0].legend(loc="lower right")
+    style.note(figure, f"modulo {t.one('modulus')}, cross-entropy; losses below {FLOOR / 10:g} are drawn there")
+    return figure
+
+
+stairs.figure()(loss_and_norm)
+
+
+@counts.figure()
+def spikes_by_variant(t: Table) -> Any:
+    note = f"a spike: the training loss rises to {RISE} times its least value so far"
+    figure, (panel,) = panels(width=style.COLUMN, height=3.2, note=note)
+    cells = t.by("variant")
+    for row, cell in enumerate(cells.values()):
+        found = cell["spikes"]
+        panel.plot(found, [row] * len(found), "o", color=SERIES[0] if any(found) else GRAY, alpha=0.6)
+    panel.set_yticks(range(len(cells)), cells)
+    panel.invert_yaxis()
+    panel.set(xlabel=f"spikes in {count(t.one('steps'))} steps, a mark for each seed")
+    panel.xaxis.get_major_locator().set_params(integer=True)
+    panel.grid(axis="y", linewidth=0.3)
+    return figure
+
+
+def found_in(t: Table, *names: str) -> dict[str, Column]:
+    """The spikes of every seed of variants."""
+    return {f"spikes, {name}": t.where(variant=name)["spikes"] for name in names}
+
+
+def by_epsilon(t: Table) -> tuple[bool, str]:
+    """Whether spikes become fewer with ε and end, and how many there are."""
+    first, second, last = map(sum, found_in(t, *EPSILONS).values())
+    *small, large = map(number, EPSILONS.values())
+    counted = f"There are {first}, {second} and {last} with ε = {', '.join(small)} and {large}, all seeds together."
+    return first > second and last == 0, counted
+
+
+@stairs.claim(
+    "3 (Fig. 2)",
+    "with ε = 1e-8 every seed has a spike, and after the loss has vanished the last layer's growth in spikes is at "
+    "least 1.5 times its share of the steps (median over seeds)",
+)
+def stairs_and_spikes(t: Table, ask: Ask) -> None:
+    """Long after memorization the last layer grows in stairs, each of which ends in a spike of the training loss."""
+    seeds = t.where(variant=FIRST)
+    growth, steps = ([share or 0.0 for share in seeds[name]] for name in ("share_of_growth", "share_of_steps"))
+    ratios = [g / s if g and s else 0.0 for g, s in zip(growth, steps, strict=True)]
+    grown, taken = percent(np.median(growth)), percent(np.median(steps))
+    ask.yes(f"Spikes and stairs come together: {grown} of the growth in {taken} of the steps.")
+    all_spike = all(seeds["spikes"])
+    ask.fault("Some seeds have no spike.", not all_spike)
+    between = f"The last layer grows between spikes: in {taken} of the steps, they have {grown} of its growth."
+    ask.fault(between, all_spike and np.median(ratios) < 1.5)
+    ask.show(found_in(t, FIRST))
+    ask.show({"growth in spikes": seeds["share_of_growth"], "steps in spikes": seeds["share_of_steps"]}, percent)
+    ask.show({"growth of the norm after the loss has vanished": seeds["growth"]})
+    ask.show({"the same in 64 bits": t.where(variant=DOUBLE)["growth"]})
+
+
+@counts.claim("4 (Fig. 4)", "fewer spikes at ε = 1e-7 than at 1e-8, summed over seeds, and none at 1e-5")
+def larger_epsilon(t: Table, ask: Ask) -> None:
+    """The larger Adam's ε, the fewer the spikes; at 1e-5 there are none."""
+    fewer, counted = by_epsilon(t)
+    ask.yes(counted)
+    ask.fault("", not fewer)
+    ask.show(found_in(t, *EPSILONS))
+
+
+@counts.claim(
+    "2605.06152", "with logits and loss in float64 no seed has a spike, with float32 every seed has one, all else equal"
+)
+def precision_is_the_cause(t: Table, ask: Ask) -> None:
+    """Spikes come from the rounding of the softmax in 32 bits: with logits and loss in 64 bits there are none."""
+    found = found_in(t, FIRST, DOUBLE)
+    single, double = found.values()
+    ask.yes(f"In 64 bits there are none, in 32 bits {sum(single)} in all seeds.")
+    ask.fault("Precision does not decide.", not all(single) or any(double))
+    ask.show(found)
+
+
+@counts.claim(
+    "4, App. A",
+    "no seed of gradient descent with or without momentum has a spike; remark where RMSProp has none either",
+)
+def adaptive_optimizers_only(t: Table, ask: Ask) -> None:
+    """Gradient descent has no slingshots, with momentum or without; RMSProp has them as Adam does."""
+    names = ("gradient descent", "momentum")
+    descent, adaptive = t.where(variant=names), sum(t.where(variant="RMSProp")["spikes"])
+    ask.yes(f"Descent has none, RMSProp {adaptive} in all seeds.")
+    ask.fault("Descent has spikes too.", any(descent["spikes"]))
+    ask.note("RMSProp has none here.", not adaptive)
+    ask.note("Descent has not learnt the training set in all runs.", min(descent["train_accuracy"]) < 0.99)
+    ask.show(found_in(t, FIRST, "RMSProp", *names))
+    ask.show({"training accuracy of descent": descent["train_accuracy"]}, percent)
+
+
+@counts.claim("4 (wd sweep)", "no seed has a spike at weight decay 1")
+def decay_removes(t: Table, ask: Ask) -> None:
+    """Weight decay removes the spikes."""
+    decays = t.where("weight_decay > 0")["variant"].distinct()
+    most = t.where(variant=decays[-1])
+    ask.yes(f"At {decays[-1]} there are none.")
+    ask.fault(f"At {decays[-1]} there are {sum(most['spikes'])}.", any(most["spikes"]))
+    ask.show(found_in(t, FIRST, *decays))
+    ask.show({f"test accuracy, {decays[-1]}": most["test_accuracy"]}, percent)

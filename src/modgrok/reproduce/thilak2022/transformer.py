@@ -1,0 +1,77 @@
+"""Figs. 2 and 4 by the transformer of Power et al., which the paper trains."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.runs import runs
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DOUBLE, EPSILONS, FIRST, LAST
+from modgrok.reproduce.thilak2022.stairs import by_epsilon, drawn, found_in, loss_and_norm, spikes_of
+from modgrok.text import count, percent
+
+POWER: dict[str, Any] = {
+    "task": "n/m",
+    "modulus": 97,
+    "network": "transformer",
+    "layers": 2,
+    "layer_norm": "post",
+    "positions": "sinusoidal",
+    "biases": False,
+    "framed": True,
+    "initialization": "torch",
+    "vocabulary": 239,
+    "optimizer": "adam",
+    "weight_decay": 0.0,
+    "warmup": 10,
+    "batch_size": 512,
+    "lr": 1e-3,
+    "precision": "highest",
+    "steps": 15_000,
+    "evaluations": 2_000,
+    "snapshots": 0,
+    "record": ("last_layer",),
+}
+VARIANTS = ADAM | {
+    "weight decay 1": {"optimizer": "adamw", "weight_decay": 1.0},
+    "gradient descent": {"optimizer": "sgd", "lr": DESCENT_RATE},
+}
+transformer = study(
+    "figT",
+    "The transformer of the paper",
+    "Division modulo 97 by the transformer of Power et al., in batches of 512.",
+    runs=lambda s: runs(POWER, variant=VARIANTS, seed=range(2)),
+    keep=("test_accuracy", drawn, spikes_of),
+)
+transformer.figure()(loss_and_norm)
+
+
+@transformer.claim(
+    "3, 4 (Figs. 2, 4)",
+    "every seed has spikes at ε = 1e-8, fewer in sum at 1e-7, none at 1e-5, with float64 logits and loss, with SGD, "
+    "and at weight decay 1",
+)
+def slingshots_of_the_transformer(t: Table, ask: Ask) -> None:
+    """The transformer of Power et al. has the same spikes, and loses them in the same ways."""
+    fewer, counted = by_epsilon(t)
+    quiet = (DOUBLE, "gradient descent", "weight decay 1")
+    loud = [name for name in quiet if any(t.where(variant=name)["spikes"])]
+    ask.yes("It has, and does.")
+    ask.fault(
+        f"{counted} Spikes remain with: {', '.join(loud) or 'none of the others'}.",
+        loud or not fewer or not all(t.where(variant=FIRST)["spikes"]),
+    )
+    ask.show(found_in(t, *EPSILONS, *quiet))
+
+
+@transformer.claim("3 (Figs. 2, 4)", "median test accuracy at the end 0.1 higher at ε = 1e-8 than at 1e-5")
+def generalization_after_stairs(t: Table, ask: Ask) -> None:
+    """Without weight decay, late generalization comes with the stairs; without them there is none."""
+    ends = {name: cell["test_accuracy"] for name, cell in t.by("variant").items()}
+    stairs, none = (float(np.median(ends[name])) for name in (FIRST, LAST))
+    told = f"the test accuracy is {percent(stairs)} with stairs, {percent(none)} without"
+    ask.yes(f"After {count(t.one('steps'))} steps {told}.")
+    ask.fault("", stairs - none < 0.1)
+    ask.show({f"test accuracy, {name}": some for name, some in ends.items()}, percent)

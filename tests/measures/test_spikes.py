@@ -1,0 +1,34 @@
+"""Spikes and stairs of made-up curves."""
+
+import numpy as np
+
+from modgrok.measures.spikes import growth, near, spikes
+
+STEPS = np.arange(0, 1000, 10)
+
+
+def loss_with_spikes(*places: int) -> np.ndarray:
+    """Falls a decade every 50 steps to 1e-9; a spike lasts 30 steps."""
+    loss = np.maximum(10 ** (-STEPS / 50), 1e-9)
+    for place in places:
+        loss[(place <= STEPS) & (place + 30 > STEPS)] = 0.5
+    return loss
+
+
+def test_spikes_are_counted_where_they_begin() -> None:
+    assert spikes(STEPS, loss_with_spikes()) == []
+    assert spikes(STEPS, loss_with_spikes(500, 800)) == [500, 800]
+    rounding = loss_with_spikes()
+    rounding[60:70] = 9e-6
+    assert spikes(STEPS, rounding) == []
+
+
+def test_growth_in_spikes() -> None:
+    norm = np.where(STEPS < 500, 1.0, 2.0) + 1e-4 * STEPS
+    found = growth(STEPS, loss_with_spikes(500), norm)
+    assert found["begun"] in (250, 260)  # 10⁻⁵ is the limit itself
+    assert found["share_of_growth"] > 0.9
+    assert found["share_of_steps"] < 0.1
+    assert growth(STEPS, loss_with_spikes(800), norm)["share_of_growth"] < 0.1
+    assert growth(STEPS, loss_with_spikes(), norm)["share_of_growth"] == 0
+    assert near(STEPS, [500], 50).sum() == 11
