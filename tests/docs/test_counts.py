@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from modgrok.reproduce.paper import DEFAULT, find_paper
+from modgrok.reproduce.table import Table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -73,19 +74,20 @@ def test_the_story_says_what_was_found(sentence: str) -> None:
 
 
 def test_the_representations_of_the_readme() -> None:
-    found = json.loads((REPORTS / "power2022" / "figures" / "figR.json").read_text())["numbers"]
+    found = Table.from_json(json.loads((REPORTS / "power2022" / "figures" / "figR.json").read_text())["numbers"])
     text = " ".join(README.split())
-    first, second = found["seeds"]
-    strongest = [one["share"].index(max(one["share"])) for one in (first, second)]
-    assert [found["dimensions"][i] for i in strongest] == [4, 4]
+    first, second = found
+    dimensions = found.one("dimensions")
+    strongest = [one.share.index(max(one.share)) for one in (first, second)]
+    assert [dimensions[i] for i in strongest] == [4, 4]
     assert strongest[0] != strongest[1]
-    assert f"{100 * max(first['share']):.0f} % and {100 * max(second['share']):.0f} % of the unembedding" in text
-    assert f"lie, {first['predicted']:.3f} and {second['predicted']:.3f} of the mean distance" in text
-    assert f"(measured: {first['ratios']['left']:.3f} and {second['ratios']['left']:.3f})" in text
-    assert min(first["ratios"]["left"], second["ratios"]["left"]) > 1
-    assert found["dimensions"][:2] == [1, 1]  # the second of them is the sign of a permutation
+    assert f"{100 * max(first.share):.0f} % and {100 * max(second.share):.0f} % of the unembedding" in text
+    assert f"lie, {first.predicted:.3f} and {second.predicted:.3f} of the mean distance" in text
+    assert f"(measured: {first.left:.3f} and {second.left:.3f})" in text
+    assert min(first.left, second.left) > 1
+    assert dimensions[:2] == [1, 1]  # the second of them is the sign of a permutation
     for one in (first, second):
-        parity = [share[1] for share in one["shares"]]
-        grokked = next(i for i, accuracy in enumerate(one["test_accuracy"]) if accuracy > 0.5)
+        parity = [share[1] for share in one.shares]
+        grokked = next(i for i, accuracy in enumerate(one.test_accuracy) if accuracy > 0.5)
         assert max(parity[:grokked]) > 3 * parity[0]
         assert min(parity[grokked:]) < max(parity[:grokked]) / 3

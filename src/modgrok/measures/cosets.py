@@ -1,4 +1,5 @@
-"""How far the blocks of neurons are functions of cosets, as Stander et al. (2023) find for ReLU on S5 and S6."""
+"""Cosets of a group's subgroups: how far functions are theirs, as Stander et al. (2023) find for ReLU on S5 and S6, and
+how near vectors lie within them."""
 
 from collections.abc import Iterator
 
@@ -30,9 +31,21 @@ def coset_share(functions: Float[np.ndarray, "n x"], table: Cayley) -> Float[np.
     return np.divide(best, total, out=np.full(len(best), np.nan), where=total > 0)
 
 
+def cosets(table: Cayley, subgroup: Int[np.ndarray, "h"]) -> dict[str, Int[np.ndarray, "x"]]:
+    """The number of every element's coset: x H on the `left`, H x on the `right`."""
+    sides = {"left": table[:, subgroup], "right": table[subgroup].T}
+    return {side: np.unique(members.min(axis=1), return_inverse=True)[1] for side, members in sides.items()}
+
+
+def within_over_all(vectors: Float[np.ndarray, "x d"], labels: Int[np.ndarray, "x"]) -> float:
+    """Mean cosine distance of pairs with one label in units of that of all pairs."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    distance = 1 - unit @ unit.T
+    pairs = ~np.eye(len(unit), dtype=bool)
+    return float(distance[(labels[:, None] == labels) & pairs].mean() / distance[pairs].mean())
+
+
 def _partitions(table: Cayley) -> Iterator[Int[np.ndarray, "x"]]:
     """The coset of every element, for the left and the right cosets of each subgroup."""
     for members in subgroups(table):
-        inside = np.flatnonzero(members)
-        for cosets in (table[:, inside], table[inside].T):
-            yield np.unique(cosets.min(axis=1), return_inverse=True)[1]
+        yield from cosets(table, np.flatnonzero(members)).values()

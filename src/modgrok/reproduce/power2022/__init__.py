@@ -2,17 +2,11 @@
 
 from operator import attrgetter
 
-from modgrok.reproduce.claim import claims_of
-from modgrok.reproduce.paper import Paper
-from modgrok.reproduce.power2022 import (
-    claims,
-    representations,
-    studies_curves,
-    studies_data,
-    studies_geometry,
-    studies_tuning,
-)
-from modgrok.reproduce.power2022.profile import FULL, QUICK, TINY
+from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.paper import Paper, members
+from modgrok.reproduce.power2022 import delay, minima, operations, unembedding, variants
+from modgrok.reproduce.power2022.sizes import FULL, QUICK, TINY
+from modgrok.reproduce.study import Study
 
 PAPER = Paper(
     key="power2022",
@@ -20,22 +14,8 @@ PAPER = Paper(
     reference="A. Power, Y. Burda, H. Edwards, I. Babuschkin and V. Misra, *Grokking: generalization beyond "
     "overfitting on small algorithmic datasets* (arXiv 2201.02177, 2022)",
     line="a transformer learns tables of operations by heart, and understands them much later",
-    studies=tuple(
-        sorted(
-            (
-                *studies_curves.STUDIES,
-                *studies_data.STUDIES,
-                *studies_tuning.STUDIES,
-                *studies_geometry.STUDIES,
-                *representations.STUDIES,
-            ),
-            key=attrgetter("name"),
-        )
-    ),
-    claims=claims_of(claims),
+    studies=tuple(sorted(members(Study, delay, variants, operations, unembedding, minima), key=attrgetter("name"))),
+    claims=(*members(Claim, delay, variants, operations, unembedding), minima.flat_minima),
     profiles=(QUICK, FULL, TINY),
-    cost={
-        "quick": "4 min on two idle CPU cores",
-        "full": "about 37 min on an H200 (13, 5, 12 and 7, in four calls)",
-    },
+    cost={"quick": "4 min on two idle CPU cores", "full": "about 37 min on an H200 (13, 5, 12 and 7, in four calls)"},
 )

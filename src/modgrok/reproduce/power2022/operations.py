@@ -1,45 +1,176 @@
-"""The operations of Power et al., by the names that they have in the paper, as tasks of this laboratory."""
+"""Figs. 2 right and 6: how much data every operation needs, and what wrong labels do."""
 
-from dataclasses import dataclass
+from typing import Any
+
+from modgrok.experiments import Run
+from modgrok.palette import MARKERS, SERIES, TEST
+from modgrok.plot import style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.power2022.sizes import ADDITION, CUBIC, DIVISION, OPERATIONS, grokking, trained, what
+from modgrok.reproduce.runs import Runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Column, Line, Table, rounded
+from modgrok.text import count, percent, spread
+
+KNOWN = 0.95
+"""Best test accuracy, in the mean over seeds, from which on a fraction is enough."""
+SYMMETRIC = (ADDITION, "x · y", "x² + y²", "x² + xy + y²")
+ONE_SIDED = ("x − y", DIVISION, "x² + xy + y² + x")
+"""Operations that the paper finds harder than the symmetric ones."""
+SOME_WRONG = 0.15
+"""Share of wrong labels up to which the paper finds little harm: 1 000 of some 7 000."""
 
 
-@dataclass(frozen=True)
-class Operation:
-    """One table: x is n, y is m, numbers modulo p; permutations are multiplied first x, then y."""
-
-    name: str
-    task: str
-    """`{group}` stands for the group."""
-    symmetric: bool = False
-    """Whether x and y can be exchanged."""
-    listed: bool = True
-    """Whether it is in the paper's figure; the others are in its code alone."""
-
-    @property
-    def of_group(self) -> bool:
-        return self.task.startswith("group:")
+def best(run: Run) -> dict[str, float]:
+    """The best test accuracy."""
+    return {"best": float(run.history["test_accuracy"].max())}
 
 
-OPERATIONS = {
-    operation.name: operation
-    for operation in (
-        Operation("x + y", "n + m", symmetric=True),
-        Operation("x − y", "n - m"),
-        Operation("x · y", "n*m", symmetric=True),
-        Operation("x / y", "n/m"),
-        Operation("x / y if y is odd, else x − y", "power:mix1"),
-        Operation("x² + y²", "n^2 + m^2", symmetric=True),
-        Operation("x² + xy + y²", "n^2 + n*m + m^2", symmetric=True),
-        Operation("x² + xy + y² + x", "n^2 + n*m + m^2 + n"),
-        Operation("x³ + xy", "n^3 + n*m"),
-        Operation("x³ + xy² + y", "n^3 + n*m^2 + m"),
-        Operation("x ∘ y", "group:{group}"),
-        Operation("x ∘ y ∘ x⁻¹", "group:{group}:conjugation"),
-        Operation("x ∘ y ∘ x", "group:{group}:xyx"),
-        Operation("x² + y", "n^2 + m", listed=False),
-        Operation("x³ + y", "n^3 + m", listed=False),
-        Operation("x + y if x is even, else x · y", "power:+*", listed=False),
-        Operation("x + y if x is even, else x − y", "power:+-", listed=False),
+def everything(s: Sizes) -> Runs:
+    """Every operation at every fraction."""
+    found = Runs([])
+    for name in s.operations:
+        found += trained(s, name, *(s.group_fractions if "group" in OPERATIONS[name] else s.fractions))
+    return found
+
+
+operations = study(
+    "fig2b",
+    "All operations",
+    "Best test accuracy within the steps for every operation, against the share of its table that is trained on.",
+    runs=everything,
+    keep=(best, "memorized_at", "grokked_at"),
+    digits=7,
+)
+mislabeled = study(
+    "fig6",
+    "Wrong labels",
+    "Best accuracy on the rightly labeled test set when some of the training labels are replaced by wrong ones. A run "
+    "ends at 99 %.",
+    runs=lambda s: grokking(s, s.wrong_fraction, wrong_labels=[*s.wrong]),
+    keep=best,
+)
+
+
+def levels(t: Table, column: str) -> dict[str, Line]:
+    """The best accuracy at every fraction, in the mean over seeds."""
+    return {name: some.of("best", lambda c: rounded(c.average()), "fraction") for name, some in t.by(column).items()}
+
+
+def areas(found: dict[str, Line]) -> dict[str, float]:
+    """In the mean over fractions too."""
+    return {name: line.y.average() for name, line in found.items()}
+
+
+def enough(line: Line) -> float | None:
+    """The least fraction at which the table is known."""
+    return min((fraction for fraction, level in line.items() if level >= KNOWN), default=None)
+
+
+def show_areas(ask: Ask, found: dict[str, float]) -> None:
+    ask.show({f"mean best test accuracy, {name}": area for name, area in found.items()}, percent)
+
+
+def levels_against_data(t: Table, column: str, what: str, height: float) -> Any:
+    figure, (panel,) = panels(height=height, note=f"{what} {count(t.one('steps'))} steps, mean of {seeds(t)}")
+    for i, (name, line) in enumerate(levels(t, column).items()):
+        look: Any = {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)]}
+        panel.plot([*line], line.y, label=name, linestyle="-" if i < len(SERIES) else "--", **look)
+    panel.set(xlabel="share of the table that is trained on", ylabel="best test accuracy", ylim=(-0.02, 1.02))
+    panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6, handlelength=4)
+    return figure
+
+
+@operations.figure()
+def levels_of_operations(t: Table) -> Any:
+    return levels_against_data(t, "operation", f"{', and ∘ '.join(t['place'].distinct())};", 3.4)
+
+
+@mislabeled.figure()
+def levels_and_wrong_labels(t: Table) -> Any:
+    note = f"{what(t)}, {100 * t.one('fraction'):g} % of the table, {count(t.one('steps'))} steps"
+    figure, (panel,) = panels(width=style.COLUMN, height=2.6, note=note)
+    labels = t.each(lambda r: round(r.wrong_labels * r.examples))
+    panel.scatter(labels, t["best"], color=TEST, s=14)
+    panel.set(xlabel="wrong training labels", ylabel="best test accuracy", ylim=(-0.02, 1.02))
+    panel.set_xscale("symlog", linthresh=10)
+    panel.set_xlim(-2, 2 * max(labels))
+    return figure
+
+
+@operations.claim(
+    "3.1 (acceptance)",
+    "at half of the table, or the next larger share there is, every seed knows the training set of x + y within 1 000 "
+    "steps, and later, within the steps of this profile, the test set",
+)
+def addition(t: Table, ask: Ask) -> None:
+    """Addition is grokked."""
+    cells = t.where(operation=ADDITION).by("fraction")
+    cell = cells[min(fraction for fraction in cells if fraction >= 0.5)]
+    good = cell.where("memorized_at <= 1000", lambda r: r.grokked_at and r.grokked_at > r.memorized_at)
+    ask.yes(f"The test set is known after {spread(cell['grokked_at'])} steps.")
+    ask.fault(f"{len(good)} of {len(cell)} seeds do.", len(good) < len(cell))
+    ask.show({"training set": cell["memorized_at"], "test set": cell["grokked_at"]})
+
+
+@operations.claim(
+    "3.1 (Fig. 2 right)",
+    "mean best accuracy over the fractions: every symmetric operation above each of x − y, x / y and x² + xy + y² + x; "
+    "with a remark where only their averages are",
+)
+def symmetric_operations(t: Table, ask: Ask) -> None:
+    """Operations that are symmetric in x and y need less data."""
+    found = areas(levels(t, "operation"))
+    easy = {name: area for name, area in found.items() if name in SYMMETRIC}
+    hard = {name: found[name] for name in ONE_SIDED if name in found}
+    both = [Column(some.values()).average() for some in (easy, hard)]
+    symmetric, others = map(percent, both)
+    ask.yes(f"The mean best accuracy is {symmetric} for symmetric operations, {others} for the others.")
+    ask.fault("", both[0] <= both[1])
+    ask.note("Only on average: some symmetric operation is no easier.", min(easy.values()) <= max(hard.values()))
+    show_areas(ask, easy | hard)
+
+
+@operations.claim("3.1 (Fig. 2 right)", "mean best accuracies over the fractions differ by less than 0.15")
+def subtraction_as_division(t: Table, ask: Ask) -> None:
+    """Subtraction and division need about the same data."""
+    lines = levels(t, "operation")
+    found = areas({name: lines[name] for name in ("x − y", DIVISION)})
+    show_areas(ask, found)
+    ask.undecided("Neither is learnt in this profile.", all(enough(lines[name]) is None for name in found))
+    one, other = found.values()
+    ask.yes(f"The mean best accuracy is {percent(one)} for x − y, {percent(other)} for x / y.")
+    ask.fault("", abs(one - other) >= 0.15)
+
+
+@operations.claim("3.1 (Fig. 2 right)", "best test accuracy below one half at every fraction")
+def never_learnt(t: Table, ask: Ask) -> None:
+    """x³ + xy² + y is not generalized at any fraction up to 95 %."""
+    lines = levels(t, "operation")
+    ask.show({f"best test accuracy at {percent(f, 0)}": value for f, value in lines[CUBIC].items()}, percent)
+    ask.undecided("Not even addition is learnt in this profile.", enough(lines[ADDITION]) is None)
+    ask.yes(f"It never is, within {count(t.one('steps'))} steps.")
+    ask.fault("It is to some degree.", max(lines[CUBIC].y) >= 0.5)
+    ask.note("This profile goes up to smaller fractions.", max(lines[CUBIC]) < 0.95)
+
+
+@mislabeled.claim(
+    "A.3 (Fig. 6)",
+    "with up to 15 % wrong labels the best test accuracy stays within 0.1 of that without; with the most it does not",
+)
+def wrong_labels(t: Table, ask: Ask) -> None:
+    """Some wrong labels do little harm, many do."""
+    found = t.of("best", Column.average, "wrong_labels")
+    clean, *_, most = found.y
+    some = min(value for share, value in found.items() if share <= SOME_WRONG)
+    ask.show({f"best test accuracy, {percent(share)} wrong": value for share, value in found.items()}, percent)
+    ask.undecided("Without wrong labels the table is not learnt here either.", clean < KNOWN)
+    ask.yes(
+        f"The best test accuracy is at least {percent(some)} with up to {percent(SOME_WRONG, 0)} wrong labels, "
+        f"{percent(most)} with the most."
     )
-}
-PRODUCT, DIVISION, ADDITION, CUBIC = "x ∘ y", "x / y", "x + y", "x³ + xy² + y"
+    harmed = some < clean - 0.1
+    ask.fault(f"Few wrong labels harm already, within {count(t.one('steps'))} steps.", harmed)
+    ask.fault("Not even many do harm.", not harmed and most >= clean - 0.1)

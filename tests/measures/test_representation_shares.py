@@ -1,18 +1,14 @@
-"""Irreducible representations of groups, and what they say of cosets."""
+"""Irreducible representations in vectors of a group, and what they say of cosets."""
 
 from itertools import permutations
 
 import numpy as np
 import pytest
 
-from modgrok.reproduce.power2022.profile import FULL
-from modgrok.reproduce.power2022.representations import (
-    names,
-    predicted_ratio,
-    shares,
-)
-from modgrok.reproduce.power2022.studies_geometry import cosets, generated, within_over_all
+from modgrok.measures.cosets import cosets, within_over_all
+from modgrok.measures.representation_shares import predicted_ratio, shares
 from modgrok.tasks.basis import representations
+from modgrok.tasks.basis.group import generated
 from modgrok.tasks.basis.named_groups import cayley_table
 
 
@@ -34,12 +30,12 @@ def test_a_representation_lies_in_its_own_part_and_says_how_near_cosets_lie(n):
     assert np.allclose(parts[strongest].character / (n - 1), (fixed - 1) / (n - 1))
     random = np.random.default_rng(n)
     for _ in range(10):
-        subgroup = generated(table, random.integers(1, len(table), 2).tolist())
+        subgroup = np.flatnonzero(generated(table, random.integers(1, len(table), 2).tolist()))
         if len(subgroup) == len(table):
             continue
         predicted = predicted_ratio(found, parts, table, subgroup)
-        for side in ("left", "right"):
-            assert within_over_all(vectors, cosets(table, subgroup, side)) == pytest.approx(predicted)
+        for labels in cosets(table, subgroup).values():
+            assert within_over_all(vectors, labels) == pytest.approx(predicted)
 
 
 def test_random_vectors_have_every_part_by_its_dimensions():
@@ -47,20 +43,3 @@ def test_random_vectors_have_every_part_by_its_dimensions():
     parts = representations(table)
     found = shares(np.random.default_rng(0).standard_normal((24, 20_000)), parts)
     assert found == pytest.approx([part.dimension**2 / 24 for part in parts], abs=0.01)
-
-
-def test_names_tell_representations_of_one_dimension_apart():
-    assert names([1, 1, 2, 3, 3]) == ["1", "1′", "2", "3", "3′"]
-
-
-def test_which_representations_of_s5_put_the_papers_cosets_together():
-    table = cayley_table("S5")
-    subgroup = generated(table, list(FULL.subgroup))
-    means = {}
-    for part in representations(table):
-        others = [h for h in subgroup if h != 0]
-        mean = float(part.character[others].mean()) / part.dimension
-        means.setdefault(part.dimension, set()).add(round(mean, 9))
-    assert len(subgroup) == 10
-    ninth = round(1 / 9, 9)
-    assert means == {1: {1.0}, 4: {-ninth}, 5: {ninth}, 6: {-ninth}}

@@ -16,7 +16,7 @@ from modgrok.shapes import Float, Integer
 RADIUS, DIMENSIONS, ITERATIONS = 1e-3, 10, 10
 
 
-def sharpness(
+def box_sharpness(
     network: Network, inputs: Integer[np.ndarray, "example S"], labels: Integer[np.ndarray, "example"], seed: int = 0
 ) -> float:
     """φ of the mean cross-entropy over these examples."""

@@ -32,6 +32,17 @@ def tsne(points: Points, perplexity: float = 15.0) -> Float[np.ndarray, "n 2"]:
     return y - y.mean(axis=0)
 
 
+def commonest_step(plane: Float[np.ndarray, "n 2"]) -> tuple[int, float]:
+    """The commonest difference, up to sign, between a number and its nearest neighbor, and the share that has it."""
+    count = len(plane)
+    distance = np.square(plane[:, None] - plane).sum(axis=2)
+    np.fill_diagonal(distance, np.inf)
+    steps = (distance.argmin(axis=1) - np.arange(count)) % count
+    steps = np.minimum(steps, count - steps)
+    commonest = int(np.bincount(steps).argmax())
+    return commonest, float((steps == commonest).mean())
+
+
 def _squared_distances(x: Points) -> Float[np.ndarray, "n n"]:
     squares = np.square(x).sum(axis=1)
     return np.maximum(squares[:, None] + squares - 2 * x @ x.T, 0)

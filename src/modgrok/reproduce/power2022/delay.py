@@ -1,0 +1,171 @@
+"""Figs. 1 and 4: how much later than the training set the test set is known, with and without weight decay, with more
+and less data."""
+
+import math
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.palette import TEST, TRAIN
+from modgrok.plot import style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels, seeds, times
+from modgrok.reproduce.power2022.sizes import DIVISION, grokking, trained, what
+from modgrok.reproduce.runs import Runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import curves, study
+from modgrok.reproduce.table import Table
+from modgrok.text import count, percent, spread
+
+
+def divisions(s: Sizes) -> Runs:
+    without = {"weight_decay": 0.0, "steps": s.plain_steps}
+    return trained(s, DIVISION, s.division_fraction, decay={"with": {}, "without": without})
+
+
+def test_loss(run: Run) -> dict[str, float | None]:
+    """The test loss at the start, at its least before its largest, there, when half of the test set is known, and at
+    the end."""
+    loss = run.history["test_loss"]
+    half = np.flatnonzero(run.history["test_accuracy"] >= 0.5)
+    return {
+        "start": loss[0],
+        "least": loss[: loss.argmax() + 1].min(),
+        "largest": loss.max(),
+        "at_half": loss[half[0]] if len(half) else None,
+        "end": loss[-1],
+    }
+
+
+accuracies = study(
+    "fig1",
+    "Grokking of division",
+    "Accuracy on the training and on the test part of the table of x / y, with weight decay and without. The paper's "
+    "own curve is without, over a million steps.",
+    runs=divisions,
+    keep=("memorized_at", "grokked_at", curves("train_accuracy", "test_accuracy")),
+)
+losses = study(
+    "fig4",
+    "The test loss rises before it falls",
+    "Losses of the same runs: the test loss goes up while the training set is memorized, and down again when the "
+    "network generalizes.",
+    runs=divisions,
+    keep=("grokked_at", curves("train_loss", "test_loss"), test_loss),
+)
+
+
+data = study(
+    "fig1b",
+    "Less data takes longer",
+    "Steps until 99 % of the training set and of the test set are right, against the share of the table. Each run ends "
+    "there.",
+    runs=lambda s: grokking(s, *s.time_fractions),
+    keep=("memorized_at", "grokked_at"),
+)
+
+
+def with_and_without(t: Table, name: str, **look: Any) -> Any:
+    note = f"{100 * t.one('fraction'):g} % of {what(t)}, {seeds(t)}"
+    figure, shown = panels("AdamW with weight decay", "Adam, no weight decay", height=2.7, note=note, sharey=True)
+    for panel, some in zip(shown, t.by("decay").values(), strict=True):
+        for row in some:
+            for side, color in (("train", TRAIN), ("test", TEST)):
+                label = None if row.seed else side
+                panel.plot(row.step[1:], row[f"{side}_{name}"][1:], color=color, label=label, alpha=0.8)
+        panel.set(xscale="log", xlabel="step", **look)
+    shown[0].set_ylabel(name)
+    shown[0].legend(loc="center left")
+    return figure
+
+
+accuracies.figure()(partial(with_and_without, name="accuracy", ylim=(-0.02, 1.02)))
+losses.figure()(partial(with_and_without, name="loss", yscale="log"))
+
+
+@data.figure()
+def times_against_data(t: Table) -> Any:
+    note = f"{what(t)}, at most {count(t.one('steps'))} steps, {seeds(t)}"
+    figure, (panel,) = panels(width=style.COLUMN, note=note)
+    times(panel, t, "fraction", ("training set", "test set", "some seed not within the steps"))
+    panel.set(xlabel="share of the table that is trained on")
+    panel.legend()
+    return figure
+
+
+@accuracies.claim(
+    "3.1 (Fig. 1 left)",
+    "the training set is known within 1 000 steps; with decay most seeds know the test set at least twice as late; "
+    "without decay none does within three times the steps of the slowest with decay",
+)
+def division(t: Table, ask: Ask) -> None:
+    """Division is grokked long after it is memorized, and much later without weight decay."""
+    decayed, plain = t.by("decay").values()
+    late = decayed.where(lambda r: r.grokked_at and r.memorized_at and r.grokked_at >= 2 * r.memorized_at)["grokked_at"]
+    memorized = all(time is not None and time <= 1_000 for time in t["memorized_at"])
+    budget = min(steps[-1] for steps in plain["step"])
+    slow = late and min(plain["grokked_at"].known(), default=budget + 1) > 3 * max(late) <= budget
+    ask.yes("With decay it is grokked, without it takes at least three times as long.")
+    no = "The times are other ones." if late else "It is not grokked here."
+    ask.fault(no, not (memorized and 2 * len(late) > len(decayed) and slow))
+    ask.note("Not every seed does.", len(late) < len(decayed))
+    for some, kind in ((decayed, "with decay"), (plain, "without")):
+        ask.show({f"steps to the training set, {kind}": some["memorized_at"]})
+        ask.show({f"steps to the test set, {kind}": some["grokked_at"]})
+    ask.show({"test accuracy at the end, without": plain.each(lambda r: r.test_accuracy[-1])}, percent)
+    ask.show({"steps without decay": count(budget)})
+
+
+@losses.claim(
+    "A.4 (Fig. 4)",
+    "with decay, in most seeds that grok: the test loss grows to 1.2 times its least value before or more, and ends "
+    "below half of the start",
+)
+def second_descent(t: Table, ask: Ask) -> None:
+    """While the network memorizes the test loss rises, and falls again when it generalizes."""
+    seeds = t.where("grokked_at >= 0", decay="with")
+    grown, ended = seeds.each(lambda r: r.largest / r.least), seeds.each(lambda r: r.end / r.start)
+    good = [g >= 1.2 and e <= 0.5 for g, e in zip(grown, ended, strict=True)]
+    ask.yes(f"It rises to {spread(grown)} times its least value before, and ends at {spread(ended)} of the start.")
+    ask.fault("It does not rise and fall so." if seeds else "No seed groks.", 2 * sum(good) <= len(seeds))
+    ask.show(
+        {
+            "largest test loss over the least before": grown,
+            "largest test loss over that of the start": seeds.each(lambda r: r.largest / r.start),
+            "last test loss over that of the start": ended,
+            "test loss when half of the test set is right, over that of the start": seeds.each(
+                lambda r: None if r.at_half is None else r.at_half / r.start
+            ),
+        }
+    )
+
+
+@data.claim(
+    "3.1 (Fig. 1 center)",
+    "median times fall with the share of data wherever two shares grok, and fall by a larger factor than the times to "
+    "the training set",
+)
+def time_against_data(t: Table, ask: Ask) -> None:
+    """With less data the test set takes much longer, the training set does not."""
+    known, train = t.median("grokked_at", "fraction").known(), t.median("memorized_at", "fraction")
+    for f, cell in t.by("fraction").items():
+        both = f"{spread(cell['memorized_at'])}; {spread(cell['grokked_at'])}"
+        ask.show({f"steps to training and test set at {percent(f, 0)}": both})
+    ask.undecided(f"Fewer than two shares grok within {count(t.one('steps'))} steps.", len(known) < 2)
+    low, *_, high = known
+    slower = known[low] / known[high]
+    trained = train[low] / train[high] if train[low] and train[high] else math.nan
+    unordered = " and ".join(
+        f"{percent(more, 0)} takes no less time than {percent(less, 0)}"
+        for less, more in pairwise(known)
+        if known[more] >= known[less]
+    )
+    ask.yes("Less data takes longer.")
+    ask.fault(f"Not at every share: {unordered}.", unordered)
+    ask.fault("The training set takes as much longer.", not unordered and not slower > trained)
+    per_percent = slower ** (0.01 / (high - low)) - 1
+    ask.show({f"test set, {percent(low, 0)} over {percent(high, 0)}": slower, "training set, likewise": trained})
+    ask.show({"more time for one percent less data (the paper: 40 to 50 % between 25 and 30 %)": per_percent}, percent)

@@ -1,0 +1,77 @@
+"""Appendix A.5: how sharp the minima are."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures.box_sharpness import box_sharpness
+from modgrok.palette import BLUE, VERMILLION
+from modgrok.plot import style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.power2022.operations import everything
+from modgrok.reproduce.power2022.sizes import trained
+from modgrok.reproduce.power2022.variants import variants
+from modgrok.reproduce.runs import Runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import count, number
+
+EXAMPLES = 512
+"""Training examples over which the loss is taken."""
+
+
+def ended(s: Sizes) -> Runs:
+    """One network of every variant, of every share of wrong labels, and of every operation at the fractions of the
+    variants."""
+    s = s.but(seeds=1)
+    found = variants.runs(s) + trained(s, s.studied, s.wrong_fraction, wrong_labels=[*s.wrong])
+    found += Runs([row for row in everything(s).rows if row[0]["fraction"] in s.variant_fractions])
+    return Runs([*{experiment: row for row, (_, experiment) in zip(found.rows, found, strict=True)}.values()])
+
+
+def sharpness_of(run: Run) -> dict[str, Any]:
+    e, examples = run.experiment, run.experiment.split.examples_of(run.task)
+    chosen = np.flatnonzero(examples.trained)[:EXAMPLES]
+    value = box_sharpness(run.network, examples.inputs[chosen], examples.labels[chosen])
+    return {"sharpness": value, "decays": bool(e.weight_decay) and e.decay_to == "zero"}
+
+
+minima = study(
+    "figA5",
+    "Sharpness of the minima",
+    "Sharpness after Keskar et al. of networks at the end, against their test accuracy: one of every variant, of every "
+    "share of wrong labels, of every operation.",
+    runs=ended,
+    keep=("test_accuracy", sharpness_of),
+)
+
+
+@minima.figure()
+def sharpness_and_accuracy(t: Table) -> Any:
+    figure, (panel,) = panels(width=style.COLUMN, note=f"{len(t)} networks at their last step")
+    for decays, color, label in ((True, BLUE, "weight decay"), (False, VERMILLION, "none, or toward the start")):
+        some = t.where(decays=decays)
+        panel.scatter(some["sharpness"], some["test_accuracy"], color=color, s=14, label=label)
+    panel.legend(loc="center left")
+    panel.set(xscale="log", xlabel="sharpness φ", ylabel="test accuracy", ylim=(-0.02, 1.02))
+    return figure
+
+
+def _correlation(t: Table) -> float | None:
+    from scipy.stats import spearmanr
+
+    both = t["sharpness"], t["test_accuracy"]
+    return float(spearmanr(*both)[0]) if all(len(set(values)) > 1 for values in both) else None
+
+
+@minima.claim("A.5", "Spearman's correlation of sharpness and test accuracy below −0.5 (the paper: −0.795)")
+def flat_minima(t: Table, ask: Ask) -> None:
+    """Networks that generalize lie in flatter minima."""
+    found, decayed = _correlation(t), _correlation(t.where(decays=True))
+    ask.undecided("All networks have the same accuracy or sharpness.", found is None)
+    ask.yes(f"Over all networks the correlation is {number(found)}, among those with weight decay {number(decayed)}.")
+    ask.fault("", found is not None and found >= -0.5)
+    ask.show({"Spearman's correlation": found, "among networks with weight decay": decayed, "networks": count(len(t))})

@@ -1,0 +1,144 @@
+"""The operations and the transformer of Power et al., and how much of it is trained.
+
+quick: two CPU cores. p = 31 instead of 97, vectors half as long, minibatches of 128, weight decay 2, 2 000 steps
+instead of 100 000, one seed, six operations modulo p. Such small tables need more than half of their entries. Times,
+variants and wrong labels are studied on x + y, since no small group is learnt so soon; of the permutations of four
+points only the unembedding is looked at. full: the paper's operations, network and rates, for a GPU: 10 000 steps
+instead of 100 000 (30 000 instead of a million for division without decay, 40 000 for times, where decay leads, wrong
+labels and cosets), two seeds instead of three, fewer fractions.
+"""
+
+import math
+from typing import Any
+
+from modgrok.reproduce.runs import Runs, Settings, runs
+from modgrok.reproduce.sizes import Sizes, sizes
+from modgrok.reproduce.table import Table
+from modgrok.tasks.basis.named_groups import cayley_table
+
+ADDITION, DIVISION, CUBIC, PRODUCT = "x + y", "x / y", "x³ + xy² + y", "x ∘ y"
+OPERATIONS = {
+    ADDITION: "n + m",
+    "x − y": "n - m",
+    "x · y": "n*m",
+    DIVISION: "n/m",
+    "x / y if y is odd, else x − y": "power:mix1",
+    "x² + y²": "n^2 + m^2",
+    "x² + xy + y²": "n^2 + n*m + m^2",
+    "x² + xy + y² + x": "n^2 + n*m + m^2 + n",
+    "x³ + xy": "n^3 + n*m",
+    CUBIC: "n^3 + n*m^2 + m",
+    PRODUCT: "group:{group}",
+    "x ∘ y ∘ x⁻¹": "group:{group}:conjugation",
+    "x ∘ y ∘ x": "group:{group}:xyx",
+}
+"""Tasks by their names in the paper: x is n, y is m; permutations are multiplied first x, then y."""
+
+MINIBATCHES, DECAYED, TO_START = "Adam, minibatches", "AdamW", "AdamW to the start"
+PLAIN: Settings = {"weight_decay": 0.0}
+"""AdamW without decay is Adam."""
+VARIANTS: dict[str, Settings] = {
+    "Adam, full batch": PLAIN | {"batch_size": None},
+    MINIBATCHES: PLAIN,
+    "Adam, full batch, noisy updates": PLAIN | {"batch_size": None, "update_noise": 1.0},
+    "Adam, dropout 0.1": PLAIN | {"dropout": 0.1},
+    DECAYED: {},
+    TO_START: {"decay_to": "start"},
+    "Adam, rate 0.0003": PLAIN | {"lr": 3e-4},
+    "Adam, rate 0.003": PLAIN | {"lr": 3e-3},
+    "Adam, noisy weights": PLAIN | {"weight_noise": 0.01},
+}
+"""Of Fig. 2 left."""
+
+NETWORK = {
+    "network": "transformer",
+    "layer_norm": "post",
+    "positions": "sinusoidal",
+    "biases": False,
+    "framed": True,
+    "initialization": "torch",
+}
+"""Blocks with LayerNorm behind each part, sinusoidal positions, no biases."""
+LEARNING = {"optimizer": "adamw", "lr": 1e-3, "warmup": 10, "precision": "highest", "snapshots": 0}
+
+QUICK, FULL, TINY = sizes(
+    modulus=(31, 97),
+    group=("S4", "S5"),
+    layers=2,
+    width=(64, 128),
+    decay=(2.0, 1.0),
+    vocabulary=(None, 239),
+    batch=(128, 512),  # half of the training set where that is less
+    steps=(2_000, 10_000),
+    plain_steps=(4_000, 30_000),  # of division without weight decay
+    long_steps=(2_000, 40_000),  # of times, where decay leads, wrong labels, and of the product that is looked into
+    seeds=(1, 2),
+    division_fraction=(0.7, 0.5),
+    studied=(ADDITION, PRODUCT),  # the operation of times, variants and wrong labels
+    operations=((ADDITION, "x · y", "x − y", DIVISION, "x² + xy + y² + x", CUBIC), (*OPERATIONS,)),
+    fractions=((0.4, 0.7), (0.2, 0.3, 0.4, 0.5, 0.7, 0.95)),
+    group_fractions=((0.9,), (0.3, 0.4, 0.5, 0.7)),  # the unembedding is looked at with the largest
+    shown_fraction=0.7,  # of x + y, where its unembedding is looked at
+    time_fractions=((0.4, 0.7), (0.4, 0.5, 0.6, 0.7, 0.85)),
+    variants=((MINIBATCHES, DECAYED, TO_START), (*VARIANTS,)),
+    variant_fractions=((0.7,), (0.4, 0.7)),
+    tuned_fraction=(0.7, 0.5),
+    tuned_rates=((1e-3, 3e-3), (1e-3, 3e-3, 1e-2)),
+    tuned_decays=((0.0, 1.0, 2.0), (0.0, 0.3, 1.0, 3.0)),
+    center_rates=((1e-3, 3e-3), (3e-4, 1e-3, 3e-3, 1e-2)),
+    center_decays=((0.0, 1.0, 2.0), (0.0, 0.3, 1.0, 3.0, 10.0)),
+    # In the paper 10, 100, 1 000, 2 000 and 3 000 labels.
+    wrong=((0.0, 0.14, 0.42), tuple(labels / 10_080 for labels in (0, 10, 100, 1_000, 2_000, 3_000))),
+    wrong_fraction=0.7,
+    evaluations=(60, 80),
+    tiny={
+        "modulus": 7,
+        "group": "Z7",
+        "layers": 1,
+        "width": 8,
+        "decay": 1.0,
+        "batch": 16,
+        **dict.fromkeys(("steps", "plain_steps", "long_steps"), 6),
+        "studied": PRODUCT,
+        "operations": (ADDITION, "x − y", DIVISION, CUBIC, PRODUCT),
+        "variants": (MINIBATCHES, DECAYED),
+        **dict.fromkeys(("division_fraction", "shown_fraction", "tuned_fraction", "wrong_fraction"), 0.5),
+        **dict.fromkeys(("fractions", "group_fractions", "time_fractions", "variant_fractions"), (0.5,)),
+        **dict.fromkeys(("tuned_rates", "center_rates"), (1e-3,)),
+        **dict.fromkeys(("tuned_decays", "center_decays"), (0.0, 1.0)),
+        "wrong": (0.0, 0.2),
+        "evaluations": 4,
+        "left_out": ("figA5",),
+    },
+)
+
+
+def trained(s: Sizes, operation: str, *fractions: float, seeds: int | None = None, **more: Any) -> Runs:
+    """An operation at fractions of its table, with every seed. Division, which lacks the pairs with y = 0, has as many
+    examples as the other operations."""
+    of_group, found = "group" in OPERATIONS[operation], Runs([])
+    for fraction in fractions:
+        examples = round(fraction * (len(cayley_table(s.group)) if of_group else s.modulus) ** 2)
+        batch = min(s.batch, math.ceil(examples / 2))
+        task = {"task": OPERATIONS[operation].format(group=s.group), "modulus": None if of_group else s.modulus}
+        size = {"width": s.width, "layers": s.layers, "vocabulary": s.vocabulary, "examples": examples}
+        schedule = {"weight_decay": s.decay, "batch_size": batch, "steps": s.steps, "evaluations": s.evaluations}
+        some = runs(task | NETWORK | size | LEARNING | schedule, **more).but(seed=range(seeds or s.seeds))
+        place = f"in {s.group}" if of_group else f"modulo {s.modulus}"
+        found += some.tag(operation=operation, fraction=fraction, place=place)
+    return found
+
+
+def what(t: Table) -> str:
+    """Such as x ∘ y in S5."""
+    return f"{t.one('operation')} {t.one('place')}"
+
+
+def grokking(s: Sizes, *fractions: float, **more: Any) -> Runs:
+    """The operation that is studied, until it is grokked."""
+    return trained(s, s.studied, *fractions, steps=s.long_steps, until=0, **more)
+
+
+def products(s: Sizes) -> Runs:
+    """The group's product from most data, with weights kept on the way."""
+    return trained(s, PRODUCT, max(s.group_fractions), steps=s.long_steps, snapshots=s.evaluations // 2)

@@ -1,0 +1,222 @@
+"""Fig. 3, and beyond it: how the answers lie in the unembedding, and which representations of the group it holds."""
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.measures.cosets import cosets, within_over_all
+from modgrok.measures.representation_shares import predicted_ratio, shares
+from modgrok.measures.tsne import commonest_step, tsne
+from modgrok.networks import Network
+from modgrok.palette import MARKERS, SERIES
+from modgrok.plot import style
+from modgrok.reproduce.claim import BEYOND, Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.power2022.operations import KNOWN
+from modgrok.reproduce.power2022.sizes import ADDITION, products, trained, what
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.shapes import Float, Int
+from modgrok.tasks.basis import representations
+from modgrok.tasks.basis.group import Cayley, generated
+from modgrok.tasks.basis.named_groups import cayley_table
+from modgrok.text import count, number, percent
+
+PARTITIONS = 200
+"""Random partitions that cosets are compared with."""
+
+
+def _number(*permutation: int) -> int:
+    """Where a permutation stands in lexicographic order, which is how a group's elements are numbered."""
+    return [*permutations(range(len(permutation)))].index(permutation)
+
+
+GENERATORS = {
+    "S5": [_number(3, 4, 2, 0, 1), _number(0, 2, 1, 4, 3)],
+    "S4": [_number(1, 0, 3, 2), _number(2, 3, 0, 1)],
+    "Z7": [1],
+}
+"""Of the subgroup whose cosets are looked for."""
+
+
+def last_known(run: Run) -> tuple[int, Network]:
+    """The last step whose weights are kept and at which the test set is known, or else the last of all, and the network
+    there."""
+    history = run.history
+    known = set(history["step"][history["test_accuracy"] >= KNOWN].tolist())
+    last = int(history["step"][-1])
+    kept = [step for step in run.snapshots if step in known]
+    return (last, run.network) if last in known or not kept else (kept[-1], run.snapshot(kept[-1]))
+
+
+def accuracy_at(run: Run, step: int) -> float:
+    """As it was recorded at that step."""
+    history = run.history
+    return float(history["test_accuracy"][history["step"] == step][0])
+
+
+def answers(network: Network) -> Float[np.ndarray, "answer d"]:
+    """The rows of the unembedding that answer, without their mean."""
+    rows = np.asarray(network.parameters["unembedding.weight"], np.float64)[: network.signature.outputs]
+    return rows - rows.mean(axis=0)
+
+
+def group_of(run: Run) -> tuple[Cayley, Int[np.ndarray, "h"]]:
+    """The group of a run, and its subgroup."""
+    name = run.experiment.task.split(":")[1]
+    return cayley_table(name), np.flatnonzero(generated(cayley_table(name), GENERATORS[name]))
+
+
+def plane_of(run: Run) -> dict[str, Any]:
+    """The unembedding in the plane; of the sum how neighbors differ there, of the product cosets against random
+    partitions."""
+    at, network = last_known(run)
+    vectors, random = answers(network), np.random.default_rng(0)
+    plane = tsne(vectors)
+    found: dict[str, Any] = {"at": at, "test_accuracy": accuracy_at(run, at), "plane": plane}
+    if not run.experiment.task.startswith("group:"):
+        step, share = commonest_step(plane)
+        return found | {"commonest": step, "commonest_share": share}
+    table, subgroup = group_of(run)
+    sides = cosets(table, subgroup)
+    ratios = {side: within_over_all(vectors, labels) for side, labels in sides.items()}
+    side = min(ratios, key=lambda name: ratios[name])
+    chance = [within_over_all(vectors, random.permutation(sides[side])) for _ in range(PARTITIONS)]
+    found |= ratios | {"chance": [min(chance), float(np.median(chance))]}
+    return found | {"side": side, "cosets": sides[side], "subgroup": len(subgroup)}
+
+
+def shares_of(run: Run) -> dict[str, Any]:
+    """Shares of all irreducible representations at every kept step, and cosets at the last step that the product is
+    known."""
+    table, subgroup = group_of(run)
+    parts = representations(table)
+    at, network = last_known(run)
+    share = shares(answers(network), parts)
+    return {
+        "dimensions": [part.dimension for part in parts],
+        "step": run.snapshots,
+        "shares": [shares(answers(run.snapshot(step)), parts) for step in run.snapshots],
+        "test_accuracy": [accuracy_at(run, step) for step in run.snapshots],
+        "at": at,
+        "known": accuracy_at(run, at),
+        "share": share,
+        **{side: within_over_all(answers(network), labels) for side, labels in cosets(table, subgroup).items()},
+        "predicted": predicted_ratio(share, parts, table, subgroup),
+    }
+
+
+geometry = study(
+    "fig3",
+    "Where the answers lie",
+    "t-SNE of the unembedding's rows at the last kept step at which the network knows the test set: one that has "
+    "grokked with this decay loses it again at times. For the group's product colors are cosets of a subgroup, those "
+    "of the side whose cosets lie closer together; for the sum lines join numbers that differ by the commonest "
+    "difference between nearest neighbors.",
+    runs=lambda s: trained(s, ADDITION, s.shown_fraction, seeds=1) + products(s)[:1],
+    keep=plane_of,
+)
+learnt = study(
+    "figR",
+    "Which representation is learnt",
+    "How much of the unembedding lies in each irreducible representation of the group; a prime marks another one of "
+    "the same dimension. At the start each has its share of all dimensions.",
+    runs=products,
+    keep=shares_of,
+    beyond=True,
+)
+
+
+@geometry.figure()
+def planes(t: Table) -> Any:
+    total, product = t.rows
+    step, kind = total.commonest, f"{product.side} cosets of a subgroup of {product.subgroup}"
+    figure, (left, right) = panels(
+        f"{product.operation} {product.place}; {kind}",
+        f"x + y mod {total.modulus}; lines: add {step}",
+        height=3.2,
+        note="t-SNE of the rows of the unembedding",
+    )
+    left.scatter(*zip(*product.plane, strict=True), c=product.cosets, cmap="tab20", s=10)
+    x, y = zip(*total.plane, strict=True)
+    right.scatter(x, y, c=[c % step for c in range(len(x))], cmap="tab10", s=10)
+    for c in range(len(x)):
+        other = (c + step) % len(x)
+        right.plot([x[c], x[other]], [y[c], y[other]], color="#999999", linewidth=0.3, zorder=0)
+    for panel in (left, right):
+        panel.set(xticks=[], yticks=[])
+    return figure
+
+
+def names(dimensions: list[int]) -> list[str]:
+    """4 and 4′ for the first and the second of dimension 4."""
+    return [f"{d}{'′' * dimensions[:i].count(d)}" for i, d in enumerate(dimensions)]
+
+
+@learnt.figure()
+def shares_on_the_way(t: Table) -> Any:
+    figure, grid = style.grid(1, len(t), height=3.0)
+    for panel, row in zip(grid[0], t, strict=True):
+        for i, (name, share) in enumerate(zip(names(row.dimensions), zip(*row.shares, strict=True), strict=True)):
+            look: Any = {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)], "markersize": 3}
+            panel.plot(row.step, share, label=name, **look)
+        panel.plot(row.step, row.test_accuracy, color="black", linestyle="--", label="test accuracy")
+        panel.axvline(row.at, color="black", linewidth=0.6, linestyle=":")
+        panel.set_xscale("symlog", linthresh=100)
+        panel.set(xlabel="step", xlim=(0, row.step[-1]), ylabel="share of the unembedding", ylim=(-0.02, 1.02))
+        panel.set_title(f"seed {row.seed}", loc="left")
+    grid[0, 0].legend(title="dimension", loc="upper left")
+    style.note(figure, f"{what(t)}; dotted: the last kept step at which the test set is known")
+    return figure
+
+
+@geometry.claim(
+    "3.3 (Fig. 3)",
+    "rows of the unembedding within cosets of the subgroup are nearer, relative to all, than in each of 200 random "
+    "partitions",
+)
+def structure_of_answers(t: Table, ask: Ask) -> None:
+    """The unembedding shows the structure of the group: cosets of a subgroup lie together."""
+    total, product = t.rows
+    ask.show(
+        {
+            "distance within left cosets over all": product.left,
+            "distance within right cosets over all": product.right,
+            "least and median of random partitions": ", ".join(map(number, product.chance)),
+            "order of the subgroup": str(product.subgroup),
+            "commonest step between neighbors of the sum": f"{total.commonest} ({percent(total.commonest_share)})",
+            "test accuracy, product and sum": f"{percent(product.test_accuracy)}, {percent(total.test_accuracy)}",
+            "at step": f"{count(product.at)}, {count(total.at)}",
+        }
+    )
+    ask.undecided("At no kept step does the network know the product.", product.test_accuracy < KNOWN)
+    ask.yes(f"The {product.side} cosets lie together.")
+    ask.fault(
+        "Cosets of this subgroup are no nearer than others; which ones are depends on the representation learnt, as is "
+        "shown beyond the paper.",
+        min(product.left, product.right) >= product.chance[0],
+    )
+
+
+@learnt.claim(
+    BEYOND,
+    "in every seed that knows the product: two irreducible representations hold 90 % of the unembedding or more, and "
+    "what all shares predict for the distance within cosets over all is within 0.02 of what it is, on both sides",
+)
+def few_representations(t: Table, ask: Ask) -> None:
+    """What is learnt of a group are few of its irreducible representations, and these say how near cosets lie."""
+    seeds, labels = t.where(f"known >= {KNOWN}"), names(t.first.dimensions)
+    ask.undecided("No network knows the product.", not seeds)
+    for row in seeds:
+        parts = [f"{percent(s)} in {label}" for label, s in zip(labels, row.share, strict=True) if s > 0.02]
+        ratios = f"cosets {number(row.left)} and {number(row.right)}, predicted {number(row.predicted)}"
+        ask.show({f"seed {row.seed}, step {count(row.at)}": f"{', '.join(parts)}; {ratios}"})
+    held = min(seeds.each(lambda r: sum(sorted(r.share)[-2:])))
+    missed = max(seeds.each(lambda r: max(abs(r.left - r.predicted), abs(r.right - r.predicted))))
+    strongest = seeds.each(lambda r: labels[r.share.index(max(r.share))])
+    ask.yes(f"They are; the strongest is of dimension {' and '.join(strongest)}.")
+    no = f"Two hold {percent(held)} or more, and the prediction misses by {number(missed)}."
+    ask.fault(no, held < 0.9 or missed > 0.02)
+    ask.note("Not every seed knows the product.", len(seeds) < len(t))

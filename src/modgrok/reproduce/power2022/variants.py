@@ -1,0 +1,236 @@
+"""Fig. 2 left: variants of training at the paper's rates, and each at the best of the same rates and decays."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from modgrok.measures.trials import best_trial, edge
+from modgrok.palette import EMPTY, GRAY, MARKERS, TEST, TRAIN
+from modgrok.plot import style
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import seeds
+from modgrok.reproduce.power2022.operations import areas, best, enough, levels, levels_against_data, show_areas
+from modgrok.reproduce.power2022.sizes import DECAYED, MINIBATCHES, TO_START, VARIANTS, trained, what
+from modgrok.reproduce.runs import Runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Row, Table
+from modgrok.text import count, number, percent
+
+LEARNT = 0.05
+"""Mean best accuracy below which variants are at chance, and their order says nothing."""
+SOONER = 0.8
+"""A variant counts as sooner where it takes less than so much of the steps."""
+KINDS = {"without": ("weight_decay <= 0", TRAIN), "with": ("weight_decay > 0", TEST)}
+"""Of trials: without decay and with some."""
+
+
+def varied(s: Sizes, names: Iterable[str], fractions: Iterable[float], **more: Any) -> Runs:
+    """The operation that is studied under variants."""
+    found = Runs([])
+    for name in names:
+        found += trained(s, s.studied, *fractions, variant={name: VARIANTS[name]}, **more)
+    return found
+
+
+def searched(s: Sizes, names: Iterable[str], rates: Iterable[float], decays: Iterable[float], steps: int) -> Runs:
+    """Every rate and decay, until it is grokked."""
+    return varied(s, names, [s.tuned_fraction], steps=steps, until=0, lr=[*rates], weight_decay=[*decays])
+
+
+def tuned_runs(s: Sizes) -> Runs:
+    """Variants that are nothing but another rate or decay are among the trials of minibatches."""
+    names = [n for n in s.variants if n == MINIBATCHES or VARIANTS[n].keys() - {"lr", "weight_decay"}]
+    return searched(s, names, s.tuned_rates, s.tuned_decays, s.steps)
+
+
+def center_runs(s: Sizes) -> Runs:
+    """Variants that, given some decay, differ only in where it leads: to zero and to the start."""
+    names = [name for name in (MINIBATCHES, TO_START) if name in s.variants]
+    return searched(s, names, s.center_rates, s.center_decays, s.long_steps)
+
+
+def trials(s: Sizes, t: Table) -> dict[str, Any]:
+    """A trial counts as its worst seed does."""
+    names = ("variant", "lr", "weight_decay")
+    kept = Table(
+        vars(r) | best(run) | {"grokked_at": run.result["grokked_at"]} for r, run in zip(t, t.runs, strict=True)
+    )
+    found = []
+    for values, some in kept.by(*names).items():
+        time = max(some["grokked_at"]) if some["grokked_at"].whole() else None
+        found.append(dict(zip(names, values, strict=True)) | {"best": min(some["best"]), "grokked_at": time})
+    return {"trials": found}
+
+
+variants = study(
+    "fig2",
+    "Variants of training",
+    "Best test accuracy within the steps, for one operation, under variants of the optimizer, at the rates that the "
+    "paper gives. Below each has its best rate and decay.",
+    runs=lambda s: varied(s, s.variants, s.variant_fractions, seeds=1),
+    keep=best,
+)
+tuned = study(
+    "fig2t",
+    "Every variant at its best rate and decay",
+    "The same variants, each with the same learning rates and weight decays, without decay among them: no variant is "
+    "compared at settings that suit another better. A trial counts as its worst seed does; of the trials the first "
+    "counts that knows 99 % of the test set or, where none does, the one with the best accuracy. Strengths of dropout "
+    "and noise are the paper's.",
+    runs=tuned_runs,
+    also=trials,
+)
+centers = study(
+    "fig2u",
+    "Decay to zero and to the start, for longer",
+    "Minibatches once more, with decay that leads to zero and with decay that leads to the initial weights: each at "
+    "the best of the same rates and decays, and for as long as the times are studied. A trial counts as its worst seed "
+    "does.",
+    runs=center_runs,
+    also=trials,
+)
+
+
+@variants.figure()
+def levels_of_variants(t: Table) -> Any:
+    return levels_against_data(t, "variant", f"{what(t)},", 3.2)
+
+
+def chosen(t: Table) -> dict[str, dict[str, Row]]:
+    """Of every variant the best trial of each kind."""
+    tried = Table(t.first.trials).by("variant").items()
+    return {name: {kind: _best(some.where(which)) for kind, (which, _) in KINDS.items()} for name, some in tried}
+
+
+def _best(tried: Table) -> Row:
+    """`edge` says where it is an outermost one."""
+    one = tried.rows[best_trial([(r.grokked_at, r.best) for r in tried])]
+    edges = edge(one.lr, tried["lr"], "rate") + edge(one.weight_decay, tried["weight_decay"], "decay")
+    return Row(vars(one) | {"edge": edges})
+
+
+def trials_and_best(t: Table) -> Any:
+    figure, grid = style.grid(1, 2, height=2.6, sharey=True)
+    left, right = grid[0]
+    tried, found = Table(t.first.trials).by("variant"), chosen(t)
+    for row, (name, best_of) in enumerate(found.items()):
+        for kind, (which, color) in KINDS.items():
+            for panel, measure in ((left, "best"), (right, "grokked_at")):
+                reached = tried[name].where(which)[measure].known()
+                panel.plot(reached, [row] * len(reached), "|", color=color, alpha=0.5)
+                if (value := best_of[kind][measure]) is not None:
+                    look: Any = {"marker": MARKERS[kind == "without"], "linestyle": "none", "markersize": 4}
+                    panel.plot(value, row, color=color, label=None if row else f"best {kind} decay", **look)
+        text = f"rate {number(best_of['with'].lr)}, decay {number(best_of['with'].weight_decay)}"
+        place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
+        right.annotate(text, (1, row), (4, 0), fontsize=6, color=GRAY, **place)
+    left.set_yticks(range(len(found)), [name.removeprefix("Adam, ").replace("AdamW", "decay") for name in found])
+    left.set(ylim=(len(found) - 0.5, -0.5), xlabel="best test accuracy", xlim=(-0.02, 1.02))
+    right.set(xlabel="steps to 99 % of the test set", xlim=(0, t.one("steps")))
+    right.locator_params(axis="x", nbins=5)
+    right.xaxis.set_major_formatter(lambda value, _: number(value))
+    for panel in (left, right):
+        panel.grid(axis="y", color=EMPTY)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    worst = f"the worst of {seeds(t)}" if len(t["seed"].distinct()) > 1 else "one seed"
+    style.note(
+        figure,
+        f"{what(t)}, {percent(t.one('fraction'), 0)} of the table, at most {count(t.one('steps'))} steps, {worst}; "
+        f"lines: its {count(len(tried[MINIBATCHES]), 'trial')}; beside: the best with decay",
+    )
+    return figure
+
+
+tuned.figure()(trials_and_best)
+centers.figure()(trials_and_best)
+
+
+@variants.claim(
+    "3.2 (Fig. 2 left)",
+    "mean best accuracy over the fractions: no variant is above AdamW with decay, which is at least 0.1 above Adam in "
+    "minibatches",
+)
+def decay_is_best(t: Table, ask: Ask) -> None:
+    """Weight decay improves generalization more than every other variant, and more than halves the data needed."""
+    lines = levels(t, "variant")
+    found, needs = areas(lines), {name: enough(line) for name, line in lines.items()}
+    better = [name for name, area in found.items() if area > found[DECAYED] + 1e-9]
+    ask.yes("Weight decay is best.")
+    ask.fault(f"Better: {', '.join(better)}.", better)
+    ask.fault("Weight decay hardly helps.", not better and found[DECAYED] < found[MINIBATCHES] + 0.1)
+    halved = (needs[MINIBATCHES] or max(lines[DECAYED])) >= 2 * (needs[DECAYED] or math.inf)
+    ask.note("The fractions of this profile do not show that it halves the data needed.", not halved)
+    show_areas(ask, found)
+    ask.show({f"fraction that is enough, {name}": percent(value, 0) for name, value in needs.items()})
+
+
+@tuned.claim(
+    "3.2 (every variant tuned)",
+    "each variant at the best of the same rates and decays: without decay the best test accuracy of every variant is "
+    "at least 0.1 below that of minibatches with decay, a trial being its worst seed; remark where another variant "
+    "with decay knows 99 % of the test set in less than 0.8 of the steps, or alone, and where a best rate or decay is "
+    "an outermost one",
+)
+def decay_is_best_when_tuned(t: Table, ask: Ask) -> None:
+    """Weight decay is best also where every variant has the learning rate and decay that suit it."""
+    found = chosen(t)
+    decayed = found[MINIBATCHES]["with"]
+    limit = math.inf if decayed.grokked_at is None else SOONER * decayed.grokked_at
+    near = [name for name, one in found.items() if one["without"].best > decayed.best - 0.1]
+    sooner = [name for name, one in found.items() if (one["with"].grokked_at or math.inf) < limit]
+    most = max(one["without"].best for one in found.values())
+    ask.yes(f"Without it none passes {percent(most)}, minibatches with it reach {percent(decayed.best)}.")
+    ask.fault(f"Without decay there is as good: {', '.join(near)}.", near)
+    ask.note(f"Sooner still, with decay: {'; '.join(sooner)}.", sooner)
+    at_edge = _show_trials(ask, {f"{n}, {kind} decay": one[kind] for n, one in found.items() for kind in KINDS})
+    ask.note(f"Best at the edge of the search: {'; '.join(at_edge)}.", at_edge)
+
+
+@centers.claim(
+    "3.2 (Fig. 2 left)",
+    "each at the best of the same rates and decays, a trial being its worst seed: best test accuracy at least 0.1 "
+    "above that of Adam without decay, and 99 % of the test set later than with decay to zero, or never; undecided "
+    "where decay to zero does not get there; remark where a best rate or decay is an outermost one",
+)
+def decay_to_the_start(t: Table, ask: Ask) -> None:
+    """Decay toward the initial weights helps, but less than decay to zero."""
+    found = chosen(t)
+    ask.undecided("This profile leaves it out.", TO_START not in found)
+    plain, zero, start = found[MINIBATCHES]["without"], found[MINIBATCHES]["with"], found[TO_START]["with"]
+    at_edge = _show_trials(ask, {"Adam": plain, "decay to the start": start, "decay to zero": zero})
+    budget = count(t.one("steps"))
+    ask.undecided(f"Within {budget} steps decay to zero does not get there either.", zero.grokked_at is None)
+    helps = start.best >= plain.best + 0.1
+    times = f"99 % at step {number(start.grokked_at)}, with decay to zero at step {number(zero.grokked_at)}."
+    wider = f"Best at the edge of the search: {', '.join(at_edge)}." if at_edge else ""
+    ask.yes(f"It lies between: {times}")
+    no = f"{'It helps no less' if helps else 'It does not help'}: {times} {wider}".strip()
+    ask.fault(no, not helps or (start.grokked_at or math.inf) <= zero.grokked_at)
+    ask.note(wider, wider)
+
+
+def _show_trials(ask: Ask, found: dict[str, Row]) -> list[str]:
+    """Which of them are at an edge of the search."""
+    for name, one in found.items():
+        settings = f"rate {number(one.lr)}, decay {number(one.weight_decay)}{one.edge}"
+        ask.show({f"{name} ({settings})": f"{percent(one.best)}; 99 % at step {number(one.grokked_at)}"})
+    return [name for name, one in found.items() if one.edge]
+
+
+@variants.claim(
+    "3.2 (Fig. 2 left)",
+    "mean best accuracy over the fractions of Adam with rates 0.0003 and 0.003 at most that with 0.001",
+)
+def narrow_rates(t: Table, ask: Ask) -> None:
+    """The learning rate has to be right within less than a decade."""
+    lines = levels(t, "variant")
+    names = (MINIBATCHES, "Adam, rate 0.0003", "Adam, rate 0.003")
+    missing = ", ".join(name for name in names if name not in lines)
+    ask.undecided(f"This profile leaves out {missing}.", missing)
+    found = areas({name: lines[name] for name in names})
+    show_areas(ask, found)
+    usual, *others = found.values()
+    ask.undecided("Adam learns nothing at any of these rates in this profile.", max(usual, *others) < LEARNT)
+    ask.yes("Both are worse.")
+    ask.fault("A rate three times smaller or larger is no worse.", max(others) > usual)
