@@ -1,4 +1,4 @@
-"""Products in every finite group and modulo squarefree numbers: exact, by random vectors, by one representation."""
+"""Products in every finite group and modulo every number: exact, by random vectors, by one representation."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from modgrok.tasks.basis.named_groups import cayley_table
 from modgrok.tasks.basis.representation import representations
 
 WIDTHS = {"Z7": 13, "S3": 10, "D5": 18, "Q8": 20, "A4": 32, "S4": 64, "A5": 244, "S5": 596, "Z2xZ4": 12, "S3xS3": 100}
-SQUAREFREE = {6: 9, 10: 17, 15: 24, 21: 36, 30: 49, 42: 73}
+PRODUCTS = {6: 9, 10: 17, 15: 24, 21: 36, 30: 49, 42: 73} | {4: 8, 8: 18, 9: 18, 12: 22, 16: 41, 18: 37, 36: 90}
 SMALL = ["S3", "D5", "D6", "Q8", "Q12", "Q16", "A4", "S4", "D8xZ2", "Q8xZ3", "S3xS3", "Z2xZ2xZ2xZ2", "D4xZ3", "A4xZ2"]
 
 
@@ -38,16 +38,16 @@ def test_functions_of_groups(name: str) -> None:
     assert score_table(network, found.table).loss < 1e-24
 
 
-@pytest.mark.parametrize("modulus", SQUAREFREE)
-def test_products_modulo_squarefree_numbers(modulus: int) -> None:
+@pytest.mark.parametrize("modulus", PRODUCTS)
+def test_products_modulo_every_number(modulus: int) -> None:
     for text in ("n*m", "n*m + 1"):
         product = task(text, modulus)
         network = solve(product, "exact")
-        assert network.width == SQUAREFREE[modulus]
+        assert network.width == PRODUCTS[modulus]
         assert score_table(network, product.table).loss < 1e-24
 
 
-@pytest.mark.parametrize(("p", "width"), [(7, 11), (11, 19), (31, 51), (43, 75)])
+@pytest.mark.parametrize(("p", "width"), [(5, 10), (7, 11), (11, 19), (13, 24), (31, 51), (43, 75)])
 def test_powers(p: int, width: int) -> None:
     """As wide as the product modulo p − 1, and two neurons for 0^m."""
     power = task("discrete:n^m", p)
@@ -56,10 +56,21 @@ def test_powers(p: int, width: int) -> None:
     assert score_table(network, power.table).loss < 1e-24
 
 
+@pytest.mark.parametrize("p", [5, 7, 11, 13, 17, 19, 31])
+@pytest.mark.parametrize("name", ["n^(1/m)", "log_n(m)", "root(n+m)", "log(n*m)"])
+def test_roots_and_logarithms(name: str, p: int) -> None:
+    """Wherever they exist, whether or not p − 1 is squarefree."""
+    found = task(f"discrete:{name}", p)
+    network = solve(found, "exact")
+    score = score_table(network, found.table)
+    assert score.accuracy == 1
+    assert score.loss < 1e-24
+    assert network.width < p * p
+
+
 def test_what_has_no_basis_is_refused() -> None:
-    for text, p in (("n*m", 12), ("discrete:n^m", 97)):
-        with pytest.raises(NoClosedForm, match="squarefree"):
-            solve(task(text, p), "exact")
+    with pytest.raises(NoClosedForm, match="product modulo any number"):
+        solve(task("n*m", 1001), "exact")
     with pytest.raises(NoClosedForm, match="no closed form waves"):
         solve(task("n*m", 30), "waves")
 

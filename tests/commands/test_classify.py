@@ -51,9 +51,9 @@ def test_widths(capsys: pytest.CaptureFixture[str]) -> None:
     assert classify(capsys, "n*m", "--modulus", "97")["widths"]["exact"] == 192
 
 
-def test_products_have_a_closed_form_modulo_squarefree_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_products_have_a_closed_form_modulo_every_number(capsys: pytest.CaptureFixture[str]) -> None:
     result = classify(capsys, "n*m", "--modulus", "12")
-    assert (result["structure"], result["closed_forms"], result["widths"]) == ("product", [], {})
+    assert (result["structure"], result["closed_forms"], result["widths"]) == ("product", ["exact"], {"exact": 22})
     assert classify(capsys, "n*m", "--modulus", "15")["widths"] == {"exact": 24}
 
 
@@ -87,9 +87,12 @@ def test_tables_from_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         ("n^2 - m", 97, ["sum", "T(n, m) = f1(n) + f2(m)", "f1(n)", "n^2", "-m", "exact", "193"]),
         ("(n+m)^2", 97, ["function of sum", "T(n, m) = F(f1(n) + f2(m))", "F(x)"]),
         ("n*m+n+m", 97, ["function of product", "F(g1(n)·g2(m))", "192"]),
-        ("n*m", 12, ["product", "No closed form: a product has one modulo a squarefree number only."]),
+        ("n*m", 12, ["product", "22, exact"]),
+        ("n*m", 1001, ["product", "No closed form: it would need more than 1000 functions."]),
         ("n*m", 15, ["product", "24, exact"]),
         ("discrete:n^m", 31, ["power", "T(n, m) = g1(n) ^ g2(m)", "51, exact"]),
+        ("discrete:n^(1/m)", 11, ["root", "T(n, m) = g1(n) ^ (1/g2(m)), the least root", "32, exact"]),
+        ("discrete:log_n(m)", 11, ["logarithm", "T(n, m) = log of g2(m) to base g1(n)", "34, exact"]),
         ("n^3+n*m^2+m", 97, ["No closed form: none is known"]),
         ("n1*n2*n3", 5, ["product", "T(n1, n2, n3) = g1(n1)·g2(n2)·g3(n3)"]),
         ("n1", 5, ["sum", "T(n) = f1(n)"]),

@@ -134,7 +134,7 @@ def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["n^3+n*m^2+m", "--modulus", "97"], "No closed form is known for n^3+n*m^2+m mod 97"),
-        (["n*m", "--modulus", "12"], "product"),
+        (["n*m", "--modulus", "1001"], "product"),
         (["n + m", "--modulus", "1"], "at least 2"),
         (["n/97", "--modulus", "97"], "no inverse modulo 97"),
         (["n + + m)", "--modulus", "97"], "Column 5"),

@@ -1,4 +1,4 @@
-r"""Weights for products in any finite group, and modulo squarefree numbers: matrix coefficients in place of waves.
+r"""Weights for products in any finite group, and modulo any number: matrix coefficients in place of waves.
 
 A representation ρ turns products into matrix products, $ρ_{ik}(xy) = \sum_jρ_{ij}(x)ρ_{jk}(y)$, and squares do the
 rest: $\sum_j(ρ_{ij}(x) + ρ_{jk}(y))^2 = π(x) + π(y) + 2ρ_{ik}(xy)$, where $π = \sum_jρ_{ij}^2 = \sum_jρ_{jk}^2$ is 1
@@ -34,11 +34,14 @@ def chosen_representations(basis: Basis, numbers: Sequence[int] | None) -> list[
     reached = inputs_at(basis) > 0
     if reached.all():
         return list(found[1:])
-    functions, chosen, rank = np.ones((int(reached.sum()), 1)), [], 1
+    chosen, functions = [], np.full((int(reached.sum()), 1), reached.sum() ** -0.5)  # orthonormal
     for one in sorted(found[1:], key=lambda one: -int(one.support[reached].sum())):
-        more = np.concatenate([functions, one.coefficients[reached]], axis=1)
-        if (new := int(np.linalg.matrix_rank(more, tol=1e-9))) > rank:
-            functions, rank = more, new
+        rest = one.coefficients[reached]
+        for _ in range(2):  # twice, for rounding
+            rest = rest - functions @ (functions.T @ rest)
+        directions, sizes, _ = np.linalg.svd(rest, full_matrices=False)
+        if sizes[0] > 1e-9:
+            functions = np.concatenate([functions, directions[:, sizes > 1e-9]], axis=1)
             chosen.append(one)
     return chosen
 

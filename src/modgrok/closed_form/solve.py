@@ -143,7 +143,8 @@ def _basis(task: Task, form: str) -> Basis:
         raise NoClosedForm(
             f"No closed form is known for {task.name} mod {task.modulus}, whose structure is "
             f"{structure.kind.replace('_', ' ')} ({structure.reason.rstrip('.')}): weights can be written down for "
-            f"F(f1(n) ∘ f2(m)) with ∘ the sum modulo any number, a product modulo a squarefree one, or a group's."
+            f"F(f1(n) ∘ f2(m)) with ∘ the sum or the product modulo any number or a group's, for powers, roots and "
+            f"logarithms."
         )
     if not structure.basis.is_cyclic and form in ("waves", "complex") and form not in available(structure, task.arity):
         raise NoClosedForm(f"{task.name} has no closed form {form}; it has the forms exact and minimal.")

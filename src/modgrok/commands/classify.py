@@ -16,6 +16,7 @@ from modgrok.tasks import HOLE, Task, reads_modulus, task, usual_modulus
 from modgrok.tasks.basis import Basis
 from modgrok.tasks.basis.representation import FIELDS
 from modgrok.tasks.polynomial import spell
+from modgrok.tasks.structure.verdict import MOST_ELEMENTS, OPERATIONS
 from modgrok.tasks.task import variable_names
 
 FIRST_VALUES = 12
@@ -78,8 +79,11 @@ def _show(found: Task) -> None:
     known = widths(found)
     out.print()
     if not known:
-        product = structure.is_product or structure.kind == "power"
-        why = "a product has one modulo a squarefree number only" if product else "none is known for such a function"
+        why = (
+            f"it would need more than {MOST_ELEMENTS} functions"
+            if structure.known
+            else "none is known for such a function"
+        )
         out.print(Text(f"No closed form: {why}."))
         return
     if found.structure.basis is not None and not found.structure.basis.is_cyclic:
@@ -93,7 +97,7 @@ def _show(found: Task) -> None:
 
 
 def _representations(found: Task) -> list[dict[str, Any]] | None:
-    """Of a group that is not cyclic, or of products modulo a squarefree number; null for waves."""
+    """Of a group that is not cyclic, or of products modulo a number; null for waves."""
     basis = found.structure.basis
     if basis is None or basis.is_cyclic:
         return None
@@ -120,10 +124,14 @@ def _witnesses(found: Task) -> Table:
     """f1, f2, … and F (g1, g2, … for products), as polynomials or one over them where short ones exist."""
     structure, names = found.structure, variable_names(found.arity)
     letter, sign = ("g", "·") if structure.is_product else ("f", " + ")
-    if structure.product is not None or structure.kind == "power":
+    if structure.product is not None or structure.kind in OPERATIONS:
         letter, sign = ("f", " ∘ ") if structure.product is not None else ("g", " ^ ")
     heads = [f"{letter}{s + 1}({name})" for s, name in enumerate(names)]
     inside = sign.join(heads)
+    if structure.kind == "root":
+        inside = f"{heads[0]} ^ (1/{heads[1]}), the least root"
+    elif structure.kind == "logarithm":
+        inside = f"log of {heads[1]} to base {heads[0]}, the least exponent"
     table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
     outer = structure.outer if structure.kind.startswith("function_of") else None
     table.add_row(f"T({', '.join(names)})", "=", inside if outer is None else f"F({inside})")

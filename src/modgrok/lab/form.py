@@ -15,8 +15,6 @@ from modgrok.setting import Setting
 from modgrok.tasks import Task
 from modgrok.tasks.expression import ExpressionError
 from modgrok.tasks.families.family import family_of
-from modgrok.tasks.polynomial import spell
-from modgrok.tasks.task import variable_names
 
 OPEN_WORDS: dict[str, list[str]] = {"activation": [*ACTIVATIONS, "x^3", "x^4"]}
 """Words that the page offers where others are possible too."""
@@ -74,19 +72,11 @@ def describe(task: Task) -> dict[str, Any]:
     """The structure of a task in words, and the closed forms it admits with their widths."""
     structure = task.structure
     forms = {form: width if form == "exact" else None for form, width in widths(task).items()}
-    names = variable_names(task.arity)
-    letter = "g" if structure.is_product or structure.kind == "power" else "f"
-    parts = structure.parts if structure.product is None else ()
-    witnesses = {
-        f"{letter}{s + 1}({name})": spell(part, name) for s, (name, part) in enumerate(zip(names, parts, strict=False))
-    }
-    if parts and structure.outer is not None and structure.kind.startswith("function_of"):
-        witnesses["F(x)"] = spell(structure.outer, "x")
     return {
         "structure": structure.kind,
         "group": structure.group,
         "reason": structure.reason,
-        "witnesses": {head: text for head, text in witnesses.items() if text is not None},
+        "witnesses": {head: text for head, text in structure.spelt.items() if text is not None},
         "forms": forms,
         "arity": task.arity,
     }

@@ -25,11 +25,6 @@ def prime_factors(x: int) -> list[int]:
     return [*factors, x] if x > 1 else factors
 
 
-def is_squarefree(x: int) -> bool:
-    """Whether no square but 1 divides x."""
-    return math.prod(prime_factors(x)) == x
-
-
 def primitive_root(p: int) -> int:
     """The smallest generator of the multiplicative group modulo a prime p."""
     return next(g for g in range(1, p) if all(pow(g, (p - 1) // q, p) != 1 for q in prime_factors(p - 1)))
@@ -79,3 +74,20 @@ def powers(modulus: int) -> Int[np.ndarray, "p p"]:
     for _ in range(1, modulus):
         rows.append(rows[-1] * np.arange(modulus) % modulus)
     return np.stack(rows, axis=1)
+
+
+def roots(modulus: int) -> Int[np.ndarray, "p p"]:
+    """The smallest r with r^m = n for n, m = 0 … p − 1; −1 where there is none."""
+    return np.stack([first_places(column, modulus) for column in powers(modulus).T], axis=1)
+
+
+def logarithms(modulus: int) -> Int[np.ndarray, "p p"]:
+    """The smallest x with n^x = m for n, m = 0 … p − 1; −1 where there is none."""
+    return np.stack([first_places(row, modulus) for row in powers(modulus)])
+
+
+def first_places(values: Int[np.ndarray, "x"], modulus: int) -> Int[np.ndarray, "p"]:
+    """The first place at which each number stands; −1 where it stands nowhere."""
+    found = np.full(modulus, -1, dtype=np.int64)
+    found[values[::-1]] = np.arange(len(values))[::-1]
+    return found

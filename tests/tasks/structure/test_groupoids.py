@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modgrok.tasks import Task, task
-from modgrok.tasks.arithmetic import powers
+from modgrok.tasks.arithmetic import logarithms, powers, roots
 from modgrok.tasks.basis.group import is_latin
 from modgrok.tasks.basis.named_groups import cayley_table
 
@@ -72,7 +72,6 @@ def test_powers(p: int) -> None:
     structure = task("discrete:n^m", p).structure
     assert structure.kind == "power"
     np.testing.assert_array_equal(structure.table, powers(p))
-    assert (structure.basis is None) == (p in (5, 97))  # 4 and 96 are not squarefree
 
 
 @given(st.sampled_from([7, 11, 31]), st.integers(0, 2**32))
@@ -81,7 +80,25 @@ def test_powers_of_functions(p: int, seed: int) -> None:
     assert Task.from_table(powers(p)[base[:, None], exponent]).structure.known
 
 
-def test_products_have_a_basis_modulo_squarefree_numbers() -> None:
-    assert task("n*m", 30).structure.basis is not None
-    assert task("n*m + 3", 30).structure.basis is not None
-    assert task("n*m", 12).structure.basis is None
+@pytest.mark.parametrize("p", [5, 7, 11, 13, 31])
+def test_roots_and_logarithms(p: int) -> None:
+    """Found from the table alone, also under other names of what they are taken of."""
+    rng = np.random.default_rng(p)
+    first, second = rng.permutation(p), rng.permutation(p)
+    for kind, table in (("root", roots(p)), ("logarithm", logarithms(p))):
+        for some in (table, table[first][:, second]):
+            structure = Task.from_table(some).structure
+            assert structure.kind == kind
+            np.testing.assert_array_equal(structure.table[some >= 0], some[some >= 0])
+    assert task("discrete:root(n+m)", p).structure.kind == "function_of_sum"
+
+
+def test_tables_with_random_holes_are_no_roots() -> None:
+    rng = np.random.default_rng(0)
+    table = np.where(rng.random((13, 13)) < 0.3, -1, rng.integers(0, 13, (13, 13)))
+    assert Task.from_table(table).structure.kind == "unknown"
+
+
+def test_products_have_a_basis_modulo_every_number() -> None:
+    for text, modulus in (("n*m", 30), ("n*m + 3", 30), ("n*m", 12), ("n*m", 64)):
+        assert task(text, modulus).structure.basis is not None

@@ -190,7 +190,7 @@ def test_division_is_a_product(p: int) -> None:
 def test_unordered_functions_of_sums_are_found() -> None:
     assert task("(n + m)^2:unordered", 31).structure.kind == "function_of_sum"
     assert task("n1*n2*n3:unordered", 7).structure.kind == "product"
-    assert task("1/(n + m)", 7).structure.kind == "unknown"
+    assert task("1/(n + m)", 7).structure.kind == "function_of_sum"
 
 
 def test_large_tables_are_searched() -> None:

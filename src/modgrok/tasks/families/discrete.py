@@ -7,9 +7,17 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.shapes import Int
-from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, powers, primitive_root
+from modgrok.tasks.arithmetic import (
+    discrete_logarithm,
+    first_places,
+    is_prime,
+    logarithms,
+    powers,
+    primitive_root,
+    roots,
+)
 from modgrok.tasks.families.family import Family
-from modgrok.tasks.task import HOLE, Task, table_shape
+from modgrok.tasks.task import Task, table_shape
 
 Table = Int[np.ndarray, "p p"]
 
@@ -17,30 +25,13 @@ Table = Int[np.ndarray, "p p"]
 def square_root_of_sum(modulus: int) -> Table:
     """The smaller r with r² = n + m; a hole where there is none."""
     n = np.arange(modulus)
-    return _smallest(n * n % modulus, modulus)[(n[:, None] + n) % modulus]
+    return first_places(n * n % modulus, modulus)[(n[:, None] + n) % modulus]
 
 
 def logarithm_of_product(modulus: int) -> Table:
     """x with g^x = nm for the smallest primitive root g; a hole where nm = 0."""
     n = np.arange(modulus)
     return discrete_logarithm(modulus, primitive_root(modulus))[n[:, None] * n % modulus]
-
-
-def roots(modulus: int) -> Table:
-    """The smallest r with r^m = n; a hole where there is none."""
-    return np.stack([_smallest(column, modulus) for column in powers(modulus).T], axis=1)
-
-
-def logarithms(modulus: int) -> Table:
-    """The smallest x with n^x = m; a hole where there is none."""
-    return np.stack([_smallest(row, modulus) for row in powers(modulus)])
-
-
-def _smallest(values: Int[np.ndarray, "x"], modulus: int) -> Int[np.ndarray, "p"]:
-    """The first place at which each number stands; a hole where it stands nowhere."""
-    found = np.full(modulus, HOLE, dtype=np.int64)
-    found[values[::-1]] = np.arange(len(values))[::-1]
-    return found
 
 
 FUNCTIONS: dict[str, Callable[[int], Table]] = {

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 
 from modgrok.shapes import Bool, Int
-from modgrok.tasks.arithmetic import discrete_logarithm, primitive_root
+from modgrok.tasks.arithmetic import discrete_logarithm, logarithms, powers, primitive_root, roots
 from modgrok.tasks.structure.separable import Parts, outer_sum
 
 Matrix = Int[np.ndarray, "p p"]
@@ -52,6 +52,39 @@ def product_among_holes(table: Matrix, prime: int) -> Parts | None:
     first, second = (np.where(nonzero.any(axis=1 - s), powers[part], 0) for s, part in enumerate(exponents))
     wrong = (table >= 0) & (first[:, None] * second % prime != table)
     return None if wrong.any() else (first, second)
+
+
+def root_among_holes(table: Matrix, prime: int) -> Parts | None:
+    """b and e such that T is the least r with r^e(m) = b(n) wherever there is an answer; None if there are none.
+
+    Where some e is prime to p − 1 its column has all answers, and b may be taken to be that column itself: raising b
+    and r^e to a power that is prime to p − 1 changes nothing.
+    """
+    base = table[:, np.argmax((table >= 0).sum(axis=0))]
+    exponent = None if base.min() < 0 else _matching(table.T, roots(prime)[base].T)
+    return None if exponent is None else (base, exponent)
+
+
+def logarithm_among_holes(table: Matrix, prime: int) -> Parts | None:
+    """b and c such that T is the least x with b(n)^x = c(m) wherever there is an answer; None if there are none.
+
+    The row with most answers may be taken to be that of a primitive root, where only c = 0 has no logarithm.
+    """
+    most = table[np.argmax((table >= 0).sum(axis=1))]
+    argument = np.where(most < 0, 0, powers(prime)[primitive_root(prime), most])
+    base = _matching(table, logarithms(prime)[:, argument])
+    return None if base is None else (base, argument)
+
+
+def _matching(lines: Matrix, candidates: Matrix) -> Int[np.ndarray, "p"] | None:
+    """For every line the first candidate that has its answers; None if some line has no such candidate."""
+    found = np.zeros(len(lines), dtype=np.int64)
+    for i, line in enumerate(lines):
+        fits = ((candidates == line) | (line < 0)).all(axis=1)
+        if not fits.any():
+            return None
+        found[i] = np.argmax(fits)
+    return found
 
 
 def _potentials(values: Matrix, known: Bool[np.ndarray, "p p"], length: int) -> Parts:

@@ -1,6 +1,7 @@
 """Which structure a table of answers has, found from the table alone."""
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
@@ -9,20 +10,29 @@ from modgrok.tasks.arithmetic import is_prime
 from modgrok.tasks.structure.composition import Table, function_of_product, function_of_sum
 from modgrok.tasks.structure.groupoids import function_of_group, of_latin_square
 from modgrok.tasks.structure.holes import (
+    logarithm_among_holes,
     product_among_holes,
+    root_among_holes,
     sum_among_holes,
     with_mirrored_inputs,
     with_repeated_lines,
 )
-from modgrok.tasks.structure.separable import as_power, as_product, as_sum
-from modgrok.tasks.structure.verdict import Structure
+from modgrok.tasks.structure.separable import Parts, as_power, as_product, as_sum
+from modgrok.tasks.structure.verdict import Kind, Structure
 
 MOST_ENTRIES = 10_000_000
 """Larger tables are not searched for functions of sums and products."""
+AMONG_HOLES: dict[Kind, tuple[Callable[[np.ndarray, int], Parts | None], str]] = {
+    "sum": (sum_among_holes, "The answers there are fit a sum."),
+    "product": (product_among_holes, "The answers there are fit a product."),
+    "root": (root_among_holes, "The logarithms of the answers are quotients modulo p − 1."),
+    "logarithm": (logarithm_among_holes, "The answers are quotients of logarithms modulo p − 1."),
+}
 
 
 def find_structure(table: Table) -> Structure:
-    """The simplest of sum, product, power, a product in a group, or a function of one of these, that the table is.
+    """The simplest of sum, product, power, root, logarithm, a product in a group, or a function of a sum or product
+    that the table is.
 
     Witnesses are verified on the whole table. `none` says that functions of sums and products are excluded (of Latin
     squares, products in every group), `unknown` that none was found by a search that could not exclude them all.
@@ -77,19 +87,30 @@ def _search_among_holes(table: Table, p: int) -> Structure:
         found = _search(filled, p)
         return dataclasses.replace(found, reason=f"Values that never occur left out: {found.reason}")
     identity = np.arange(p)
-    if table.ndim == 2:
-        parts = sum_among_holes(table, p)
+    for kind, (find, reason) in AMONG_HOLES.items() if table.ndim == 2 else ():
+        parts = find(table, p) if kind == "sum" or is_prime(p) else None
         if parts is not None:
-            return _verified(table, Structure("sum", p, "The answers there are fit a sum.", parts, identity))
-        parts = product_among_holes(table, p) if is_prime(p) else None
-        if parts is not None:
-            return _verified(table, Structure("product", p, "The answers there are fit a product.", parts, identity))
+            return _verified(table, Structure(kind, p, reason, parts, identity))
+    marked = _of_existence(table, p) if table.size <= MOST_ENTRIES else None
+    if marked is not None:
+        return _verified(table, marked)
     filled = with_mirrored_inputs(filled)
     if filled.min() >= 0 and (found := _search(filled, p)).known:
         return dataclasses.replace(found, reason=f"With holes filled by symmetry: {found.reason}")
     return Structure(
         "unknown", p, "The table has holes, among which not every structure can be sought; none was found."
     )
+
+
+def _of_existence(table: Table, p: int) -> Structure | None:
+    """A function of a sum or a product where that also decides which inputs occur, as n + m does for its root."""
+    marked = np.where(table < 0, p, table)
+    found = function_of_sum(marked)
+    if not isinstance(found, Structure):
+        found = function_of_product(marked)
+    if not isinstance(found, Structure) or found.outer is None:
+        return None
+    return dataclasses.replace(found, outer=np.where(found.outer == p, 0, found.outer))
 
 
 def _modulus(table: Table) -> int:
