@@ -5,6 +5,7 @@ XLA's emitters of fused kernels that takes half the time.
 """
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -24,6 +25,9 @@ if f"jaxlib=={version('jaxlib')}\n" in Path(__file__).parents[1].joinpath("const
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
+
+# What a shell starts in the background ignores Ctrl-C, and so would the commands that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 source = Path(__file__).parents[1] / "src"
 shaped = [path.relative_to(source) for path in source.rglob("*.py") if "from modgrok.shapes import" in path.read_text()]
