@@ -1,8 +1,7 @@
 """Ways to grok sooner, each tuned by the same search and compared at its best."""
 
-from modgrok.reproduce.accelerators import claims, studies
-from modgrok.reproduce.accelerators.profile import FULL, QUICK, TINY
-from modgrok.reproduce.claim import claims_of
+from modgrok.reproduce.accelerators import contest
+from modgrok.reproduce.accelerators.sizes import FULL, QUICK, TINY
 from modgrok.reproduce.paper import Paper
 
 PAPER = Paper(
@@ -12,8 +11,8 @@ PAPER = Paper(
     "(arXiv 2501.04697); Tveit et al., *Muon optimizer accelerates grokking* (arXiv 2504.16041); and Lion (arXiv "
     "2302.06675), each beside AdamW and tuned by the same search",
     line="Grokfast, ⊥Grad, StableMax, Muon and Lion beside AdamW, all tuned by one search",
-    studies=studies.STUDIES,
-    claims=claims_of(claims),
+    studies=contest.STUDIES,
+    claims=contest.CLAIMS,
     profiles=(QUICK, FULL, TINY),
     cost={"quick": "2 min on two idle CPU cores", "full": "5 min on an H200"},
 )

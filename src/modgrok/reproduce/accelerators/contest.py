@@ -1,0 +1,194 @@
+"""A study for each task: every contestant's search, the contestants at their best, and what their authors say."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from modgrok.measures.trials import best_trial, edge
+from modgrok.palette import BLUE, EMPTY, GRAY, VERMILLION
+from modgrok.plot import style
+from modgrok.reproduce.accelerators.sizes import BASELINE, CONTESTANTS, KNOWN, MOVING_AVERAGE, WINDOW, searched
+from modgrok.reproduce.claim import BEYOND, Ask, Claim
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import judged, study
+from modgrok.reproduce.table import Table
+from modgrok.text import NONE, count, number, percent
+
+TITLES = {"figN": "n + m", "figP": "n · m", "figG": "The symmetric group"}
+FASTER = 0.8
+"""A contestant counts as faster where its median is below so much of the baseline's."""
+JORDAN = (
+    "Muon here orthogonalizes every matrix, embedding and readout included, without the factor √max(1, rows/columns), "
+    "and takes signs for vectors; Jordan's leaves embeddings, readouts and vectors to AdamW."
+)
+THRESHOLD = (
+    "median steps to 95 % test accuracy below 0.8 of AdamW's, both tuned by the same search, on most tasks; remark "
+    "where not on all, or where a best rate or decay is an outermost one; a task on which it never gets there counts "
+    "as lost, and there is no verdict where it gets there on none"
+)
+
+
+def choose(s: Sizes, t: Table) -> dict[str, Any]:
+    """Rate and decay of each contestant, which the first seed chooses. The other seeds say how fast that is, so that
+    nobody profits from many tries."""
+    chosen = {}
+    for name, tried in t.where(seed=0).by("contestant").items():
+        best = tried.rows[best_trial([(row.grokked_at, row.test_accuracy) for row in tried])]
+        chosen[name] = {"lr": best.lr, "weight_decay": best.weight_decay}
+    return {"chosen": chosen}
+
+
+STUDIES = tuple(
+    study(
+        name,
+        title,
+        "Every contestant trains the same network, a hidden layer with the activation x² and cross-entropy, from the "
+        "same weights on the same training sets. Rate and decay of each are chosen among equally many trials by one "
+        "seed; other seeds are compared.",
+        runs=partial(searched, name),
+        keep=("grokked_at", "test_accuracy"),
+        also=choose,
+    )
+    for name, title in TITLES.items()
+)
+
+
+def trials(t: Table, name: str) -> Table:
+    """All trials of a contestant, with the seed that chooses."""
+    return t.where(contestant=name, seed=0)
+
+
+def best(t: Table, name: str) -> Table:
+    """The chosen trial of a contestant, with the other seeds."""
+    return t.where("seed > 0", contestant=name, **t.first.chosen[name])
+
+
+def found_at(t: Table, name: str) -> str:
+    chosen = t.first.chosen[name]
+    return f"rate {number(chosen['lr'])}, decay {number(chosen['weight_decay'])}"
+
+
+def edges(t: Table, name: str) -> str:
+    """Where the chosen trial is an outermost one, beyond which the search did not look."""
+    words, chosen = {"lr": "rate", "weight_decay": "decay"}, t.first.chosen[name]
+    return "".join(edge(chosen[column], trials(t, name)[column], word) for column, word in words.items())
+
+
+def draw(t: Table) -> Any:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    steps = t.one("steps")
+    figure, (panel,) = panels(
+        height=2.9,
+        note=f"{t.one('setting')}; at most {count(steps)} steps; lines: the trials of seed 0, of which the fastest is "
+        "chosen; dots: other seeds",
+    )
+    for row, name in enumerate(CONTESTANTS):
+        tried, times = trials(t, name)["grokked_at"].known(), best(t, name)["grokked_at"]
+        panel.plot(tried, [row] * len(tried), "|", color=GRAY, alpha=0.6, markersize=9)
+        known, color = times.known(), VERMILLION if name == BASELINE else BLUE
+        panel.plot(known, [row] * len(known), "o", color=color, markersize=4)
+        text = found_at(t, name)
+        text += "" if times.whole() else f"; {times.count(None)} of {len(times)} seeds never"
+        panel.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), fontsize=6.5, va="center", color=GRAY)
+    style.mark(panel, best(t, BASELINE)["grokked_at"].median(), f"tuned {BASELINE}")
+    panel.set_yticks(range(len(CONTESTANTS)), list(CONTESTANTS))
+    panel.set_ylim(len(CONTESTANTS) - 0.5, -0.5)
+    if t["grokked_at"].none():
+        panel.set_xlim(1, steps)  # Without a point a logarithmic axis has no limits.
+    panel.set(xscale="log", xlabel=f"steps until the test accuracy is {percent(KNOWN, 0)}")
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_major_formatter(lambda value, _: number(value))
+    panel.xaxis.set_minor_formatter(NullFormatter())
+    panel.grid(axis="y", color=EMPTY)
+    return figure
+
+
+for one in STUDIES:
+    one.figure()(draw)
+
+
+def _ratio(t: Table, name: str) -> float | None:
+    """Median steps in units of the baseline's: none where the contestant never gets there, 0 where only the baseline
+    does not."""
+    own, base = (best(t, one)["grokked_at"].median() for one in (name, BASELINE))
+    if name == MOVING_AVERAGE and own is not None and own < WINDOW:
+        return None  # Until then it has not begun to act.
+    return None if own is None else 0.0 if base is None else own / base
+
+
+def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], departure: str) -> None:
+    """Holds where the best of the names is faster on every task, with a remark where only on most, or where what was
+    trained is not quite what its authors train: every verdict says so."""
+    for title, t in zip(TITLES.values(), tables, strict=True):
+        for name in (BASELINE, *names):
+            ask.show({f"{title}: {name} ({found_at(t, name)}{edges(t, name)})": best(t, name)["grokked_at"]})
+    ratios: list[Any] = [
+        min((ratio for name in names if (ratio := _ratio(t, name)) is not None), default=None) for t in tables
+    ]
+    never = "On no task do most seeds get there at the rate and decay that the search chose: a longer search says more."
+    ask.undecided(f"{never} {departure}".strip(), all(ratio is None for ratio in ratios))
+    won = [ratio is not None and ratio < FASTER for ratio in ratios]
+    shown = ", ".join(NONE if ratio is None else number(ratio) for ratio in ratios)
+    at_edge = sum(any(edges(t, name) for name in names) for t in tables)
+    wider = f"On {at_edge} of {len(tables)} its best lies at the edge of the search." if at_edge else ""
+    slower = f"Not where {BASELINE} is tuned by the same search: the ratios of median steps are {shown}."
+    ask.yes(f"Median steps over those of tuned {BASELINE}: {shown}.")
+    ask.fault(" ".join(filter(None, (slower, wider, departure))), 2 * sum(won) <= len(won))
+    ask.note(f"On {won.count(False)} of {len(won)} tasks it is not faster, or never gets there.", not all(won))
+    ask.note(wider, wider)
+    ask.note(departure, departure)
+
+
+def without_decay(*asked: Any) -> None:
+    *tables, ask = asked
+    found = {
+        (title, name): min(trials(t, name).where(weight_decay=0)["grokked_at"].known(), default=None)
+        for title, t in zip(TITLES.values(), tables, strict=True)
+        for name in ("⊥Grad", "StableMax", BASELINE)
+    }
+    ask.yes("It does on every task.")
+    ask.fault(
+        f"Not on every task within {count(tables[0].one('steps'))} steps.",
+        any(found[title, "⊥Grad"] is None for title in TITLES.values()),
+    )
+    ask.note(f"{BASELINE} does so too on some.", any(found[title, BASELINE] is not None for title in TITLES.values()))
+    ask.show({f"{title}: {name} without decay": time for (title, name), time in found.items()})
+
+
+def _claim(name: str, section: str, statement: str, *names: str, more: str = "", departure: str = "") -> Claim:
+    def judge(*asked: Any) -> None:
+        faster(asked[:-1], asked[-1], names, departure)
+
+    return judged(judge, name, statement, section, THRESHOLD + more, STUDIES)
+
+
+CLAIMS = (
+    _claim(
+        "grokfast",
+        "2405.20233",
+        "Grokfast generalizes in fewer steps (its authors find 50 times fewer than Adam without weight decay).",
+        *("Grokfast, EMA", MOVING_AVERAGE),
+        more=f"; the better of EMA and MA counts, MA where its window of {WINDOW} steps was full before the end",
+    ),
+    _claim(
+        "muon",
+        "2504.16041",
+        "Muon generalizes in fewer steps than AdamW (its authors find 0.67 times as many).",
+        "Muon",
+        departure=JORDAN,
+    ),
+    _claim("orthogonal_gradient", "2501.04697", "⊥Grad generalizes in fewer steps.", "⊥Grad"),
+    _claim("stablemax", "2501.04697", "StableMax in the place of the softmax generalizes in fewer steps.", "StableMax"),
+    _claim("lion", f"{BEYOND} (Lion: 2302.06675)", "Lion generalizes in fewer steps.", "Lion"),
+    judged(
+        without_decay,
+        "without_decay",
+        "⊥Grad generalizes without weight decay, where AdamW does not.",
+        "2501.04697",
+        "with seed 0 ⊥Grad reaches 95 % test accuracy at some rate without decay, on every task; remark where AdamW "
+        "does too",
+        STUDIES,
+    ),
+)
