@@ -4,6 +4,7 @@ from modgrok.networks import embedding_mlp, mlp, transformer  # noqa: F401, know
 from modgrok.networks.architecture import ARCHITECTURES, Architecture, Cost, Noise, architecture_named, register
 from modgrok.networks.network import Network, as_numpy, grid, outputs
 from modgrok.networks.scoring import Score, hidden_map, output_blocks, output_map, predictions, score, score_table
+from modgrok.networks.taps import tap
 from modgrok.networks.two_layer import Normalization, TwoLayer, hidden, reparametrize, two_layer
 from modgrok.setting import setting
 
@@ -30,5 +31,6 @@ __all__ = [
     "score",
     "score_table",
     "setting",
+    "tap",
     "two_layer",
 ]

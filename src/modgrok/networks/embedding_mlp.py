@@ -11,6 +11,7 @@ from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation, activation_setting
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.layers import Perceptron, dense, rows_of
+from modgrok.networks.taps import tap
 from modgrok.setting import setting
 from modgrok.shapes import Float
 from modgrok.tasks import Signature
@@ -68,8 +69,8 @@ class EmbeddingMLP(Architecture):
         return {"embedding": vectors} | self._decoder(signature).init(of_decoder, scale, dtype)
 
     def apply(self, parameters: Parameters, inputs: Any, signature: Signature, noise: Noise | None = None) -> Any:
-        vectors = rows_of(parameters["embedding"], inputs)  # (row, S) -> (row, S, d)
-        joined = self._join(vectors).reshape(len(inputs), -1)
+        vectors = tap("embedding", rows_of(parameters["embedding"], inputs))  # (row, S) -> (row, S, d)
+        joined = tap("joined", self._join(vectors).reshape(len(inputs), -1))
         first = dense(parameters, "decoder.0", namespace(joined).asarray(joined))
         return self._decoder(signature).apply(parameters, first, noise)
 

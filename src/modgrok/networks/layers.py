@@ -6,6 +6,7 @@ from typing import Any
 from modgrok.arrays import namespace
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Cost, Noise, Parameters
+from modgrok.networks.taps import tap
 from modgrok.shapes import Float, Inexact, Integer
 from modgrok.tasks import Signature
 
@@ -91,7 +92,7 @@ class Perceptron:
         """Everything after the first layer's preactivations."""
         h = first
         for i in range(1, len(self.widths) - 1):
-            z = activation(self.function)(h)
+            z = tap(f"hidden.{i - 1}", activation(self.function)(tap(f"preactivations.{i - 1}", h)))
             h = dense(parameters, f"{self.name}.{i}", z if noise is None else noise.drop(z, i - 1))
         return h
 

@@ -1,7 +1,7 @@
 """A network: an architecture with parameters, trained, written down or brought along; a pytree to JAX."""
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from modgrok.card import card
 from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
 from modgrok.networks.architecture import Architecture, Parameters
+from modgrok.networks.taps import Patches, listening
 from modgrok.shapes import Inexact, Integer, Shaped
 from modgrok.tasks import Signature
 from modgrok.text import abridged
@@ -91,6 +92,43 @@ class Network:
         from modgrok.networks.foreign import from_matrices
 
         return from_matrices(w_in, w_out, variables, activation, parametrization)
+
+    def activations(self, inputs: Any) -> dict[str, Any]:
+        """The inner values of a forward pass by name, one row for each input: whatever the architecture names, such as
+        `embedding`, `blocks.0.pattern`, `blocks.0.residual` and `blocks.0.hidden` of a transformer."""
+        found: dict[str, Any] = {}
+
+        def hear(name: str, value: Any) -> Any:
+            found[name] = value
+            return value
+
+        with listening(hear):
+            self(inputs)
+        if not found:
+            raise ModgrokError(
+                f"The `apply` of {self.architecture.name} names no inner values; it does with modgrok.networks.tap."
+            )
+        return found
+
+    def with_patch(self, patches: Mapping[str, Any] | None = None, **more: Any) -> "Network":
+        """The same network with inner values replaced wherever it is evaluated: by a function of the value, or by
+        numbers that fit its shape.
+
+            net.with_patch(hidden=0)
+            net.with_patch({"blocks.0.pattern": lambda pattern: pattern.mean(axis=0, keepdims=True)})
+        """
+        chosen, kind = {**(patches or {}), **more}, type(self.architecture)
+        sizes, dimension = self.signature.sizes, self.signature.dimension
+        known = self.activations(np.zeros((1, len(sizes)), np.int32) if sizes else np.zeros((1, dimension)))
+        if unknown := [name for name in chosen if name not in known]:
+            raise ModgrokError(f"This network has no inner value {unknown[0]!r}; it has {', '.join(known)}.")
+
+        def apply(architecture: Any, *given: Any, **named: Any) -> Any:
+            with listening(Patches(chosen)):
+                return kind.apply(architecture, *given, **named)
+
+        patched: Any = type(kind.__name__, (kind,), {"apply": apply, "patched": True})
+        return dataclasses.replace(self, architecture=patched(**self.architecture.settings()))
 
     def replace(self, **tensors: Any) -> "Network":
         """The same network with some of its stored arrays replaced."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from modgrok.arrays import namespace, without_gradient
 from modgrok.networks.layers import rows_of
+from modgrok.networks.taps import tap, tapped
 from modgrok.shapes import Float, Integer
 
 FIXED, EACH = -2, -1
@@ -75,13 +76,16 @@ class Prefixes(NamedTuple):
         k: Float[Any, "rows d"],
         v: Float[Any, "rows d"],
         heads: int,
+        name: str,
     ) -> Float[Any, "more d"]:
         r"""Causal attention of the last positions, of which q has the rows, to all: for every head the mean of its part
-        of v with weights $\mathrm{softmax}(q\cdot k/\sqrt{d/\text{heads}})$, in the rows of `to`."""
+        of v with weights $\mathrm{softmax}(q\cdot k/\sqrt{d/\text{heads}})$, in the rows of `to`; `name` is that of
+        the block."""
         xp, before = namespace(q), len(self.on) - len(to)
         factor = (q.shape[1] // heads) ** -0.5
         queries, keys, values = (self.parts(x.reshape(x.shape[0], heads, -1)) for x in (q, k, v))
-        found = []
+        found: list[Any] = []
+        weighed: list[tuple[Any, Any]] = []
         for t, (query, on) in enumerate(zip(queries, to, strict=True)):
             scores, seen = [], []
             for key, value, of in zip(keys[: before + t + 1], values, self.on, strict=False):
@@ -97,6 +101,29 @@ class Prefixes(NamedTuple):
                 seen.append(value)
             most = without_gradient(reduce(xp.maximum, scores))
             weights = [xp.exp(score - most) for score in scores]
+            if tapped():
+                weighed.append((weights, seen))
+                continue
             mean = sum(w * x for w, x in zip(weights, seen, strict=True)) / sum(weights)
             found.append(mean.reshape(mean.shape[0], -1))
-        return xp.concatenate(found)
+        return xp.concatenate(found) if found else self._attend_tapped(name, weighed)
+
+    def _attend_tapped(self, name: str, weighed: list[tuple[Any, Any]]) -> Float[Any, "rows d"]:
+        """The same means, from weights that listeners get as one array (example, head, asked, seen)."""
+        xp, longest = namespace(self.values), len(self.on)
+        pattern = []
+        for weights, _ in weighed:
+            total, none = sum(weights), xp.zeros_like(weights[0])
+            row = [*(w / total for w in weights), *[none] * (longest - len(weights))]
+            pattern.append(xp.concatenate(row, axis=2))
+        weights = tap(f"{name}.pattern", xp.stack(pattern, axis=2))
+        values = xp.stack(weighed[-1][1], axis=2)  # (example, head, seen, d/heads)
+        means = tap(f"{name}.heads", (weights @ values).swapaxes(1, 2))  # (example, asked, head, d/heads)
+        return means.swapaxes(0, 1).reshape(-1, means.shape[2] * means.shape[3])
+
+    def tap(self, name: str, values: Float[Any, "rows d"]) -> Float[Any, "rows d"]:
+        """Tells listeners of an array over the rows of all positions as one of (example, position, d)."""
+        if not tapped():
+            return values
+        by_example = values.reshape(len(self.on), -1, values.shape[1]).swapaxes(0, 1)
+        return tap(name, by_example).swapaxes(0, 1).reshape(values.shape)

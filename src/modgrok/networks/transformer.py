@@ -17,6 +17,7 @@ from modgrok.networks.activation import activation, activation_setting
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.layers import dense, init_dense, rows_of
 from modgrok.networks.prefixes import EACH, FIXED, Prefixes
+from modgrok.networks.taps import tapped
 from modgrok.setting import setting
 from modgrok.shapes import Float
 from modgrok.tasks import Signature
@@ -130,16 +131,22 @@ class Transformer(Architecture):
         x = self._embed(parameters, inputs, signature)
         for i in range(self.layers):
             # Only the last position is read in the end, so the last block asks for nothing else.
-            count = len(x.on) if i < self.layers - 1 else 1
+            count = len(x.on) if i < self.layers - 1 or tapped() else 1
             asked = x.asked(count, dropping)
-            h = self._norm("post", parameters, 2 * i, asked.values + self._attend(parameters, i, x, asked.on))
+            attended = asked.tap(f"blocks.{i}.attention", self._attend(parameters, i, x, asked.on))
+            h = asked.tap(f"blocks.{i}.middle", self._norm("post", parameters, 2 * i, asked.values + attended))
             z = dense(parameters, f"blocks.mlp.{i}.in", self._norm("pre", parameters, 2 * i + 1, h))
-            change = dense(parameters, f"blocks.mlp.{i}.out", activation(self.activation)(z))
+            z = activation(self.activation)(asked.tap(f"blocks.{i}.preactivations", z))
+            change = dense(parameters, f"blocks.mlp.{i}.out", asked.tap(f"blocks.{i}.hidden", z))
+            change = asked.tap(f"blocks.{i}.mlp", change)
             if dropping:
                 assert noise is not None
                 by_example = change.reshape(count, -1, self.width).swapaxes(0, 1)
                 change = noise.drop(by_example, i).swapaxes(0, 1).reshape(change.shape)
-            x = asked._replace(values=self._norm("post", parameters, 2 * i + 1, h + change))
+            after = self._norm("post", parameters, 2 * i + 1, h + change)
+            x = asked._replace(values=asked.tap(f"blocks.{i}.residual", after))
+        if tapped():
+            x = x._replace(values=x.last(1), on=x.on[-1:])
         last = x.spread(self._norm("pre", parameters, 2 * self.layers, x.values), x.on[0], EACH)
         return last @ parameters["embedding"].T if self.tied else dense(parameters, "unembedding", last)
 
@@ -153,20 +160,23 @@ class Transformer(Architecture):
         for t, (on, mark) in enumerate(self._sequence(signature)):
             if on == FIXED:
                 rows = embedding[mark : mark + 1]
-            elif signature.sizes[on] <= inputs.shape[0]:
+            elif signature.sizes[on] <= inputs.shape[0] and not tapped():
                 rows = embedding[: signature.sizes[on]]
             else:
                 rows, on = rows_of(embedding, inputs[:, on]), EACH
             vectors.append(rows + at[t : t + 1])
             ons.append(on)
-        return Prefixes(xp.concatenate(vectors), tuple(ons), inputs, signature.sizes)
+        x = Prefixes(xp.concatenate(vectors), tuple(ons), inputs, signature.sizes)
+        if tapped():
+            x = x.asked(len(ons), True)
+        return x._replace(values=x.tap("embedding", x.values))
 
     def _attend(self, parameters: Parameters, i: int, x: Prefixes, to: tuple[int, ...]) -> Float[Any, "more d"]:
         of = f"blocks.attention.{i}"
         x = x._replace(values=self._norm("pre", parameters, 2 * i, x.values))
         q = dense(parameters, f"{of}.query", x.last(len(to)))
         k, v = (dense(parameters, f"{of}.{name}", x.values) for name in ("key", "value"))
-        return dense(parameters, f"{of}.output", x.attend(to, q, k, v, self.heads))
+        return dense(parameters, f"{of}.output", x.attend(to, q, k, v, self.heads, f"blocks.{i}"))
 
     def _norm(self, place: str, parameters: Parameters, i: int, x: Float[Any, "rows d"]) -> Float[Any, "rows d"]:
         """LayerNorm with PyTorch's 1e-5, where this network has one."""

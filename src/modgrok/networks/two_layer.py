@@ -18,6 +18,7 @@ from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation, activation_name, activation_setting, degree
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.network import Network
+from modgrok.networks.taps import tap
 from modgrok.setting import setting
 from modgrok.shapes import Float, Inexact, Integer
 from modgrok.tasks import Signature
@@ -121,7 +122,8 @@ class TwoLayer(Architecture):
         }
 
     def apply(self, parameters: Parameters, inputs: Any, signature: Signature, noise: Noise | None = None) -> Any:
-        return self.read_out(parameters, self.hidden(parameters, inputs, signature, noise), signature, noise)
+        h = tap("preactivations", self.hidden(parameters, inputs, signature, noise))
+        return self.read_out(parameters, h, signature, noise)
 
     def hidden(
         self, parameters: Parameters, inputs: Integer[Any, "row S"], signature: Signature, noise: Noise | None = None
@@ -146,7 +148,7 @@ class TwoLayer(Architecture):
         answers: slice = slice(None),
     ) -> Inexact[Any, "row answer"]:
         r"""Second preactivations $h^{(2)}_q$ (`eq_h2`) from the first; the real part where the weights are complex."""
-        z = activation(self.activation)(h)
+        z = tap("hidden", activation(self.activation)(h))
         z = z if noise is None else noise.drop(z)
         out = z @ (parameters["readout"][answers] * self.scales(signature).output).T
         return out.real if out.dtype.kind == "c" else out

@@ -1,0 +1,59 @@
+"""Inner values of a forward pass, to be read or replaced on the way.
+
+An architecture names them in `apply`: `z = tap("hidden", z)`. Without listeners that is `z` itself, so training
+compiles to the same program. `Network.activations` listens, `Network.with_patch` replaces.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from modgrok.arrays import namespace
+from modgrok.errors import ModgrokError
+
+Listener = Callable[[str, Any], Any]
+"""Hears the name of a value and the value, rows first, and returns what the pass goes on with."""
+_LISTENERS: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
+
+
+def tap(name: str, value: Any) -> Any:
+    """The value, or what listeners put in its place; one row for each input."""
+    for listener in _LISTENERS.get():
+        value = listener(name, value)
+    return value
+
+
+def tapped() -> bool:
+    """Whether anybody listens, so that values are wanted for every input and position."""
+    return bool(_LISTENERS.get())
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Inside, forward passes tell this listener first, and then those outside."""
+    before = _LISTENERS.set((listener, *_LISTENERS.get()))
+    try:
+        yield
+    finally:
+        _LISTENERS.reset(before)
+
+
+class Patches:
+    """A listener that replaces values by name: with the result of a function of the value, or with numbers that fit its
+    shape."""
+
+    def __init__(self, patches: Mapping[str, Any]) -> None:
+        self.patches = patches
+
+    def __call__(self, name: str, value: Any) -> Any:
+        if name not in self.patches:
+            return value
+        patch, xp = self.patches[name], namespace(value)
+        new = xp.asarray(patch(value) if callable(patch) else patch, value.dtype)
+        try:
+            return xp.broadcast_to(new, value.shape)
+        except ValueError:
+            raise ModgrokError(
+                f"The patch of {name} must fit the shape {tuple(value.shape)}, rows first, and has {tuple(new.shape)}."
+            ) from None
