@@ -44,7 +44,7 @@ def seen(network: mg.Network, data: Any) -> Any:
 def test_a_measure_reads_inputs_targets_and_outputs(tmp_path: Path, task: str, settings: dict[str, Any]) -> None:
     run = mg.train(task, store=tmp_path, record=[margin, seen], **settings | TINY)
     examples = run.experiment.split.examples_of(run.task)
-    out = np.asarray(mg.outputs(run.network, examples.inputs))
+    out = np.asarray(run.network(examples.inputs))
     tested = ~examples.trained
     expected = (out[:, 0] * examples.answers)[tested].mean()
     assert run.history["margin"][-1] == pytest.approx(expected, rel=1e-5)
