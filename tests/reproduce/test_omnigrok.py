@@ -1,81 +1,72 @@
-"""Critical norms, times of decay, verdicts on made-up landscapes, and every study on made-up runs."""
+"""Verdicts on made-up landscapes, and every study on made-up runs."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from modgrok.reproduce.omnigrok2022 import PAPER, claims, profile
-from modgrok.reproduce.omnigrok2022.landscape import crossing, decay_time
-from modgrok.reproduce.omnigrok2022.profile import FULL, QUICK, SETTINGS, TINY
+from modgrok.reproduce.omnigrok2022 import PAPER, sizes
+from modgrok.reproduce.omnigrok2022.sizes import FULL, QUICK, SETTINGS, TINY, too_large
 
 
-def test_the_critical_norm_is_where_the_accuracy_falls() -> None:
-    assert crossing([1.0, 10.0, 100.0], [0.2, 1.0, 0.0], 0.5) == pytest.approx(10**1.5)
-    assert crossing([1.0, 10.0, 100.0], [0.2, 0.3, 0.4], 0.5) is None
-    assert crossing([1.0, 10.0, 100.0], [0.2, 1.0, 1.0], 0.5) is None
+def landscape(test: tuple[float, ...] = (1.0, 0.1, 1.0), train: tuple[float, ...] = (1.0, 0.01, 0.01)) -> list[Any]:
+    """Losses with a valley at the norm 10."""
+    losses = zip((0.1, 1.0, 10.0), test, train, strict=True)
+    return [{"scale": s, "norm": 10 * s, "test_loss": a, "train_loss": b} for s, a, b in losses]
 
 
-def test_the_time_of_decay() -> None:
-    steps = decay_time(20.0, 10.0, 1e-3, 0.5)
-    assert 20.0 * (1 - 1e-3 * 0.5) ** steps == pytest.approx(10.0, rel=1e-3)
-
-
-def made_up(**changed: Any) -> dict[str, Any]:
-    """A landscape with a valley at the norm 10, and times that are inverse to decay."""
-    test, train = changed.pop("test", [1.0, 0.1, 1.0]), changed.pop("train", [1.0, 0.01, 0.01])
-    places = [
-        {"scale": s, "norm": 10 * s, "test_loss": a, "train_loss": b}
-        for s, a, b in zip((0.1, 1.0, 10.0), test, train, strict=True)
-    ]
-    numbers = {
-        "landscape": places,
-        "critical_norm": 10.0,
-        "free": {"decay": 0.5},
-        "held": {"scale": 1.0, "times": [[100, 150], [100, 120]]},
-        "times": {"0.5": [[100, 1000], [100, 1020]], "1.0": [[100, 500], [100, 510]]},
-        "predicted": {"0.5": 1100.0, "1.0": 550.0},
-        "norm_when_known": [11.0, None],
-    }
-    return numbers | changed
+SHARED = {"landscape": landscape(), "critical_norm": 10.0, "predicted": [1100.0, 550.0]}
+HELD = {"part": "held", "init_scale": 1.0, "weight_decay": 0.0, "memorized_at": 100}
+FREE = {"part": "free", "init_scale": 4.0, "memorized_at": 100, "norm_when_known": 11.0}
+TIMES = {0.5: (1000, 1020), 1.0: (500, 510)}
+TABLE = [HELD | SHARED | {"seed": seed, "grokked_at": time} for seed, time in enumerate((150, 120))] + [
+    FREE | SHARED | {"weight_decay": decay, "seed": seed, "grokked_at": time}
+    for decay, times in TIMES.items()
+    for seed, time in enumerate(times)
+]
+"""Times that are inverse to decay."""
 
 
 @pytest.mark.parametrize(
-    ("judge", "changed", "outcome"),
+    ("claim", "where", "column", "value", "outcome"),
     [
-        (claims.landscape, {}, "holds"),
-        (claims.landscape, {"test": [1.0, 0.1, 0.05]}, "does not hold here"),
-        (claims.landscape, {"train": [1.0, 0.01, 0.5]}, "does not hold here"),
-        (claims.no_delay, {}, "holds"),
-        (claims.no_delay, {"held": {"scale": 1.0, "times": [[100, 600], [100, 700]]}}, "does not hold here"),
-        (claims.no_delay, {"held": {"scale": 1.0, "times": [[100, None], [100, 120]]}}, "does not hold here"),
-        (claims.inverse_decay, {}, "holds"),
-        (claims.inverse_decay, {"predicted": {"0.5": 300.0, "1.0": 150.0}}, "holds with a remark"),
-        (claims.inverse_decay, {"predicted": {"0.5": None, "1.0": None}}, "holds with a remark"),
-        (claims.inverse_decay, {"times": {"0.5": [[9, 1000]], "1.0": [[9, 900]]}}, "does not hold here"),
-        (claims.inverse_decay, {"times": {"0.5": [[9, None]], "1.0": [[9, 900]]}}, "does not hold here"),
+        ("landscape", {}, "seed", 0, "holds"),
+        ("landscape", {}, "landscape", landscape(test=(1.0, 0.1, 0.05)), "does not hold here"),
+        ("landscape", {}, "landscape", landscape(train=(1.0, 0.01, 0.5)), "does not hold here"),
+        ("no_delay", {}, "seed", 0, "holds"),
+        ("no_delay", {"part": "held"}, "grokked_at", 600, "does not hold here"),
+        ("no_delay", {"part": "held", "seed": 0}, "grokked_at", None, "does not hold here"),
+        ("inverse_decay", {}, "seed", 0, "holds"),
+        ("inverse_decay", {}, "predicted", [300.0, 150.0], "holds with a remark"),
+        ("inverse_decay", {}, "predicted", [], "holds with a remark"),
+        ("inverse_decay", {"weight_decay": 1.0}, "grokked_at", 900, "does not hold here"),
+        ("inverse_decay", {"weight_decay": 0.5}, "grokked_at", None, "does not hold here"),
     ],
 )
-def test_verdicts(judge: Any, changed: dict[str, Any], outcome: str) -> None:
-    assert judge(made_up(**changed)).outcome == outcome
+def test_verdicts(
+    claim: str, where: dict[str, Any], column: str, value: Any, outcome: str, outcomes: Callable[..., dict[str, str]]
+) -> None:
+    assert outcomes(PAPER, {"figS": TABLE}, ("figS", where, column, value))[f"{claim}_teacher"] == outcome
 
 
 def test_digits_are_left_out_where_their_images_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profile, "has_digits", lambda: False)
-    assert FULL.left_out == ("figD",)
-    assert QUICK.left_out == ("figT", "figD")
+    monkeypatch.setattr(sizes, "has_digits", lambda: False)
+    assert too_large() == ("figD",)
+    assert too_large("figT") == ("figT", "figD")
 
 
 def test_every_system_is_a_study_whose_held_norm_is_in_its_landscape() -> None:
-    assert set(FULL.systems) == set(SETTINGS)
-    for one in (QUICK, FULL):
-        for name, system in one.systems.items():
-            assert system.held in system.scales
+    names = dict(zip(SETTINGS, ("figS", "figD", "figA", "figT"), strict=True))
+    assert set(FULL.values) == set(SETTINGS)
+    for profile in (QUICK, FULL):
+        for name, system in profile.values.items():
+            assert system.held.shown in system.held.scales
             if name != "digits":
-                held = one.experiments(name)["landscape"][system.held][0].resolve()
-                assert held.hold_norm
-                assert held.init_scale == system.held
-    assert math.prod(len(system.scales) for system in QUICK.systems.values()) > 0
+                runs = [e.resolve() for tags, e in PAPER.study(names[name]).runs(profile) if tags["part"] == "held"]
+                assert {(e.hold_norm, e.init_scale) for e in runs} == {(True, system.held.shown)}
+                assert len(runs) == system.seeds
+    assert math.prod(len(system.held.scales) for system in QUICK.values.values()) > 0
 
 
 def test_every_study_is_measured_drawn_and_judged(judge: Any) -> None:

@@ -1,7 +1,7 @@
 """Z. Liu, E. Michaud and M. Tegmark, Omnigrok: grokking beyond algorithmic data (2022)."""
 
-from modgrok.reproduce.omnigrok2022 import claims, studies
-from modgrok.reproduce.omnigrok2022.profile import FULL, QUICK, TINY
+from modgrok.reproduce.omnigrok2022.landscape import CLAIMS, STUDIES
+from modgrok.reproduce.omnigrok2022.sizes import FULL, QUICK, TINY
 from modgrok.reproduce.paper import Paper
 
 PAPER = Paper(
@@ -10,8 +10,8 @@ PAPER = Paper(
     reference="Z. Liu, E. Michaud and M. Tegmark, *Omnigrok: grokking beyond algorithmic data* (arXiv 2210.01117, "
     "2022)",
     line="training loss is an L and test loss a U of the weights' norm; time is inverse to decay",
-    studies=studies.STUDIES,
-    claims=claims.CLAIMS,
+    studies=tuple(STUDIES.values()),
+    claims=CLAIMS,
     profiles=(QUICK, FULL, TINY),
     cost={"quick": "40 s on two idle CPU cores", "full": "97 s on an H200"},
 )

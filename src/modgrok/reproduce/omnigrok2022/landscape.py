@@ -1,36 +1,245 @@
-r"""Losses against the norm of all weights, and the time that weight decay takes from one norm to another.
+"""For each system: losses against a held norm, runs with a free and with a held norm, time against decay."""
 
-Decoupled decay γ at the rate η shrinks weights that the gradient leaves alone by $1 - \eta\gamma$ a step. From the norm
-$w_0$ they reach $w_c$ after $t = \ln(w_0/w_c) / (\eta\gamma)$ steps.
-"""
-
-import math
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.shapes import Float
+from modgrok.measures.weight_norm import critical_norm, decay_time, whole_norm
+from modgrok.palette import GRAY, TEST, TRAIN
+from modgrok.plot import style
+from modgrok.reproduce.claim import BEYOND, Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.omnigrok2022.sizes import SETTINGS
+from modgrok.reproduce.runs import Runs, runs
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import judged, study
+from modgrok.reproduce.table import Row, Table
+from modgrok.text import number, percent
 
 
-def whole_norm(run: Run) -> Float[np.ndarray, "evaluation"]:
-    """The norm of all weights on the way."""
-    h = run.history
-    return np.sqrt(np.sum([values**2 for name, values in h.items() if name.startswith("norm_")], axis=0))
+def held_and_free(name: str, s: Sizes) -> Runs:
+    """For every α of the landscape and for every weight decay, a run for each seed."""
+    system = s.values[name]
+    base = SETTINGS[name] | system.settings | {"evaluations": 100, "snapshots": 0}
+    held = runs(base, optimizer="adam", weight_decay=0.0, hold_norm=True, steps=system.held.steps)
+    free = runs(base, optimizer="adamw", init_scale=system.free.start, steps=system.free.steps)
+    seeds = range(system.seeds)
+    return Runs(
+        [
+            (tags | {"part": "held" if tags["init_scale"] == system.held.shown else "landscape"}, settings)
+            for tags, settings in held.but(init_scale=[*system.held.scales], seed=seeds).rows
+        ]
+    ) + free.but(until=system.free.steps // 20, weight_decay=[*system.free.decays], seed=seeds).tag(part="free")
 
 
-def crossing(norms: Sequence[float], accuracies: Sequence[float], level: float) -> float | None:
-    """The largest norm up to which the accuracy reaches a level, in logarithms between two norms; None where it never
-    does, or does so at the last."""
-    pairs = list(zip(norms, accuracies, strict=True))
-    for (a, at_a), (b, at_b) in reversed(list(pairwise(pairs))):
-        if at_a >= level > at_b:
-            share = (at_a - level) / (at_a - at_b)
-            return float(math.exp(math.log(a) + share * (math.log(b) - math.log(a))))
-    return None
+def known_at(run: Any) -> dict[str, Any]:
+    """The norm when the test set is known."""
+    step, history = run.result["grokked_at"], run.history
+    return {"norm_when_known": None if step is None else np.interp(step, history["step"], whole_norm(history))}
 
 
-def decay_time(begin: float, end: float, lr: float, decay: float) -> float:
-    """The steps of the formula above."""
-    return math.log(begin / end) / (lr * decay)
+def of_all(name: str, s: Sizes, t: Table) -> dict[str, Any]:
+    """The landscape, the two norms that the time of decay follows from, and one run of each kind."""
+    system = s.values[name]
+    kinds: dict[tuple[str, float], list[Run]] = {}
+    for row, run in zip(t, t.runs, strict=True):
+        key = ("free", row.weight_decay) if row.part == "free" else ("held", row.init_scale)
+        kinds.setdefault(key, []).append(run)
+    places = [{"scale": scale} | _place(kinds["held", scale]) for scale in system.held.scales]
+    slowest, held = kinds["free", system.free.decays[0]], kinds["held", system.held.shown]
+    norms, accuracies = ([place[key] for place in places] for key in ("norm", "test_accuracy"))
+    critical = critical_norm(norms, accuracies, system.settings["threshold"])
+    begin = float(np.median([whole_norm(run.history).max() for run in slowest]))
+    return {
+        "threshold": system.settings["threshold"],
+        "landscape": places,
+        "critical_norm": critical,
+        "begin_norm": begin,
+        "predicted": [decay_time(begin, critical, system.settings["lr"], g) for g in system.free.decays if critical],
+        "free_run": _curves(slowest[0]),
+        "held_run": _curves(held[0]),
+    }
+
+
+def _place(some: Sequence[Any]) -> dict[str, float]:
+    """The best losses at one norm, and the test accuracy at the end: medians over seeds."""
+    found = {key: [np.nanmin(run.history[key]) for run in some] for key in ("train_loss", "test_loss")}
+    found["norm"] = [whole_norm(run.history)[0] for run in some]
+    found["test_accuracy"] = [run.result["test_accuracy"] for run in some]
+    return {key: float(np.median(values)) for key, values in found.items()}
+
+
+def _curves(run: Run) -> dict[str, Any]:
+    return {name: run.history[name] for name in ("step", "train_accuracy", "test_accuracy")}
+
+
+SYSTEMS = {
+    "teacher": ("figS", "A student of a teacher", "a student of a teacher"),
+    "digits": ("figD", "Handwritten digits", "scikit-learn's digits"),
+    "addition": ("figA", "Modular addition by the network of Gromov", "modular addition by the network of Gromov"),
+    "transformer": ("figT", "Modular addition by a transformer", "modular addition by a transformer"),
+}
+"""Study, its title, and what the claims say."""
+STUDIES = {
+    name: study(
+        figure,
+        title,
+        "(a) The least training and test loss when the norm of all weights is held while the network trains. (b) A run "
+        "that starts with large weights and small weight decay, beside one whose norm is held where the test loss is "
+        "small. (c) When training and test set are known, against weight decay; the line is what the norm's decay "
+        "alone would take from the largest norm to the critical one, which (a) gives.",
+        runs=partial(held_and_free, name),
+        keep={
+            "landscape": (),
+            "held": ("memorized_at", "grokked_at"),
+            "free": ("memorized_at", "grokked_at", known_at),
+        },
+        also=partial(of_all, name),
+    )
+    for name, (figure, title, _) in SYSTEMS.items()
+}
+
+
+def predicted(t: Table) -> dict[float, float]:
+    """The time of decay from the largest norm to the critical one, for every weight decay."""
+    return dict(zip(t.where(part="free")["weight_decay"].distinct(), t.first.predicted, strict=False))
+
+
+def three_panels(t: Table) -> Any:
+    first, places, free, shown = t.first, Table(t.first.landscape), t.where(part="free"), t.where(part="held").first
+    figure, (left, middle, right) = panels(
+        "losses against norm",
+        "free and held",
+        "time against decay",
+        height=2.9,
+        note=f"known: accuracy {first.threshold}; $w_0$ = {number(first.begin_norm)}, the largest norm on the way; "
+        f"$w_c$ = {number(first.critical_norm)}, dotted in (a): test set known up to there; rate {number(first.lr)}",
+    )
+    for kind, color in (("train", TRAIN), ("test", TEST)):
+        left.plot(places["norm"], places[f"{kind}_loss"], color=color, marker="o")
+    for run, line in ((first.free_run, "-"), (first.held_run, ":")):
+        for kind, color in (("train", TRAIN), ("test", TEST)):
+            middle.plot(run["step"], run[f"{kind}_accuracy"], color=color, linestyle=line)
+    left.set(xscale="log", yscale="log", xlabel="norm of all weights, held", ylabel="least loss")
+    style.mark(left, first.critical_norm)
+    middle.set_xscale("symlog", linthresh=10)
+    middle.set(xlabel="step", ylabel="accuracy", ylim=(-0.03, 1.03))
+    cells, times = free.by("weight_decay"), predicted(t)
+    for decay, cell in cells.items():
+        for column, color in (("memorized_at", TRAIN), ("grokked_at", TEST)):
+            known = cell[column].known()
+            right.plot([decay] * len(known), known, "o", color=color, fillstyle="none")
+    right.plot([*times], [*times.values()], color=GRAY, linewidth=0.9)
+    if not free["grokked_at"].none():
+        right.set_yscale("log")
+    right.set(xscale="log", xlabel="weight decay γ", ylabel="steps until known")
+    right.set_xticks([*cells], map(number, cells))
+    for axis in (left.xaxis, right.xaxis, right.yaxis):
+        axis.set_minor_formatter(lambda value, _: "")
+    for label, look in (
+        ("training", {"color": TRAIN}),
+        ("test", {"color": TEST}),
+        (f"(b) free, from α = {number(free.one('init_scale'))}", {"color": "black"}),
+        (f"(b) held at α = {number(shown.init_scale)}", {"color": "black", "linestyle": ":"}),
+        ("(c) $\\ln(w_0/w_c)/\\eta\\gamma$", {"color": GRAY, "linewidth": 0.9}),
+    ):
+        middle.plot([], [], label=label, **look)
+    figure.legend(loc="outside upper center", ncols=5)
+    return figure
+
+
+for one in STUDIES.values():
+    one.figure()(three_panels)
+
+
+def landscape(t: Table, ask: Ask) -> None:
+    """Holds where the test loss is a U and the training loss an L."""
+    places = Table(t.first.landscape)
+    test, train = places["test_loss"], places["train_loss"]
+    best = int(np.argmin(test))
+    scale = number(places["scale"][best])
+    inside = 0 < best < len(test) - 1 and min(test[0], test[-1]) >= 2 * test[best]
+    ask.yes(f"The test loss is least at α = {scale}.")
+    ask.fault("The test loss has no minimum inside.", not inside)
+    ask.fault("The training loss rises again at large norms.", inside and max(train[best:]) > 0.1 * train[0])
+    ask.show(
+        {
+            "α of the least test loss": scale,
+            "test loss: smallest α, minimum, largest α": ", ".join(number(test[i]) for i in (0, best, -1)),
+            "training loss: smallest α, there, largest α": ", ".join(number(train[i]) for i in (0, best, -1)),
+            "critical norm": t.first.critical_norm,
+        }
+    )
+
+
+def _delay(r: Row) -> int | None:
+    return None if None in (r.memorized_at, r.grokked_at) else r.grokked_at - r.memorized_at
+
+
+def no_delay(t: Table, ask: Ask) -> None:
+    """Holds where a held norm leaves at most a quarter of the delay."""
+    least, held = min(t.where(part="free")["weight_decay"]), t.where(part="held")
+    free, delays = t.where(part="free", weight_decay=least).each(_delay), held.each(_delay)
+    complete = delays.whole() and not free.none()
+    share = float(np.median(delays)) / max(1.0, float(np.median(free.known()))) if complete else None
+    ask.yes(f"The delay is {percent(share, 0)} of that with a free norm.")
+    ask.fault("Not all runs come to know the test set.", share is None)
+    ask.fault("", share is not None and share > 0.25)
+    ask.show({f"delay, free, decay {number(least)}": free})
+    ask.show({f"delay, held at α = {number(held.one('init_scale'))}": delays})
+
+
+def inverse_decay(t: Table, ask: Ask) -> None:
+    """Holds where time · decay stays within a factor of 1.5."""
+    free = t.where(part="free")
+    medians = free.of("grokked_at", lambda times: times.median() if times.whole() else None, "weight_decay")
+    products = medians.known().products()
+    varies = max(products) / min(products) if products else None
+    ratio = varies if medians.y.whole() else None
+    others = f"over the others it varies by a factor of {number(varies)}" if products else "no decay does"
+    quotients = [medians[decay] and medians[decay] / time for decay, time in predicted(t).items() if time]
+    ask.yes("Time times decay is constant.")
+    ask.fault(f"Not with every decay do all runs come to know the test set; {others}.", ratio is None)
+    ask.fault("Time times decay is not constant.", ratio is not None and ratio > 1.5)
+    off = not quotients or any(quotient is None or not 0.5 <= quotient <= 2 for quotient in quotients)
+    ask.note("The formula's factor is off by more than two.", off)
+    ask.show({"largest over smallest time · decay": ratio})
+    ask.show({"measured over predicted": ", ".join(map(number, quotients)) or "no critical norm"})
+    ask.show({"norm when the test set is known": free["norm_when_known"]}, over="run")
+    ask.show({f"steps, decay {number(decay)}": time for decay, time in medians.items()})
+
+
+KINDS: dict[Callable[[Table, Ask], None], tuple[str, str, str]] = {
+    landscape: (
+        "2",
+        "Against the norm of the weights the training loss is an L and the test loss a U",
+        "the test loss has a minimum inside, at most half of both its ends; from there on the training loss stays "
+        "below a tenth of its value at the smallest norm",
+    ),
+    no_delay: (
+        "3, 4",
+        "With the norm held where the test loss is small, there is no delay",
+        "median delay from training to test at most a quarter of that of the free runs with the smallest decay",
+    ),
+    inverse_decay: (
+        "3",
+        "The time to generalization is inverse to the weight decay",
+        "median time · decay within a factor of 1.5 over all decays; remark where the formula ln(w0/wc)/(ηγ), with the "
+        "critical norm of the landscape, is off by more than a factor of two",
+    ),
+}
+CLAIMS = tuple(
+    judged(
+        judge,
+        f"{judge.__name__}_{system}",
+        f"{statement}: {name}.",
+        BEYOND if system == "addition" else section,
+        threshold,
+        (STUDIES[system],),
+    )
+    for system, (_, _, name) in SYSTEMS.items()
+    for judge, (section, statement, threshold) in KINDS.items()
+)
