@@ -1,68 +1,18 @@
-"""The largest margin in closed form, features of a machine, phases of wrong labels, and verdicts that can fail."""
+"""Phases of wrong labels, verdicts that can fail, and the pipeline of what came after the paper."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from modgrok.reproduce.followups import PAPER, claims
-from modgrok.reproduce.followups.corruption import PHASES, phase
-from modgrok.reproduce.followups.feature_machine import deviation, learn, mean_product, root
-from modgrok.reproduce.followups.margin import largest_margin, margin, of_largest_margin
+from modgrok.reproduce.followups import PAPER
+from modgrok.reproduce.followups.corruption import PHASES, five_phases, phase
 from modgrok.reproduce.pipeline import Request, reproduce
+from modgrok.reproduce.table import Table
 
-
-@pytest.mark.parametrize("p", [3, 5, 7, 9, 13, 21])
-def test_waves_of_all_frequencies_reach_the_largest_margin_and_nothing_passes_it(p: int) -> None:
-    best = of_largest_margin(p)
-    assert margin(best) == pytest.approx(largest_margin(p), rel=1e-10)
-    random = np.random.default_rng(p)
-    for _ in range(5):
-        assert margin(best + 0.1 * random.normal(size=best.shape)) < largest_margin(p)
-        assert margin(random.normal(size=best.shape)) < largest_margin(p)
-
-
-def test_the_margin_has_no_unit() -> None:
-    blocks = np.random.default_rng(0).normal(size=(3, 5, 12))
-    assert margin(7 * blocks) == pytest.approx(margin(blocks))
-    assert largest_margin(71) == pytest.approx(4.61e-4, rel=1e-3)
-
-
-def test_the_machines_gradients_are_derivatives() -> None:
-    """∇ of f(x) = Σ_j a_j (xᵀMx_j)² is 2 M Σ_j a_j (xᵀMx_j) x_j."""
-    random = np.random.default_rng(1)
-    x, weights, half = random.normal(size=(6, 4)), random.normal(size=(6, 3)), random.normal(size=(4, 4))
-    features = half @ half.T
-    step = 1e-6
-
-    def predicted(at: np.ndarray) -> np.ndarray:
-        return (at @ features @ x.T) ** 2 @ weights
-
-    slopes = np.stack([(predicted(x + step * e) - predicted(x - step * e)) / (2 * step) for e in np.eye(4)])
-    expected = np.einsum("dnq,enq->de", slopes, slopes) / len(x)
-    found = features @ mean_product(x @ features @ x.T, weights, x) @ features
-    assert found == pytest.approx(expected, rel=1e-5)
-    top = root(found)
-    assert top @ top / np.abs(top @ top).max() == pytest.approx(found / np.abs(found).max())
-
-
-def test_deviation_is_zero_for_equal_diagonals_and_one_for_noise() -> None:
-    n = np.arange(7)
-    waves = np.cos(2 * np.pi * 3 * (n + n[:, None]) / 7)
-    assert deviation(waves) == pytest.approx(0, abs=1e-12)
-    assert deviation(waves[::-1]) == pytest.approx(0, abs=1e-12)
-    noise = deviation(np.random.default_rng(0).normal(size=(101, 101)))
-    assert noise is not None
-    assert noise > 0.97
-    assert deviation(np.zeros((7, 7))) is None
-
-
-def test_the_machine_interpolates_and_understands_later() -> None:
-    found = learn(13, 0.75, 30)
-    assert max(one.train_loss for one in found) < 1e-12
-    assert found[0].test_accuracy < 0.1
-    assert found[-1].test_accuracy > 0.9
+Outcomes = Callable[..., dict[str, str]]
+Change = tuple[str, dict[str, Any], str, Any]
 
 
 def test_phases_of_wrong_labels() -> None:
@@ -74,64 +24,85 @@ def test_phases_of_wrong_labels() -> None:
     assert phase(0.1, 0.1, 0.3) == "forgetting"
 
 
-def of_margins(*margins: float, **more: Any) -> dict[str, Any]:
-    seed = {"margins": list(margins), "pure": 1.0, "mismatch": 0.01, "least": 0.9} | more
-    return {"modulus": 13, "largest": 0.1, "closed_form": 1.0, "closed_form_width": 54, "seeds": [seed]}
+SEED = {"modulus": 13, "closed_form": 1.0, "closed_form_width": 54, "pure": 1.0, "mismatch": 0.01, "least": 0.9}
+WHOLE = [1.0, 1.0, 1.0]
+TABLES: dict[str, list[dict[str, Any]]] = {
+    "figM": [SEED | {"seed": 0, "margins": [-0.5, 0.3, 0.95, 0.99]}],
+    "figC": [
+        {"weight_decay": decay, "phase": phase}
+        for decay, phases in {0.0: ("coexistence", "memorization", "forgetting"), 5.0: PHASES}.items()
+        for phase in (*phases, *phases)
+    ],
+    "figP": [
+        {"seed": 0, "wrong_labels": 0.3, "low": [WHOLE, [0.75, 0.99, 0.2]], "high": [WHOLE, [0.8, 0.3, 0.9]]},
+    ],
+    "figF": [
+        {"iteration": i + 1, "train_loss": 1e-20, "test_accuracy": accuracy, "deviation": deviation}
+        for i, (accuracy, deviation) in enumerate(
+            zip([0.0] * 6 + [0.6, 0.99], [None, 0.8, 0.5] + [0.2] * 5, strict=True)
+        )
+    ],
+}
+"""As the authors say."""
 
 
-def test_verdicts_on_margins() -> None:
-    assert claims.largest_margin.judge(of_margins(-0.5, 0.3, 0.95, 0.99)).outcome == "holds"
-    assert claims.largest_margin.judge(of_margins(0.3, 0.5, 0.7, 0.8)).outcome == "does not hold here"
-    assert claims.largest_margin.judge(of_margins(0.3, 0.5, 0.9, 1.1)).outcome == "does not hold here"
-    assert claims.margin_is_fourier.judge(of_margins(1.0)).outcome == "holds"
-    for fault in ({"pure": 0.5}, {"mismatch": 0.7}, {"least": 0.2}):
-        assert claims.margin_is_fourier.judge(of_margins(1.0, **fault)).outcome == "does not hold here"
+def test_what_the_authors_say_holds(outcomes: Outcomes) -> None:
+    assert set(outcomes(PAPER, TABLES).values()) == {"holds"}
 
 
-def test_verdicts_on_phases() -> None:
-    each = dict.fromkeys(PHASES, 2)
-    assert claims.five_phases.judge({"counts": {"0.0": each}}).outcome == "holds"
-    assert claims.five_phases.judge({"counts": {"0.0": each | {"forgetting": 1}}}).outcome == "holds with a remark"
-    less = each | {"forgetting": 0}
-    assert "no forgetting" in claims.five_phases.judge({"counts": {"0.0": less, "5.0": less}}).sentence
-    none = each | {"partial inversion": 0, "full inversion": 0}
-    assert claims.decay_inverts.judge({"counts": {"0.0": none, "5.0": each}}).outcome == "holds"
-    assert claims.decay_inverts.judge({"counts": {"0.0": each, "5.0": each}}).outcome == "does not hold here"
-    assert claims.decay_inverts.judge({"counts": {"0.0": none, "5.0": none}}).outcome == "does not hold here"
-    nobody = none | {"coexistence": 0}
-    assert claims.decay_inverts.judge({"counts": {"0.0": nobody, "5.0": each}}).outcome == "does not hold here"
+def replaced(old: str, new: str, decay: float) -> Change:
+    return "figC", {"weight_decay": decay, "phase": old}, "phase", new
 
 
-def test_verdicts_on_pruning() -> None:
-    whole = (1.0, 1.0, 1.0)
-    good = {"low": [whole, (0.75, 0.99, 0.2)], "high": [whole, (0.8, 0.3, 0.9)]}
-    numbers = {"wrong": 0.3, "shares": [0.0, 0.5], "seeds": [good]}
-    assert claims.pruning.judge(numbers).outcome == "holds"
-    for fault in (
-        {"low": [whole, (0.75, 0.99, 0.4)]},
-        {"low": [whole, (0.95, 0.92, 0.2)]},
-        {"low": [whole, (0.7, 0.8, 0.1)]},
-        {"high": [whole, (0.3, 0.6, 0.3)]},
-    ):
-        assert claims.pruning.judge(numbers | {"seeds": [good | fault]}).outcome == "does not hold here"
-    forgot = {"low": [(0.7, 1.0, 0.0)] * 2, "high": [(0.7, 1.0, 0.0), (0.6, 0.1, 0.0)]}
-    assert claims.pruning.judge(numbers | {"seeds": [forgot]}).outcome == "undecided here"
+FAILURES: list[tuple[str, Change]] = [
+    ("largest_margin", ("figM", {}, "margins", [0.3, 0.5, 0.7, 0.8])),
+    ("largest_margin", ("figM", {}, "margins", [0.3, 0.5, 0.9, 1.1])),
+    ("margin_is_fourier", ("figM", {}, "pure", 0.5)),
+    ("margin_is_fourier", ("figM", {}, "mismatch", 0.7)),
+    ("margin_is_fourier", ("figM", {}, "least", 0.2)),
+    ("decay_inverts", replaced("memorization", "full inversion", 0.0)),
+    ("decay_inverts", replaced("coexistence", "memorization", 0.0)),
+    ("pruning", ("figP", {}, "low", [WHOLE, [0.75, 0.99, 0.4]])),
+    ("pruning", ("figP", {}, "low", [WHOLE, [0.95, 0.92, 0.2]])),
+    ("pruning", ("figP", {}, "low", [WHOLE, [0.7, 0.8, 0.1]])),
+    ("pruning", ("figP", {}, "high", [WHOLE, [0.3, 0.6, 0.3]])),
+    ("machine_groks", ("figF", {}, "train_loss", 0.1)),
+    ("machine_groks", ("figF", {}, "test_accuracy", 0.9)),
+    ("machine_groks", ("figF", {}, "test_accuracy", 0.0)),
+    ("features_first", ("figF", {"deviation": 0.5}, "test_accuracy", 0.5)),
+]
 
 
-def test_verdicts_on_machines() -> None:
-    late = {
-        "train_loss": [1e-20] * 8,
-        "test_accuracy": [0.0] * 6 + [0.6, 0.99],
-        "deviation": [None, 0.8, 0.5] + [0.2] * 5,
-    }
-    assert claims.machine_groks.judge(late).outcome == "holds"
-    assert claims.machine_groks.judge(late | {"test_accuracy": [0.0] * 7 + [0.7]}).outcome == "holds with a remark"
-    for fault in ({"train_loss": [0.1] * 8}, {"test_accuracy": [0.9] * 8}, {"test_accuracy": [0.0] * 8}):
-        assert claims.machine_groks.judge(late | fault).outcome == "does not hold here"
-    assert claims.features_first.judge(late).outcome == "holds"
-    assert claims.features_first.judge(late | {"deviation": [None] + [0.8] * 7}).outcome == "does not hold here"
-    at_once = late | {"test_accuracy": [0.0, 0.0, 0.5] + [0.99] * 5}
-    assert claims.features_first.judge(at_once).outcome == "does not hold here"
+@pytest.mark.parametrize(("name", "change"), FAILURES, ids=[f"{i}-{name}" for i, (name, _) in enumerate(FAILURES)])
+def test_claims_can_fail(name: str, change: Change, outcomes: Outcomes) -> None:
+    assert outcomes(PAPER, TABLES, change)[name] == "does not hold here"
+
+
+def test_claims_can_fail_by_several_rows(outcomes: Outcomes) -> None:
+    never = [replaced("partial inversion", "memorization", 5.0), replaced("full inversion", "memorization", 5.0)]
+    found = outcomes(PAPER, TABLES, *never, *[("figF", {"deviation": value}, "deviation", 0.8) for value in (0.5, 0.2)])
+    assert found["decay_inverts"] == found["features_first"] == found["five_phases"] == "does not hold here"
+
+
+def test_remarks_and_what_cannot_be_said(outcomes: Outcomes) -> None:
+    found = outcomes(
+        PAPER,
+        TABLES,
+        ("figF", {"iteration": 7}, "test_accuracy", 0.0),
+        ("figF", {"iteration": 8}, "test_accuracy", 0.7),
+        replaced("partial inversion", "full inversion", 5.0),
+        ("figP", {}, "low", [[0.7, 1.0, 0.0]] * 2),
+    )
+    assert found["machine_groks"] == "holds with a remark"
+    assert found["five_phases"] == "does not hold here"
+    assert found["pruning"] == "undecided here"
+
+
+def test_a_phase_that_one_network_shows_is_a_remark() -> None:
+    rows = [row for i, row in enumerate(TABLES["figC"]) if row["phase"] != "forgetting" or i == 2]
+    assert five_phases.judge(Table(rows).to_json(5)).outcome == "holds with a remark"
+    absent = [row for row in rows if row["phase"] != "forgetting"]
+    assert "no forgetting" in five_phases.judge(Table(absent).to_json(5)).sentence
 
 
 def test_the_whole_pipeline(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """What the figures of several papers have in common: panels with their note, times, searches, maps."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modgrok.palette import GRAY, MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
+from modgrok.plot.phase_diagram import PHASES, PhaseDiagram, phase_diagram
 from modgrok.reproduce.table import Column, Table
 from modgrok.text import count, number
 
@@ -61,6 +62,17 @@ def times(panel: Any, t: Table, x: str, labels: Sequence[str | None] = (None, No
     never = [value for value, cell in t.by(x).items() if not cell["grokked_at"].whole()]
     panel.scatter(never, [t.one("steps")] * len(never), color=TEST, marker="x", s=18, label=labels[2])
     panel.set(yscale="log", ylabel="steps to 99 %")
+
+
+def phase_map(
+    panel: Any, t: Table, x: tuple[str, str], y: tuple[str, str], phases: Mapping[str, str] = PHASES
+) -> PhaseDiagram:
+    """The column `phase` against two others, each with its label; the legend is for the figure to draw."""
+    rows = tuple(map(tuple, t.grid(y[0], x[0], lambda cell: cell.first.phase)))
+    diagram = PhaseDiagram(x[1], y[1], tuple(t[x[0]].distinct()), tuple(t[y[0]].distinct()), rows)
+    phase_diagram(diagram, ax=panel, phases=phases)
+    panel.get_legend().remove()
+    return diagram
 
 
 def time_curve(panel: Any, t: Table, x: str, series: int, label: str, row: int | None = None) -> None:

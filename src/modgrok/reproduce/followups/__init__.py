@@ -1,9 +1,10 @@
 """What was found later about networks like the paper's: margins, wrong labels, and machines that learn features."""
 
-from modgrok.reproduce.claim import claims_of
-from modgrok.reproduce.followups import claims, corruption, feature_machine, margin
-from modgrok.reproduce.followups.profile import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper
+from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.followups import corruption, features, margin
+from modgrok.reproduce.followups.sizes import FULL, QUICK, TINY
+from modgrok.reproduce.paper import Paper, members
+from modgrok.reproduce.study import Study
 
 PAPER = Paper(
     key="followups",
@@ -12,8 +13,8 @@ PAPER = Paper(
     "He and A. Gromov, *To grok or not to grok* (arXiv 2310.13061); N. Mallinar et al., *Emergence in non-neural "
     "models* (arXiv 2407.20199)",
     line="largest margins, wrong labels and recursive feature machines on the paper's network and task",
-    studies=(*margin.STUDIES, *corruption.STUDIES, *feature_machine.STUDIES),
-    claims=claims_of(claims),
+    studies=members(Study, margin, corruption, features),
+    claims=members(Claim, margin, corruption, features),
     profiles=(QUICK, FULL, TINY),
     cost={"quick": "40 s on two idle CPU cores", "full": "2 min on an H200 with CPU cores beside it"},
 )

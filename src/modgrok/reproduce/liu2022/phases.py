@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 from modgrok.plot import style
-from modgrok.plot.phase_diagram import PHASES, PhaseDiagram, patches, phase, phase_diagram
+from modgrok.plot.phase_diagram import PHASES, patches, phase
 from modgrok.reproduce.claim import Ask
-from modgrok.reproduce.figures import panels
+from modgrok.reproduce.figures import panels, phase_map
 from modgrok.reproduce.liu2022.sizes import TOY
 from modgrok.reproduce.runs import Runs, runs
 from modgrok.reproduce.sizes import Sizes
@@ -88,14 +88,8 @@ def maps(t: Table) -> Any:
     note += f"; grokking: test {count(t.one('lag'))} steps or more after training"
     figure, grid = panels(*found, width=style.PAGE if len(found) > 1 else style.COLUMN, height=2.9, note=note)
     for panel, (name, some) in zip(grid, found.items(), strict=True):
-        y, rows = (
-            ("embedding_lr", "embedding learning rate") if name == "a" else ("weight_decay", "decoder weight decay")
-        )
-        phases = tuple(map(tuple, places(some).grid(y, "lr", lambda cell: cell.first.phase)))
-        axes = tuple(some["lr"].distinct()), tuple(some[y].distinct())
-        drawn.append(PhaseDiagram("decoder learning rate", rows, *axes, phases))
-        phase_diagram(drawn[-1], ax=panel)
-        panel.get_legend().remove()
+        y = ("embedding_lr", "embedding learning rate") if name == "a" else ("weight_decay", "decoder weight decay")
+        drawn.append(phase_map(panel, places(some), ("lr", "decoder learning rate"), y))
         panel.set_title(f"({name}) {TITLES[name]}")
     figure.legend(handles=patches(drawn), loc="outside upper center", ncols=4)
     return figure

@@ -4,16 +4,11 @@ With the kernel $(x^T M x')^2$ on one-hot pairs, the machine interpolates the tr
 of the mean outer product of its gradients there, $(\frac1n \sum_x \nabla f \nabla f^T)^{1/2}$, and begins again.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from modgrok.palette import GREEN, TEST, TRAIN
-from modgrok.plot import style
-from modgrok.reproduce.followups.profile import Profile
-from modgrok.reproduce.nested import Numbers, Study, Tree
 from modgrok.shapes import Float, Int
-from modgrok.text import number
 
 JITTER = 1e-12
 """Added to the kernel's diagonal in units of its mean, so that it can be inverted."""
@@ -90,42 +85,3 @@ def _lines(p: int) -> tuple[Int[np.ndarray, "p p"], Int[np.ndarray, "p p"]]:
 def _left(block: Float[np.ndarray, "p p"], lines: Int[np.ndarray, "p p"]) -> float:
     means = np.bincount(lines.ravel(), block.ravel()) / len(block)
     return float(np.square(block - means[lines]).sum())
-
-
-def numbers(profile: Profile, runs: Tree) -> Numbers:
-    found = learn(profile.machine_modulus, profile.machine_fraction, profile.iterations)
-    return {
-        "modulus": profile.machine_modulus,
-        "fraction": profile.machine_fraction,
-        **{name: [getattr(one, name) for one in found] for name in Iteration._fields},
-    }
-
-
-def draw(n: Numbers) -> Any:
-    figure, panels = style.grid(1, 2, height=2.6)
-    iterations = range(1, 1 + len(n["train_loss"]))
-    for name, color, label in (("train_loss", TRAIN, "training set"), ("test_loss", TEST, "test set")):
-        panels[0, 0].plot(iterations, n[name], color=color, label=label)
-    panels[0, 0].set(xlabel="iteration", ylabel="squared error")
-    panels[0, 0].set_ylim(bottom=0)
-    panels[0, 0].legend()
-    panels[0, 1].plot(iterations, n["test_accuracy"], color=TEST, label="test accuracy")
-    known = [(i, value) for i, value in zip(iterations, n["deviation"], strict=True) if value is not None]
-    panels[0, 1].plot(*zip(*known, strict=True), color=GREEN, linestyle="--", label="deviation from circulant")
-    panels[0, 1].set(xlabel="iteration", ylim=(-0.02, 1.04))
-    panels[0, 1].legend()
-    style.letter(panels[0], ("losses", "what is learnt"))
-    style.note(figure, f"n + m mod {n['modulus']}, α = {number(n['fraction'])}, kernel (xᵀMx′)²")
-    return figure
-
-
-STUDIES = (
-    Study(
-        "figF",
-        "A machine without a network",
-        "A recursive feature machine: the training set is interpolated at every iteration, the test set is understood "
-        "late, and the features become circulant before.",
-        numbers,
-        draw=draw,
-    ),
-)

@@ -1,0 +1,80 @@
+"""A machine that learns features without a network groks too (Mallinar et al.)."""
+
+from typing import Any
+
+from modgrok.measures.feature_machine import learn
+from modgrok.palette import GREEN, TEST, TRAIN
+from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import panels
+from modgrok.reproduce.sizes import Sizes
+from modgrok.reproduce.study import study
+from modgrok.reproduce.table import Table
+from modgrok.text import number, percent
+
+
+def iterations(s: Sizes) -> list[dict[str, Any]]:
+    found = learn(s.machine_modulus, s.machine_fraction, s.iterations)
+    same = {"modulus": s.machine_modulus, "fraction": s.machine_fraction}
+    return [same | {"iteration": i} | one._asdict() for i, one in enumerate(found, start=1)]
+
+
+machine = study(
+    "figF",
+    "A machine without a network",
+    "A recursive feature machine: the training set is interpolated at every iteration, the test set is understood "
+    "late, and the features become circulant before.",
+    rows=iterations,
+)
+
+
+@machine.figure()
+def losses_and_features(t: Table) -> Any:
+    figure, (left, right) = panels(
+        "losses",
+        "what is learnt",
+        height=2.6,
+        note=f"n + m mod {t.one('modulus')}, α = {number(t.one('fraction'))}, kernel (xᵀMx′)²",
+    )
+    for name, color, label in (("train_loss", TRAIN, "training set"), ("test_loss", TEST, "test set")):
+        left.plot(t["iteration"], t[name], color=color, label=label)
+    left.set(xlabel="iteration", ylabel="squared error")
+    left.set_ylim(bottom=0)
+    right.plot(t["iteration"], t["test_accuracy"], color=TEST, label="test accuracy")
+    known = t.where("deviation >= 0")
+    right.plot(known["iteration"], known["deviation"], color=GREEN, linestyle="--", label="deviation from circulant")
+    right.set(xlabel="iteration", ylim=(-0.02, 1.04))
+    for panel in (left, right):
+        panel.legend()
+    return figure
+
+
+@machine.claim(
+    "2407.20199",
+    "from the first iteration on the training loss is below 10⁻⁶; the test accuracy is below 10 % for at least five "
+    "iterations and above 90 % in the end; remark where it only passes one half",
+)
+def machine_groks(t: Table, ask: Ask) -> None:
+    """A recursive feature machine, which has no network and no gradient descent, groks n + m."""
+    late, largest, end = len(t.where("test_accuracy < 0.1")), max(t["train_loss"]), t["test_accuracy"][-1]
+    ask.yes(f"The test accuracy is below 10 % for {late} iterations, and ends at {percent(end)}.")
+    ask.fault("", largest >= 1e-6 or late < 5 or end <= 0.5)
+    ask.note("It has not come to 90 %.", end <= 0.9)
+    ask.show({"training loss, largest": largest, "iterations below 10 %": str(late)})
+    ask.show({"test accuracy at the end": percent(end)})
+
+
+@machine.claim(
+    "2407.20199",
+    "the deviation of the features' block between n and m from circulant falls to half of its first value at an "
+    "iteration at which the test accuracy is still below 10 %",
+)
+def features_first(t: Table, ask: Ask) -> None:
+    """Its features become circulant, which is the Fourier basis, before the test accuracy shows anything."""
+    known = t.where("deviation >= 0")
+    first, last = known.first.deviation, known.rows[-1].deviation
+    half, rises = known.where(f"deviation <= {first / 2}")["iteration"], t.where("test_accuracy >= 0.1")["iteration"]
+    formed, seen = (number(some[0] if some else None) for some in (half, rises))
+    ask.yes(f"They are half circulant at iteration {formed}; the test accuracy passes 10 % at {seen}.")
+    ask.fault("Not before.", not half or (rises and half[0] >= rises[0]))
+    ask.show({"iteration of half the deviation": formed, "iteration of 10 % test accuracy": seen})
+    ask.show({"deviation, first and last": f"{number(first)}, {number(last)}"})

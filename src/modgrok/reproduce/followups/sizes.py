@@ -1,0 +1,47 @@
+"""How much of the follow-ups is computed.
+
+quick: two CPU cores. p = 13 instead of 71, 31 instead of 97 and 31 instead of 61; a weight decay of 10, since 15 and 20
+leave nothing of so small networks. full: the authors' sizes, with every second fraction and share of wrong labels, for
+a GPU; one seed of the largest margin, which CPU cores train while the GPU trains the others.
+"""
+
+from modgrok.reproduce.sizes import sizes
+
+TENTHS = tuple(tenth / 10 for tenth in range(1, 10))
+QUICK, FULL, TINY = sizes(
+    margin_modulus=(13, 71),
+    margin_width=(64, 500),
+    margin_steps=2_000,  # at each of the rates
+    margin_seeds=(3, 1),
+    modulus=(31, 97),  # of the networks that are given wrong labels
+    width=(128, 500),
+    steps=2_000,
+    fractions=((0.3, 0.5, 0.7, 0.9), TENTHS),
+    wrong=((0.1, 0.2, 0.35, 0.5, 0.7), TENTHS),
+    decays=((0.0, 5.0, 10.0, 15.0, 20.0), (0.0, 5.0, 15.0, 20.0)),
+    # The networks whose neurons are taken away.
+    pruned=(
+        {"fraction": 0.7, "wrong_labels": 0.2, "weight_decay": 5.0},
+        {"fraction": 0.5, "wrong_labels": 0.35, "weight_decay": 0.0},
+    ),
+    seeds=3,
+    machine_modulus=(31, 61),
+    machine_fraction=(0.6, 0.5),
+    iterations=(30, 50),
+    tiny={
+        "margin_modulus": 7,
+        "margin_width": 40,
+        "margin_steps": 300,
+        "margin_seeds": 1,
+        "modulus": 5,
+        "width": 8,
+        "steps": 3,
+        "fractions": (0.6,),
+        "wrong": (0.2,),
+        "decays": (0.0,),
+        "pruned": {"fraction": 0.6, "wrong_labels": 0.2, "weight_decay": 0.0},
+        "seeds": 1,
+        "machine_modulus": 5,
+        "iterations": 3,
+    },
+)
