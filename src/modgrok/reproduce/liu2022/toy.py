@@ -13,7 +13,7 @@ from modgrok.measures.parallelograms import parallelograms, unordered_pairs
 from modgrok.palette import BLUE, GRAY, MARKERS, SERIES, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.claim import Ask
-from modgrok.reproduce.figures import panels
+from modgrok.reproduce.figures import panels, seed_look
 from modgrok.reproduce.liu2022.sizes import NUMBERS, PAIRS, toys
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import curves, study
@@ -132,14 +132,12 @@ def on_the_way(t: Table) -> Any:
         note=f"{SHOWN} of {PAIRS} pairs; a line for each of {len(t)} seeds",
     )
     for row in t:
-        bold = row.seed == 0
-        look = {"alpha": 1 if bold else 0.35, "linewidth": 1.3 if bold else 0.8}
         for values, color, label in (
             (row.train_accuracy, TRAIN, "training accuracy"),
             (row.test_accuracy, TEST, "test accuracy"),
             (row.rqi, "black", "RQI"),
         ):
-            left.plot(row.step, values, color=color, label=label if bold else None, **look)
+            left.plot(row.step, values, color=color, **seed_look(row.seed, label, faint=0.35))
         color = VERMILLION if row.linear_at is None else BLUE
         right.plot(row.embedding, color=color, marker="o", alpha=0.7, linewidth=0.9, markersize=2.5)
     left.set_xscale("symlog", linthresh=10)

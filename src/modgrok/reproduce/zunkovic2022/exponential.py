@@ -142,9 +142,13 @@ def probabilities(s: Sizes) -> Iterator[dict[str, Any]]:
         predicted = np.array([probability(gap, samples) for gap in GAPS])
         sampled = np.array([(means < gap).mean() for gap in GAPS])
         sigma = np.sqrt(predicted * (1 - predicted) / s.time_sets)
-        formula = [probability(gap, samples) if gap else 0.0 for gap in curve]
-        yield {"samples": samples, "gaps": GAPS, "curve": curve, "formula": formula, "sampled": sampled} | {
-            "sigmas": (sampled - predicted) / sigma
+        yield {
+            "samples": samples,
+            "gaps": GAPS,
+            "curve": curve,
+            "formula": [probability(gap, samples) if gap else 0.0 for gap in curve],
+            "sampled": sampled,
+            "sigmas": (sampled - predicted) / sigma,
         }
 
 
