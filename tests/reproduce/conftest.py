@@ -15,8 +15,8 @@ from modgrok.experiments.run_writer import RunWriter
 from modgrok.networks import Network, two_layer
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.gromov2023.sizes import GD_FRACTION
-from modgrok.reproduce.nested import Profile
 from modgrok.reproduce.paper import Paper
+from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.table import Table
 
 Find = Callable[[Experiment], Run]
@@ -118,10 +118,10 @@ class Pretended(Run):
 
 
 @pytest.fixture
-def judge() -> Callable[[Paper, Profile], dict[str, Verdict]]:
+def judge() -> Callable[[Paper, Sizes], dict[str, Verdict]]:
     """Measures, draws and judges every study of a profile on pretended runs."""
 
-    def measure_draw_and_judge(paper: Paper, profile: Profile) -> dict[str, Verdict]:
+    def measure_draw_and_judge(paper: Paper, profile: Sizes) -> dict[str, Verdict]:
         made: dict[Experiment, Run] = {}
 
         def find(experiment: Experiment) -> Run:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any, Literal
 
 from modgrok.text import number, spread
@@ -63,36 +62,8 @@ class Claim:
     def verdict(self, numbers: dict[str, Numbers]) -> Verdict:
         """The verdict from all numbers there are."""
         if missing := [name for name in self.studies if name not in numbers]:
-            return undecided(f"Not run: there are no numbers for {', '.join(missing)}.")
+            return Verdict("undecided here", f"Not run: there are no numbers for {', '.join(missing)}.")
         return self.judge(*(numbers[name] for name in self.studies))
-
-
-def claim(section: str, threshold: str, *studies: str) -> Callable[[Callable[..., Verdict]], Claim]:
-    """Makes a claim of the function that judges it, whose name it takes and whose docstring says what is claimed."""
-
-    def make(judge: Callable[..., Verdict]) -> Claim:
-        return Claim(judge.__name__, section, " ".join((judge.__doc__ or "").split()), threshold, studies, judge)
-
-    return make
-
-
-def claims_of(*modules: ModuleType) -> tuple[Claim, ...]:
-    """All claims of modules, in the order in which they are written."""
-    return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Claim))
-
-
-def decide(holds: bool, yes: str, no: str, measured: dict[str, str], *remarks: str | bool) -> Verdict:
-    """Says `yes` or `no`, or `yes` in both cases where there is no `no`; what holds with remarks (those that are not
-    false) says which."""
-    if not holds:
-        return Verdict("does not hold here", no or yes, measured)
-    said = [remark for remark in remarks if isinstance(remark, str) and remark]
-    return Verdict("holds with a remark" if said else "holds", " ".join([yes, *said]), measured)
-
-
-def undecided(sentence: str, measured: dict[str, str] | None = None) -> Verdict:
-    """For claims that the profile leaves out, or whose networks do not get where they could be judged."""
-    return Verdict("undecided here", sentence, measured or {})
 
 
 def counted(verdicts: Iterable[Verdict]) -> dict[Outcome, str]:

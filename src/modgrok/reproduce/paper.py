@@ -27,9 +27,9 @@ class Paper:
     """Authors, title and year, in Markdown."""
     line: str
     """What it is about, in one line."""
-    studies: tuple[Any, ...]
+    studies: tuple[Study, ...]
     claims: tuple[Claim, ...]
-    profiles: tuple[Any, ...]
+    profiles: tuple[Sizes, ...]
     cost: dict[str, str]
     """How long a profile took, and on what."""
     errata: tuple[str, ...] = ()

@@ -49,11 +49,11 @@ class Study:
     slow: bool
     figures: tuple[Figure, ...] = ()
 
-    def needs(self, profile: Any) -> list[Experiment]:
+    def needs(self, profile: Sizes) -> list[Experiment]:
         """The experiments, in order."""
         return [experiment for _, experiment in self.runs(profile)]
 
-    def measure(self, profile: Any, find: Callable[[Experiment], Run]) -> Numbers:
+    def measure(self, profile: Sizes, find: Callable[[Experiment], Run]) -> Numbers:
         """The table of a profile as JSON, from the finished runs that `find` gives."""
         rows: list[Mapping[str, Any]] = []
         trained: list[Run] = []
