@@ -2,7 +2,7 @@
 
 from modgrok.reproduce.accelerators import contest
 from modgrok.reproduce.accelerators.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper
+from modgrok.reproduce.form import Paper
 
 PAPER = Paper(
     key="accelerators",

@@ -8,11 +8,8 @@ from modgrok.measures.trials import best_trial, edge
 from modgrok.palette import BLUE, EMPTY, GRAY, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.accelerators.sizes import BASELINE, CONTESTANTS, KNOWN, MOVING_AVERAGE, WINDOW, searched
-from modgrok.reproduce.claim import BEYOND, Ask, Claim
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import judged, study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import BEYOND, Ask, Claim, Sizes, Table, judged, study
 from modgrok.text import NONE, count, number, percent
 
 TITLES = {"figN": "n + m", "figP": "n · m", "figG": "The symmetric group"}

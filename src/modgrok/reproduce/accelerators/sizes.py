@@ -6,8 +6,7 @@ quick: two CPU cores. p = 31, S4 instead of S5, ten trials for each contestant, 
 
 from typing import Any
 
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes, sizes
+from modgrok.reproduce.form import Runs, Sizes, runs, sizes
 from modgrok.training.optimizers import OPTIMIZERS
 
 BASELINE, MOVING_AVERAGE = "AdamW", "Grokfast, MA"

@@ -2,9 +2,7 @@
 
 from modgrok.reproduce.barak2022 import finite, gradients, online
 from modgrok.reproduce.barak2022.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.paper import Paper, members
-from modgrok.reproduce.study import Study
+from modgrok.reproduce.form import Claim, Paper, Study, members
 
 PAPER = Paper(
     key="barak2022",

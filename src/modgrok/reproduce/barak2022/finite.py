@@ -9,12 +9,8 @@ from modgrok.measures.active_neurons import active_neurons, incoming_norms
 from modgrok.palette import GRAY, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.sizes import parity
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seed_look
-from modgrok.reproduce.runs import Runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import curves, study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Runs, Sizes, Table, curves, study
 from modgrok.text import count, percent, spread
 
 ACTIVE = 10

@@ -7,10 +7,8 @@ import numpy as np
 
 from modgrok.measures import fourier_gap
 from modgrok.palette import GRAY, GREEN, SERIES
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Table, study
 from modgrok.text import count
 
 BITS, DEGREES = range(9, 32, 2), (2, 4, 6)

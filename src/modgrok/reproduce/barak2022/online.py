@@ -8,12 +8,8 @@ from modgrok.measures.laws import exponent
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.sizes import parity
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seed_look, seeds
-from modgrok.reproduce.runs import Runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Column, Row, Table
+from modgrok.reproduce.form import Ask, Column, Row, Runs, Sizes, Table, study
 from modgrok.text import number, percent
 
 K = 3

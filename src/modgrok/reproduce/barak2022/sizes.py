@@ -6,8 +6,7 @@ two thousand runs in the histogram, for a GPU.
 
 from typing import Any
 
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import sizes
+from modgrok.reproduce.form import Runs, runs, sizes
 
 QUICK, FULL, TINY = sizes(
     bits=40,  # n of the curves and of finite data, for k = 3

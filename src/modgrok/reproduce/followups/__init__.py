@@ -1,10 +1,8 @@
 """What was found later about networks like the paper's: margins, wrong labels, and machines that learn features."""
 
-from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.followups import corruption, features, margin
 from modgrok.reproduce.followups.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper, members
-from modgrok.reproduce.study import Study
+from modgrok.reproduce.form import Claim, Paper, Study, members
 
 PAPER = Paper(
     key="followups",

@@ -11,12 +11,8 @@ from modgrok.networks import outputs, two_layer
 from modgrok.palette import GRAY, GREEN, ORANGE, SKY, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import patches
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular, panels, phase_map, seeds
-from modgrok.reproduce.runs import Settings, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Settings, Sizes, Table, runs, study
 from modgrok.text import count, number, percent
 
 PHASES = {

@@ -4,11 +4,8 @@ from typing import Any
 
 from modgrok.measures.feature_machine import learn
 from modgrok.palette import GREEN, TEST, TRAIN
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.text import number, percent
 
 

@@ -10,11 +10,8 @@ from modgrok.measures.waves import neuron_waves
 from modgrok.networks import two_layer
 from modgrok.palette import SERIES
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.text import number, percent
 
 RATES = tuple(0.05 * 2**doubled for doubled in range(11))

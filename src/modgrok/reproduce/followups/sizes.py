@@ -5,7 +5,7 @@ leave nothing of so small networks. full: the authors' sizes, with every second 
 a GPU; one seed of the largest margin, which CPU cores train while the GPU trains the others.
 """
 
-from modgrok.reproduce.sizes import sizes
+from modgrok.reproduce.form import sizes
 
 TENTHS = tuple(tenth / 10 for tenth in range(1, 10))
 QUICK, FULL, TINY = sizes(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.gromov2023 import (
     activations,
     behavior,
@@ -29,8 +29,6 @@ from modgrok.reproduce.gromov2023 import (
 )
 from modgrok.reproduce.gromov2023.errata import ERRATA
 from modgrok.reproduce.gromov2023.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper, members
-from modgrok.reproduce.study import Study
 
 MODULES = (
     *(dynamics, delay, images, phases, widths, periodicity, functions, closed_forms, activations, hard_functions),

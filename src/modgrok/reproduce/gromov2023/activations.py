@@ -9,14 +9,10 @@ from modgrok.closed_form import solve
 from modgrok.closed_form.interference import expected_accuracy, width_needed
 from modgrok.networks import Network, score_table
 from modgrok.palette import GRAY, SERIES
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
+from modgrok.reproduce.form import Ask, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.dynamics import fault_together
 from modgrok.reproduce.gromov2023.widths import Rows, at_width, draw_by_width, width_for
-from modgrok.reproduce.runs import runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.tasks import Task, task
 from modgrok.text import count, number, percent
 

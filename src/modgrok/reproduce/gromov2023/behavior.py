@@ -8,13 +8,9 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures import neuron_waves
 from modgrok.measures.loss_curves import acceleration, loss_peak
-from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, study
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import with_minibatches
-from modgrok.reproduce.runs import Runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Row, Table
 from modgrok.text import number, percent, spread
 
 FUNCTIONS = ("n + m", "n - m", "n*m", "n^2 + m^2", "(n + m)^2")

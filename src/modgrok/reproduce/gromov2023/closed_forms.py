@@ -7,13 +7,9 @@ from typing import Any
 
 from modgrok.closed_form import solve
 from modgrok.networks import output_map, score_table
-from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.form import Ask, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.functions import product, show_learnt, sum_of_squares
 from modgrok.reproduce.gromov2023.phases import FRACTION, share_of
-from modgrok.reproduce.runs import runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.tasks import Task, task
 from modgrok.tasks.arithmetic import is_prime
 from modgrok.text import number, percent, spread

@@ -11,13 +11,9 @@ from modgrok.experiments import Run
 from modgrok.measures import shuffle_phases
 from modgrok.measures.moments import excess_kurtosis, triple_correlation
 from modgrok.networks import Network, score_table
-from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, study
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import LEARNT
-from modgrok.reproduce.runs import Runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Column, Table
 from modgrok.tasks import task
 from modgrok.text import number, percent, spread
 

@@ -7,14 +7,10 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.experiments.sweeps.trends import clearly_below
 from modgrok.palette import MARKERS, SERIES
-from modgrok.reproduce.claim import BEYOND, Ask
 from modgrok.reproduce.figures import LINES, legend_above, modular, panels, seeds, step_axis, time_curve
+from modgrok.reproduce.form import BEYOND, Ask, Runs, Settings, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
 from modgrok.reproduce.gromov2023.sizes import budgets, natural_unit
-from modgrok.reproduce.runs import Runs, Settings, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.reproduce.transitions import bars, show_budgets, transitions, within
 from modgrok.text import count, number, percent
 

@@ -5,12 +5,8 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.form import Ask, Column, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.dynamics import all_grok, descent, fault_together
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Column, Row, Table
 from modgrok.text import NONE, number, percent
 
 DRAMATIC_FRACTION, DRAMATIC_DECAY = 0.2, 0.05

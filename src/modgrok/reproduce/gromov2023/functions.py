@@ -12,13 +12,10 @@ from modgrok.measures.waves import nearest_frequency, neuron_of
 from modgrok.networks import Network, hidden_map, output_map, score_table
 from modgrok.plot import style
 from modgrok.plot.answers import few_digits, maps_and_spectrum
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular
+from modgrok.reproduce.form import Ask, Sizes, Study, Table, study
 from modgrok.reproduce.gromov2023.images import FREQUENCY
 from modgrok.reproduce.gromov2023.sizes import by_adamw
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import Study, study
-from modgrok.reproduce.table import Table
 from modgrok.shapes import Float
 from modgrok.tasks import Task, task
 from modgrok.text import percent, spread

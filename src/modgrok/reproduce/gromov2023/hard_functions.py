@@ -8,12 +8,8 @@ from modgrok.experiments import Run
 from modgrok.measures.grokking_events import second_half
 from modgrok.measures.samples import all_right, best_guess
 from modgrok.plot import curves, style
-from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.sizes import Training
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import count, number, percent, spread
 
 QUADRATIC, QUADRATIC_FRACTION = "n^2 + m^2 + n*m", 0.73

@@ -10,12 +10,9 @@ from modgrok.measures.waves import nearest_frequency, neuron_of
 from modgrok.networks import Network, hidden_map, output_map
 from modgrok.plot import style
 from modgrok.plot.answers import few_digits, over_inputs
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular
+from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.tasks import task
 from modgrok.text import percent
 

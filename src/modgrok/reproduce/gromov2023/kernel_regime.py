@@ -4,10 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from modgrok.measures.infinite_width import interpolation_error, kernel_predictor
-from modgrok.reproduce.claim import Ask
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.tasks import Split, task
 from modgrok.text import number, percent
 

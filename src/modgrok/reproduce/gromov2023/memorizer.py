@@ -14,13 +14,9 @@ from modgrok.experiments import Run
 from modgrok.measures import early_flow, neuron_waves, own_waves, shuffle_phases, waves_only
 from modgrok.networks import score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, VERMILLION
-from modgrok.reproduce.claim import BEYOND, Ask
 from modgrok.reproduce.figures import panels
+from modgrok.reproduce.form import BEYOND, Ask, Column, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, natural_unit
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Column, Table
 from modgrok.tasks import task
 from modgrok.text import number, percent
 

@@ -9,14 +9,10 @@ import numpy as np
 from modgrok.experiments.sweeps.logistic import Transition
 from modgrok.experiments.sweeps.trends import clearly_below
 from modgrok.measures.laws import fit_laws
-from modgrok.reproduce.claim import BEYOND, Ask
 from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
 from modgrok.reproduce.gromov2023.sizes import budgets, natural_unit
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.reproduce.transitions import error_bars, transitions, within
 from modgrok.text import count, number, percent
 

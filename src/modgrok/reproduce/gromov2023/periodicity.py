@@ -12,13 +12,10 @@ from modgrok.measures.grokking_events import EARLY, ipr_growth
 from modgrok.measures.samples import mean_interval
 from modgrok.palette import GRAY, GREEN
 from modgrok.plot import curves, style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.form import Ask, Row, Sizes, Table, study
+from modgrok.reproduce.form import curves as whole_curves
 from modgrok.reproduce.gromov2023.sizes import by_adamw
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import curves as whole_curves
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Row, Table
 from modgrok.tasks import task
 from modgrok.text import number, percent, spread
 

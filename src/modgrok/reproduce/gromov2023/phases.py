@@ -10,13 +10,9 @@ from modgrok.measures.phase_statistics import CLEAR, phase_statistics, share_in_
 from modgrok.networks import Network
 from modgrok.palette import BLUE, GRAY, ORANGE
 from modgrok.plot.phases import angle_histogram, circle
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_unit
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import number, percent, spread
 
 COLORS = {"random": GRAY, "GD": BLUE, "AdamW": ORANGE}

@@ -7,13 +7,10 @@ import numpy as np
 from modgrok.experiments.sweeps.trends import difference
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import LINES, modular, panels, seeds
+from modgrok.reproduce.form import Ask, Table, runs, study
 from modgrok.reproduce.gromov2023.moduli import ADAM_RATE
 from modgrok.reproduce.gromov2023.search import until_grokked
-from modgrok.reproduce.runs import runs
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.reproduce.transitions import transitions, within
 from modgrok.tasks import SAMPLINGS
 from modgrok.text import count, number

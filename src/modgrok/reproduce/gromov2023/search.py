@@ -12,10 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from modgrok.measures.trials import Cells, Time, fastest_trial, first_times, tuned_times
+from modgrok.reproduce.form import Line, Runs, Settings, Sizes, Table, runs
 from modgrok.reproduce.gromov2023.sizes import natural_unit
-from modgrok.reproduce.runs import Runs, Settings, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.table import Line, Table
 
 RATES_PER_DECADE = 3
 """Rates of the grid where a strength is searched too."""

@@ -7,13 +7,9 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures.sharpness import loss_sharpness
 from modgrok.palette import GRAY, SERIES
-from modgrok.reproduce.claim import BEYOND, Ask
 from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.sizes import Training
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Row, Table
 from modgrok.text import number, percent
 
 

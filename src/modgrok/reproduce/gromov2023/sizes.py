@@ -7,8 +7,7 @@ scale with at least five seeds everywhere, for one GPU.
 from dataclasses import dataclass
 from typing import Any
 
-from modgrok.reproduce.runs import Runs, Settings, runs
-from modgrok.reproduce.sizes import Sizes, sizes
+from modgrok.reproduce.form import Runs, Settings, Sizes, runs, sizes
 
 
 def natural_unit(modulus: int, width: int) -> float:

@@ -2,12 +2,8 @@
 
 import math
 
-from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, study
 from modgrok.reproduce.gromov2023.sizes import natural_unit, usual, usual_by_gd
-from modgrok.reproduce.runs import Runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Column, Table
 from modgrok.text import percent, spread
 
 PRODUCTS = ("n*m", "n^2*m", "(n + 1)*(m^2 + 2)", "(n^2 + 1)*(m + 3)", "n^3*m^3")

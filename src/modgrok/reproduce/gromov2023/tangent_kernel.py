@@ -8,11 +8,9 @@ from modgrok.experiments import Run
 from modgrok.measures.tangent_kernel import kernel_path
 from modgrok.palette import GREEN, PURPLE, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
-from modgrok.reproduce.claim import BEYOND, Ask
 from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.form import BEYOND, Ask, Table, study
 from modgrok.reproduce.gromov2023.sizes import usual_by_gd
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import percent, spread
 
 MOST_PAIRS = 1200

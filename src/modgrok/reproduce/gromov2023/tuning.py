@@ -9,12 +9,10 @@ import numpy as np
 from modgrok.experiments.sweeps.trends import clearly_below
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import LINES, legend_above, modular, panels, seeds, step_axis, time_curve
+from modgrok.reproduce.form import Ask, Line, Table, rounded, study
 from modgrok.reproduce.gromov2023 import search
 from modgrok.reproduce.gromov2023.sizes import budgets
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Line, Table, rounded
 from modgrok.reproduce.transitions import error_bars, show_budgets, transitions, within
 from modgrok.text import count, number, spread
 

@@ -9,13 +9,9 @@ from modgrok.closed_form import solve
 from modgrok.experiments import Run
 from modgrok.networks import score_table
 from modgrok.palette import MARKERS, SERIES
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import LINES, legend_above, panels, step_axis, time_curve
+from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import searched, tuned
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Column, Line, Table
 from modgrok.tasks import Task, task
 from modgrok.text import count, number, percent
 

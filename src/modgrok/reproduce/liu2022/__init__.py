@@ -1,10 +1,8 @@
 """Z. Liu et al., Towards understanding grokking: an effective theory of representation learning (2022)."""
 
-from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.liu2022 import circle, phases, toy
 from modgrok.reproduce.liu2022.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper, members
-from modgrok.reproduce.study import Study
 
 PAPER = Paper(
     key="liu2022",

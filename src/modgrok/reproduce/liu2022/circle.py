@@ -7,11 +7,8 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures.principal import effective_dimension, principal_plane, roundness
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular, panels
-from modgrok.reproduce.runs import runs
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Table, runs, study
 from modgrok.text import number, percent
 
 

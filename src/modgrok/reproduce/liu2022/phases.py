@@ -5,13 +5,9 @@ from typing import Any
 
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import PHASES, patches, phase
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, phase_map
+from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.liu2022.sizes import TOY
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import count
 
 TITLES = {

@@ -7,8 +7,7 @@ quick: two CPU cores. Coarse phase diagrams with one seed, 3 000 steps instead o
 
 from typing import Any
 
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes, sizes
+from modgrok.reproduce.form import Runs, Sizes, runs, sizes
 
 NUMBERS, PAIRS = 10, 55
 TOY: dict[str, Any] = {

@@ -12,12 +12,9 @@ from modgrok.measures import effective_theory as theory
 from modgrok.measures.parallelograms import parallelograms, unordered_pairs
 from modgrok.palette import BLUE, GRAY, MARKERS, SERIES, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seed_look
+from modgrok.reproduce.form import Ask, Sizes, Table, curves, study
 from modgrok.reproduce.liu2022.sizes import NUMBERS, PAIRS, toys
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import curves, study
-from modgrok.reproduce.table import Table
 from modgrok.text import count, number, percent
 
 LINEAR = 0.95

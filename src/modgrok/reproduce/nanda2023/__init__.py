@@ -1,10 +1,8 @@
 """N. Nanda et al., Progress measures for grokking via mechanistic interpretability (2023)."""
 
-from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.nanda2023 import circuit, progress, sweep
 from modgrok.reproduce.nanda2023.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper, members
-from modgrok.reproduce.study import Study
 
 PAPER = Paper(
     key="nanda2023",

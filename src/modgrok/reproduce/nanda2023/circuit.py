@@ -9,11 +9,9 @@ from modgrok.experiments import Run
 from modgrok.measures import progress_measures as measures
 from modgrok.measures.circuit import Circuit, ablations, embedding_and_readout, explained_along_sums
 from modgrok.palette import BLUE, GRAY, VERMILLION
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.form import Ask, Row, Table, study
 from modgrok.reproduce.nanda2023.sizes import observed
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Row, Table
 from modgrok.text import count, number, percent
 
 

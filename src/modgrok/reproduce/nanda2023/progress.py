@@ -13,12 +13,10 @@ from modgrok.measures.ipr import average_ipr
 from modgrok.networks import Network, grid, outputs
 from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.claim import BEYOND, Ask
 from modgrok.reproduce.figures import modular
+from modgrok.reproduce.form import BEYOND, Ask, Table, study
 from modgrok.reproduce.nanda2023.circuit import most
 from modgrok.reproduce.nanda2023.sizes import observed, two_layer
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.shapes import Bool, Integer
 from modgrok.text import count, number
 

@@ -7,8 +7,7 @@ small a table groks soon; three seeds. full: the paper's model and rates at p = 
 
 from typing import Any
 
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes, sizes
+from modgrok.reproduce.form import Runs, Sizes, runs, sizes
 
 QUICK, FULL, TINY = sizes(
     modulus=(53, 113),

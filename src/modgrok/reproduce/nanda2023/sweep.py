@@ -2,12 +2,9 @@
 
 from typing import Any
 
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import modular, panels, seeds, times
+from modgrok.reproduce.form import Ask, Table, runs, study
 from modgrok.reproduce.nanda2023.sizes import transformer
-from modgrok.reproduce.runs import runs
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import count, number, percent
 
 sweep = study(

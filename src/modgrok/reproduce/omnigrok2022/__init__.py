@@ -1,8 +1,8 @@
 """Z. Liu, E. Michaud and M. Tegmark, Omnigrok: grokking beyond algorithmic data (2022)."""
 
+from modgrok.reproduce.form import Paper
 from modgrok.reproduce.omnigrok2022.landscape import CLAIMS, STUDIES
 from modgrok.reproduce.omnigrok2022.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper
 
 PAPER = Paper(
     key="omnigrok2022",

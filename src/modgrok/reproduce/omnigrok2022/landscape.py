@@ -10,13 +10,9 @@ from modgrok.experiments import Run
 from modgrok.measures.weight_norm import critical_norm, decay_time, whole_norm
 from modgrok.palette import GRAY, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.claim import BEYOND, Ask
 from modgrok.reproduce.figures import panels
+from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Sizes, Table, judged, runs, study
 from modgrok.reproduce.omnigrok2022.sizes import SETTINGS
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import judged, study
-from modgrok.reproduce.table import Row, Table
 from modgrok.text import number, percent
 
 

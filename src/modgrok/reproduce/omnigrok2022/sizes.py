@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from modgrok.reproduce.sizes import sizes
+from modgrok.reproduce.form import sizes
 from modgrok.tasks.families.digits import has_digits
 
 PERCEPTRON: dict[str, Any] = {"network": "mlp", "depth": 2, "loss": "mse"}

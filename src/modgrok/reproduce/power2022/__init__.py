@@ -2,11 +2,9 @@
 
 from operator import attrgetter
 
-from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.paper import Paper, members
+from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.power2022 import delay, minima, operations, unembedding, variants
 from modgrok.reproduce.power2022.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.study import Study
 
 PAPER = Paper(
     key="power2022",

@@ -11,13 +11,9 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.palette import TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds, times
+from modgrok.reproduce.form import Ask, Runs, Sizes, Table, curves, study
 from modgrok.reproduce.power2022.sizes import DIVISION, grokking, trained, what
-from modgrok.reproduce.runs import Runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import curves, study
-from modgrok.reproduce.table import Table
 from modgrok.text import count, percent, spread
 
 

@@ -8,15 +8,11 @@ from modgrok.experiments import Run
 from modgrok.measures.box_sharpness import box_sharpness
 from modgrok.palette import BLUE, VERMILLION
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
+from modgrok.reproduce.form import Ask, Runs, Sizes, Table, study
 from modgrok.reproduce.power2022.operations import everything
 from modgrok.reproduce.power2022.sizes import trained
 from modgrok.reproduce.power2022.variants import variants
-from modgrok.reproduce.runs import Runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import count, number
 
 EXAMPLES = 512

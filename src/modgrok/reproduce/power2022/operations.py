@@ -5,13 +5,9 @@ from typing import Any
 from modgrok.experiments import Run
 from modgrok.palette import MARKERS, SERIES, TEST
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, rounded, study
 from modgrok.reproduce.power2022.sizes import ADDITION, CUBIC, DIVISION, OPERATIONS, grokking, trained, what
-from modgrok.reproduce.runs import Runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Column, Line, Table, rounded
 from modgrok.text import count, percent, spread
 
 KNOWN = 0.95

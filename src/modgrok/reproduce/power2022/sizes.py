@@ -11,9 +11,7 @@ labels and cosets), two seeds instead of three, fewer fractions.
 import math
 from typing import Any
 
-from modgrok.reproduce.runs import Runs, Settings, runs
-from modgrok.reproduce.sizes import Sizes, sizes
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Runs, Settings, Sizes, Table, runs, sizes
 from modgrok.tasks.basis.named_groups import cayley_table
 
 ADDITION, DIVISION, CUBIC, PRODUCT = "x + y", "x / y", "x³ + xy² + y", "x ∘ y"

@@ -12,12 +12,10 @@ from modgrok.measures.tsne import commonest_step, tsne
 from modgrok.networks import Network
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.claim import BEYOND, Ask
 from modgrok.reproduce.figures import panels
+from modgrok.reproduce.form import BEYOND, Ask, Table, study
 from modgrok.reproduce.power2022.operations import KNOWN
 from modgrok.reproduce.power2022.sizes import ADDITION, products, trained, what
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.shapes import Float, Int
 from modgrok.tasks.basis import representations
 from modgrok.tasks.basis.group import Cayley, generated

@@ -7,14 +7,10 @@ from typing import Any
 from modgrok.measures.trials import best_trial, edge
 from modgrok.palette import EMPTY, GRAY, MARKERS, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import seeds
+from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, study
 from modgrok.reproduce.power2022.operations import areas, best, enough, levels, levels_against_data, show_areas
 from modgrok.reproduce.power2022.sizes import DECAYED, MINIBATCHES, TO_START, VARIANTS, trained, what
-from modgrok.reproduce.runs import Runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Row, Table
 from modgrok.text import count, number, percent
 
 LEARNT = 0.05

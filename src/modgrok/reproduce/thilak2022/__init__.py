@@ -1,8 +1,6 @@
 """V. Thilak et al., The slingshot mechanism (2022)."""
 
-from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.paper import Paper, members
-from modgrok.reproduce.study import Study
+from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.thilak2022 import curvature, stairs, transformer
 from modgrok.reproduce.thilak2022.sizes import FULL, QUICK, TINY
 

@@ -9,9 +9,7 @@ from modgrok.experiments import Experiment
 from modgrok.measures.spikes import FLOOR, VANISHED, near, spikes
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.thilak2022.along_update import follow
 from modgrok.reproduce.thilak2022.sizes import ADAM, DOUBLE, FIRST, QUICK, perceptron
 

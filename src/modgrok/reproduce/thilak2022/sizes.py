@@ -7,7 +7,7 @@ the curvature is followed at the small modulus.
 
 from typing import Any
 
-from modgrok.reproduce.sizes import Sizes, sizes
+from modgrok.reproduce.form import Sizes, sizes
 
 QUICK, FULL, TINY = sizes(
     modulus=(17, 97),

@@ -8,12 +8,8 @@ from modgrok.experiments import Run
 from modgrok.measures.spikes import FLOOR, RISE, growth, spikes
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import curves, study
-from modgrok.reproduce.table import Column, Table
+from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, curves, runs, study
 from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DOUBLE, EPSILONS, FIRST, LAST, perceptron
 from modgrok.text import count, number, percent
 

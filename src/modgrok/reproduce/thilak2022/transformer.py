@@ -4,10 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.reproduce.claim import Ask
-from modgrok.reproduce.runs import runs
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Table, runs, study
 from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DOUBLE, EPSILONS, FIRST, LAST
 from modgrok.reproduce.thilak2022.stairs import by_epsilon, drawn, found_in, loss_and_norm, spikes_of
 from modgrok.text import count, percent

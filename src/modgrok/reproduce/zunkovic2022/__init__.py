@@ -1,8 +1,6 @@
 """B. Žunkovič and E. Ilievski, Grokking phase transitions in learning local rules with gradient descent (2022)."""
 
-from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.paper import Paper, members
-from modgrok.reproduce.study import Study
+from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.zunkovic2022 import exponential, rule30, two_balls
 from modgrok.reproduce.zunkovic2022.sizes import FULL, QUICK, TINY
 

@@ -15,11 +15,8 @@ import numpy as np
 from modgrok.measures.linear_flow import slope
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.shapes import Float
 from modgrok.text import number
 

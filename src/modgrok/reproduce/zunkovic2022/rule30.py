@@ -17,11 +17,8 @@ import numpy as np
 from modgrok.measures.linear_flow import Flow, Inputs, ends, slope
 from modgrok.measures.principal import effective_dimension
 from modgrok.palette import GRAY, SERIES
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.shapes import Float
 from modgrok.text import count, percent
 

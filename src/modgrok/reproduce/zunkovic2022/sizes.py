@@ -3,7 +3,7 @@
 quick: half a minute on two CPU cores. full: more samples and longer rings.
 """
 
-from modgrok.reproduce.sizes import sizes
+from modgrok.reproduce.form import sizes
 
 QUICK, FULL, TINY = sizes(
     sets=(3_000, 20_000),  # random training sets for each point of a probability

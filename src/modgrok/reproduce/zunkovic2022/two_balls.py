@@ -8,11 +8,8 @@ import numpy as np
 from modgrok.measures.linear_flow import Flow, Inputs, slope
 from modgrok.palette import GRAY, MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Row, Table
+from modgrok.reproduce.form import Ask, Row, Sizes, Table, study
 from modgrok.reproduce.zunkovic2022.ball import Ball, draw_points, test_error
 from modgrok.text import count, number, percent
 

@@ -1,0 +1,30 @@
+"""What a paper is written in, for one import: sizes, runs, studies with their tables, claims."""
+
+from modgrok.reproduce.claim import BEYOND, Ask, Claim
+from modgrok.reproduce.paper import Paper, members
+from modgrok.reproduce.runs import Runs, Settings, runs
+from modgrok.reproduce.sizes import Sizes, sizes
+from modgrok.reproduce.study import Study, curves, judged, study
+from modgrok.reproduce.table import Column, Line, Row, Table, rounded
+
+__all__ = [
+    "BEYOND",
+    "Ask",
+    "Claim",
+    "Column",
+    "Line",
+    "Paper",
+    "Row",
+    "Runs",
+    "Settings",
+    "Sizes",
+    "Study",
+    "Table",
+    "curves",
+    "judged",
+    "members",
+    "rounded",
+    "runs",
+    "sizes",
+    "study",
+]
