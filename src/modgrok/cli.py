@@ -28,6 +28,9 @@ COMMANDS = {
     "bench": "time the training on this machine, against its own matrix products",
 }
 
+OTHERS = {"inspect": "analyze", "analyse": "analyze", "list": "runs", "run": "train", "plot": "film"}
+"""Commands that are looked for under other names."""
+
 USAGE = """usage: modgrok COMMAND [options]      (modgrok COMMAND --help explains each)
 
 Grokking modular arithmetic (Gromov 2023), runnable: a two-layer network learns a table over Z_p,
@@ -113,7 +116,7 @@ def _dispatch(name: str, rest: list[str]) -> None:
         print(f"modgrok {__version__}")
         return
     if name not in COMMANDS:
-        close = get_close_matches(name, COMMANDS, n=1)
+        close = [OTHERS[name]] if name in OTHERS else get_close_matches(name, COMMANDS, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"the commands are {', '.join(COMMANDS)}."
         raise ModgrokError(f"There is no command {name!r}; {hint}")
     importlib.import_module(f"modgrok.commands.{name}").main(rest)

@@ -13,13 +13,37 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
+from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from modgrok.errors import ModgrokError, Unknown
 from modgrok.text import abridged
 
+FOREIGN = {
+    foreign: name
+    for name, known in {
+        "fraction": "alpha frac train_frac train_fraction frac_train train_pct",
+        "modulus": "p prime mod q",
+        "lr": "learning_rate rate eta",
+        "weight_decay": "wd decay l2 lambda",
+        "steps": "epochs iterations iters num_steps max_steps num_epochs n_epochs",
+        "width": "n_hidden num_neurons neurons hidden_size hidden_dim d_model",
+        "network": "model arch architecture net",
+        "optimizer": "opt optim optimiser",
+        "task": "operation function expression fn",
+        "seed": "random_seed rng",
+        "heads": "num_heads n_heads",
+        "layers": "num_layers n_layers",
+        "loss": "loss_fn criterion",
+        "batch_size": "batch bs",
+    }.items()
+    for foreign in known.split()
+}
+"""What other programs call settings."""
 _INTERVAL = re.compile(r"([\[(])(\S+), (\S+)([\])])")
+_DEFAULT = re.compile(r"[;,.]? (?:and )?by default (.*?)\.?$", re.IGNORECASE)
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
 def setting(
@@ -67,6 +91,34 @@ class Setting:
     def switch(self) -> bool:
         """Whether a flag without a value turns it on."""
         return self.type is bool and self.default is False
+
+    def read(self, text: str) -> Any:
+        """The value that a text means, on the command line and on a sweep's axis."""
+        kinds = self.kinds
+        if Path in kinds:
+            return Path(text)
+        if text in kinds or str in kinds:
+            return text
+        if NoneType in kinds and text.lower() == "none":
+            return None
+        if bool in kinds and text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        if not {int, float} & set(kinds):
+            return self.checked(text) if self.words else self._refuse(text)
+        try:
+            number = float(text)
+        except ValueError:
+            return text.lower() if text.lower() in kinds else self._refuse(text)
+        if int in kinds and number.is_integer():
+            return int(text) if text.lstrip("+-").isdecimal() else int(number)
+        return number if float in kinds and math.isfinite(number) else self._refuse(text)
+
+    def _refuse(self, text: str) -> NoReturn:
+        names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", NoneType: "none"}
+        required = " or ".join(dict.fromkeys(names.get(kind, str(kind)) for kind in self.kinds if kind is not NoneType))
+        comma = float in self.kinds and _COMMA.fullmatch(text)
+        point = f"; write {text.replace(',', '.')} with a point" if comma else ""
+        raise ModgrokError(f"{self.name} must be {required}, not {text!r}{point}.")
 
     def checked(self, value: Any) -> Any:
         """The value as a plain Python type, so that 1, 1.0 and a NumPy number are one setting, with one hash; raises
@@ -123,11 +175,10 @@ class Setting:
     def _refuse_word(self, value: str, words: Collection[str]) -> None:
         if {int, float} & set(self.kinds):
             raise ModgrokError(f"{self.name} must be {self._required(0)} or {' or '.join(words)}, not {value!r}.")
-        sentence = f"{self.name} must be one of {', '.join(words)}, not {abridged(value)}"
-        if self.choices is None:
-            raise ModgrokError(f"{sentence}.")
         close = get_close_matches(value, words, n=1)
-        raise Unknown(sentence + (f"; did you mean {close[0]!r}?" if close else "."), f"{self.name} {abridged(value)}")
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        sentence = f"{self.name} must be one of {', '.join(words)}, not {abridged(value)}{hint}"
+        raise ModgrokError(sentence) if self.choices is None else Unknown(sentence, f"{self.name} {abridged(value)}")
 
 
 @cache
@@ -141,11 +192,30 @@ def settings_of(kind: Any) -> dict[str, Setting]:
     return found
 
 
+def described(help: str, default: Any) -> tuple[str, str]:
+    """A meaning without its default, and the default in words, whether the text says it or the declaration; empty where
+    there is nothing to say."""
+    if found := _DEFAULT.search(help):
+        return help[: found.start()].rstrip(" .,;"), found[1]
+    if default is None or isinstance(default, bool) or default is dataclasses.MISSING or default in ("", ()):
+        return help.rstrip("."), ""
+    parts = default if isinstance(default, tuple) else (default,)
+    return help.rstrip("."), " ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in parts)
+
+
+def known_as(name: str, known: Collection[str]) -> str | None:
+    """The setting that was probably meant: what others call so, or one that is spelled alike."""
+    if (meant := FOREIGN.get(name.lower())) in known:
+        return meant
+    close = get_close_matches(name, known, n=1)
+    return close[0] if close else None
+
+
 def require_settings(owner: str, given: Collection[str], known: Collection[str]) -> None:
     """Raises where something is given that is no setting of the owner."""
     if unknown := sorted(set(given) - set(known)):
-        close = get_close_matches(unknown[0], known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"its settings are {', '.join(known)}."
+        close = known_as(unknown[0], known)
+        hint = f"did you mean {close!r}?" if close else f"its settings are {', '.join(known)}."
         raise ModgrokError(f"{owner} has no setting {unknown[0]!r}; {hint}")
 
 
@@ -173,6 +243,8 @@ def _flag(value: Any) -> bool:
 
 def _whole(value: Any) -> int:
     """Also 1e4, as the command line takes it."""
+    if isinstance(value, bool):
+        raise TypeError
     return int(value) if isinstance(value, float) and value.is_integer() else int(operator.index(value))
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-import tyro
 from rich.markup import escape
 from rich.table import Table
 
 from modgrok.commands.arguments import FIGURES, InStore, out, parse, print_json, require_suffix
+from modgrok.commands.flags import Positional
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
 from modgrok.experiments.analysis import STRONGEST, Analysis, Overview, analyze
@@ -40,7 +40,7 @@ class Analyze(InStore):
     """Take a trained network apart: the frequency and the phases of its neurons, what is left of it when it is cleaned,
     and how far it is from the closed form."""
 
-    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
+    run: Annotated[str, Positional("RUN")]
     """A run's id or the beginning of it, last for the latest, or a file with weights: a .safetensors file, or two
     matrices of another program in one, in .npz or in a PyTorch state dict, .pt."""
     step: int | None = None

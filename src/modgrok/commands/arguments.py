@@ -3,17 +3,17 @@
 import dataclasses
 import json
 import os
-import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-import tyro
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
+from modgrok.commands.flags import read_flags
 from modgrok.errors import ModgrokError
 from modgrok.text import printable
 
@@ -57,17 +57,35 @@ class InStore:
 
 
 def parse(arguments: type[Arguments], command: str, argv: Sequence[str], settings: Any = None) -> Arguments:
-    """The command's arguments from its flags; `--help` and bad flags end the program with 0 and 2. `settings` is the
-    type of the field of that name, where it depends on what is registered."""
+    """The command's arguments from its flags; `--help` prints them all and ends the program. `settings` is the type of
+    the field of that name, where it depends on what is registered."""
     if settings is not None:
         about = {"__doc__": arguments.__doc__}
         bases, fields = (arguments,), [("settings", settings)]
         arguments = dataclasses.make_dataclass(arguments.__name__, fields, bases=bases, namespace=about, frozen=True)
-    plain = [_whole(text) for text in argv]
-    guarded = [_GUARD + text if _NEGATIVE.fullmatch(text) else text for text in plain]
-    parsed = _unguard(tyro.cli(arguments, prog=f"modgrok {command}", args=guarded, config=_CONFIG))
-    _require_values(parsed, typed_flags(argv))
-    return parsed
+    program = f"modgrok {command}"
+    if {"-h", "--help"} & set(argv):
+        from modgrok.commands.help import help_text
+        from modgrok.commands.settings import headings
+
+        print(help_text(arguments, program, headings() if settings is not None else None))
+        raise SystemExit(0)
+    return read_flags(arguments, program, argv)
+
+
+def choose(commands: Mapping[str, type], command: str, about: str, argv: Sequence[str]) -> tuple[str, list[str]]:
+    """Which of several subcommands is asked for, and the rest of the line."""
+    name, *rest = argv
+    if name in ("-h", "--help"):
+        from modgrok.commands.help import choices_text
+
+        print(choices_text(commands, command, about))
+        raise SystemExit(0)
+    if name not in commands:
+        close = get_close_matches(name, commands, n=1)
+        hint = f"did you mean 'modgrok {command} {close[0]}'?" if close else f"there are {', '.join(commands)}."
+        raise ModgrokError(f"There is no command 'modgrok {command} {name}'; {hint}")
+    return name, rest
 
 
 def typed_flags(argv: Sequence[str]) -> set[str]:
@@ -91,42 +109,3 @@ def require_suffix(path: Path | None, *suffixes: str) -> None:
 
 def _is_device(path: Path) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)  # these never raise
-
-
-def _whole(text: str) -> str:
-    """1e3 as 1000, which flags for whole numbers understand too."""
-    if _POWER.fullmatch(text) and (number := float(text)) < 1e15 and number.is_integer():
-        return str(int(number))
-    return text
-
-
-def _require_values(parsed: Any, typed: set[str]) -> None:
-    """An error where a flag for several values was typed with none, which Tyro takes for an empty list."""
-    for field in dataclasses.fields(parsed):
-        value = getattr(parsed, field.name)
-        if dataclasses.is_dataclass(value):
-            _require_values(value, typed)
-        elif value == () and field.name in typed:
-            flag = f"--{field.name.replace('_', '-')}"
-            raise ModgrokError(f"{flag} needs at least one value; give one, or leave it out.")
-
-
-def _unguard(value: Any) -> Any:
-    """The value with all its texts as they were typed."""
-    if isinstance(value, str):
-        return value.removeprefix(_GUARD)
-    if isinstance(value, tuple):
-        return tuple(_unguard(part) for part in value)
-    if not dataclasses.is_dataclass(value) or isinstance(value, type):
-        return value
-    parts = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    changed = {name: new for name, part in parts.items() if (new := _unguard(part)) != part}
-    return dataclasses.replace(value, **changed) if changed else value
-
-
-_CONFIG = (tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
-_NEGATIVE = re.compile(r"-[nm0-9(][nm0-9+\-*/^(). e]*")
-"""An expression or a number that begins with a minus, and would be taken for a flag."""
-_POWER = re.compile(r"[0-9]+\.?[0-9]*[eE]\+?[0-9]+")
-_GUARD = " "
-"""Put before it: numbers are read past it, and texts lose it again."""

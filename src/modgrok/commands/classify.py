@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-import tyro
 from rich.table import Table
 from rich.text import Text
 
 from modgrok.closed_form import available, widths
 from modgrok.closed_form.few import has_few
 from modgrok.commands.arguments import out, parse, print_json
+from modgrok.commands.flags import Positional
 from modgrok.shapes import Bool, Int
 from modgrok.tasks import HOLE, Task, reads_modulus, task, usual_modulus
 from modgrok.tasks.basis import Basis
@@ -27,7 +27,7 @@ FIRST_VALUES = 12
 class Classify:
     """Say in which group a function is a product, and which closed form it admits, found from its table alone."""
 
-    expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
+    expression: Annotated[str, Positional("EXPR")]
     """The function: an expression such as "n^2 + m^2", a name of the catalogue, group:S5, random:SEED, a .npy or .csv
     table."""
     modulus: int | None = None

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import tyro
 from rich.markup import escape
 
 from modgrok.commands.arguments import InStore, out, parse, print_json, require_suffix
+from modgrok.commands.flags import Positional
 from modgrok.disk import write_bytes
 from modgrok.experiments import Store
 from modgrok.experiments.store import check_intact
@@ -21,7 +21,7 @@ class Film(InStore):
     """Write a run as a film: its table while it fills with right answers, and both accuracies. With an .html file it is
     the page that replays the run, weights and all, in any browser."""
 
-    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")] = "last"
+    run: Annotated[str, Positional("RUN")] = "last"
     """A run's id or the beginning of it, or last for the latest."""
     out: Path = Path("film.gif")
     """The file to write: .gif, .webp or .png, all of them animated, or .html."""

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import tyro
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from modgrok.api import SEEDS
 from modgrok.commands.arguments import FIGURES, TABLES, out, parse, print_json, require_suffix
+from modgrok.commands.flags import Positional
 from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
 from modgrok.experiments import Experiment
@@ -29,7 +29,7 @@ class Landscape:
     are learned easily (most runs grok at a fraction up to 0.75), which with much data (at least half of the test at the
     largest fraction), and which not at all."""
 
-    functions: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="EXPR")]
+    functions: Annotated[tuple[str, ...], Positional("EXPR …")]
     """The functions; by default a catalogue of 36 polynomials of every kind."""
     settings: Any
     options: EngineOptions

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import tyro
 from rich.markup import escape
 from rich.table import Table
 
 from modgrok.commands.arguments import err, out, parse, print_json
+from modgrok.commands.flags import Positional
 from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import COMPILE_SECONDS
 from modgrok.experiments.progress import ManyRuns
@@ -31,7 +31,7 @@ COLORS = {
 class Reproduce(Request):
     __doc__ = Request.__doc__
 
-    paper: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PAPER")] = DEFAULT
+    paper: Annotated[str, Positional("PAPER")] = DEFAULT
     list: bool = False
     """Name the papers there are, with what each costs here."""
     json: bool = False

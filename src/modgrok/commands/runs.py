@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import tyro
 from rich.table import Table
 from rich.text import Text
 
-from modgrok.commands.arguments import InStore, err, out, parse, print_json, require_suffix
+from modgrok.commands.arguments import InStore, choose, err, out, parse, print_json, require_suffix
+from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Run, Store
@@ -38,14 +38,14 @@ COLUMNS = (
     "test",
     "grokked at",
 )
-Names = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[RUN ...]")]
+Names = Annotated[tuple[str, ...], Positional("RUN …")]
 
 
 @dataclass(frozen=True)
 class List(InStore):
     """All runs of the store, the latest first."""
 
-    where: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    where: Annotated[tuple[str, ...], Repeated("NAME=VALUE")] = ()
     """Only runs with this setting, such as fraction=0.5 or optimizer=gd; repeat it for more."""
 
 
@@ -53,7 +53,7 @@ class List(InStore):
 class Show(InStore):
     """One run: its settings, where it was made, its outcome."""
 
-    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")] = "last"
+    run: Annotated[str, Positional("RUN")] = "last"
     """A run's id or the beginning of it, or last for the latest."""
 
 
@@ -79,23 +79,13 @@ class Remove(InStore):
     """Do not ask."""
 
 
-@dataclass(frozen=True)
-class Runs:
-    """The runs of a store; without a subcommand, the list of them."""
-
-    action: (
-        Annotated[List, tyro.conf.subcommand("list")]
-        | Annotated[Show, tyro.conf.subcommand("show")]
-        | Annotated[Export, tyro.conf.subcommand("export")]
-        | Annotated[Remove, tyro.conf.subcommand("remove")]
-    )
-
-
 def main(argv: list[str]) -> None:
     """What the subcommand says; without one, the list."""
     named = bool(argv) and (not argv[0].startswith("-") or argv[0] in ("-h", "--help"))
-    action = parse(Runs, "runs", argv if named else ["list", *argv]).action
-    _ACTIONS[type(action)](action, Store(action.store))
+    about = "The runs of a store; without a subcommand, the list of them."
+    name, rest = choose(COMMANDS, "runs", about, argv if named else ["list", *argv])
+    asked = parse(COMMANDS[name], f"runs {name}", rest)
+    _ACTIONS[name](asked, Store(asked.store))
 
 
 def _list(arguments: List, store: Store) -> None:
@@ -272,4 +262,5 @@ def _find(name: str, store: Store) -> Run:
     return Run(bare) if RUN_NAME.fullmatch(name) and exists(bare) else store.find(name)
 
 
-_ACTIONS: dict[type, Any] = {List: _list, Show: _show, Export: _export, Remove: _remove}
+COMMANDS: dict[str, Any] = {"list": List, "show": Show, "export": Export, "remove": Remove}
+_ACTIONS: dict[str, Any] = {"list": _list, "show": _show, "export": _export, "remove": _remove}

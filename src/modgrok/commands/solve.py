@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import tyro
 from rich.markup import escape
 from rich.table import Table
 
 from modgrok.closed_form import Attempt, least_width, solve, usual_form
 from modgrok.commands.arguments import err, out, parse, print_json, require_suffix
+from modgrok.commands.flags import Positional
 from modgrok.measures import average_ipr, frequency_power
 from modgrok.networks import Network, score_table
 from modgrok.shapes import Float
@@ -28,7 +28,7 @@ BARS = " ▁▂▃▄▅▆▇█"
 class Solve:
     """Write down the weights that compute a modular function or a product in a group, and score them on all inputs."""
 
-    expression: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="EXPR")]
+    expression: Annotated[str, Positional("EXPR")]
     """The function: an expression such as "n^2 + m^2", a name of the catalogue, group:S5, or a .npy or .csv
     table."""
     modulus: int | None = None

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import tyro
 from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
 from modgrok.commands.arguments import FIGURES, TABLES, err, out, parse, print_json, require_suffix, typed_flags
+from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
 from modgrok.errors import ModgrokError
@@ -25,7 +25,7 @@ from modgrok.experiments.sweeps.sweep import DEFAULTS, Sweep
 from modgrok.experiments.sweeps.table import sweep_table
 from modgrok.text import count, number, percent
 
-Vary = Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUES")]
+Vary = Annotated[tuple[str, ...], Repeated("NAME=VALUES")]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class FileSweep:
     """Train the sweep that a TOML file describes: [experiment] has the settings, every [[vary]] is an axis, for example
     fraction = "0.2:0.8:0.05" or optimizer = ["gd", "adamw"]; settings in one [[vary]] change together."""
 
-    file: tyro.conf.Positional[Path]
+    file: Annotated[Path, Positional("FILE")]
     """The .toml file."""
     options: EngineOptions
     wanted: Wanted
@@ -71,7 +71,7 @@ class Show:
     """Print an outcome of a sweep against one or two of its axes, and draw it: a curve with its spread over the other
     axes, or a heat map of medians."""
 
-    sweep: tyro.conf.Positional[str]
+    sweep: Annotated[str, Positional("SWEEP")]
     """Its id or the beginning of it, or last."""
     outcome: str = "grokked_at"
     """Any column of the table, such as grokked_at, test_accuracy, ipr; grokked is the share of runs that grokked."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.networks import ARCHITECTURES
-from modgrok.setting import Setting
+from modgrok.setting import Setting, described
 from modgrok.tasks.families.family import FAMILIES, family_of
 from modgrok.training.losses import LOSSES
 from modgrok.training.optimizers import GROKFAST, OPTIMIZERS
@@ -84,18 +84,14 @@ def _help(declared: list[tuple[str, Setting]]) -> str:
     """The meaning of a setting, and its defaults."""
     meanings: dict[str, dict[str, list[str]]] = {}
     for owner, one in declared:
-        default = "" if one.default is None or one.switch else _spell(one.default)
-        meanings.setdefault(one.help, {}).setdefault(default, []).append(owner)
+        meaning, default = described(one.help, str(one.default).lower() if one.default is True else one.default)
+        meanings.setdefault(meaning, {}).setdefault(default, []).append(owner)
     parts = []
     for meaning, defaults in meanings.items():
         if len(defaults) == 1:
             ((default, owners),) = defaults.items()
-            parts.append(f"{meaning} ({', '.join(owners)}{f'; by default {default}' if default else ''})")
+            parts.append(f"{meaning} ({', '.join(owners)}{f'; default: {default}' if default else ''})")
         else:
             named = (f"{default} for {', '.join(owners)}" for default, owners in defaults.items())
-            parts.append(f"{meaning} (by default {', '.join(named)})")
+            parts.append(f"{meaning} (default: {', '.join(named)})")
     return f"{'; '.join(parts)}."
-
-
-def _spell(default: Any) -> str:
-    return f"{default:g}" if isinstance(default, float) else str(default).lower()

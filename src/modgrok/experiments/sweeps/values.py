@@ -3,12 +3,11 @@
 import math
 from collections import Counter
 from collections.abc import Iterable
-from types import NoneType
 from typing import Any, cast
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import known_settings
-from modgrok.setting import require_settings
+from modgrok.setting import Setting, require_settings
 
 LIMIT = 200_000
 """The most runs of one sweep; counted before any of them is written down."""
@@ -41,39 +40,24 @@ def values(name: str, given: Any) -> tuple[Any, ...]:
 
 def value(name: str, given: Any) -> Any:
     """One value of a setting, of the type that the experiment wants."""
-    kinds = setting_kinds(name)
+    one = _setting(name)
     if hasattr(given, "item"):
         given = given.item()
     if isinstance(given, str):
-        if given in kinds or (str in kinds and given):
-            return given
-        if NoneType in kinds and given.lower() == "none":
-            return None
-        if bool in kinds and given.lower() in ("true", "false"):
-            return given.lower() == "true"
-        number = _number(given) if int in kinds or float in kinds else None
-    elif isinstance(given, bool) or given is None:
-        if type(given) in kinds:
-            return given
-        number = None
-    else:
-        number = given if isinstance(given, int | float) and math.isfinite(given) else None
-    if number is not None and int in kinds and float(number).is_integer():
-        return int(number)
-    if number is not None and float in kinds:
-        return float(number)
-    raise ModgrokError(f"{name} must be {_describe(kinds)}, not {given!r}.")
+        return one.read(given)
+    if isinstance(given, float) and not math.isfinite(given):
+        raise ModgrokError(f"{name} must be a number, not {given}.")
+    return one.checked(given)
 
 
-def setting_kinds(name: str) -> tuple[Any, ...]:
-    """The types that a setting of an experiment may have, and the texts it may be."""
+def _setting(name: str) -> Setting:
     known = known_settings()
     require_settings("An experiment", [name], known)
-    return known[name].kinds
+    return known[name]
 
 
 def _part(name: str, text: str) -> list[Any]:
-    kinds = setting_kinds(name)
+    kinds = _setting(name).kinds
     if ":" not in text or not {int, float} & set(kinds):
         return [value(name, text)]
     whole = float not in kinds
@@ -124,8 +108,3 @@ def _number(text: str) -> float | None:
 def _rounded(number: float) -> float:
     """0.35 rather than 0.35000000000000003: steps accumulate no noise."""
     return float(f"{number:.12g}")
-
-
-def _describe(kinds: tuple[Any, ...]) -> str:
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", NoneType: "none"}
-    return " or ".join(dict.fromkeys(names.get(kind, kind) for kind in kinds))
