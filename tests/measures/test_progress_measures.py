@@ -17,7 +17,6 @@ from modgrok.measures.progress_measures import (
     gini,
     key_frequencies,
     neuron_frequencies,
-    neuron_polynomials,
     restricted_logits,
     restricted_loss,
     sum_directions,
@@ -125,9 +124,6 @@ def test_on_the_paper_s_network() -> None:
     assert excluded_loss(logits, addition.table, [2, 5]) == pytest.approx(np.log(P))
     assert key_frequencies(network.w_in.transpose(2, 0, 1).reshape(P, -1)) == (2, 5)
     activations = np.square(hidden(network, grid((P,) * 2))).reshape(P, P, -1)[..., :-1]  # the last neuron is constant
-    polynomials = neuron_polynomials(activations)
-    assert polynomials.keys() == (2, 5)
-    np.testing.assert_allclose(polynomials.explained, 1)
     assert (neuron_frequencies(activations).explained < 0.9).all()  # a square has cos 2x, which is not in the block
 
 

@@ -77,7 +77,7 @@ def test_tables_are_asked_by_rows_columns_and_lines() -> None:
     assert TABLE.where(lambda row: row.time, decay=(1, 2))["seed"] == [0, 1, 0]
     assert TABLE.where(decay=0)["time"].none()
     assert TABLE.median("time", "decay") == {0: None, 1: None, 2: 20}
-    assert TABLE.of("time", lambda cell: len(cell.known()), "decay").rises()
+    assert TABLE.of("time", lambda cell: -len(cell.known()), "decay").falls()
     assert list(TABLE.by("decay")) == [0, 2, 1]
     assert TABLE.grid("seed", "decay", lambda cell: cell.first.time) == [[None, 10, 40], [None, 30, None]]
     assert TABLE.line("decay").median("time").known().products() == [40]

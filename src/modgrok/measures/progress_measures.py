@@ -132,24 +132,10 @@ def neuron_frequencies(activations: Float[np.ndarray, "p p N"]) -> NeuronFrequen
     power[0, 0] = 0
     blocks = [(0, 2 * k - 1, 2 * k) for k in _all(p).tolist()]
     held = np.stack([power[np.ix_(block, block)].sum(axis=(0, 1)) for block in blocks])  # (k, N)
-    return _strongest(held, power.sum(axis=(0, 1)), total)
-
-
-def neuron_polynomials(activations: Float[np.ndarray, "p p N"]) -> NeuronFrequencies:
-    r"""As `neuron_frequencies`, with all polynomials of degree 2 in the cosines and sines of one k.
-
-    That is the block, and $\cos 2x, \sin 2x$ of either argument: the activations of a quadratic network are in it.
-    """
-    p = len(activations)
-    waves = np.fft.fft2(activations.astype(np.float64), axes=(0, 1))
-    power = np.square(abs(waves))
-    total = power.sum(axis=(0, 1))
-    power[0, 0] = 0
-    held = []
-    for k in _all(p).tolist():
-        cells = {(i * k % p, j * k % p) for i, j in _DEGREE_TWO} - {(0, 0)}
-        held.append(sum(power[cell] for cell in cells))
-    return _strongest(np.stack(held), power.sum(axis=(0, 1)), total)
+    centered = power.sum(axis=(0, 1))
+    varies = centered > NEGLIGIBLE * total
+    explained = np.divide(held.max(axis=0), centered, out=np.full(len(total), np.nan), where=varies)
+    return NeuronFrequencies(held.argmax(axis=0) + 1, explained)
 
 
 class CosineFit(NamedTuple):
@@ -172,17 +158,6 @@ def cosine_fit(logits: Float[np.ndarray, "p p p"], frequencies: Iterable[int] | 
     waves = np.cos(2 * np.pi / p * (np.outer(chosen, n) % p))
     coefficients = np.sqrt(2) * p**-1.5 * waves @ by_place
     return CosineFit(coefficients, float(np.square(coefficients).sum() / np.square(centered).sum()))
-
-
-_DEGREE_TWO = [(i, j) for i in range(-2, 3) for j in range(-2, 3) if abs(i) + abs(j) <= 2]
-
-
-def _strongest(
-    held: Float[np.ndarray, "k N"], centered: Float[np.ndarray, "N"], total: Float[np.ndarray, "N"]
-) -> NeuronFrequencies:
-    varies = centered > NEGLIGIBLE * total
-    explained = np.divide(held.max(axis=0), centered, out=np.full(len(total), np.nan), where=varies)
-    return NeuronFrequencies(held.argmax(axis=0) + 1, explained)
 
 
 def _along_sums(logits: Logits, frequencies: Iterable[int]) -> Logits:

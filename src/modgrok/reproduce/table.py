@@ -58,9 +58,6 @@ class Column(list[Any]):
         """Whether every value is below the one before."""
         return all(later < earlier for earlier, later in pairwise(self))
 
-    def rises(self) -> bool:
-        return all(later > earlier for earlier, later in pairwise(self))
-
     def distinct(self) -> "Column":
         """Each value once, in the order of first appearance."""
         return Column({json.dumps(value): value for value in self}.values())
@@ -79,9 +76,6 @@ class Line(dict[Any, Any]):
 
     def falls(self) -> bool:
         return self.y.falls()
-
-    def rises(self) -> bool:
-        return self.y.rises()
 
     def products(self) -> Column:
         """x · y, which is constant where one is inverse to the other."""
