@@ -38,13 +38,15 @@ SEARCHED = ("fraction", *SEEDS)
 """Settings that the search for the critical fraction chooses."""
 
 
-def load(name: str | Path = "last", store: StoreLike = None, **options: Any) -> Run | Network:
-    """A stored run by its id or the beginning of it, `last` for the latest; or the network in a file.
+def load(name: str | Path | Mapping[str, Any] = "last", store: StoreLike = None, **options: Any) -> Run | Network:
+    """A stored run by its id or the beginning of it, `last` for the latest; or the network in a file or state dict.
 
-    A file holds what `Network.save` wrote, or the two weight matrices of another program in .safetensors, .npz or .pt;
-    for those `variables`, `activation` and `parametrization` mean what they do in `Network.from_matrices`.
+    A file holds what `Network.save` wrote, or weights of another program in .safetensors, .npz or .pt: two matrices
+    (`variables`, `activation` and `parametrization` mean what they do in `Network.from_matrices`), layers with biases,
+    or what a `layout` describes: `transformerlens`, `nanda`, `pytorch`, `sequential`, or a mapping of names as
+    `modgrok.networks.layouts` has them, with the settings that shapes do not tell, such as `heads=4`.
     """
-    if isinstance(name, Path) or Path(name).suffix:
+    if isinstance(name, Path | Mapping) or Path(name).suffix:
         return load_weights(name, **options)
     if options:
         raise ModgrokError(f"A run knows its {min(options)}; only files of other programs need to be told.")

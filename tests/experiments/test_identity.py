@@ -36,6 +36,8 @@ FROZEN = {
     "seed": 0,
     "precision": "float32",
     "parent": "",
+    "attention_biases": False,
+    "bidirectional": False,
     "tied": False,
     "framed": False,
     "warmup": 0,

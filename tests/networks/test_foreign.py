@@ -117,8 +117,13 @@ def test_biases_are_not_left_out_in_silence(exact: mg.Network, tmp_path) -> None
     np.savez(tmp_path / "zero.npz", w_in=w_in, b=np.zeros(exact.width), w_out=w_out)
     assert mg.load(tmp_path / "zero.npz").width == exact.width
     np.savez(tmp_path / "biases.npz", w_in=w_in, b=np.ones(exact.width), w_out=w_out)
-    with pytest.raises(ModgrokError, match="no biases"):
-        mg.load(tmp_path / "biases.npz")
+    found = mg.load(tmp_path / "biases.npz", activation="quadratic")
+    assert found.architecture.name == "mlp"
+    x = np.concatenate([np.eye(7)[[1, 2]], np.eye(7)[[3, 4]]], axis=1)
+    np.testing.assert_allclose(found([[1, 3], [2, 4]]), (x @ w_in.T + 1) ** 2 @ w_out.T)
+    np.savez(tmp_path / "scale.npz", w_in=w_in, scale=np.ones(3), w_out=w_out)
+    with pytest.raises(ModgrokError, match="more than two weight matrices, and no layers"):
+        mg.load(tmp_path / "scale.npz")
 
 
 def test_a_parametrization_can_be_named(tmp_path) -> None:

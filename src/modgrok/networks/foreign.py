@@ -1,6 +1,7 @@
 """Networks from elsewhere: two weight matrices of NumPy, JAX or PyTorch, or a file of them."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.networks.activation import activation as find_activation
 from modgrok.networks.activation import activation_name
+from modgrok.networks.layouts import Layout, chain, guess_layout, perceptron, read_layout
 from modgrok.networks.network import Network, grid, outputs
 from modgrok.networks.storage import read_network
 from modgrok.networks.two_layer import PARAMETRIZATIONS, two_layer
-from modgrok.networks.weight_files import as_array, read_arrays, saved_by_modgrok
+from modgrok.networks.weight_files import as_array, read_arrays, saved_by_modgrok, state_dict_arrays
 from modgrok.shapes import Inexact
 
 SAMPLE = 2_000
@@ -54,19 +56,38 @@ def from_matrices(
 
 
 def load(
-    path: str | Path,
+    source: str | Path | Mapping[str, Any],
     variables: int | None = None,
-    activation: str = "quadratic",
+    activation: str | None = None,
     parametrization: str | None = None,
+    layout: str | Layout | None = None,
+    **options: Any,
 ) -> Network:
-    """A network that modgrok saved, or the two matrices in a .safetensors, .npz or .pt file of another program.
+    """A network that modgrok saved, or one in a .safetensors, .npz or .pt file, or in a state dict, of another program.
 
-    The options are those of `Network.from_matrices`, for files of other programs; modgrok's own say all of it.
+    Two matrices are a two-layer network, for which the options are those of `Network.from_matrices`; more of them, or
+    with biases, a multilayer perceptron (`activation` is ReLU unless given). All else is found by a `layout`: one of
+    `modgrok.networks.layouts.LAYOUTS`, which the tensors' names may tell, or a mapping like those. `options` are then
+    `network`, `modulus`, and settings of the architecture that shapes do not tell, such as `heads`.
     """
-    place = Path(path)
-    if saved_by_modgrok(place):
-        return read_network(place).network
-    arrays = read_arrays(place)
+    if isinstance(source, Mapping):
+        place, arrays = Path("the state dict"), state_dict_arrays(source)
+    else:
+        place = Path(source)
+        if saved_by_modgrok(place):
+            return read_network(place).network
+        arrays = read_arrays(place)
+    own: dict[str, Any] = {"activation": activation} if activation else {}
+    if layout is None:
+        layout = guess_layout(arrays)
+    if layout is not None:
+        return read_layout(arrays, layout, variables=variables, **own, **options)
+    if options:
+        raise ModgrokError(f"{min(options)} is read with a layout; name one, or map names to those of the tensors.")
+    biased = any(array.ndim == 1 and array.any() for array in arrays.values())
+    layers = chain(arrays)
+    if layers is not None and (biased or sum(name.endswith("weight") for name in layers) > 2):
+        return perceptron({name: as_array(w, name) for name, w in layers.items()}, variables, **own)
     matrices = [array for array in arrays.values() if array.ndim >= 2]
     if len(matrices) != 2:
         names = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8])
@@ -74,11 +95,11 @@ def load(
     others = [name for name, array in arrays.items() if array.ndim < 2 and array.any()]
     if others:
         raise ModgrokError(
-            f"{place} holds more than two weight matrices: {', '.join(others)}; this network has no biases. If they do "
-            f"not matter, give the matrices alone to Network.from_matrices."
+            f"{place} holds more than two weight matrices, and no layers (out, in) with biases behind them: "
+            f"{', '.join(others)}; name a layout, or give the matrices alone to Network.from_matrices."
         )
     first, last = sorted(matrices, key=lambda array: -array.size)
-    return from_matrices(first, last, variables, activation, parametrization)
+    return from_matrices(first, last, variables, activation or "quadratic", parametrization)
 
 
 def _oriented(first: np.ndarray, last: np.ndarray, variables: int | None) -> Inexact[np.ndarray, "N S p"]:

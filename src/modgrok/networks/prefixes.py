@@ -31,6 +31,8 @@ class Prefixes(NamedTuple):
     on: tuple[int, ...]
     inputs: Integer[Any, "example S"]
     sizes: tuple[int, ...]
+    causal: bool = True
+    """Whether a position looks at earlier ones alone."""
 
     def rows(self, on: int) -> int:
         """How many rows something has that depends on this."""
@@ -60,11 +62,15 @@ class Prefixes(NamedTuple):
         """The rows of the last so many positions."""
         return self.values[self.values.shape[0] - sum(map(self.rows, self.on[-count:])) :]
 
+    def _seen(self, t: int) -> int:
+        """How many positions the one at t looks at."""
+        return t + 1 if self.causal else len(self.on)
+
     def asked(self, count: int, each: bool) -> "Prefixes":
         """The last so many positions with the rows that they have when all positions before have been looked at; if
         `each` is set a row for every example."""
         chosen = range(len(self.on) - count, len(self.on))
-        to = tuple(EACH if each else reduce(depends_on_both, self.on[: t + 1]) for t in chosen)
+        to = tuple(EACH if each else reduce(depends_on_both, self.on[: self._seen(t)]) for t in chosen)
         parts = zip(self.parts(self.last(count)), self.on[-count:], to, strict=True)
         spread = [self.spread(part, of, on) for part, of, on in parts]
         return self._replace(values=namespace(self.values).concatenate(spread), on=to)
@@ -78,7 +84,7 @@ class Prefixes(NamedTuple):
         heads: int,
         name: str,
     ) -> Float[Any, "more d"]:
-        r"""Causal attention of the last positions, of which q has the rows, to all: for every head the mean of its part
+        r"""Attention of the last positions, of which q has the rows, to all: for every head the mean of its part
         of v with weights $\mathrm{softmax}(q\cdot k/\sqrt{d/\text{heads}})$, in the rows of `to`; `name` is that of
         the block."""
         xp, before = namespace(q), len(self.on) - len(to)
@@ -88,7 +94,7 @@ class Prefixes(NamedTuple):
         weighed: list[tuple[Any, Any]] = []
         for t, (query, on) in enumerate(zip(queries, to, strict=True)):
             scores, seen = [], []
-            for key, value, of in zip(keys[: before + t + 1], values, self.on, strict=False):
+            for key, value, of in zip(keys[: self._seen(before + t)], values, self.on, strict=False):
                 both = depends_on_both(self.on[before + t], of)
                 products = self.spread(query, self.on[before + t], both) * self.spread(key, of, both)
                 score = factor * products.sum(axis=2, keepdims=True)

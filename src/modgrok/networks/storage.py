@@ -89,11 +89,12 @@ def _network(tensors: dict[str, np.ndarray], own: dict[str, Any]) -> Network:
     architecture = kind(**{name: declared[name].checked(value) for name, value in own.items()})
     architecture.check(signature)
     network = Network(architecture, signature, architecture.from_tensors(tensors))
-    _check_tensors(network)
+    check_tensors(network)
     return network
 
 
-def _check_tensors(network: Network) -> None:
+def check_tensors(network: Network) -> None:
+    """Raises `ValueError` where the arrays of a network are not those of its architecture."""
     expected = network.architecture.shapes(network.signature)
     for name, shape in expected.items():
         if name not in network.parameters:

@@ -49,6 +49,8 @@ class Transformer(Architecture):
     positions: Literal["learned", "sinusoidal"] = setting("learned", "Positional embeddings")
     layer_norm: Literal["none", "pre", "post"] = setting("none", "Where LayerNorm is applied")
     biases: bool = setting(True, "Whether layers have biases; a transformer has them in its MLPs alone")
+    attention_biases: bool = setting(False, "Biases in attention and unembedding too")
+    bidirectional: bool = setting(False, "Attend to all positions instead of earlier ones alone")
     tied: bool = setting(False, "Use the embedding as unembedding")
     framed: bool = setting(False, 'Read "mark n op m =" instead of "n m =", as Power et al. do')
     vocabulary: int | None = setting(
@@ -116,14 +118,14 @@ class Transformer(Architecture):
             made["positions"] = normal((self._length(signature), width), 1.0 if by_torch else width**-0.5)
         for i in range(self.layers):
             for name in PROJECTIONS:
-                made |= layer(f"blocks.attention.{i}.{name}", width, width, False)
+                made |= layer(f"blocks.attention.{i}.{name}", width, width, self.attention_biases)
             made |= layer(f"blocks.mlp.{i}.in", width, hidden, self.biases)
             made |= layer(f"blocks.mlp.{i}.out", hidden, width, self.biases)
         norms = {"none": 0, "post": 2 * self.layers, "pre": 2 * self.layers + 1}[self.layer_norm]
         for i in range(norms):
             made |= {f"norms.{i}.weight": jnp.ones((width,), dtype), f"norms.{i}.bias": jnp.zeros((width,), dtype)}
         if not self.tied:
-            made |= layer("unembedding", width, self._outputs(signature), False, tokens)
+            made |= layer("unembedding", width, self._outputs(signature), self.attention_biases, tokens)
         return made
 
     def apply(self, parameters: Parameters, inputs: Any, signature: Signature, noise: Noise | None = None) -> Any:
@@ -166,7 +168,7 @@ class Transformer(Architecture):
                 rows, on = rows_of(embedding, inputs[:, on]), EACH
             vectors.append(rows + at[t : t + 1])
             ons.append(on)
-        x = Prefixes(xp.concatenate(vectors), tuple(ons), inputs, signature.sizes)
+        x = Prefixes(xp.concatenate(vectors), tuple(ons), inputs, signature.sizes, not self.bidirectional)
         if tapped():
             x = x.asked(len(ons), True)
         return x._replace(values=x.tap("embedding", x.values))
@@ -194,7 +196,7 @@ class Transformer(Architecture):
         """Of what differs from example to example: vectors that depend on two variables or more."""
         width, hidden, variables = self.width, self.hidden or 4 * self.width, len(signature.sizes)
         attention, mlp = width * width, 2 * width * hidden
-        each = variables if variables > 1 else 0
+        each = self._length(signature) if self.bidirectional else variables if variables > 1 else 0
         products, activations = 0, self._length(signature) * 2 * width
         for i in range(self.layers):
             asked = min(each, 1) if i == self.layers - 1 else each

@@ -20,6 +20,9 @@ from modgrok.sealed import read_file
 from modgrok.text import size
 
 Arrays = dict[str, np.ndarray]
+BUFFERS = ("mask", "IGNORE")
+"""Last words of the names of tensors that hold no weights."""
+COUNTING = [np.dtype(name) for name in ("bool", "int8", "int16", "int32", "int64", "uint8")]
 MOST_BYTES = 1 << 32
 """Of all arrays of a file together."""
 
@@ -37,9 +40,15 @@ def read_arrays(path: Path) -> Arrays:
     _check_file(path)
     arrays = READERS[path.suffix](path)
     for name, array in arrays.items():
-        if array.dtype.kind not in "biufc":
+        if hasattr(array, "itemsize") and np.dtype(array.dtype).kind not in "biufc":
             raise ModgrokError(f"{name} of {path} holds no numbers, but {array.dtype}.")
-    return arrays
+    return state_dict_arrays(arrays)
+
+
+def state_dict_arrays(given: Mapping[str, Any]) -> Arrays:
+    """The weights of a state dict; masks, counters and other buffers are left out."""
+    named = {str(name): one for name, one in given.items() if str(name).split(".")[-1] not in BUFFERS}
+    return {name: as_array(one, name) for name, one in named.items() if getattr(one, "dtype", None) not in COUNTING}
 
 
 def as_array(given: Any, name: str) -> np.ndarray:
@@ -135,7 +144,7 @@ def _state_dict(path: Path) -> Arrays:
     dicts = [tensors for one in (found, *inside) if (tensors := _tensors(one))]
     if len(dicts) != 1:
         raise ModgrokError(f"{refusal} This file holds {len(dicts)}.")
-    return {name: as_array(tensor, name) for name, tensor in dicts[0].items() if tensor.is_floating_point()}
+    return {name: one for name, one in dicts[0].items() if one.is_floating_point()}
 
 
 def _tensors(given: Mapping[Any, Any]) -> dict[str, Any]:
