@@ -37,6 +37,10 @@ def test_fresh_examples_at_every_step(store, lab):
     run = trained(store, "parity:30,3", **settings)
     assert run.status == "finished"
     assert run.result.train_accuracy is None
+    seen = run.history["train_loss"]
+    assert np.isnan(seen[0]), "no batch is seen before the first step"
+    assert np.isfinite(seen[1:]).all()
+    assert 0.2 < np.mean(seen[1:]) / np.mean(run.history["test_loss"][1:]) < 5, "batches are like other new examples"
     assert 0.3 < run.result.test_accuracy <= 1
     assert run.network.signature.sizes == (2,) * 30
     assert run.history["test_loss"][0] != run.history["test_loss"][-1]

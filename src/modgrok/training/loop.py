@@ -85,24 +85,27 @@ def advance(
     def body(i: Any, known: tuple[State, Any]) -> tuple[State, Any]:
         return _step(program, known[0], data, rates, key, step + i, i >= 0, measured & (i == count - 1))
 
-    first, right = jnp.zeros_like(count), None
+    missing = jnp.full((), jnp.nan, program.dtype)
+    first, found = jnp.zeros_like(count), None if program.rule is None else missing
     if program.whole:
         # A pass before the first moves nothing, and finds the slope.
         first = jnp.where(begins | (measured & (count == 0)), first - 1, first)
-        right = jnp.zeros((), program.dtype)
-    state, right = jax.lax.fori_loop(first, count, body, (state, right))
-    missing = jnp.full((), jnp.nan, program.dtype)
-    return state, jax.lax.cond(
-        measured,
-        lambda: evaluate(program, state.weights, data, None if state.slope is None else (*state.slope, right)),
-        lambda: dict.fromkeys(recorded_names(program), missing),
-    )
+        found = jnp.zeros((), program.dtype)
+    state, found = jax.lax.fori_loop(first, count, body, (state, found))
+
+    def measure() -> dict[str, Array]:
+        values = evaluate(program, state.weights, data, None if state.slope is None else (*state.slope, found))
+        # There is no training set where every batch is new: its loss is that of the batch seen last.
+        return values if program.rule is None else values | {"train_loss": found}
+
+    return state, jax.lax.cond(measured, measure, lambda: dict.fromkeys(recorded_names(program), missing))
 
 
 def _step(
     program: Program, state: State, data: RunData, rates: Rates, key: Any, step: Any, moves: Any, judged: Any
 ) -> tuple[State, Any]:
-    """The state after a step, unless nothing moves, and how many training examples it answers right, if judged."""
+    """The state after a step, unless nothing moves, and how many training examples it answers right, if judged; or
+    the loss of the batch that was drawn for this step alone."""
     order, kernel = state.order, kernel_for(program)
     if state.slope is not None:
         loss, gradient = state.slope
@@ -130,10 +133,10 @@ def _step(
     moving, diverged = finite & trains, ~finite & trains
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
     weights = jax.tree.map(keep, moved, state.weights)
-    slope = right = None
+    slope, found = None, loss.astype(program.dtype) if program.rule is not None else None
     if program.whole:
         judged = judged if program.on.counts_correct else None
-        loss, gradient, right = kernel.slope(program, weights, data.batch, data.codes, None, judged)
+        loss, gradient, found = kernel.slope(program, weights, data.batch, data.codes, None, judged)
         slope = loss, gradient
     state = State(
         weights,
@@ -144,7 +147,7 @@ def _step(
         state.frozen | diverged,
         jnp.where(diverged, step, state.diverged_at),
     )
-    return state, right
+    return state, found
 
 
 def named_tensors(tree: Any) -> dict[str, Any]:
