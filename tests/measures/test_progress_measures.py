@@ -20,6 +20,7 @@ from modgrok.measures.progress_measures import (
     restricted_logits,
     restricted_loss,
     sum_directions,
+    sum_power,
 )
 from modgrok.networks import grid, hidden, outputs
 from modgrok.tasks import task
@@ -113,6 +114,15 @@ def test_cosine_fit() -> None:
     np.testing.assert_allclose(fit.coefficients, np.sqrt(P**3 / 2) * np.array([0, 3, 0, 0, 4, 0]), atol=1e-9)
     assert fit.explained == pytest.approx(1)
     assert cosine_fit(cosines({2: 3.0, 5: 4.0}), [5]).explained == pytest.approx(16 / 25)
+
+
+def test_power_along_sums() -> None:
+    logits = cosines({2: 3.0, 5: 4.0})
+    share = sum_power(logits)
+    np.testing.assert_allclose(share[[1, 4]], [9 / 25, 16 / 25])
+    assert share.sum() == pytest.approx(1)
+    assert sum_power(np.random.default_rng(0).normal(size=(P, P, P))).sum() < 0.5
+    assert sum_power(np.ones((P, P, P))).max() == 0
 
 
 def test_on_the_paper_s_network() -> None:

@@ -5,7 +5,15 @@ import pytest
 
 from modgrok.closed_form import solve
 from modgrok.errors import ModgrokError
-from modgrok.measures import neuron_vectors, neuron_waves, representation_counts, shared_vectors, vector_table
+from modgrok.measures import (
+    ablate_representation,
+    neuron_vectors,
+    neuron_waves,
+    representation_accuracies,
+    representation_counts,
+    shared_vectors,
+    vector_table,
+)
 from modgrok.measures.vectors import (
     OWN_RANK_ONE,
     RANK_ONE,
@@ -115,6 +123,24 @@ def test_what_is_left_of_a_network() -> None:
     assert score_table(shared_vectors(network, basis), product.table).loss == pytest.approx(
         score_table(network, product.table).loss
     )
+
+
+def test_a_network_without_a_representation_and_with_it_alone() -> None:
+    product = task("group:S4")
+    basis, network = product.structure.basis, solve(product, "waves", width=90)
+    # Elements that a representation does not tell apart would tie.
+    w_in, w_out = (w + 0.1 * np.random.default_rng(0).standard_normal(w.shape) for w in (network.w_in, network.w_out))
+    network = network.replace(w_in=w_in, w_out=w_out)
+    without, alone = representation_accuracies(network, product.table, neuron_vectors(network, basis))
+    assert set(without) == set(alone) == {1, 2, 3, 4}
+    for k in without:
+        for accuracy, is_alone in ((without[k], False), (alone[k], True)):
+            changed = ablate_representation(network, basis, k, alone=is_alone)
+            assert accuracy == pytest.approx(score_table(changed, product.table).accuracy, abs=1e-3)
+    assert alone[1] < 0.2 < alone[3], "a sign tells even from odd; matrices of dimension 3 are faithful"
+    for number in (0, 5):
+        with pytest.raises(ModgrokError, match="1 to 4"):
+            ablate_representation(network, basis, number)
 
 
 def test_other_names_change_nothing() -> None:

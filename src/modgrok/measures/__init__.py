@@ -31,7 +31,9 @@ from modgrok.measures.tangent_kernel import alignment, kernel_answers, tangent_k
 from modgrok.measures.times import Crossing, crossing, first_reached, grokked_at, memorized_at
 from modgrok.measures.vectors import (
     NeuronVectors,
+    ablate_representation,
     neuron_vectors,
+    representation_accuracies,
     representation_counts,
     shared_vectors,
     vector_table,
@@ -49,6 +51,7 @@ __all__ = [
     "NeuronWaves",
     "ablate_frequency",
     "ablate_neuron",
+    "ablate_representation",
     "alignment",
     "average_ipr",
     "circular_mean",
@@ -75,6 +78,7 @@ __all__ = [
     "power_spectrum",
     "raw_coordinate",
     "readout_spectrum",
+    "representation_accuracies",
     "representation_counts",
     "representation_quality",
     "shared_vectors",

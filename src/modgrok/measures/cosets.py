@@ -1,12 +1,13 @@
-"""Cosets of a group's subgroups: how far functions are theirs, as Stander et al. (2023) find for ReLU on S5 and S6, and
-how near vectors lie within them."""
+"""Cosets of a group's subgroups: how far functions are theirs, as Stander et al. (2023) find for ReLU on S5 and S6, how
+near vectors lie within them, and tables in their order."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from modgrok.shapes import Bool, Float, Int
-from modgrok.tasks.basis.group import Cayley, generated, identity
+from modgrok.tasks.basis.group import Cayley, classes, generated, identity
 
 
 def subgroups(table: Cayley) -> list[Bool[np.ndarray, "x"]]:
@@ -16,6 +17,46 @@ def subgroups(table: Cayley) -> list[Bool[np.ndarray, "x"]]:
     found = {generated(table, [start, g, h]).tobytes() for g in cyclic.values() for h in range(order)}
     members = [np.frombuffer(one, bool) for one in found]
     return sorted((one for one in members if 1 < one.sum() < order), key=lambda one: (-one.sum(), one.tobytes()))
+
+
+class CosetOrder(NamedTuple):
+    """The elements of a group in the order of the cosets of a subgroup H: its left cosets xH, then its right cosets Hx,
+    H itself first. In a table with the former as rows and the latter as columns every block has |H| answers."""
+
+    orders: tuple[Int[np.ndarray, "x"], Int[np.ndarray, "x"]]
+    subgroup: Cayley
+    """The products in H."""
+
+
+def coset_order(table: Cayley) -> CosetOrder | None:
+    """Cosets of a largest normal subgroup, inside which the same is done again; of a largest cyclic one where no normal
+    one is proper. None where there is no proper subgroup but the trivial one."""
+    members = _normal_subgroup(table)
+    if members is None:
+        cyclic = [np.flatnonzero(generated(table, [g])) for g in range(len(table))]
+        members = max((one for one in cyclic if len(one) < len(table)), key=len)
+    if len(members) == 1:
+        return None
+    subgroup = np.searchsorted(members, table[np.ix_(members, members)])  # its elements numbered in their order
+    inner = coset_order(subgroup) if _normal_subgroup(subgroup) is not None else None
+    orders = []
+    for side, cosets in enumerate((table[:, members], table[members].T)):
+        ordered = members if inner is None else members[inner.orders[side]]
+        starts = [identity(table), *sorted(set(cosets.min(axis=1).tolist()) - {int(members.min())})]
+        orders.append(np.concatenate([(table[x, ordered], table[ordered, x])[side] for x in starts]))
+    return CosetOrder((orders[0], orders[1]), subgroup)
+
+
+def _normal_subgroup(table: Cayley) -> Int[np.ndarray, "h"] | None:
+    """A proper normal subgroup that no other contains: from the largest that one conjugacy class generates on, classes
+    are added while it stays proper."""
+    each, best = classes(table), np.array([identity(table)])
+    chosen: list[int] = []
+    for x in sorted(set(each.tolist()), key=lambda x: -int(generated(table, np.flatnonzero(each == x).tolist()).sum())):
+        found = np.flatnonzero(generated(table, [*chosen, *np.flatnonzero(each == x).tolist()]))
+        if len(best) < len(found) < len(table):
+            best, chosen = found, found.tolist()
+    return best if chosen else None
 
 
 def coset_share(functions: Float[np.ndarray, "n x"], table: Cayley) -> Float[np.ndarray, "n"]:

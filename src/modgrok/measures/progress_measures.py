@@ -112,6 +112,15 @@ def key_frequencies(matrix: Float[np.ndarray, "p d"], share: float = LARGE) -> t
     return tuple((np.flatnonzero(norms > share * norms.max()) + 1).tolist())
 
 
+def sum_power(logits: Logits) -> Float[np.ndarray, "k"]:
+    """Of what the logits differ by from pair to pair, the share of the power along the sum directions of each
+    frequency."""
+    p = len(logits)
+    centered = (logits - logits.mean(axis=(0, 1), dtype=np.float64)).reshape(p * p, -1)
+    along = np.square(sum_directions(p, _all(p).tolist()).reshape(-1, p * p) @ centered).sum(axis=1)
+    return along.reshape(-1, 2).sum(axis=1) / (np.square(centered).sum() or 1)
+
+
 class NeuronFrequencies(NamedTuple):
     """The frequency of every neuron, and the share of its centered power that it holds; NaN if constant."""
 

@@ -18,7 +18,10 @@ from modgrok.errors import ModgrokError
 from modgrok.measures.cleaning import CleaningRow
 from modgrok.measures.spectrum import DEAD
 from modgrok.measures.triples import dead_neurons, with_blocks
-from modgrok.networks import Network, as_numpy, score_table
+from modgrok.networks import Network, as_numpy, grid, score_table
+from modgrok.networks.activation import activation
+from modgrok.networks.scoring import blocks as input_blocks
+from modgrok.networks.two_layer import hidden
 from modgrok.shapes import Float, Int, Integer
 from modgrok.tasks.basis import Basis, Representation
 from modgrok.tasks.basis.group import inverses
@@ -95,6 +98,33 @@ def representation_counts(
     counts = np.bincount(vectors.representation[vectors.clear], minlength=len(basis.representations))
     odds = np.array([0 if k == 0 else one.neurons for k, one in enumerate(basis.representations)])
     return counts, counts.sum() * odds / odds.sum()
+
+
+def ablate_representation(network: Network, basis: Basis, number: int, alone: bool = False) -> Network:
+    """Without the neurons whose strongest representation has this number, or with them alone."""
+    if not 1 <= number < len(basis.representations):
+        raise ModgrokError(f"Representations have the numbers 1 to {len(basis.representations) - 1}, not {number}.")
+    blocks = group_blocks(network, basis)
+    kept = (_dominant(blocks, _power(blocks, basis)) == number) == alone
+    return with_blocks(network, np.concatenate([network.w_in, network.w_out.T[:, None]], axis=1) * kept[:, None, None])
+
+
+def representation_accuracies(
+    network: Network, table: Integer[np.ndarray, "n m"], vectors: NeuronVectors
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Accuracy over the whole table without the neurons of each representation that has any, and with them alone;
+    every neuron counts to its strongest, clear or not."""
+    network, answers = as_numpy(network), np.asarray(table).reshape(-1)
+    numbers = np.unique(vectors.representation)
+    right = np.zeros((2, len(numbers)))
+    for part in input_blocks(network, answers.size):
+        units = activation(network.activation)(hidden(network, grid(table.shape, part.start, part.stop)))
+        own = np.stack([units[:, of] @ network.w_out[:, of].T for of in vectors.representation == numbers[:, None]])
+        for i, outputs in enumerate((own.sum(axis=0) - own, own)):
+            right[i] += (outputs.argmax(axis=2) == answers[part]).sum(axis=1)
+    shares = right / answers.size
+    without, alone = (dict(zip(numbers.tolist(), row.tolist(), strict=True)) for row in shares)
+    return without, alone
 
 
 def vector_table(network: Network, table: Integer[np.ndarray, "n m"], basis: Basis) -> list[CleaningRow]:
