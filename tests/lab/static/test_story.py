@@ -1,5 +1,6 @@
 """The story: its claims against the run it stands on, its numbers on the page, its pictures at every size."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,11 +11,12 @@ import playwright.sync_api as playwright
 import pytest
 
 from modgrok.cli import main
-from modgrok.closed_form import exact_width
+from modgrok.closed_form import exact_width, solve
 from modgrok.experiments import Experiment
 from modgrok.lab import make_story, story
 from modgrok.measures import circular_spread, neuron_waves, own_waves, waves_only
-from modgrok.networks import Network, predictions, two_layer
+from modgrok.networks import Network, predictions, score_table, two_layer
+from modgrok.networks.scoring import output_blocks
 from modgrok.tasks import task
 
 expect = playwright.expect
@@ -22,6 +24,8 @@ HEADER, ARRAYS = story.load()
 MEASURED = {name: np.array(values) for name, values in HEADER["measured"].items()}
 P = HEADER["modulus"]
 ADDITION = task("n + m", P)
+TRIANGLE, FIVE = task("group:S3"), task("group:S5")
+VERDICTS = Path(__file__).parents[3] / "docs" / "reproduction" / "groups" / "verdicts.json"
 TRAINED = ARRAYS["trained"].astype(bool)
 MOST_BYTES = 1_200_000
 
@@ -96,6 +100,24 @@ def test_what_the_story_claims_is_so() -> None:
     assert {other["width"] for other in HEADER["others"]} > {HEADER["width"]}, "some of them wider"
     assert min(others[name]["test_accuracy"][-1] for name in ("n*m", "n^2+m^2")) > 0.98
     assert make_story.RUN.resolve().as_dict().items() >= {name: HEADER[name] for name in ("lr", "fraction")}.items()
+
+
+def test_what_the_story_claims_of_other_moves_is_so() -> None:
+    assert (TRIANGLE.table != TRIANGLE.table.T).any(), "a flip followed by a turn is not the turn followed by the flip"
+    for moves, faithful, small in ((TRIANGLE, 2, 1), (FIVE, 2, 1)):
+        basis = moves.structure.basis
+        assert basis is not None
+        assert basis.representations[faithful].is_faithful
+        assert [one.dimension for one in basis.representations[:2]] == [1, 1]
+        assert not basis.representations[small].is_faithful, "it only tells even from odd, turns from flips"
+        for numbers in (None, (faithful,)):
+            written = solve(moves, "exact", frequencies=numbers)
+            assert score_table(written, moves.table).accuracy == 1
+        out = np.concatenate(list(output_blocks(solve(moves, "exact", dtype=np.float64))))
+        np.testing.assert_allclose(out, np.eye(moves.modulus)[moves.table.reshape(-1)], atol=1e-9)
+    verdicts = json.loads(VERDICTS.read_text())
+    for claim in ("one_representation", "rank_one", "shared"):
+        assert verdicts[claim]["outcome"] == "holds", "trained networks come to the same"
 
 
 def test_the_eraser_leaves_sums_only_where_they_were_learned() -> None:
@@ -178,7 +200,7 @@ def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibil
     use_eraser(page)
     scenes = page.locator("section.scene")
     count = scenes.count()
-    assert count == 11
+    assert count == 12
     for theme in ("light", "dark"):
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
         for i in range(count):
@@ -283,6 +305,13 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
         "cubicTrain": share(others["n^3+n*m^2+m"]["curves"]["train_accuracy"][-1]),
         "cubicTest": share(others["n^3+n*m^2+m"]["curves"]["test_accuracy"][-1]),
         "mixedTest": share(others["n^2+m^2+n*m"]["curves"]["test_accuracy"][-1]),
+        "triangleWidth": solve(TRIANGLE, "exact").width,
+        "trianglePairs": TRIANGLE.table.size,
+        "triangleOne": solve(TRIANGLE, "exact", frequencies=(2,)).width,
+        "fiveOrders": FIVE.modulus,
+        "fiveWidth": solve(FIVE, "exact").width,
+        "fiveOne": solve(FIVE, "exact", frequencies=(2,)).width,
+        "fivePairs": FIVE.table.size,
         "settings": shown["settings"],
     }
     assert shown == {name: str(value) for name, value in expected.items()}
@@ -449,6 +478,69 @@ def test_the_reader_can_touch_it(reader: Any) -> None:
     page.locator("#limits").scroll_into_view_if_needed()
     page.locator('#limits [data-value="n*m"]').click()
     expect(page.locator("#limits .reply")).to_contain_text("n·m mod")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_moves_instead_of_clocks(reader: Any, width: int) -> None:
+    page = reader(width)
+    scene = page.locator("#groups")
+    scene.locator("figure").scroll_into_view_if_needed()
+
+    def is_right(n: int, kinds: str, right: int) -> None:
+        expect(scene).to_have_attribute("data-filled", f"{n}:{kinds}:{right}")
+        expect(scene.locator(".score .test b")).to_have_text(re.compile(rf"^{right:,} of".replace(",", "\u202f")))
+
+    is_right(3, "1,2", 36)
+    expect(scene.locator(".score b").first).to_have_text("10")
+    scene.locator('[data-kind="1"]').press("Enter")
+    is_right(3, "2", 36)
+    expect(scene.locator(".score b").first).to_have_text("9")
+    scene.locator('[data-kind="1"]').press("Enter")
+    scene.locator('[data-kind="2"]').press("Enter")
+    is_right(3, "1", 0)
+    # Two moves, by the sliders and by touching the table; the other way round it is another one.
+    scene.get_by_role("slider", name="first move").fill("3")
+    scene.get_by_role("slider", name="second move").fill("1")
+    expect(scene.locator(".reply")).to_have_text(
+        "First turn right, then flip, top fixed: flip, right fixed. The other way round: flip, left fixed."
+    )
+    assert TRIANGLE.table[3, 1] == 5
+    assert TRIANGLE.table[1, 3] == 2
+    box = scene.locator("canvas.cells").bounding_box()
+    scene.locator("canvas.cells").click(position={"x": box["width"] * 4.5 / 6, "y": box["width"] * 3.5 / 6})
+    expect(scene.locator(".reply")).to_contain_text(
+        "First turn right, then turn left: stay. The other way round: the same."
+    )
+    # Five things, with one kind of matrices.
+    scene.locator('[data-value="5"]').click()
+    for kind in (1, 3, 4, 5, 6):
+        scene.locator(f'[data-kind="{kind}"]').click()
+    is_right(5, "2", 14400)
+    expect(scene.locator(".score b").first).to_have_text("65")
+
+
+def test_the_matrices_of_the_page_multiply_as_moves_do(reader: Any) -> None:
+    found = reader(reduced_motion="reduce").evaluate(
+        """async () => {
+          const { permutations, products, representations } = await import("lab/symmetric.js");
+          const elements = permutations(4);
+          const table = products(elements);
+          const kinds = representations(4, elements, table);
+          return {
+            table: Array.from(table),
+            kinds: kinds.map(({ name, dimension, matrices }) => [name, dimension, Array.from(matrices)]),
+          };
+        }"""
+    )
+    moves = task("group:S4")
+    table, basis = np.array(found["table"]).reshape(24, 24), moves.structure.basis
+    np.testing.assert_array_equal(table, moves.table)
+    assert basis is not None
+    assert [name for name, *_ in found["kinds"]] == basis.names
+    for _, d, entries in found["kinds"]:
+        rho = np.array(entries).reshape(24, d, d)
+        np.testing.assert_allclose(np.einsum("xij,yjk->xyik", rho, rho), rho[table], atol=1e-12)
+        np.testing.assert_allclose(np.square(np.trace(rho, axis1=1, axis2=2)).sum(), 24)
 
 
 def test_it_is_the_first_thing_the_lab_shows_and_leads_to_its_own_run(

@@ -28,7 +28,7 @@ export function closedForm(p, frequencies) {
   return asFrame(p, blocks, frequency);
 }
 
-const asFrame = (p, blocks, frequency) => ({
+export const asFrame = (p, blocks, frequency) => ({
   ...{ arity: 2, modulus: p, length: p, width: frequency.length, shown: frequency.length, activation: "quadratic", hidden_scale: 1, output_scale: 1 },
   ...{ scales: new Float32Array(3 * frequency.length).fill(1), blocks, frequency, neurons: Uint32Array.from(frequency, (_, i) => i) },
 });

@@ -136,12 +136,12 @@ export function strongestWaves(frame, own = false) {
   return found;
 }
 
-// All outputs at every pair (n, m) of a network with two variables, one row of p for each pair.
-export function outputTable(frame) {
+// All outputs at every pair (n, m) of a network with two variables, one row of p for each pair; for n from … to − 1 where told.
+export function outputTable(frame, from = 0, to = frame.modulus) {
   const { modulus: p, shown: N, arity } = frame;
   const phi = activation(frame.activation);
   const Floats = frame.blocks instanceof Float64Array ? Float64Array : Float32Array;
-  const found = new Floats(p * p * p);
+  const found = new Floats((to - from) * p * p);
   const [readout, first, second, units] = [p * N, p * N, p * N, N].map((length) => new Floats(length));
   for (let i = 0; i < N; i++) {
     for (let x = 0; x < p; x++) {
@@ -150,8 +150,8 @@ export function outputTable(frame) {
       readout[x * N + i] = frame.output_scale * weight(frame, i, arity, x);
     }
   }
-  for (let pair = 0; pair < p * p; pair++) {
-    const [n, m] = [Math.floor(pair / p) * N, (pair % p) * N];
+  for (let pair = 0; pair < (to - from) * p; pair++) {
+    const [n, m] = [(from + Math.floor(pair / p)) * N, (pair % p) * N];
     for (let i = 0; i < N; i++) units[i] = phi(first[n + i] + second[m + i]);
     for (let q = 0; q < p; q++) {
       let sum = 0;
@@ -162,12 +162,13 @@ export function outputTable(frame) {
   return found;
 }
 
-// Answer and margin at every pair, of a table of outputs.
-export function answersOf(table, p, right) {
-  const [predictions, margins] = [new Uint16Array(p * p), new Float32Array(p * p)];
-  for (let pair = 0; pair < p * p; pair++) {
+// Answer and margin at every pair, of a table of outputs that begins at n = from.
+export function answersOf(table, p, right, from = 0) {
+  const pairs = table.length / p;
+  const [predictions, margins] = [new Uint16Array(pairs), new Float32Array(pairs)];
+  for (let pair = 0; pair < pairs; pair++) {
     const out = table.subarray(pair * p, (pair + 1) * p);
-    const answer = right(Math.floor(pair / p), pair % p);
+    const answer = right(from + Math.floor(pair / p), pair % p);
     let others = -Infinity;
     for (let q = 0; q < p; q++) if (q !== answer && out[q] > others) others = out[q];
     predictions[pair] = largest(out);

@@ -8,7 +8,7 @@ export function buildWelcome() {
   byId("panels").append(make("section", { id: "welcome", class: "panel wide", "aria-labelledby": "welcome-title" },
     make("h2", { id: "welcome-title" }, "Train a network, and look inside"),
     make("p", {}, "Choose a function on the left, the modulus p and the share α of its table that is shown, and press Train. Every panel then follows one clock: drag it, play it, or watch while the network learns."),
-    make("p", {}, "New to grokking? ", make("a", { href: "/" }, "The story"), " explains it in eleven pictures."),
+    make("p", {}, "New to grokking? ", make("a", { href: "/" }, "The story"), " explains it in twelve pictures."),
     make("div", { class: "buttons" },
       make("button", { class: "primary", id: "first-run", onclick: openExample }, "Train the example"),
       make("button", { onclick: () => byId("open-runs").click() }, "Open a stored run"))));

@@ -45,7 +45,7 @@ class Network extends Panel {
     const { context, width, height } = prepare(this.canvas);
     const total = drawNeurons(context, width, height, { frame, inputs: [n, m], right, order: Array.from(order(frame, "current")) });
     this.sentence.textContent = `${frame.width} neurons at (n, m) = (${n}, ${m}): the answer is ${right}, the network says ${largest(total)}. Output at ${right}: ${number(total[right], 3)}.`;
-    this.key([css("positive"), "positive weight"], [css("negative"), "negative weight"], [css("test"), "the right answer", "box"]);
+    this.key([css("positive"), "positive weight"], [css("negative"), "negative weight"], [css("ink"), "the right answer", "box"]);
   }
 
   csv() {

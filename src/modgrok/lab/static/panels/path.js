@@ -60,7 +60,7 @@ class Path extends Panel {
         sum: "their sum: the outputs",
       },
     });
-    this.key([css("test"), "the right answer", "box"]);
+    this.key([css("ink"), "the right answer", "box"]);
   }
 
   csv() {

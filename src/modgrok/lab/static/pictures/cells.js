@@ -4,8 +4,8 @@ import { prepare } from "lab/canvas.js";
 import { css } from "lab/color.js";
 import { make } from "lab/dom.js";
 
-// `at(cell)` gives [trained, margin]; margins near zero are drawn between the colors of wrong and right.
-export function drawCells(canvas, rows, columns, at, chosen = null) {
+// `at(cell)` gives [trained, margin]; `block`: after so many cells a line, down and across.
+export function drawCells(canvas, rows, columns, at, chosen = null, block = null) {
   const { context, width, height } = prepare(canvas);
   const size = Math.min(width / columns, height / rows);
   const gap = size > 5 ? 1 : 0;
@@ -22,16 +22,21 @@ export function drawCells(canvas, rows, columns, at, chosen = null) {
       }
     }
   }
+  context.fillStyle = css("panel");
+  for (let edge = block ?? rows; edge < rows; edge += block) {
+    context.fillRect(0, edge * size - 1.5, size * columns, 2.5);
+    context.fillRect(edge * size - 1.5, 0, 2.5, size * rows);
+  }
   if (!chosen) return;
   context.strokeStyle = css("ink");
   context.lineWidth = 2.5;
   context.strokeRect(chosen[1] * size - 2, chosen[0] * size - 2, size + 4 - gap, size + 4 - gap);
 }
 
-// A table with its variables at its edges: n down, m across, from 0 to the last number.
-export function withEdges(canvas, last) {
+// A table with its variables at its edges: the first down, the second across, from 0 to the last number.
+export function withEdges(canvas, last, [down, across] = ["n", "m"]) {
   const edge = (name, variable) => make("span", { class: name, "aria-hidden": "true" }, make("i", {}, 0), make("b", {}, variable), make("i", {}, last));
-  return make("div", { class: "edged" }, edge("across", "m"), edge("down", "n"), canvas);
+  return make("div", { class: "edged" }, edge("across", across), edge("down", down), canvas);
 }
 
 // The cell under a pointer.

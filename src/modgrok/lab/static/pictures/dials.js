@@ -20,7 +20,7 @@ export function drawDials(canvas, { k, length, phases, n, m, right }) {
     const starts = start[c];
     for (let x = 0; x < length; x++) {
       const here = x === [n, m, right][c];
-      context.fillStyle = here ? css(c === 2 ? "test" : "ink") : css("faint");
+      context.fillStyle = css(here ? "ink" : "faint");
       dot(context, ...point(c, turn(x) + starts, radius), here ? 5 : 1.7);
     }
     if (phases) {
@@ -33,7 +33,7 @@ export function drawDials(canvas, { k, length, phases, n, m, right }) {
       context.font = `12px ${css("sans")}`;
       context.fillText(`φ${c + 1}`, ...point(c, starts + 0.36, radius * 0.6)); // beside its line
     }
-    context.strokeStyle = c === 2 ? css("test") : frequencyColor(k, length);
+    context.strokeStyle = c === 2 ? css("ink") : frequencyColor(k, length);
     context.lineWidth = 4;
     context.lineCap = "round";
     line(context, [point(c, 0, 0), point(c, c === 2 ? sum : angles[c], radius * 0.82)]);

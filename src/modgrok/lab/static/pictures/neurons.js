@@ -3,30 +3,15 @@
 import { line } from "lab/canvas.js";
 import { css, frequencyColor } from "lab/color.js";
 import { hidden, outputs, weight } from "lab/network.js";
+import { drawOutputs } from "lab/pictures/outputs.js";
 
 const OUTPUTS = 0.36; // of the height, for the bars
 
 // Lines are as thick as weights and neurons as full as their activations, each relative to the largest of its kind.
 export function drawNeurons(context, width, height, { frame, inputs, right, drawn = true, order = Array.from(frame.neurons.keys()) }) {
   const { total } = outputs(frame, inputs);
-  const p = frame.modulus;
-  const x = (q) => ((q + 0.5) / p) * width;
-  const floor = height - 20;
-  const room = height * (drawn ? OUTPUTS : 0.62);
-  const [low, high] = [Math.min(0, ...total), Math.max(1e-12, ...total)];
-  const y = (value) => floor - ((value - low) / (high - low)) * room;
+  const { x, y } = drawOutputs(context, [0, height * (1 - (drawn ? OUTPUTS : 0.62)) - 20, width, height], total, right);
   if (drawn) drawCircles(context, width, height, { frame, inputs, order, goal: [x(right), y(total[right])] });
-  total.forEach((value, q) => {
-    context.fillStyle = q === right ? css("test") : css("faint");
-    context.fillRect(x(q) - width / p / 2, Math.min(y(value), y(0)), Math.max(1, width / p - 1), Math.max(1, Math.abs(y(value) - y(0))));
-  });
-  context.font = `12px ${css("sans")}`;
-  context.textAlign = "center";
-  context.textBaseline = "alphabetic";
-  context.fillStyle = css("test");
-  context.fillText(String(right), Math.min(Math.max(x(right), 8), width - 8), height - 5);
-  context.fillStyle = css("muted");
-  for (const q of [0, p - 1]) if (Math.abs(x(q) - x(right)) > 24) context.fillText(String(q), Math.min(Math.max(x(q), 8), width - 8), height - 5);
   return total;
 }
 

@@ -3,6 +3,7 @@
 import { line } from "lab/canvas.js";
 import { css, frequencyColor } from "lab/color.js";
 import { hidden, outputs, weight } from "lab/network.js";
+import { drawOutputs } from "lab/pictures/outputs.js";
 
 // Frequencies by how much they add to the right answer at this input, most first.
 export function rankedParts(frame, inputs, right) {
@@ -65,9 +66,5 @@ export function drawPath(context, width, height, { frame, inputs, right, order, 
   });
   context.globalAlpha = 1;
   label(words.sum, waves[1] + 18);
-  bars(context, [left, waves[1] + 24, width - left, height - 18], Array.from(sum), (q) => (q === right ? css("test") : css("faint")));
-  context.font = `12px ${css("sans")}`;
-  context.textAlign = "center";
-  context.fillStyle = css("test");
-  context.fillText(String(right), Math.min(Math.max(x(right), 8), width - 8), height - 4);
+  drawOutputs(context, [left, waves[1] + 24, width - left, height], sum, right);
 }

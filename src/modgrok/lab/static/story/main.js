@@ -3,6 +3,7 @@
 import { on } from "lab/store.js";
 import { EraserScene } from "lab/story/eraser.js";
 import { FormulaScene } from "lab/story/formula.js";
+import { GroupsScene } from "lab/story/groups.js";
 import { LimitsScene } from "lab/story/limits.js";
 import { NUMBERS, writeNumbers } from "lab/story/numbers.js";
 import { PhasesScene, TurningScene } from "lab/story/phases.js";
@@ -39,6 +40,7 @@ async function begin() {
     () => new ThroughScene("through", replay),
     () => new FormulaScene("formula", replay),
     () => new LimitsScene("limits", replay),
+    () => new GroupsScene("groups", replay),
   ];
   for (const build of rest) {
     await screen(); // The first picture moves while the others are built.

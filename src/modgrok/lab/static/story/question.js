@@ -4,6 +4,7 @@ import { prepare } from "lab/canvas.js";
 import { css } from "lab/color.js";
 import { grouped, make } from "lab/dom.js";
 import { largest, outputs } from "lab/network.js";
+import { drawOutputs } from "lab/pictures/outputs.js";
 import { ask, pair } from "lab/story/pair.js";
 import { Scene } from "lab/story/scene.js";
 
@@ -37,32 +38,14 @@ export class QuestionScene extends Scene {
     const times = [[0, "before training"], [replay.memorized, "known by heart"], [replay.last, "at the end"]];
     const { context, width, height } = prepare(this.canvas);
     const tall = height / times.length;
-    const bar = width / replay.modulus;
     const guesses = times.map(([step, words], row) => {
       const { total } = outputs(replay.frame(step), [pair.n, pair.m]);
       const said = largest(total);
-      const [low, high] = [Math.min(0, ...total), Math.max(1e-9, ...total)];
-      const floor = (row + 1) * tall - 22;
-      const room = tall - 58;
-      const zero = floor - (room * -low) / (high - low);
       context.font = `600 14px ${css("sans")}`;
       context.textAlign = "left";
       context.fillStyle = css("ink");
       context.fillText(`step ${grouped(step)}, ${words}: “${said}”`, 2, row * tall + 18);
-      total.forEach((value, q) => {
-        const size = (room * Math.abs(value)) / (high - low);
-        context.fillStyle = q === right ? css("test") : q === said ? css("bad") : css("faint");
-        context.fillRect(q * bar, value > 0 ? zero - size : zero, Math.max(1, bar - 1), Math.max(1, size));
-      });
-      context.font = `12px ${css("sans")}`;
-      context.textAlign = "center";
-      context.fillStyle = css("test");
-      context.fillText(`▲ ${right}`, Math.min(Math.max((right + 0.5) * bar, 14), width - 14), floor + 16);
-      context.fillStyle = css("muted");
-      for (const [q, side] of [[0, "left"], [replay.modulus - 1, "right"]]) {
-        context.textAlign = side;
-        if (Math.abs(q - right) > 4) context.fillText(String(q), q ? width : 0, floor + 16);
-      }
+      drawOutputs(context, [0, row * tall + 36, width, (row + 1) * tall - 2], total, right, said);
       return said;
     });
     const shown = replay.isTrained(pair.n, pair.m) ? "This sum was among its examples." : "This sum was not among its examples.";
