@@ -247,13 +247,13 @@ def names(lab: Lab, chance: random.Random) -> Case:
         "damaged",
     )
     run = chance.choice((*words, lab.run.upper(), lab.run[:-1], f"{lab.run}%00", f"{lab.run}@60"))
-    rest = chance.choice(("", "/frames/0", "/distances/0", "/theory/exact", "/replay", "/frames", "/nothing"))
+    rest = chance.choice(("", "/frames/0", "/measures/0", "/theory/exact", "/replay", "/frames", "/nothing"))
     return Case(f"run {run[:30]}{rest}", lab.head("GET", f"/api/runs/{run}{rest}").encode())
 
 
 def steps(lab: Lab, chance: random.Random) -> Case:
     number = chance.choice((LONG, "-1", "1.5", "1e3", "%D9%A3", "7", "999999999999", "NaN", "", "0x0", "+0"))
-    what = chance.choice(("frames", "distances"))
+    what = chance.choice(("frames", "measures"))
     return Case(f"{what} of step {number[:20]}", lab.head("GET", f"/api/runs/{lab.run}/{what}/{number}").encode())
 
 
@@ -296,7 +296,7 @@ def lies(lab: Lab, chance: random.Random) -> Case:
         else:
             _special(path, chance)
     run = f"/api/runs/{lab.run}"
-    places = ("", "/frames/0", "/frames/60", "/distances/60", "/theory/exact", "/theory/waves", "/replay")
+    places = ("", "/frames/0", "/frames/60", "/measures/60", "/theory/exact", "/theory/waves", "/replay")
     places = ("/api/runs", "/api/sweeps", *(run + place for place in places))
     if kind == "sweep":
         places = ("/api/sweeps", "/api/sweeps/abc", "/api/sweeps/abc/map?x=seed&y=&outcome=grokked_at")

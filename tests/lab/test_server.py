@@ -161,7 +161,7 @@ def test_runs_are_listed_and_opened(client: Any, run: str, store: Store) -> None
     assert words[:3] == ["modgrok", "train", "n+m"]
 
 
-def test_frames_theory_and_distances(client: Any, store: Store) -> None:
+def test_frames_theory_and_measures(client: Any, store: Store) -> None:
     for found in store:
         details = client.get(f"/api/runs/{found.id}").json()
         step = details["snapshots"][-1]
@@ -176,7 +176,7 @@ def test_frames_theory_and_distances(client: Any, store: Store) -> None:
         assert raw["length"] == found.experiment.modulus
         theory, _ = unpack(client.get(f"/api/runs/{found.id}/theory/exact").content)
         assert theory["accuracy"] == 1
-        assert 0 < client.get(f"/api/runs/{found.id}/distances/{step}").json()["both"] < 1
+        assert 0 < client.get(f"/api/runs/{found.id}/measures/{step}").json()["both"] < 1
         assert client.get(f"/api/runs/{found.id}/frames/7777").status_code == 422
         assert client.get(f"/api/runs/{found.id}/theory/magic").status_code == 422
 
@@ -322,7 +322,7 @@ def test_odd_bodies_are_refused_with_a_sentence(client: Any, body: bytes) -> Non
 
 @pytest.mark.parametrize("step", ["9" * 5000, "-1", "1.5", "x", "٣", "999999999999"])
 def test_odd_steps_are_refused_with_a_sentence(client: Any, run: str, step: str) -> None:
-    for what in ("frames", "distances"):
+    for what in ("frames", "measures"):
         answer = client.get(f"/api/runs/{run}/{what}/{step}")
         assert answer.status_code == 422, answer.text
 
@@ -366,7 +366,7 @@ def test_one_damaged_run_breaks_nothing_but_itself(client: Any, store: Store, ru
     }
     other = next(row["run"] for row in listed.json()["runs"] if row["run"] != run)
     assert client.get(f"/api/runs/{other}").status_code == 200
-    for path in ("", "/frames/0", "/frames/30", "/distances/30", "/theory/exact", "/replay"):
+    for path in ("", "/frames/0", "/frames/30", "/measures/30", "/theory/exact", "/replay"):
         answer = client.get(f"/api/runs/{run}{path}")
         assert answer.status_code in (200, 422), (path, answer.text)
         if answer.status_code == 422:
@@ -427,7 +427,7 @@ NEITHER = {"curves", "sweep"}
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("transformer", {*NEITHER, "answers", "embedding"}),
+        ("transformer", {*NEITHER, "answers", "embedding", "circuit"}),
         ("embedding", {*NEITHER, "answers", "embedding"}),
         ("group", {*NEITHER, "answers", "embedding"}),
         ("integers", {*NEITHER, "answers", "embedding"}),
@@ -454,5 +454,10 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(
         assert list(arrays["predictions"].shape) == header["sizes"]
         assert len(arrays["embedding_plane"]) == header["sizes"][0]
         assert ("embedding_spectrum" in arrays) == (name in ("transformer", "embedding"))
+    if "circuit" in shown:
+        measured = client.get(f"/api/runs/{run.id}/measures/{step}").json()
+        assert measured["restricted"] > 0 < measured["excluded"]
+        assert details["keys"]
+        assert arrays["attention"].shape == (7, 7, 2, 3)
     assert client.get(f"/api/runs/{run.id}/theory/exact").status_code == 422 or "weights" in shown
     assert client.get(f"/api/runs/{run.id}/replay").status_code == 200

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.group_analysis import on_group
-from modgrok.lab import embedding, limits
+from modgrok.lab import dissection, embedding, limits
 from modgrok.lab.panels import has_table
 from modgrok.measures import (
     circular_mean,
@@ -22,6 +22,7 @@ from modgrok.measures import (
     neuron_waves,
     power_spectrum,
     readout_spectrum,
+    representation_accuracies,
     representation_counts,
 )
 from modgrok.networks import Network, as_numpy
@@ -47,9 +48,11 @@ def frame(
     if not network.architecture.has_waves or not task.is_modular or task.structure.product is not None:
         on_vectors = network.architecture.has_waves and on_group(task)
         facts, drawn = _vectors(network, task) if on_vectors else embedding.picture(network, task, coordinate)
+        if drawn and dissection.has_circuit(network.architecture, task):
+            attended, weights = dissection.picture(network)
+            facts, drawn = facts | attended, drawn | weights
         header = header | facts | {"width": 0, "arity": task.arity}
-        operations = math.prod(task.sizes) * network.architecture.cost(task.signature).flops
-        if not has_table(task) or operations > 2 * limits.TABLE_PRODUCTS:
+        if not has_table(task) or _table_operations(network, task) > limits.TABLE_PRODUCTS:
             return pack(header, drawn)
         scores, tables = _table(network, task, train)
         return pack(header | scores, drawn | tables)
@@ -124,12 +127,18 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, arrays
 
 
+def _table_operations(network: Network, task: Task) -> float:
+    """Multiplications that the outputs over a whole table take."""
+    return math.prod(task.sizes) * network.architecture.cost(task.signature).flops / 2
+
+
 def _vectors(network: Network, task: Task) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a network on a group: how its neurons are dealt to representations, and how near each is to
     the closed form."""
     basis = task.structure.basis
     assert basis is not None
-    found = neuron_vectors(_within_bounds(network), basis)
+    network = _within_bounds(network)
+    found = neuron_vectors(network, basis)
     counts, expected = representation_counts(found, basis)
     header = {
         "group": task.structure.group,
@@ -137,6 +146,9 @@ def _vectors(network: Network, task: Task) -> tuple[dict[str, Any], dict[str, np
         "representation_counts": counts.tolist(),
         "representation_expected": expected.tolist(),
     }
+    if _table_operations(network, task) <= limits.TABLE_PRODUCTS:
+        without, alone = representation_accuracies(network, task.table, found)
+        header |= {f"representation_{name}": x for name, x in (("without", without), ("alone", alone))}
     arrays = {
         "neuron_representation": found.representation.astype(np.uint32),
         "neuron_share": found.share.astype(np.float32),

@@ -1,4 +1,4 @@
-"""The runs of a store as the page sees them: lists, curves, frames, theory, distances. Nothing here imports JAX."""
+"""The runs of a store as the page sees them: lists, curves, frames, theory, measures. Nothing here imports JAX."""
 
 import base64
 import math
@@ -15,16 +15,20 @@ from modgrok.closed_form import available, solve
 from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.experiment import TABLE, known_settings
+from modgrok.experiments.group_analysis import on_group
 from modgrok.experiments.store import RUN_NAME
+from modgrok.lab import dissection
 from modgrok.lab.form import describe, natural_rate
 from modgrok.lab.frames import frame
 from modgrok.lab.limits import RUNS_LISTED
 from modgrok.lab.panels import has_waves, panels
 from modgrok.lab.what_if import change, closed_form
 from modgrok.measures import average_ipr, distance_to_closed_form, distance_to_table
+from modgrok.measures.cosets import coset_order
 from modgrok.networks import Network
 from modgrok.tasks import Task
 from modgrok.tasks.basis import Basis
+from modgrok.tasks.basis.named_groups import group_name
 
 CACHE_BYTES = 200 << 20
 OUTCOME = ("status", "steps", "grokked_at", "test_accuracy")
@@ -42,7 +46,7 @@ class Library:
         self.store = store
         self._frames: OrderedDict[Any, bytes] = OrderedDict()
         self._size = 0
-        self._distances: dict[Any, dict[str, float | None]] = {}
+        self._measures: dict[Any, dict[str, Any]] = {}
         self._lock = Lock()
 
     def find(self, name: str) -> Run:
@@ -91,10 +95,12 @@ class Library:
             "panels": shown,
             "parent": self._parent(experiment),
             "auto": {"lr": natural_rate(experiment)},
+            "keys": _keys(run) if "circuit" in shown and run.status != "unfinished" and frame_steps(run) else None,
             "task": {
                 "name": task.name,
                 **describe(task),
                 "closed_form_ipr": _closed_form_ipr(task, experiment.architecture) if "weights" in shown else None,
+                "cosets": _cosets(task) if "answers" in shown and on_group(task) else None,
                 "length": None if coordinate is None else coordinate.length,
                 "index": None if coordinate is None else [index.tolist() for index in coordinate.index],
                 "readout": None if coordinate is None else coordinate.readout.tolist(),
@@ -140,16 +146,24 @@ class Library:
             raise ModgrokError(f"{run.task.name} has no closed form {form[:20]!r} beside this network.")
         return self._remember((run.id, "theory", form, coordinate), make)
 
-    def distance(self, run: Run, step: int) -> dict[str, float | None]:
-        """How far a stored step is from its nearest closed form, in weights, and from the table, in outputs."""
-        key = run.id, step
-        if key not in self._distances:
-            network, task = network_at(run, step), run.task
-            weights = distance_to_closed_form(network, task.structure.coordinate)
-            numbers = {"w_in": weights.w_in, "w_out": weights.w_out, "both": weights.both}
-            numbers["outputs"] = distance_to_table(network, task.table)
-            self._distances[key] = {name: x if math.isfinite(x) else None for name, x in numbers.items()}
-        return self._distances[key]
+    def measures(self, run: Run, step: int) -> dict[str, Any]:
+        """Of a stored step how far it is from its nearest closed form, in weights, and from the table, in outputs; of a
+        transformer its progress measures."""
+        key = run.id, step, *frame_steps(run)[-1:]
+        if key not in self._measures:
+            network, task, experiment = network_at(run, step), run.task, run.experiment
+            if dissection.has_circuit(experiment.architecture, task):
+                train, _ = experiment.split.divide(task)
+                loss = experiment.resolve().loss or "mse"
+                numbers = dissection.progress(network, task, train, _keys(run), loss)
+            else:
+                weights = distance_to_closed_form(network, task.structure.coordinate)
+                numbers = {"w_in": weights.w_in, "w_out": weights.w_out, "both": weights.both}
+                numbers |= {"outputs": distance_to_table(network, task.table)}
+            self._measures[key] = {
+                name: None if isinstance(x, float) and not math.isfinite(x) else x for name, x in numbers.items()
+            }
+        return self._measures[key]
 
     def _remember(self, key: Any, make: Callable[[], bytes]) -> bytes:
         with self._lock:
@@ -164,6 +178,29 @@ class Library:
             while self._size > CACHE_BYTES and len(self._frames) > 1:
                 self._size -= len(self._frames.popitem(last=False)[1])
         return made
+
+
+def _keys(run: Run) -> tuple[int, ...]:
+    """The key frequencies of a transformer, at the last of its steps that can be shown."""
+    return dissection.keys_of(network_at(run, frame_steps(run)[-1]), run.task)
+
+
+@lru_cache(maxsize=64)
+def _cosets(task: Task) -> dict[str, Any] | None:
+    """Values of both variables in the order of the cosets of a subgroup, and the answers in that of the first."""
+    basis = task.structure.basis
+    assert basis is not None
+    assert basis.product is not None
+    if (found := coset_order(basis.product)) is None:
+        return None
+    rows, columns = (np.argsort(index)[order] for index, order in zip(basis.index, found.orders, strict=True))
+    return {
+        "rows": rows.tolist(),
+        "columns": columns.tolist(),
+        "answers": basis.readout[found.orders[0]].tolist(),
+        "size": len(found.subgroup),
+        "subgroup": group_name(found.subgroup),
+    }
 
 
 def frame_steps(run: Run) -> list[int]:

@@ -20,6 +20,8 @@ FRAME_WEIGHTS = 1_500_000
 """Beyond this many weights a frame shows every second, third, … neuron."""
 TABLE_PRODUCTS = 2e10
 """Multiplications that the table of one frame may take."""
+CIRCUIT_FLOATS = 2e7
+"""Neurons and logits over all pairs of a transformer that is taken apart."""
 REPLAY_FRAMES = 40
 CHANGES = 32
 """What-if changes applied to one network."""

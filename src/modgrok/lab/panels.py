@@ -2,6 +2,7 @@
 
 from modgrok.experiments import Experiment
 from modgrok.experiments.group_analysis import on_group
+from modgrok.lab.dissection import has_circuit
 from modgrok.tasks import Task
 
 ALWAYS = ("curves", "sweep")
@@ -11,12 +12,14 @@ WEIGHTS = ("weights", "plane", "circle", "whatif", "ipr", "theory")
 
 def panels(experiment: Experiment, task: Task) -> list[str]:
     """Curves of every run; tables of functions of two variables; weights, waves and phases of two-layer networks; the
-    embedding of others; on groups representations and vectors."""
+    embedding of others, and of transformers the circuit; on groups representations and vectors."""
     chosen = list(ALWAYS)
     if has_table(task):
         chosen.append("answers")
     if has_embedding(experiment, task):
         chosen.append("embedding")
+    if has_circuit(experiment.architecture, task):
+        chosen.append("circuit")
     if has_vectors(experiment, task):
         chosen.append("representations")
     if has_waves(experiment, task):

@@ -25,7 +25,8 @@ def replay(library: Library, run: Run) -> str:
         chosen = np.unique(np.round(np.linspace(0, len(steps) - 1, REPLAY_FRAMES)).astype(int))
         steps = details["snapshots"] = [steps[i] for i in chosen]
     has_waves = "weights" in details["panels"]
-    details["distances"] = {step: library.distance(run, step) for step in steps} if has_waves else {}
+    measured = has_waves or "circuit" in details["panels"]
+    details["measures"] = {step: library.measures(run, step) for step in steps} if measured else {}
     coordinate = "task" if details["task"]["index"] is not None else "raw"
     frames = {f"{step}": library.frame(run, step, coordinate, []) for step in steps}
     forms = [form for form in details["task"]["forms"] if has_waves and form != "complex"]

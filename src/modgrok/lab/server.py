@@ -62,7 +62,7 @@ class Lab:
                 Route("/api/runs/{run}", _answer(self.details)),
                 Route("/api/runs/{run}/frames/{step}", _answer(self.frame)),
                 Route("/api/runs/{run}/theory/{form}", _answer(self.theory)),
-                Route("/api/runs/{run}/distances/{step}", _answer(self.distance)),
+                Route("/api/runs/{run}/measures/{step}", _answer(self.measures)),
                 Route("/api/runs/{run}/replay", _answer(self.replay)),
                 Route("/api/sweeps", _answer(self.sweeps)),
                 Route("/api/sweeps/{sweep}", _answer(self.sweep)),
@@ -142,9 +142,9 @@ class Lab:
         coordinate = request.query_params.get("coordinate", "task")
         return await run_in_threadpool(self.library.theory, run, request.path_params["form"], coordinate)
 
-    async def distance(self, request: Request) -> Any:
+    async def measures(self, request: Request) -> Any:
         run = self.library.find(request.path_params["run"])
-        return await run_in_threadpool(self.library.distance, run, _step(request))
+        return await run_in_threadpool(self.library.measures, run, _step(request))
 
     async def replay(self, request: Request) -> Any:
         run = self.library.find(request.path_params["run"])

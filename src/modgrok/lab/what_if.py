@@ -6,6 +6,8 @@
 | `frequency:K` | without the neurons of frequency K |
 | `top:K` | only the neurons of the K strongest frequencies |
 | `waves` | every neuron replaced by its best-fitting waves |
+| `representation:K` | without the neurons of representation K of a group |
+| `alone:K` | only these neurons |
 | `snap` | readout phases turned to φ3 = φ1 + φ2 |
 | `nearest` | every neuron replaced by the nearest closed-form neuron |
 | `closed:waves`, `closed:exact` | the whole network replaced by a closed form |
@@ -17,10 +19,12 @@ from typing import Literal
 
 from modgrok.closed_form import solve
 from modgrok.errors import ModgrokError
+from modgrok.experiments.group_analysis import on_group
 from modgrok.lab.limits import CHANGES
 from modgrok.measures import (
     ablate_frequency,
     ablate_neuron,
+    ablate_representation,
     keep_frequencies,
     nearest_closed_form,
     snap_phases,
@@ -37,6 +41,7 @@ PLAIN: dict[str, Callable[[Network, Basis | None], Network]] = {
     "nearest": nearest_closed_form,
 }
 FORMS = ("waves", "exact", "one")
+COUNTED = ("neuron", "frequency", "top", "representation", "alone")
 
 
 def change(network: Network, task: Task, coordinate: Basis | None, changes: list[str]) -> Network:
@@ -49,8 +54,8 @@ def change(network: Network, task: Task, coordinate: Basis | None, changes: list
             network = PLAIN[name](network, coordinate)
         elif name == "closed" and argument in FORMS:
             network = closed_form(task, argument, network)
-        elif name in ("neuron", "frequency", "top") and argument.isascii() and argument.isdigit() and len(argument) < 9:
-            network = _counted(network, coordinate, name, int(argument))
+        elif name in COUNTED and argument.isascii() and argument.isdigit() and len(argument) < 9:
+            network = _counted(network, task, coordinate, name, int(argument))
         else:
             raise ModgrokError(f"There is no change {text[:40]!r}; see the list of the what-if panel.")
     return network
@@ -71,7 +76,12 @@ def closed_form(task: Task, form: str, like: Network) -> Network:
     )
 
 
-def _counted(network: Network, coordinate: Basis | None, name: str, number: int) -> Network:
+def _counted(network: Network, task: Task, coordinate: Basis | None, name: str, number: int) -> Network:
+    if name in ("representation", "alone"):
+        basis = task.structure.basis if on_group(task) else None
+        if basis is None or not network.architecture.has_waves:
+            raise ModgrokError("Neurons have representations in a two-layer network on a group that is not cyclic.")
+        return ablate_representation(network, basis, number, alone=name == "alone")
     if name == "neuron":
         return ablate_neuron(network, number)
     if name == "frequency":

@@ -49,7 +49,7 @@ def test_nothing_is_said_that_the_run_denies(open_lab: Any, settled: Any, runs: 
         """A run on fresh examples, forked at step 100."""
         answer = route.fetch()
         details = answer.json() | {"parent": {"run": runs["tiny"], "step": 100, "rows": []}}
-        details["rows"] = [row | {"train_accuracy": None, "train_loss": None} for row in details["rows"]]
+        details["rows"] = [row | {"train_accuracy": None, "train_loss": row["step"] and 0.5} for row in details["rows"]]
         route.fulfill(response=answer, json=details)
 
     page.route(f"**/api/runs/{runs['parity']}", altered)
@@ -59,7 +59,7 @@ def test_nothing_is_said_that_the_run_denies(open_lab: Any, settled: Any, runs: 
     page.evaluate(f"location.hash = 'run={runs['parity']}'")
     expect(page.locator("#times")).to_contain_text("Forked at step 100. Not learned in 104 steps")
     expect(page.locator("#step")).to_have_text("step 104")
-    expect(page.locator("#curves .legend")).to_have_text("new examples")
+    expect(page.locator("#curves .legend")).to_have_text("the batch seennew examples")
     expect(page.locator("#run-status")).to_contain_text("fresh examples")
     expect(page.locator("#clock .train")).to_have_count(0)
     settled(page)

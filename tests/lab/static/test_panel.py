@@ -5,8 +5,15 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import playwright.sync_api as playwright
 import pytest
+
+from modgrok.experiments import Run
+from modgrok.measures import neuron_vectors, representation_accuracies
+from modgrok.measures.circuit import Circuit
+from modgrok.measures.cosets import coset_order
+from modgrok.measures.progress_measures import key_frequencies, restricted_loss
 
 expect = playwright.expect
 
@@ -15,7 +22,7 @@ SHOWN = {
     "tiny": {"answers", "curves", "weights", "plane", "circle", "path", "whatif", "ipr", "theory"},
     "small": {"answers", "curves", "weights", "plane", "circle", "path", "network", "whatif", "ipr", "theory"},
     "three": {"curves", "weights", "plane", "circle", "whatif", "ipr", "theory"},
-    "transformer": {"answers", "curves", "embedding"},
+    "transformer": {"answers", "curves", "embedding", "circuit"},
     "embedding": {"answers", "curves", "embedding"},
     "group": {"answers", "curves", "embedding"},
     "vectors": {"answers", "curves", "representations"},
@@ -71,6 +78,71 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(
         assert blank_on_paper(replayed.page) == []
         assert (replayed.problems, replayed.hosts) == ([], set())
     context.close()
+
+
+def test_the_circuit_of_a_transformer_is_measured_step_by_step(
+    open_lab: Any, settled: Any, runs: dict[str, str], kinds: dict[str, Run]
+) -> None:
+    page = open_lab(f"#run={runs['transformer']}&cell=2,5")
+    page.locator("#circuit").scroll_into_view_if_needed()
+    settled(page)
+    run = kinds["transformer"]
+    circuit, task = Circuit(run.network), run.task
+    keys = key_frequencies(circuit.neuron_logits)
+    restricted = restricted_loss(circuit.logits, task.table, keys)
+    said = page.locator("#circuit .sentence").first
+    expect(said).to_contain_text(f"Key frequencies at the end: {', '.join(map(str, keys))};")
+    expect(said).to_contain_text(re.compile(f"restricted {restricted:.2f}"[:-1]))
+    expect(page.locator("#circuit .sentence").last).to_contain_text("Attention at (n, m) = (2, 5)")
+    shown = page.evaluate(
+        """async () => {
+          const { state } = await import("lab/store.js");
+          const { measuredRows } = await import("lab/measured.js");
+          const p = state.run.settings.modulus;
+          return [measuredRows().length, Array.from(state.frame.attention.slice((2 * p + 5) * 6, (2 * p + 6) * 6))];
+        }"""
+    )
+    assert shown[0] == len(run.snapshots)
+    np.testing.assert_allclose(np.array(shown[1]) / 255, circuit.attention[2, 5].reshape(-1), atol=0.003)
+    page.locator("#circuit .chart").hover(position={"x": 300, "y": 300})
+    expect(page.locator("#circuit .hover")).to_contain_text("most at k =")
+    page.locator("#circuit .menu summary").click()
+    with page.expect_download() as download:
+        page.locator("#circuit .menu button", has_text="CSV").click()
+    assert "restricted,excluded,embedding_1" in Path(download.value.path()).read_text().splitlines()[0]
+
+
+def test_a_network_on_a_group_is_taken_apart_and_its_table_ordered(
+    open_lab: Any, runs: dict[str, str], kinds: dict[str, Run]
+) -> None:
+    page = open_lab(f"#run={runs['vectors']}")
+    run = kinds["vectors"]
+    network, basis, table = run.network, run.task.structure.basis, run.task.table
+    without, alone = representation_accuracies(network, table, neuron_vectors(network, basis))
+    expect(page.locator("#answers .caption")).to_contain_text("of H = Z3. Between two lines 3 answers occur.")
+    page.locator("#representations").scroll_into_view_if_needed()
+    rows = page.locator("#representations tbody tr")
+    expect(rows).to_have_count(len(without.keys() - {0}))
+    for row, k in enumerate(sorted(without.keys() - {0})):
+        shares = [f"{100 * part[k]:.1f}\u00a0%" for part in (without, alone)]
+        assert rows.nth(row).locator("button").all_inner_texts() == shares
+    only = rows.last.locator("button").last
+    only.click()
+    expect(only).to_have_attribute("aria-pressed", "true")
+    page.locator("#table-canvas").scroll_into_view_if_needed()
+    expect(page.locator("#answers .legend")).to_contain_text(f"{100 * alone[max(alone)]:.1f}\u00a0% of all pairs right")
+    page.locator("#changed").click()
+    expect(page.locator("#changed")).to_be_hidden()
+    # A cell of the picture is the pair that stands there, in either order.
+    order = coset_order(table)
+    assert order is not None
+    box = page.locator("#table-canvas").bounding_box()
+    for name, (n, m) in {"by cosets": [int(part[4]) for part in order.orders], "by number": [4, 4]}.items():
+        page.get_by_role("button", name=name).click()
+        page.locator("#table-canvas").scroll_into_view_if_needed()
+        page.locator("#table-canvas").click(position={"x": box["width"] * 4.5 / 6, "y": box["width"] * 4.5 / 6})
+        expect(page.locator("#answers .sentence")).to_contain_text(f"(n, m) = ({n}, {m}): the answer is {table[n, m]}")
+    expect(page.locator("#answers .caption")).to_be_hidden()
 
 
 def test_a_network_is_drawn_while_its_neurons_are_few(open_lab: Any, runs: dict[str, str]) -> None:

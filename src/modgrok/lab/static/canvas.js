@@ -90,6 +90,25 @@ export function axes(context, box, x, y) {
   context.restore();
 }
 
+// Bars side by side over their axes, each [value, color, mark]: a mark is a line across it at another value. `y.write` spells the
+// largest value. Returns the box of the axes, and the drawing context.
+export function barChart(canvas, bars, x, y) {
+  const { context, width, height } = prepare(canvas);
+  const box = [52, 10, width - 12, height - 34];
+  const [left, ceiling, right, floor] = box;
+  const top = Math.max(1e-9, ...bars.map(([value, , mark]) => Math.max(value, mark ?? 0)));
+  const wide = (right - left) / bars.length;
+  axes(context, box, x, { label: y.label, ticks: [[0, "0"], [1, y.write(top)]] });
+  bars.forEach(([value, color, mark], i) => {
+    const [tall, at] = [value, mark ?? 0].map((v) => (v / top) * (floor - ceiling));
+    context.fillStyle = color;
+    context.fillRect(left + i * wide + 0.5, floor - tall, Math.max(1, wide - 1), tall);
+    context.fillStyle = css("ink");
+    if (mark != null) context.fillRect(left + i * wide, floor - at - 1, wide, 2);
+  });
+  return { box, context };
+}
+
 export function dot(context, x, y, radius) {
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);

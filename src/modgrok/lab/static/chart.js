@@ -1,7 +1,7 @@
 // Line charts over steps on one canvas, with our own cursor on top: scrubbing moves a line and redraws nothing.
 
 import { line, prepare } from "lab/canvas.js";
-import { css } from "lab/color.js";
+import { css, sample } from "lab/color.js";
 import { clock, setStep } from "lab/clock.js";
 import { grouped, make } from "lab/dom.js";
 import { on, state } from "lab/store.js";
@@ -24,7 +24,8 @@ export class StepChart {
     on("clock", () => this.place());
   }
 
-  // `tracks` lie under each other: { title, range, log, write, curves: [{ x, y, color, name, dash, dots }], rules: [{ y, color }] };
+  // `tracks` lie under each other: { title, range, log, write, curves: [{ x, y, color, name, dash, dots }], rules: [{ y, color }] }
+  // or { title, write, heat: { x, rows } } with a row of shares for every step, the first of them for frequency 1;
   // `marks` are steps with a word; `offset` is added to the clock's step (of a fork, where its parent stood).
   draw(content) {
     this.content = { marks: [], offset: 0, ...content };
@@ -32,7 +33,7 @@ export class StepChart {
   }
 
   get last() {
-    const ends = this.content.tracks.flatMap(({ curves }) => curves.map(({ x }) => x.at(-1) ?? 0));
+    const ends = this.content.tracks.flatMap(({ curves, heat }) => (curves ?? [heat]).map(({ x }) => x.at(-1) ?? 0));
     return Math.max(1, ...ends);
   }
 
@@ -107,7 +108,8 @@ export class StepChart {
       line(context, [[left, y(value)], [right, y(value)]]);
       context.setLineDash([]);
     }
-    for (const curve of track.curves) {
+    if (track.heat) paintHeat(context, track.heat, y, x, right);
+    for (const curve of track.curves ?? []) {
       context.strokeStyle = context.fillStyle = curve.color;
       context.lineWidth = curve.dash ? 1.5 : 2;
       context.setLineDash(curve.dash ?? []);
@@ -138,8 +140,13 @@ export class StepChart {
     if (!this.content || !this.box || event.pointerType === "touch") return;
     const step = this.stepUnder(event);
     const parts = [];
-    for (const { curves, write } of this.content.tracks) {
-      for (const { x, y, name, color } of curves) {
+    for (const { curves, heat, write } of this.content.tracks) {
+      if (heat) {
+        const row = heat.rows[heat.x.findLastIndex((at) => at <= step)];
+        const most = row ? Math.max(...row) : 0;
+        if (most > 0) parts.push(make("span", { style: `--key:${sample("sizes", 0.85)}` }, `most at k = ${row.indexOf(most) + 1}: ${write(most)}`));
+      }
+      for (const { x, y, name, color } of curves ?? []) {
         const i = x.findLastIndex((at) => at <= step);
         if (i >= 0 && y[i] != null && name) parts.push(make("span", { style: `--key:${color}` }, `${name} ${write(y[i])}`));
       }
@@ -167,7 +174,13 @@ export class StepChart {
 }
 
 // Where values stand in a track, 0 … 1, and its ticks.
-function scaleOf({ range, log, curves, rules = [], write }, tall) {
+function scaleOf({ range, log, curves, heat, rules = [], write }, tall) {
+  if (heat) {
+    const most = heat.rows[0].length;
+    const step = Math.ceil(most / Math.max(2, Math.floor(tall / 22)));
+    const ticks = Array.from({ length: Math.ceil(most / step) }, (_, i) => [1 + i * step, `k = ${1 + i * step}`]);
+    return { ticks, placeOf: (k) => (k - 0.5) / most };
+  }
   const values = [...curves.flatMap(({ y }) => y), ...rules.map((rule) => rule.y)].filter((v) => Number.isFinite(v) && (!log || v > 0));
   const [low, high] = range ?? [Math.min(...values), Math.max(...values)];
   if (!values.length && !range) return { ticks: [], placeOf: () => 0 };
@@ -178,6 +191,18 @@ function scaleOf({ range, log, curves, rules = [], write }, tall) {
   }
   const span = high - low || 1;
   return { ticks: linearTicks(low, high, tall, write), placeOf: (v) => (v - low) / span };
+}
+
+// Shares over time: from every step to the next a column, one cell for each frequency, dark where its share is large.
+function paintHeat(context, { x: steps, rows }, y, x, right) {
+  const most = Math.max(1e-9, ...rows.flat());
+  rows.forEach((row, i) => {
+    const [from, to] = [x(steps[i]), i + 1 < steps.length ? x(steps[i + 1]) : right];
+    row.forEach((share, k) => {
+      context.fillStyle = sample("sizes", Math.sqrt(share / most));
+      context.fillRect(from, y(k + 1.5), to - from + 0.5, y(k + 0.5) - y(k + 1.5) + 0.5);
+    });
+  });
 }
 
 // A curve cut where a value is missing or cannot be drawn.

@@ -25,6 +25,7 @@ import { create as circle } from "lab/panels/circle.js";
 import { create as ipr } from "lab/panels/ipr.js";
 import { create as network } from "lab/panels/network.js";
 import { create as embedding } from "lab/panels/embedding.js";
+import { create as circuit } from "lab/panels/circuit.js";
 import { create as representations } from "lab/panels/representations.js";
 import { create as answers } from "lab/panels/answers.js";
 import { create as beside } from "lab/panels/beside.js";
@@ -128,7 +129,7 @@ async function begin() {
     for (const element of document.querySelectorAll("[data-live]")) element.remove();
   }
   buildClock();
-  const panels = [answers, curves, ...(source.replay ? [] : [beside]), embedding, representations, weights, plane, circle, path, network, ...(source.replay ? [] : [whatif]), ipr, ...(source.replay ? [] : [sweep]), theory];
+  const panels = [answers, curves, ...(source.replay ? [] : [beside]), circuit, embedding, representations, weights, plane, circle, path, network, ...(source.replay ? [] : [whatif]), ipr, ...(source.replay ? [] : [sweep]), theory];
   if (!source.replay) {
     document.querySelector(".top nav").prepend(make("a", { class: "button", href: "/" }, "Story"));
     buildWelcome();

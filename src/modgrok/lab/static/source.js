@@ -56,7 +56,7 @@ const live = {
   frame: (run, step, coordinate, changes) =>
     binary(`/api/runs/${run}/frames/${step}?coordinate=${coordinate}&changes=${encodeURIComponent(changes.join(","))}`),
   theory: (run, form, coordinate) => binary(`/api/runs/${run}/theory/${form}?coordinate=${coordinate}`),
-  distance: (run, step) => json(`/api/runs/${run}/distances/${step}`),
+  measures: (run, step) => json(`/api/runs/${run}/measures/${step}`),
   replayFile: async (run) => (await call(`/api/runs/${run}/replay`)).blob(),
   sweeps: async () => (await json("/api/sweeps")).sweeps,
   sweep: (sweep) => json(`/api/sweeps/${sweep}`),
@@ -74,7 +74,7 @@ const replay = {
   run: async () => stored,
   frame: (_, step) => frameOf(step),
   theory: (_, form) => frameOf(form),
-  distance: async (_, step) => stored.distances[step],
+  measures: async (_, step) => stored.measures[step],
   sweeps: async () => [],
 };
 

@@ -12,6 +12,7 @@ export const state = {
     sort: "final",
     time: "log",
     table: "answers",
+    order: "cosets",
     ipr: "task_ipr",
     form: "waves",
     neuron: null,

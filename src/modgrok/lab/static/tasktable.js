@@ -14,6 +14,20 @@ export function taskTables(run) {
   return decoded.get(run);
 }
 
+// The elements of a group in the order in which its table is drawn: rows and columns by cosets, and where each element then
+// stands; null where a table is drawn in the order of its numbers.
+export function tableOrder(run) {
+  const { cosets } = run.task;
+  if (!cosets || state.view.order !== "cosets") return null;
+  if (!placed.has(cosets)) {
+    const places = (elements) => elements.reduce((found, x, place) => ((found[x] = place), found), []);
+    placed.set(cosets, { ...cosets, rowOf: places(cosets.rows), columnOf: places(cosets.columns), rankOf: places(cosets.answers) });
+  }
+  return placed.get(cosets);
+}
+
+const placed = new WeakMap();
+
 // Numbers in the order of the coordinate on screen, for the columns of block b: waves show as waves in it.
 export function columnOrder(run, frame, b) {
   const plain = Array.from({ length: frame.modulus }, (_, x) => x);

@@ -9,6 +9,7 @@ const WORDS = {
   sort: ["index", "current", "final"],
   time: ["log", "linear"],
   table: ["answers", "prediction", "margin"],
+  order: ["cosets", "number"],
   ipr: ["task_ipr", "ipr"],
   form: ["waves", "exact"],
 };

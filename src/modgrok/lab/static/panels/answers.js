@@ -6,7 +6,7 @@ import { css, frequencyColor, sample } from "lab/color.js";
 import { choice, make, number, percent } from "lab/dom.js";
 import { largest, outputs } from "lab/network.js";
 import { cellAt, drawCells } from "lab/pictures/cells.js";
-import { taskTables } from "lab/tasktable.js";
+import { tableOrder, taskTables } from "lab/tasktable.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { setView, state } from "lab/store.js";
 
@@ -16,18 +16,21 @@ const RANKED = 5; // frequencies shown by themselves at the pointer
 const sizesOf = (frame) => frame.sizes ?? [frame.modulus, frame.modulus];
 
 // `prediction`, `answers` (right or wrong, trained or not) or `margin` over the table; inputs that do not occur stay empty.
-export function drawTable(canvas, frame, mode, tables, chosen = null) {
+export function drawTable(canvas, frame, mode, tables, chosen = null, order = null) {
   const [rows, columns] = sizesOf(frame);
+  const place = order ? (at) => order.rows[Math.floor(at / columns)] * columns + order.columns[at % columns] : (at) => at;
   if (mode === "answers") {
-    drawCells(canvas, rows, columns, (at) => (tables.answers[at] < 0 ? [0, -1] : [tables.trained[at], frame.margins[at]]), chosen);
+    const cell = order && chosen ? [order.rowOf[chosen[0]], order.columnOf[chosen[1]]] : chosen;
+    const score = (at) => (tables.answers[at] < 0 ? [0, -1] : [tables.trained[at], frame.margins[at]]);
+    drawCells(canvas, rows, columns, (at) => score(place(at)), cell, order?.size);
     return;
   }
   const top = mode === "margin" ? Math.max(1e-9, ...frame.margins.map(Math.abs)) : Math.max(1, frame.answers_count ?? frame.modulus) - 1;
   const entry = {
-    prediction: (at) => Math.round((255 * frame.predictions[at]) / top),
+    prediction: (at) => Math.round((255 * (order ? order.rankOf[frame.predictions[at]] : frame.predictions[at])) / top),
     margin: (at) => Math.round(127.5 - (127.5 * frame.margins[at]) / top),
   }[mode];
-  heatmap(canvas, rows, columns, mode === "prediction" ? "sizes" : "diverging", (n, m) => (tables.answers[n * columns + m] < 0 ? 0 : entry(n * columns + m)));
+  heatmap(canvas, rows, columns, mode === "prediction" ? "sizes" : "diverging", (n, m) => (tables.answers[place(n * columns + m)] < 0 ? 0 : entry(place(n * columns + m))));
 }
 
 class Answers extends Panel {
@@ -39,6 +42,7 @@ class Answers extends Panel {
       when: () => state.frame?.predictions && taskTables(state.run),
       help: [
         "Every cell is a pair (n, m), n downwards and m to the right. The table shows whether the network's answer is right, the answer itself, or the margin: the right answer's output minus the largest of the others.",
+        "The table of a group can be drawn in the order of the cosets of a subgroup H: rows x by the left cosets xH, columns y by the right cosets Hy, with a line after each. The product of x h and h′ y lies in xHy, so that between lines only as many answers occur as H has elements.",
         "The right/wrong view marks the cells it was trained on: a network that has memorized is right there and wrong elsewhere.",
         "Point at a cell (or choose n and m) for all p outputs of that pair. Below them are the parts of the strongest frequencies: waves over the answers, most of them high at the right one, where their crests meet. The page computes them from weights rounded to 8 bits.",
       ],
@@ -55,7 +59,8 @@ class Answers extends Panel {
     );
     this.fields = [field("n", 0), field("m", 1)];
     const named = (words, input) => make("label", { class: "mini" }, words, input);
-    this.options.append(this.mode, named("n ↓", this.fields[0]), named("m →", this.fields[1]));
+    this.order = choice("Order of the elements", [["cosets", "by cosets"], ["number", "by number"]], state.view.order, (key) => setView({ order: key }));
+    this.options.append(this.mode, this.order, named("n ↓", this.fields[0]), named("m →", this.fields[1]));
     this.canvas = make("canvas", { class: "table", id: "table-canvas", role: "img", "aria-label": "Table of answers over n and m",
       onpointermove: (event) => this.point(event, false), onclick: (event) => this.point(event, true), onpointerleave: () => this.hover(null) });
     this.bars = make(
@@ -63,7 +68,8 @@ class Answers extends Panel {
       { class: "bars", role: "img", "aria-label": "All outputs at the chosen pair, split by frequency" },
     );
     this.words = make("p", { class: "sentence" });
-    this.body.append(this.canvas, this.bars, this.words);
+    this.axes = make("p", { class: "caption" });
+    this.body.append(this.canvas, this.axes, this.bars, this.words);
     this.hovered = null;
   }
 
@@ -79,7 +85,9 @@ class Answers extends Panel {
   }
 
   point(event, keep) {
-    const cell = cellAt(event, this.canvas, ...sizesOf(state.frame));
+    const order = tableOrder(state.run);
+    const [row, column] = cellAt(event, this.canvas, ...sizesOf(state.frame));
+    const cell = order ? [order.rows[row], order.columns[column]] : [row, column];
     if (keep) setView({ cell });
     else this.hover(cell);
   }
@@ -99,7 +107,12 @@ class Answers extends Panel {
     const { frame, view } = state;
     this.mode.show(view.table);
     const tables = taskTables(state.run);
-    drawTable(this.canvas, frame, view.table, tables, view.cell);
+    const order = tableOrder(state.run);
+    this.order.show(view.order);
+    this.order.hidden = !state.run.task.cosets;
+    this.axes.hidden = !order;
+    this.axes.textContent = order ? `Down: n by left cosets nH, across: m by right cosets Hm, of H = ${order.subgroup}. Between two lines ${order.size} answers occur.` : "";
+    drawTable(this.canvas, frame, view.table, tables, view.cell, order);
     const { accuracy } = frame;
     const keys = {
       answers: [
@@ -108,7 +121,7 @@ class Answers extends Panel {
         [css("test"), "unseen, right", "box"],
         [css("cell"), "unseen, wrong", "box"],
       ],
-      prediction: [[sample("sizes", 0.05), "0", "box"], [sample("sizes", 1), `${(frame.answers_count ?? frame.modulus) - 1}`, "box"]],
+      prediction: [[sample("sizes", 0.05), order ? `in ${order.subgroup}` : "0", "box"], [sample("sizes", 1), order ? "in its last coset" : `${(frame.answers_count ?? frame.modulus) - 1}`, "box"]],
       margin: [[sample("diverging", 0.1), "right by far", "box"], [sample("diverging", 0.9), "wrong by far", "box"]],
     };
     this.key(...keys[view.table], [null, `${percent(accuracy)} of all pairs right`]);
@@ -158,7 +171,7 @@ function drawBars(canvas, frame, total, parts, right) {
   const { context, width, height } = prepare(canvas);
   const ranked = frame.ranking.slice(0, RANKED).map(([k]) => k).filter((k) => parts.has(k));
   const rows = [
-    ["all", total, css("accent")],
+    ["all", total, css("faint")],
     ...ranked.map((k) => [`k = ${k}`, parts.get(k), frequencyColor(k, frame.length)]),
   ];
   const left = 14 + Math.max(...rows.map(([label]) => context.measureText(label).width));
@@ -176,7 +189,7 @@ function drawBars(canvas, frame, total, parts, right) {
     context.textAlign = "right";
     context.fillText(label, left - 8, y + room / 2);
     values.forEach((value, q) => {
-      context.fillStyle = q === right ? css("test") : color;
+      context.fillStyle = q === right ? css("ink") : color;
       context.fillRect(
         left + q * step,
         Math.min(at(value), at(0)),

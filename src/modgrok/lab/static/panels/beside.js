@@ -9,7 +9,7 @@ import { Panel, toCsv } from "lab/panel.js";
 import { drawTable } from "lab/panels/answers.js";
 import { source } from "lab/source.js";
 import { emit, rowAt, state } from "lab/store.js";
-import { taskTables } from "lab/tasktable.js";
+import { tableOrder, taskTables } from "lab/tasktable.js";
 
 const MOST = 3; // tables beside the open run's
 const CACHED = 200;
@@ -21,7 +21,7 @@ class Beside extends Panel {
       id: "beside",
       title: "Side by side, on one clock",
       wide: true,
-      redraw: "frame clock compared beside",
+      redraw: "frame clock view compared beside",
       when: () => state.frame?.margins && taskTables(state.run),
       help: [
         "The tables of the open run and of the runs that are compared with it, at the clock's step or the stored step nearest to it. Choose what to compare in the list of runs.",
@@ -71,7 +71,7 @@ class Beside extends Panel {
       const row = rowAt(run, step);
       title.textContent = label;
       words.textContent = `step ${grouped(step)}: train ${percent(row?.train_accuracy)}, test ${percent(row?.test_accuracy)}`;
-      if (frame?.margins) drawTable(canvas, frame, "answers", taskTables(run));
+      if (frame?.margins) drawTable(canvas, frame, "answers", taskTables(run), null, tableOrder(run));
     });
     this.key([css("train"), "trained on, right", "box"], [css("test"), "unseen, right", "box"]);
   }

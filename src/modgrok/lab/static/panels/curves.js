@@ -21,6 +21,7 @@ class Curves extends Panel {
       help: [
         "How well the network answers what it was trained on, and what it has never seen. Accuracy is the share of inputs whose largest output is the right answer; below it is the loss of both, on a logarithmic axis.",
         "A network memorizes when its train accuracy reaches the threshold (99 % unless set otherwise). It groks when the test accuracy does, often much later: the time between the two is the delay. Drag on the chart to move the clock.",
+        "Where every batch is new there is no training set: orange is then the loss of the batch that a step has just seen.",
       ],
     });
     this.sentence = make("p", { class: "sentence", id: "times" });
@@ -48,9 +49,11 @@ class Curves extends Panel {
     const others = compared();
     const curve = (rows, name, rest, shift = 0) => ({ x: rows.map((row) => row.step + shift), y: rows.map((row) => row[name]), ...rest });
     const before = run.parent?.rows ?? [];
-    const parts = isFresh(run) ? ["test"] : ["train", "test"];
-    const names = isFresh(run) ? { test: "new examples" } : { train: "train", test: "test" };
-    const both = (what) => [
+    const fresh = isFresh(run);
+    const names = fresh ? { train: "the batch seen", test: "new examples" } : { train: "train", test: "test" };
+    const measured = (which, what) => run.rows.some((row) => row[`${which}_${what}`] != null);
+    const partsOf = (what) => ["train", "test"].filter((which) => !fresh || measured(which, what));
+    const both = (what, parts = partsOf(what)) => [
       ...others.map(({ run: other, label, color, dash }) => curve(other.rows, `test_${what}`, { color, dash, name: label })),
       ...parts.filter(() => before.length).map((which) => curve(before, `${which}_${what}`, { color: css("faint") })),
       ...parts.map((which) => curve(run.rows, `${which}_${what}`, { color: colors[which], name: names[which] }, offset)),
@@ -72,11 +75,11 @@ class Curves extends Panel {
     const found = times(run);
     const marks = [["memorized", "train"], ["grokked", "test"]]
       .filter(([name]) => found[name] && !found[name].before)
-      .map(([name, which]) => [found[name].step, isFresh(run) ? "learned" : name, colors[which], css(`${which}-ink`)]);
+      .map(([name, which]) => [found[name].step, fresh ? "learned" : name, colors[which], css(`${which}-ink`)]);
     if (run.parent) marks.push([offset, "fork", css("faint"), css("muted")]);
     this.chart.draw({ tracks, marks, offset });
     this.key(
-      ...parts.map((which) => [colors[which], names[which]]),
+      ...partsOf("loss").map((which) => [colors[which], names[which]]),
       ...(before.length ? [[css("faint"), "before the fork"]] : []),
       ...others.map(({ label, color }) => [color, `test, ${label}`, "dashed"]),
     );

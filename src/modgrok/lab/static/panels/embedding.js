@@ -1,6 +1,6 @@
 // Panel: of networks that have a vector for every number, which waves those are made of, and where they lie.
 
-import { axes, dot, prepare } from "lab/canvas.js";
+import { barChart, dot, prepare } from "lab/canvas.js";
 import { css, frequencyColor, roundColor } from "lab/color.js";
 import { make, number, percent } from "lab/dom.js";
 import { Panel, toCsv } from "lab/panel.js";
@@ -43,20 +43,11 @@ class Embedding extends Panel {
   }
 
   drawSpectrum(spectrum) {
-    const { context, width, height } = prepare(this.bars);
-    const box = [44, 10, width - 8, height - 34];
     const F = spectrum.length;
-    const top = Math.max(...spectrum, 1e-9);
     const step = Math.max(1, Math.ceil(F / 8));
     const places = Array.from({ length: Math.ceil(F / step) }, (_, i) => i * step);
-    axes(context, box, { label: "frequency k", ticks: places.map((f) => [(f + 0.5) / F, String(f)]) },
-      { label: "power", ticks: [[0, "0"], [1, percent(top, 0)]] });
-    spectrum.forEach((share, f) => {
-      const wide = (box[2] - box[0]) / F;
-      const tall = (share / top) * (box[3] - box[1]);
-      context.fillStyle = frequencyColor(Math.max(f, 1), 2 * (F - 1));
-      context.fillRect(box[0] + f * wide + 0.5, box[3] - tall, Math.max(1, wide - 1), tall);
-    });
+    barChart(this.bars, Array.from(spectrum, (share, f) => [share, frequencyColor(Math.max(f, 1), 2 * (F - 1))]),
+      { label: "frequency k", ticks: places.map((f) => [(f + 0.5) / F, String(f)]) }, { label: "power", write: (top) => percent(top, 0) });
   }
 
   drawPlane(frame, k) {

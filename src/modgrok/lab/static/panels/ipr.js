@@ -1,6 +1,6 @@
 // Panel 5: how localized the spectra are, over time and over neurons.
 
-import { axes, prepare } from "lab/canvas.js";
+import { barChart } from "lab/canvas.js";
 import { StepChart } from "lab/chart.js";
 import { css } from "lab/color.js";
 import { compared } from "lab/compare.js";
@@ -83,21 +83,12 @@ class Ipr extends Panel {
 }
 
 export function drawHistogram(canvas, values, theory) {
-  const { context, width, height } = prepare(canvas);
   const most = Math.max(MOST, ...Array.from(values).filter((v) => !Number.isNaN(v)));
   const counts = new Int32Array(BINS);
   for (const value of values) if (!Number.isNaN(value)) counts[Math.min(BINS - 1, Math.floor((value / most) * BINS))]++;
-  const box = [52, 6, width - 14, height - 32];
-  const top = Math.max(1, ...counts);
-  axes(context, box, {
+  const { box, context } = barChart(canvas, Array.from(counts, (count) => [count, css("accent")]), {
     ticks: [0, 0.1, 0.2, 0.3, 0.4, 0.5].filter((v) => v <= most + 1e-6).map((v) => [v / most, String(v)]), label: "IPR of a neuron",
-  }, { ticks: [[0, "0"], [1, String(top)]], label: "neurons" });
-  context.fillStyle = css("accent");
-  const step = (box[2] - box[0]) / BINS;
-  counts.forEach((count, i) => {
-    const tall = (count / top) * (box[3] - box[1]);
-    context.fillRect(box[0] + i * step + 0.5, box[3] - tall, step - 1, tall);
-  });
+  }, { label: "neurons", write: (top) => String(Math.round(top)) });
   if (theory == null) return;
   context.strokeStyle = css("waves");
   context.setLineDash([4, 3]);

@@ -1,10 +1,10 @@
 // Panel: of a two-layer network on a group, which representation each neuron has, and how near it is to the closed form.
 
-import { axes, dot, prepare } from "lab/canvas.js";
+import { axes, barChart, dot, prepare } from "lab/canvas.js";
 import { css, frequencyColor } from "lab/color.js";
 import { make, number, percent } from "lab/dom.js";
 import { Panel, toCsv } from "lab/panel.js";
-import { state } from "lab/store.js";
+import { setView, state } from "lab/store.js";
 
 const CLEAR = 0.5;
 
@@ -13,22 +13,27 @@ class Representations extends Panel {
     super({
       id: "representations",
       title: "The representations of the neurons",
+      wide: true,
+      redraw: "frame view",
       when: () => state.frame?.neuron_share,
       help: [
-        "A group that is not cyclic has no frequencies. Its representations, matrices that multiply as its elements do, take the place of waves. Above: how many neurons have more than half of their power in one, by its dimension d (a prime marks another of the same dimension); lines where they would be in proportion to d³, as in the exact network.",
-        "Below: every neuron. To the right, the share of its power in one representation; upwards, how far its three lists of weights share their vectors, the worst pair. The closed form is in the upper right corner, random weights are not.",
+        "A group that is not cyclic has no frequencies. Its representations, matrices that multiply as its elements do, take the place of waves. First: how many neurons have more than half of their power in one, by its dimension d (a prime marks another of the same dimension); lines where they would be in proportion to d³, as in the exact network.",
+        "The table takes the network apart: how many of all pairs are right without the neurons whose strongest representation it is, and with these neurons alone. Press a number, and all panels show that network. Where many representations share the work one is hardly missed; a sum of characters needs only enough of them to have its peak at the right answer.",
+        "Last: every neuron. To the right, the share of its power in one representation; upwards, how far its three lists of weights share their vectors, the worst pair. The closed form is in the upper right corner, random weights are not.",
       ],
     });
     this.bars = make("canvas", { class: "histogram", role: "img", "aria-label": "Neurons of each representation, beside d³" });
     this.plane = make("canvas", { class: "square", role: "img", "aria-label": "Share of one representation and shared vectors of every neuron" });
     this.sentence = make("p", { class: "sentence" });
-    this.body.append(this.bars, this.plane, this.sentence);
+    this.ablation = make("table", { class: "scores ablation" });
+    this.body.append(this.sentence, make("div", { class: "beside" }, this.bars, this.ablation, this.plane));
   }
 
   draw() {
     const { frame } = state;
     this.drawBars(frame);
     this.drawPlane(frame);
+    this.fillAblation(state.base ?? frame);
     const clear = [...frame.neuron_share.keys()].filter((i) => frame.neuron_share[i] > CLEAR);
     const median = (values) => number(values.sort((a, b) => a - b)[Math.floor(values.length / 2)], 3);
     const [rank, agreement] = [frame.neuron_rank_one, frame.neuron_agreement].map((all) => clear.map((i) => all[i]));
@@ -39,22 +44,32 @@ class Representations extends Panel {
   }
 
   drawBars({ representation_names: names, representation_counts: counts, representation_expected: expected }) {
-    const { context, width, height } = prepare(this.bars);
-    const box = [44, 10, width - 8, height - 34];
     const F = names.length - 1;
-    const top = Math.max(1, ...counts, ...expected);
-    const wide = (box[2] - box[0]) / F;
     const every = Math.max(1, Math.ceil(F / 12));
     const shown = Array.from({ length: F }, (_, i) => i).filter((i) => i % every === 0);
-    axes(context, box, { label: "dimension", ticks: shown.map((i) => [(i + 0.5) / F, names[i + 1]]) },
-      { label: "neurons", ticks: [[0, "0"], [1, number(top, 3)]] });
-    for (let i = 0; i < F; i++) {
-      const [tall, mark] = [counts[i + 1], expected[i + 1]].map((n) => (n / top) * (box[3] - box[1]));
-      context.fillStyle = frequencyColor(i + 1, 2 * F);
-      context.fillRect(box[0] + i * wide + 1, box[3] - tall, Math.max(1, wide - 2), tall);
-      context.fillStyle = css("ink");
-      context.fillRect(box[0] + i * wide, box[3] - mark - 1, wide, 2);
-    }
+    barChart(this.bars, names.slice(1).map((_, i) => [counts[i + 1], frequencyColor(i + 1, 2 * F), expected[i + 1]]),
+      { label: "dimension", ticks: shown.map((i) => [(i + 0.5) / F, names[i + 1]]) }, { label: "neurons", write: (top) => number(top, 3) });
+  }
+
+  // Accuracy without the neurons of each representation, and with them alone; a pressed number is what the panels show.
+  fillAblation({ representation_names: names, representation_without: without, representation_alone: alone, neuron_representation: chosen, accuracy }) {
+    this.ablation.hidden = !without;
+    if (!without) return;
+    const look = (kind, k, share) => {
+      const change = `${kind}:${k}`;
+      const pressed = state.view.changes.includes(change);
+      return make("td", {}, make("button", {
+        type: "button", "aria-pressed": String(pressed), "aria-label": `${kind === "alone" ? "Only" : "Without"} the neurons of ${names[k]}: ${percent(share)}`,
+        onclick: () => setView({ changes: pressed ? [] : [change] }),
+      }, percent(share)));
+    };
+    const rows = names.map((_, k) => k).filter((k) => k && k in without);
+    const heads = ["strongest in", "neurons", "without them", "alone"];
+    this.ablation.replaceChildren(
+      make("caption", { class: "caption" }, `Pairs right: ${percent(accuracy)} as trained. Press a number to see that network.`),
+      make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))),
+      make("tbody", {}, ...rows.map((k) => make("tr", {}, make("th", { scope: "row" }, `dimension ${names[k]}`),
+        make("td", {}, chosen.filter((other) => other === k).length), look("representation", k, without[k]), look("alone", k, alone[k])))));
   }
 
   drawPlane({ neuron_share: share, neuron_agreement: agreement, neuron_representation: chosen, representation_names: names }) {

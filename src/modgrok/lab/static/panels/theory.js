@@ -9,11 +9,12 @@ import { StepChart } from "lab/chart.js";
 import { css } from "lab/color.js";
 import { choice, make, number, percent } from "lab/dom.js";
 import { order } from "lab/frames.js";
+import { measuredRows, measureMore } from "lab/measured.js";
 import { decode } from "lab/message.js";
 import { taskTables } from "lab/tasktable.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { source } from "lab/source.js";
-import { emit, on, setView, state } from "lab/store.js";
+import { emit, setView, state } from "lab/store.js";
 
 class Theory extends Panel {
   constructor() {
@@ -21,7 +22,7 @@ class Theory extends Panel {
       id: "theory",
       title: "Theory beside experiment",
       wide: true,
-      redraw: "view theory distance",
+      redraw: "view theory measured",
       when: () => state.run?.task.index && state.run.snapshots.length,
       help: [
         "Weights that compute this function, written down instead of trained: every neuron is a wave of one frequency on n, on m and on the answer, with φ1 + φ2 = φ3. With random phases the error falls as the width grows; the exact form chooses four phases for each frequency so that everything but the right answer cancels.",
@@ -51,16 +52,6 @@ class Theory extends Panel {
       figure("IPR of neurons", this.histogram), figure("answers", this.table));
     this.body.append(this.sentence, this.forms);
     this.frames = new Map();
-    this.distances = new Map();
-    this.measuring = false;
-    if (source.replay) on("run", () => this.unpack());
-  }
-
-  // A replay has all of it inside, and may be printed before it was looked at.
-  async unpack() {
-    if (!this.applies || !this.when()) return;
-    for (const step of state.run.snapshots) this.distances.set(`${state.run.run}@${step}`, await source.distance(state.run.run, step));
-    this.draw();
   }
 
   waiting() {
@@ -79,7 +70,7 @@ class Theory extends Panel {
     const frame = this.frames.get(key);
     this.forms.classList.toggle("bare", !frame);
     if (frame) this.drawForm(frame);
-    this.measure();
+    measureMore();
     this.drawDistance();
     this.key([css("accent"), "weights"], [css("waves"), "outputs"]);
   }
@@ -105,33 +96,8 @@ class Theory extends Panel {
     this.sentence.textContent = `${name}: ${frame.width} neurons, ${percent(frame.accuracy, 2)} of all pairs right, loss ${number(frame.loss)}; ${phaseSentence(frame)}.`;
   }
 
-  // One distance after another while nothing trains, coarse first, so that the curve has its shape at once.
-  async measure() {
-    const { run } = state;
-    if (this.measuring || state.training.run || !this.visible) return;
-    const last = run.snapshots.length - 1;
-    const coarse = [8, 4, 2, 1].flatMap((stride) => run.snapshots.filter((_, i) => (last - i) % stride === 0));
-    const missing = coarse.find((step) => !this.distances.has(`${run.run}@${step}`));
-    if (missing === undefined) return;
-    this.measuring = true;
-    try {
-      this.distances.set(`${run.run}@${missing}`, await source.distance(run.run, missing));
-    } catch {
-      this.distances.set(`${run.run}@${missing}`, null);
-    }
-    this.measuring = false;
-    emit("distance");
-  }
-
-  rows() {
-    return state.run.snapshots.map((step) => [
-      step,
-      this.distances.get(`${state.run.run}@${step}`),
-    ]).filter(([, found]) => found);
-  }
-
   drawDistance() {
-    const rows = this.rows();
+    const rows = measuredRows();
     if (!rows.length) return;
     const x = rows.map(([step]) => step);
     const curve = (name, color, pick) => ({ x, y: rows.map(([, found]) => pick(found)), color: css(color), name, dots: true });
@@ -141,7 +107,7 @@ class Theory extends Panel {
   }
 
   csv() {
-    const rows = this.rows();
+    const rows = measuredRows();
     const pick = (name) => rows.map(([, d]) => d[name]);
     return toCsv({
       step: rows.map(([step]) => step),
