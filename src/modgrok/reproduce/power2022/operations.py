@@ -26,10 +26,8 @@ def best(run: Run) -> dict[str, float]:
 
 def everything(s: Sizes) -> Runs:
     """Every operation at every fraction."""
-    found = Runs([])
-    for name in s.operations:
-        found += trained(s, name, *(s.group_fractions if "group" in OPERATIONS[name] else s.fractions))
-    return found
+    fractions = {name: s.group_fractions if "group" in OPERATIONS[name] else s.fractions for name in s.operations}
+    return sum((trained(s, name, *some) for name, some in fractions.items()), Runs([]))
 
 
 operations = study(

@@ -23,10 +23,7 @@ KINDS = {"without": ("weight_decay <= 0", TRAIN), "with": ("weight_decay > 0", T
 
 def varied(s: Sizes, names: Iterable[str], fractions: Iterable[float], **more: Any) -> Runs:
     """The operation that is studied under variants."""
-    found = Runs([])
-    for name in names:
-        found += trained(s, s.studied, *fractions, variant={name: VARIANTS[name]}, **more)
-    return found
+    return sum((trained(s, s.studied, *fractions, variant={n: VARIANTS[n]}, **more) for n in names), Runs([]))
 
 
 def searched(s: Sizes, names: Iterable[str], rates: Iterable[float], decays: Iterable[float], steps: int) -> Runs:
