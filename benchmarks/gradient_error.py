@@ -58,7 +58,7 @@ def gradient(way: str, experiment: Experiment, weights: dict[str, np.ndarray]) -
         if way == "TF32" and hasattr(batch.tables, "places"):
             batch = batch._replace(tables=batch.tables.places.rows)
         cast = {key: jnp.asarray(value, program.dtype) for key, value in weights.items()}
-        step = jax.jit(lambda weights, batch: kernel.slope(program, weights, batch, None, None)[:2])
+        step = jax.jit(lambda weights, batch: kernel.loss_and_grad(program, weights, batch, None, None)[:2])
         return {key: np.asarray(value, np.float64) for key, value in step(cast, batch)[1].items()}
 
 

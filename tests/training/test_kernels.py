@@ -84,7 +84,7 @@ def test_the_kernel_agrees_with_the_generic_step(plain, changes, seed, rate):
     if rate is not None:
         noise = Noise(jax.random.key(seed), jnp.asarray(rate, program.dtype), data.batch.weight[0], None)
     mine, theirs = (
-        jax.jit(partial(kernel.slope, program))(weights, data.batch, None, noise)[:2]
+        jax.jit(partial(kernel.loss_and_grad, program))(weights, data.batch, None, noise)[:2]
         for kernel in (kernel_for(program), generic.KERNEL)
     )
     assert kernel_for(program) is not generic.KERNEL
@@ -106,7 +106,7 @@ def assert_close(found, expected, tolerance=1e-11):
 
 
 def fast(plain, program, *values):
-    return jax.jit(partial(kernel_for(program).slope, program))(*values)[:2]
+    return jax.jit(partial(kernel_for(program).loss_and_grad, program))(*values)[:2]
 
 
 def four_blocks(program, examples):

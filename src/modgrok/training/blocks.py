@@ -1,4 +1,4 @@
-"""Sums over examples, block after block: in two parts on one device, or one on each of those that share a run."""
+"""Sums over blocks of examples: in two parts on a single device, or one part on each device that shares a run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +13,8 @@ from modgrok.training.program import EXAMPLES, Program
 
 
 def sum_parts(program: Program, add_block: Callable[..., Any], nothing: Any, blocks: Any, used: Any) -> Any:
-    """What `add_block` adds up over all parts of the blocks: two here, or one on each device. Of each part so many
-    blocks are used, or all where `used` is None."""
+    """Sums `add_block` over all parts of the blocks: two parts here, or one on each device. `used` is the number of
+    blocks in use of each part; None means all."""
 
     def sum_part(part: tuple[Any, Any]) -> Any:
         blocks, used = part
@@ -33,23 +33,23 @@ def sum_parts(program: Program, add_block: Callable[..., Any], nothing: Any, blo
     return jax.lax.optimization_barrier(total)  # what follows is compiled, and rounds, alike
 
 
-def count_right(program: Program, out: Any, labels: Any, weight: Any, codes: Any, judged: Any) -> Any:
-    """How many examples of a block are answered right, padding aside; 0 where `judged`, which may be traced, is false
-    or None."""
+def correct_in_block(program: Program, out: Any, labels: Any, weight: Any, codes: Any, count_correct: Any) -> Any:
+    """Number of correct answers in a block, without padding; 0 if `count_correct`, which may be traced, is false or
+    None."""
     nobody = jnp.zeros((), program.dtype)
-    if judged is None:
+    if count_correct is None:
         return nobody
     objective = Objective(program.loss, program.loss_precision, program.tolerance, settings=program.loss_settings)
 
-    def judge() -> Any:
+    def correct() -> Any:
         right = objective.right(out, labels, codes, program.signature.outputs) & (weight > 0)
         return right.astype(program.dtype).sum()
 
-    return jax.lax.cond(judged, judge, lambda: nobody)
+    return jax.lax.cond(count_correct, correct, lambda: nobody)
 
 
 def row_numbers(program: Program, batch: Batch) -> Any:
-    """The number of every row's example in the training set, however many devices share the run."""
+    """Index of every row's example in the training set, independent of how many devices share the run."""
     count, length = batch.labels.shape
     block = jnp.arange(count, dtype=jnp.int32)
     if batch.used is not None:

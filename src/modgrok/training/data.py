@@ -35,11 +35,11 @@ class RunData(NamedTuple):
     """Labels of the trained examples, right answers of the others; 0 where an input does not occur."""
     trained: Bool[Any, "example"]
     tested: Bool[Any, "example"]
-    judged: Int32[Any, "block row"] | None
-    """Numbers of the examples that evaluations look at, −1 for padding: all that are tested, where training examples
-    are judged with the gradient; None stands for all."""
-    judged_blocks: Int32[Any, "part"] | None
-    """How many of their blocks each part has."""
+    test_rows: Int32[Any, "block row"] | None
+    """Indices of the test examples in blocks, −1 for padding, where the gradient pass covers the training examples;
+    None where evaluations look at all examples."""
+    test_blocks: Int32[Any, "part"] | None
+    """The number of those blocks in each part."""
     index: Int32[Any, "S p"]
     """The task's own coordinate: the place of every value in Z_L, −1 where it has none."""
     length: Int32[Any, ""]
@@ -72,13 +72,13 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
         tested[task.present] = ~examples.trained
     else:
         answers, trained, tested = labels, examples.trained, ~examples.trained
-    judged = judged_blocks = None
+    test_rows = test_blocks = None
     if program.on.counts_correct:
         numbers = np.flatnonzero(tested)
         room_for_all = program.evaluation_blocks(len(answers))
-        places, judged_blocks = deal(program, len(numbers), *room_for_all)
-        judged = np.full(room_for_all, -1, np.int32)
-        judged.reshape(-1)[places] = numbers
+        places, test_blocks = deal(program, len(numbers), *room_for_all)
+        test_rows = np.full(room_for_all, -1, np.int32)
+        test_rows.reshape(-1)[places] = numbers
     coordinate = task.structure.coordinate if program.architecture.has_waves else None
     shape = (max(1, len(task.sizes)), max(task.sizes))
     index = np.zeros(shape, np.int32) if coordinate is None else np.stack(coordinate.index).astype(np.int32)
@@ -90,8 +90,8 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
         answers,
         trained,
         tested,
-        judged,
-        judged_blocks,
+        test_rows,
+        test_blocks,
         index,
         np.asarray(_length(task, coordinate), dtype=np.int32),
         None if task.codes is None else task.codes.astype(program.dtype),

@@ -29,13 +29,13 @@ def recorded_names(program: Program) -> tuple[str, ...]:
 
 
 def evaluate(
-    program: Program, parameters: Parameters, data: RunData, slope: tuple[Any, Parameters, Any] | None = None
+    program: Program, parameters: Parameters, data: RunData, known: tuple[Any, Parameters, Any] | None = None
 ) -> dict[str, Array]:
-    """All curves at these weights. Dropout is off, and batch statistics are those of the whole training set; loss and
-    gradient there, and how many examples are answered right, are not computed again where they are known."""
-    if slope is None:
-        slope = kernel_for(program).slope(program, parameters, data.batch, data.codes, None, True)
-    loss, gradient, right = slope
+    """All curves at these weights. Dropout is off, and batch statistics are those of the whole training set. Loss,
+    gradient and correct answers on the training set are not computed again if they are `known`."""
+    if known is None:
+        known = kernel_for(program).loss_and_grad(program, parameters, data.batch, data.codes, None, True)
+    loss, gradient, right = known
     settled = settle(program, parameters, data)
     values = _scores(program, settled, data)
     if program.on.counts_correct:
@@ -91,7 +91,7 @@ def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str
     kernel = kernel_for(program)
     objective = Objective(program.loss, program.loss_precision, program.tolerance, program.loss_settings)
     every, right_answers = jnp.asarray(evaluated_inputs(program, data)), data.answers
-    if data.judged is None:
+    if data.test_rows is None:
         blocks, rows = program.evaluation_blocks(len(right_answers))
         padding = (0, blocks * rows - len(right_answers))
         weights = {"train": data.trained.astype(program.dtype), "test": data.tested.astype(program.dtype)}
@@ -100,11 +100,11 @@ def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str
             *(jnp.pad(x, padding).reshape(blocks, rows) for x in (right_answers, *weights.values())),
         )
     else:
-        stacked, weights = data.judged, {"test": (data.judged >= 0).astype(program.dtype)}
+        stacked, weights = data.test_rows, {"test": (data.test_rows >= 0).astype(program.dtype)}
 
     def read(block: Any) -> Any:
         """Inputs, answers, and the weights of each sum."""
-        if data.judged is None:
+        if data.test_rows is None:
             return block
         numbers = jnp.maximum(block, 0)
         return every[numbers], right_answers[numbers], (block >= 0).astype(program.dtype)
@@ -118,7 +118,7 @@ def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str
         now = [(values * weight).sum() for values in (losses, right) for weight in weights]
         return tuple(a + b for a, b in zip(sums, now, strict=True)), None
 
-    used = data.judged_blocks
+    used = data.test_blocks
     if program.shared > 1:
         device = jax.lax.axis_index(EXAMPLES)
         stacked, used = jax.tree.map(

@@ -27,8 +27,8 @@ class State(NamedTuple):
 
     weights: Parameters
     slope: tuple[Array, Parameters] | None
-    """Loss and gradient at these weights, which the next step and an evaluation share; None where a step sees others
-    than those of the whole training set."""
+    """Loss and gradient at these weights, shared by the next step and an evaluation; None unless a step sees just the
+    whole training set. The name is that of the tensors in stored checkpoints."""
     optimizer: dict[str, Array]
     """Its arrays by their places, `1.trace.columns`: Optax, whose classes have fields for them, is imported where an
     update is traced."""
@@ -88,7 +88,7 @@ def advance(
     missing = jnp.full((), jnp.nan, program.dtype)
     first, found = jnp.zeros_like(count), None if program.rule is None else missing
     if program.whole:
-        # A pass before the first moves nothing, and finds the slope.
+        # A pass before the first step moves nothing; it computes loss and gradient.
         first = jnp.where(begins | (measured & (count == 0)), first - 1, first)
         found = jnp.zeros((), program.dtype)
     state, found = jax.lax.fori_loop(first, count, body, (state, found))
@@ -102,10 +102,10 @@ def advance(
 
 
 def _step(
-    program: Program, state: State, data: RunData, rates: Rates, key: Any, step: Any, moves: Any, judged: Any
+    program: Program, state: State, data: RunData, rates: Rates, key: Any, step: Any, moves: Any, count_correct: Any
 ) -> tuple[State, Any]:
-    """The state after a step, unless nothing moves, and how many training examples it answers right, if judged; or
-    the loss of the batch that was drawn for this step alone."""
+    """The state after a step, or the same state if `moves` is false. And its number of correct answers on the training
+    set if `count_correct` is true, or the loss of a batch that was drawn for this step alone."""
     order, kernel = state.order, kernel_for(program)
     if state.slope is not None:
         loss, gradient = state.slope
@@ -122,7 +122,7 @@ def _step(
         if "weight_noise" in program.features:
             added = normal_like(_stream(key, step, 3), weights, rates["weight_noise"])
             weights = jax.tree.map(jnp.add, weights, added)
-        loss, gradient, _ = kernel.slope(program, weights, chosen, data.codes, noise)
+        loss, gradient, _ = kernel.loss_and_grad(program, weights, chosen, data.codes, noise)
     form = jax.eval_shape(transformation(program, rates).init, state.weights)
     before = from_named_tensors(form, state.optimizer)
     moved, after = update(program, rates, gradient, before, state.weights, state.start, step, _stream(key, step, 4))
@@ -135,8 +135,8 @@ def _step(
     weights = jax.tree.map(keep, moved, state.weights)
     slope, found = None, loss.astype(program.dtype) if program.rule is not None else None
     if program.whole:
-        judged = judged if program.on.counts_correct else None
-        loss, gradient, found = kernel.slope(program, weights, data.batch, data.codes, None, judged)
+        count_correct = count_correct if program.on.counts_correct else None
+        loss, gradient, found = kernel.loss_and_grad(program, weights, data.batch, data.codes, None, count_correct)
         slope = loss, gradient
     state = State(
         weights,

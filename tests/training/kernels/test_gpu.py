@@ -49,7 +49,7 @@ def a_case(sizes, answers, network, loss="mse", seed=0, scale=1.0, platform="gpu
 
 
 def found_by(kernel, program, weights, batch, noise=None):
-    step = jit(lambda weights, batch: kernel.slope(program, weights, batch, None, noise)[:2])
+    step = jit(lambda weights, batch: kernel.loss_and_grad(program, weights, batch, None, noise)[:2])
     as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
     return step(as_single, jax.tree.map(jnp.asarray, batch))
 
@@ -58,7 +58,7 @@ def exactly(program, weights, batch):
     with jax.enable_x64(True):
         wide = {name: jnp.asarray(np.asarray(w, np.float32), jnp.float64) for name, w in weights.items()}
         batch = batch._replace(weight=jnp.asarray(batch.weight, jnp.float64), tables=None)
-        step = jit(lambda weights, batch: generic.KERNEL.slope(program, weights, batch, None, None)[:2])
+        step = jit(lambda weights, batch: generic.KERNEL.loss_and_grad(program, weights, batch, None, None)[:2])
         return jax.tree.map(np.asarray, step(wide, batch))
 
 
@@ -99,7 +99,7 @@ def test_gradients_are_those_of_the_generic_step(task, width, activation, loss_a
 def test_every_activation_and_loss_can_be_compiled_for_a_gpu(activation, loss, monkeypatch):
     monkeypatch.setattr(pallas_kernels, "interpreted", lambda: False)
     program, weights, data = a_case((7, 7, 7), 7, TwoLayer(40, activation), loss)
-    step = jax.jit(lambda w, batch: gpu.KERNEL.slope(program, w, batch, None, None)[:2])
+    step = jax.jit(lambda w, batch: gpu.KERNEL.loss_and_grad(program, w, batch, None, None)[:2])
     as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
     lowered = step.trace(as_single, jax.tree.map(jnp.asarray, data.batch)).lower(lowering_platforms=("cuda",))
     assert "triton" in lowered.as_text()
@@ -122,7 +122,7 @@ def test_runs_are_mapped_over():
     weights = {
         name: jnp.stack([jnp.asarray(w[name], jnp.float32) for _, w, _ in cases]) for name in ("columns", "readout")
     }
-    step = jit(jax.vmap(lambda w, batch: gpu.KERNEL.slope(program, w, batch, None, None)[:2]))
+    step = jit(jax.vmap(lambda w, batch: gpu.KERNEL.loss_and_grad(program, w, batch, None, None)[:2]))
     losses, gradients = step(weights, stacked)
     for run, (_, of_run, data) in enumerate(cases):
         found = losses[run], {name: part[run] for name, part in gradients.items()}

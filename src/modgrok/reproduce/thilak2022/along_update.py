@@ -28,7 +28,7 @@ def curvature(program: Program, weights: Parameters, update: Parameters, data: R
     """Of the training loss along a direction."""
 
     def gradient(parameters: Parameters) -> Parameters:
-        return kernel_for(program).slope(program, parameters, data.batch, data.codes, None)[1]
+        return kernel_for(program).loss_and_grad(program, parameters, data.batch, data.codes, None)[1]
 
     (turned,) = jax.vjp(gradient, weights)[1](update)  # H is symmetric
     along = sum((update[name] * turned[name]).sum() for name in update)

@@ -1,4 +1,4 @@
-"""Fast ways to the same loss and gradient: (architecture, platform) → kernel. The generic one serves all others."""
+"""Fast implementations of loss and gradient by (architecture, platform). The generic one serves all others."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -12,37 +12,38 @@ from modgrok.training.program import Program
 
 @runtime_checkable
 class Kernel(Protocol):
-    """A way from parameters and examples to loss and gradient, with what is peculiar to a platform inside."""
+    """Computes loss and gradient for an architecture on a platform."""
 
     guards: bool
     """Whether the loss is not a number wherever the gradient is not finite."""
 
     def applies(self, program: Program) -> bool:
-        """Whether it knows this program, of its architecture and platform."""
+        """Whether it can run this program, whose architecture and platform are its own."""
 
     def room(self, program: Program, inputs: Callable[[], Any], rows: int) -> Room:
-        """How long a run's arrays are, from its training inputs, where they matter, and how many there are."""
+        """The padded lengths of a run's arrays, from the number of its training inputs and, where they matter, the
+        inputs."""
 
     def tables(self, program: Program, inputs: Any, room: Room) -> Any:
-        """Arrays that are looked up besides the examples, made on the host; None where there are none."""
+        """Index arrays that the kernel needs besides the examples, built on the host; None if there are none."""
 
     def extra_floats(self, program: Program, room: Room) -> int:
-        """Numbers that one run needs besides weights and activations."""
+        """Floats that one run needs in memory besides weights and activations."""
 
-    def slope(
+    def loss_and_grad(
         self,
         program: Program,
         parameters: Parameters,
         batch: Batch,
         codes: Any,
         noise: Noise | None,
-        judged: Any = None,
+        count_correct: Any = None,
     ) -> tuple[Any, Parameters, Any]:
-        """The weighted loss over the examples, its derivative with respect to the parameters, and how many examples are
-        answered right: 0 unless the platform counts them, and `judged` is true."""
+        """The weighted loss over the examples, its gradient, and the number of correct answers: 0 unless
+        `count_correct` is true and the platform counts them in the same pass."""
 
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
-        """What the network says to some inputs, without noise."""
+        """The network's outputs, without noise."""
 
 
 ANY = "any"
@@ -51,7 +52,7 @@ KERNELS: dict[tuple[str, str], str] = {("two-layer", "gpu"): "gpu", ("two-layer"
 
 
 def kernel_for(program: Program) -> Kernel:
-    """The fastest kernel that knows this program."""
+    """The fastest kernel that can run this program."""
     for platform in (program.platform, ANY):
         if (module := KERNELS.get((program.architecture.name, platform))) is not None:
             kernel: Kernel = import_module(f"{__name__}.{module}").KERNEL

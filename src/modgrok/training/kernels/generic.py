@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from modgrok.networks import Noise
 from modgrok.networks.architecture import Parameters
-from modgrok.training.blocks import count_right, row_numbers, sum_parts
+from modgrok.training.blocks import correct_in_block, row_numbers, sum_parts
 from modgrok.training.data import Batch, Room
 from modgrok.training.losses import Objective
 from modgrok.training.program import Program
@@ -31,14 +31,14 @@ class Generic:
     def extra_floats(self, program: Program, room: Room) -> int:
         return 0
 
-    def slope(
+    def loss_and_grad(
         self,
         program: Program,
         parameters: Parameters,
         batch: Batch,
         codes: Any,
         noise: Noise | None,
-        judged: Any = None,
+        count_correct: Any = None,
     ) -> tuple[Any, Parameters, Any]:
         objective = Objective(program.loss, program.loss_precision, settings=program.loss_settings)
 
@@ -47,7 +47,7 @@ class Generic:
             key, rate = (None, None) if noise is None else (noise.key, noise.rate)
             out = program.architecture.apply(parameters, inputs, program.signature, Noise(key, rate, weight, row))
             losses = objective.losses(out, labels, codes)
-            right = count_right(program, jax.lax.stop_gradient(out), labels, weight, codes, judged)
+            right = correct_in_block(program, jax.lax.stop_gradient(out), labels, weight, codes, count_correct)
             return (weight.astype(losses.dtype) * losses).sum(), right
 
         def of_block(block: tuple[Any, ...]) -> tuple[Any, Parameters, Any]:

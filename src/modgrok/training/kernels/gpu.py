@@ -109,18 +109,18 @@ class Gpu:
     def extra_floats(self, program: Program, room: Room) -> int:
         return 0 if applies(program) else plain_xla.KERNEL.extra_floats(program, room)
 
-    def slope(
+    def loss_and_grad(
         self,
         program: Program,
         parameters: Parameters,
         batch: Batch,
         codes: Any,
         noise: Noise | None,
-        judged: Any = None,
+        count_correct: Any = None,
     ) -> tuple[Float[Array, ""], Parameters, Any]:
         """The loss is not a number where the gradient is not finite."""
         if not isinstance(batch.tables, Tables):
-            return plain_xla.KERNEL.slope(program, parameters, batch, codes, noise, judged)
+            return plain_xla.KERNEL.loss_and_grad(program, parameters, batch, codes, noise, count_correct)
         kept = None
         if noise is not None and noise.rate is not None:
             width = _network(program).width

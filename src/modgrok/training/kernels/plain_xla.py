@@ -20,7 +20,7 @@ from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Parameters
 from modgrok.networks.two_layer import batch_statistics, look_up
 from modgrok.shapes import Array, Float, Int32
-from modgrok.training.blocks import count_right, row_numbers, sum_parts
+from modgrok.training.blocks import correct_in_block, row_numbers, sum_parts
 from modgrok.training.data import Batch, Room
 from modgrok.training.losses import Objective
 from modgrok.training.program import Program
@@ -55,14 +55,14 @@ class TwoLayerKernel:
     def extra_floats(self, program: Program, room: Room) -> int:
         return len(program.signature.sizes) * max(program.signature.sizes) * room.slots * _network(program).width
 
-    def slope(
+    def loss_and_grad(
         self,
         program: Program,
         parameters: Parameters,
         batch: Batch,
         codes: Any,
         noise: Noise | None,
-        judged: Any = None,
+        count_correct: Any = None,
     ) -> tuple[Float[Array, ""], Parameters, Any]:
         network, outputs = _network(program), program.signature.outputs
         factors = network.scales(program.signature)
@@ -78,7 +78,7 @@ class TwoLayerKernel:
             mask = None if noise is None else _dropout_mask(program, noise, rows)
             z = z if mask is None else z * mask
             out = z @ readout.T
-            right = count_right(program, out, labels, weight, None, judged)
+            right = correct_in_block(program, out, labels, weight, None, count_correct)
 
             def mean_loss(out: Any) -> Any:
                 losses = objective.losses(out, labels, None, outputs)
