@@ -53,7 +53,7 @@ def gradient(way: str, experiment: Experiment, weights: dict[str, np.ndarray]) -
     kernel, examples = kernel_of(program), experiment.split.examples_of(task)
     inputs = examples.inputs[examples.trained]
     with precision_of(program):
-        data = run_data(program, task, examples, kernel_for(program).room(program, lambda: inputs, len(inputs)))
+        data = run_data(program, task, examples, kernel_for(program).padded_shape(program, lambda: inputs, len(inputs)))
         batch: Any = data.batch
         if way == "TF32" and hasattr(batch.tables, "places"):
             batch = batch._replace(tables=batch.tables.places.rows)

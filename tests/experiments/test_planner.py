@@ -59,10 +59,10 @@ def test_training_sets_of_all_lengths_share_a_batch_on_a_cpu(planned):
     fractions = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     (batch,) = plan_on([planned(fraction=fraction) for fraction in fractions], [Device()])
     rows = [member.rows for member in batch.members]
-    assert batch.room.rows == max(rows)
+    assert batch.padded_shape.rows == max(rows)
     assert batch.step_flops == sum(batch.program.step_flops(length) for length in rows)
     pairs = plan(batch.members, "cpu", lambda *_: 2)
-    assert [pair.room.rows for pair in pairs] == sorted(rows)[::-2]
+    assert [pair.padded_shape.rows for pair in pairs] == sorted(rows)[::-2]
     unequal = [planned(fraction=fraction, batch_norm=True) for fraction in fractions]
     assert sizes(plan_on(unequal, [Device()])) == [1] * len(fractions)
 
@@ -102,7 +102,7 @@ def test_lengths_are_padded_on_a_gpu(planned, monkeypatch):
     """Near ones always, others where a compilation of their own would take longer."""
     members = [planned(fraction=fraction) for fraction in (0.3, 0.7, 0.8, 0.6)]
     (batch,) = plan_on(members, [Device("gpu")])
-    assert batch.room.rows > batch.members[0].rows == 97
+    assert batch.padded_shape.rows > batch.members[0].rows == 97
     monkeypatch.setattr(planner, "COMPILE_SECONDS", 0.0)
     assert sizes(plan_on(members, [Device("gpu")])) == [1, 3]
 
@@ -115,7 +115,7 @@ def test_minibatches_are_drawn_from_training_sets_of_one_length(planned):
 def test_batches_are_cut_to_fit_memory(planned):
     members = [planned(seed=seed) for seed in range(20)]
     (whole,) = plan_on(members, [Device("gpu")])
-    one = devices.run_bytes(whole.program, whole.room, whole.evaluated)
+    one = devices.run_bytes(whole.program, whole.padded_shape, whole.evaluated)
     for memory, devices_, expected in (
         (8 * one, 1, [4, 4, 4, 4, 4]),
         (8 * one, 2, [6, 7, 7]),
@@ -130,7 +130,7 @@ def test_batches_are_cut_to_fit_memory(planned):
 def test_cpu_batches_are_cut_to_short_calls(planned, monkeypatch, runs, expected):
     members = [planned(seed=seed) for seed in range(10)]
     (whole,) = plan_on(members, [Device()])
-    monkeypatch.setattr(devices, "BATCH_FLOATS", runs * whole.room.rows * whole.program.architecture.width)
+    monkeypatch.setattr(devices, "BATCH_FLOATS", runs * whole.padded_shape.rows * whole.program.architecture.width)
     assert sizes(plan_on(members, [Device()])) == expected
 
 

@@ -14,7 +14,7 @@ from modgrok.experiments.programs import program_of
 from modgrok.reproduce.thilak2022 import PAPER
 from modgrok.reproduce.thilak2022.along_update import curvature, follow
 from modgrok.reproduce.thilak2022.sizes import DOUBLE, FIRST, FULL, LAST, QUICK, TINY, perceptron
-from modgrok.training.data import Room, run_data
+from modgrok.training.data import PaddedShape, run_data
 from modgrok.training.kernels import kernel_for
 
 Outcomes = Callable[..., dict[str, str]]
@@ -25,7 +25,7 @@ def test_curvature_is_the_second_derivative_of_the_loss() -> None:
     task = experiment.load_task()
     program, examples = program_of(experiment, task, "cpu"), experiment.split.examples_of(task)
     with jax.enable_x64(True):
-        data = jax.tree.map(jnp.asarray, run_data(program, task, examples, Room(int(examples.trained.sum()))))
+        data = jax.tree.map(jnp.asarray, run_data(program, task, examples, PaddedShape(int(examples.trained.sum()))))
         shapes = experiment.architecture.shapes(task.signature)
         rng = np.random.default_rng(0)
         weights, update = ({k: jnp.asarray(rng.normal(size=s)) for k, s in shapes.items()} for _ in range(2))

@@ -12,7 +12,7 @@ import pytest
 
 from modgrok.networks import TwoLayer, grid
 from modgrok.tasks import Examples, Signature, Task
-from modgrok.training.data import Room, run_data
+from modgrok.training.data import PaddedShape, run_data
 from modgrok.training.kernels import kernel_for
 from modgrok.training.program import Program
 
@@ -63,9 +63,9 @@ def data_of(program, task, train, extra=0):
     """A run's data, with `extra` more rows of padding than it needs."""
     inputs, answers = grid(task.sizes), task.table.reshape(-1)
     trained = np.isin(np.arange(len(answers)), train)
-    room = kernel_for(program).room(program, lambda: inputs[train], len(train))
-    room = Room(room.rows + extra, room.slots)
-    data = run_data(program, task, Examples(inputs, answers, answers, trained), room)
+    padded = kernel_for(program).padded_shape(program, lambda: inputs[train], len(train))
+    padded = PaddedShape(padded.rows + extra, padded.slots)
+    data = run_data(program, task, Examples(inputs, answers, answers, trained), padded)
     return jax.tree.map(jnp.asarray, data)
 
 

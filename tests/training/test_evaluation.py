@@ -10,7 +10,7 @@ import pytest
 from modgrok.networks import Network, TwoLayer, as_numpy, grid, score
 from modgrok.networks.transformer import Transformer
 from modgrok.tasks import Split, task
-from modgrok.training.data import Room, run_data
+from modgrok.training.data import PaddedShape, run_data
 from modgrok.training.evaluation import evaluate, recorded_names
 from modgrok.training.recording import recorded_measures
 
@@ -28,7 +28,7 @@ def program(plain):
 
 @pytest.fixture
 def data(program):
-    return jax.tree.map(jnp.asarray, run_data(program, TASK, SPLIT.examples_of(TASK), Room(len(TRAIN))))
+    return jax.tree.map(jnp.asarray, run_data(program, TASK, SPLIT.examples_of(TASK), PaddedShape(len(TRAIN))))
 
 
 def random_weights(scale):
@@ -61,7 +61,7 @@ def test_logits_of_marks_are_no_answers(plain):
     """They count in the loss; the accuracy is among the answers, as `score` has it."""
     program = plain.program_with(Transformer(8, heads=2), signature=TASK.signature, loss="cross_entropy")
     examples = SPLIT.examples_of(TASK)
-    data = jax.tree.map(jnp.asarray, run_data(program, TASK, examples, Room(len(TRAIN))))
+    data = jax.tree.map(jnp.asarray, run_data(program, TASK, examples, PaddedShape(len(TRAIN))))
     weights = dict(plain.random_weights(program))
     loud = weights | {"unembedding.weight": weights["unembedding.weight"].at[-1].multiply(100)}
     found, louder = (jax.jit(partial(evaluate, program))(w, data) for w in (weights, loud))

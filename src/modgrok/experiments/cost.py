@@ -189,7 +189,7 @@ def estimate(batches: Sequence[Any], speed: Speed, workers: int = 1) -> Estimate
     """The cost of a plan where `workers` processes train side by side at the measured speed."""
     workers = max(1, min(workers, len(batches)))
     parts = [work(member.experiment, member.task) for batch in batches for member in batch.members]
-    shapes = {(batch.program, batch.room, len(batch.members)) for batch in batches}
+    shapes = {(batch.program, batch.padded_shape, len(batch.members)) for batch in batches}
     compiling = max(0, len(shapes) - 1) * speed.compilation  # one of them was compiled to be measured
     seconds = sum(part.flops for part in parts) / speed.rate + compiling
     return Estimate(

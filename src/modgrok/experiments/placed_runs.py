@@ -12,10 +12,10 @@ from modgrok.training.data import run_data
 
 def place_batch(batch: Batch, devices: tuple[Any, ...], sharing: int | None = None) -> LiveBatch:
     """The runs of a batch, ready to begin; one that is alone may be shared by `sharing` devices."""
-    program, used = spread(batch.program, len(batch.members), batch.room.rows, devices, sharing)
+    program, used = spread(batch.program, len(batch.members), batch.padded_shape.rows, devices, sharing)
     runs = [
         RunInputs(
-            run_data(program, member.task, member.examples, batch.room),
+            run_data(program, member.task, member.examples, batch.padded_shape),
             rates_of(member.experiment),
             np.uint32(member.experiment.seed),
             np.asarray(member.experiment.init_scale, program.dtype),

@@ -11,12 +11,12 @@ from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.store import Store
 from modgrok.tasks import Examples, Task
-from modgrok.training.data import Room
+from modgrok.training.data import PaddedShape
 from modgrok.training.kernels import kernel_for
 from modgrok.training.program import Program
 
-Most = Callable[[Program, Room, int], int]
-"""How many runs a batch may have, from its program, the lengths of its arrays and how much is evaluated."""
+Most = Callable[[Program, PaddedShape, int], int]
+"""The most runs in a batch, from its program, the padded shape of its arrays and the number of evaluated examples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Planned:
     """Resolved."""
     task: Task
     step: int = 0
-    """Where its checkpoint stands; 0 for a fresh run."""
+    """Step of its checkpoint; 0 for a fresh run."""
 
     @property
     def id(self) -> str:
@@ -35,7 +35,7 @@ class Planned:
 
     @property
     def examples(self) -> Examples:
-        """Made anew at every call: a plan of thousands of runs does not hold all of theirs."""
+        """Built anew at every call, so that a plan of thousands of runs does not hold them all."""
         return self.experiment.split.examples_of(self.task)
 
     def trained_inputs(self) -> np.ndarray:
@@ -61,9 +61,9 @@ class Batch:
 
     program: Program
     members: tuple[Planned, ...]
-    room: Room
+    padded_shape: PaddedShape
     attempts: int = 0
-    """How often it was tried in vain."""
+    """Failed attempts so far."""
 
     @property
     def step(self) -> int:
@@ -83,19 +83,22 @@ class Batch:
 
     @property
     def step_flops(self) -> float:
-        """Operations of one step of all its runs, padded ones included."""
-        rows = [self.program.batch_size or (m.rows if self.program.counted else self.room.rows) for m in self.members]
+        """FLOPs of one step of all its runs, padding included."""
+        rows = [
+            self.program.batch_size or (m.rows if self.program.counted else self.padded_shape.rows)
+            for m in self.members
+        ]
         return sum(self.program.step_flops(length) for length in rows)
 
     def halves(self) -> tuple["Batch", "Batch"]:
         middle = len(self.members) // 2
         parts = (self.members[:middle], self.members[middle:])
-        return tuple(Batch(self.program, part, self.room) for part in parts)  # type: ignore[return-value]
+        return tuple(Batch(self.program, part, self.padded_shape) for part in parts)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Experiments given up, and why."""
+    """Experiments that could not be trained, and why."""
 
     experiments: tuple[Experiment, ...]
     reason: str
@@ -120,12 +123,12 @@ def plan(members: Sequence[Planned], platform: str, most: Most) -> list[Batch]:
 
 
 def plan_experiments(experiments: Sequence[Experiment], store: Store, platform: str, most: Most) -> list[Batch]:
-    """`plan` for resolved experiments; where their runs stand is looked up when they train."""
+    """`plan` for resolved experiments; checkpoints are looked up when they train."""
     return plan([Planned(e, e.load_task(store.tables)) for e in experiments], platform, most)
 
 
 def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence[Any] | None = None) -> list[Batch]:
-    """Batches for the devices of this process, as large as these like them; an error where a run does not fit in
+    """Batches for the devices of this process, in the sizes that suit these; an error if a run does not fit in
     memory."""
     import jax
 
@@ -138,7 +141,7 @@ def batch_limit(devices: Sequence[Any]) -> Most:
     """The most runs of one batch on these devices."""
     from modgrok.training.devices import runs_per_device
 
-    return lambda program, room, evaluated: runs_per_device(program, room, evaluated, devices[0]) * len(devices)
+    return lambda program, padded, evaluated: runs_per_device(program, padded, evaluated, devices[0]) * len(devices)
 
 
 def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:
@@ -147,31 +150,31 @@ def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:
     while group:
         steps = group[0].experiment.steps or 0
         near = group[: batch_size_that_pays(program, [member.rows for member in group], steps)]
-        room = _room(program, near)
-        size = max(1, most(program, room, near[0].evaluated))
+        padded = _padded_shape(program, near)
+        size = max(1, most(program, padded, near[0].evaluated))
         count = -(-len(near) // size)
         size = -(-len(near) // count)  # equal batches, so that one compilation serves them all
         cuts = [near[start : start + size] for start in range(0, len(near), size)]
         if program.counted:
-            batches += [Batch(program, tuple(cut), _room(program, cut)) for cut in cuts]
+            batches += [Batch(program, tuple(cut), _padded_shape(program, cut)) for cut in cuts]
         else:
-            batches += [Batch(program, tuple(cut), room) for cut in cuts]
+            batches += [Batch(program, tuple(cut), padded) for cut in cuts]
         group = group[len(near) :]
     return batches
 
 
-def _room(program: Program, members: list[Planned]) -> Room:
-    """For the longest, which is the first."""
+def _padded_shape(program: Program, members: list[Planned]) -> PaddedShape:
+    """The shape that fits all members; the first is the longest."""
     if program.counted:
-        return Room(members[0].rows)
-    rooms = [kernel_for(program).room(program, member.trained_inputs, members[0].rows) for member in members]
-    return Room(*(max(lengths) for lengths in zip(*rooms, strict=True)))
+        return PaddedShape(members[0].rows)
+    shapes = [kernel_for(program).padded_shape(program, member.trained_inputs, members[0].rows) for member in members]
+    return PaddedShape(*(max(lengths) for lengths in zip(*shapes, strict=True)))
 
 
 def batch_size_that_pays(program: Program, lengths: Sequence[int], steps: int) -> int:
-    """How many training sets of these lengths, the longest first, share a batch: all where their blocks are counted;
-    equal ones where a run's bits do not depend on its neighbors; otherwise, padded to the longest, those whose padding
-    takes less time than a compilation of their own would."""
+    """How many training sets of these lengths, longest first, share a batch: all if the number of blocks is data; equal
+    ones if a run's bits must not depend on its neighbors; otherwise, padded to the longest, those whose padding costs
+    less time than a separate compilation."""
     if program.counted:
         return len(lengths)
     if program.on.separate:
@@ -185,5 +188,5 @@ def batch_size_that_pays(program: Program, lengths: Sequence[int], steps: int) -
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether a device or the machine had too little memory for a batch; half of it may fit."""
+    """Whether the batch did not fit in memory; half of it may."""
     return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error) or "ut of memory" in str(error)

@@ -12,7 +12,7 @@ from modgrok.experiments.planner import Batch, Planned
 from modgrok.experiments.programs import rates_of
 from modgrok.training.batch import spread
 from modgrok.training.compilation_cache import enable_cache
-from modgrok.training.data import Room, run_data
+from modgrok.training.data import PaddedShape, run_data
 from modgrok.training.devices import precision_of, run_bytes
 from modgrok.training.program import Program
 from modgrok.training.together import compiled, lay_out, stacked_shapes
@@ -40,22 +40,22 @@ def measure_speed(batch: Batch) -> Speed:
     return Speed(
         f"{len(placed.devices)} × {devices[0].device_kind}",
         runs * count / spent,
-        -(-runs // len(placed.devices)) * run_bytes(batch.program, batch.room, batch.evaluated),
+        -(-runs // len(placed.devices)) * run_bytes(batch.program, batch.padded_shape, batch.evaluated),
         count * batch.step_flops / spent,
         compilation,
     )
 
 
-def precompile(program: Program, room: Room, first: Planned, count: int, devices: tuple[Any, ...]) -> None:
+def precompile(program: Program, padded: PaddedShape, first: Planned, count: int, devices: tuple[Any, ...]) -> None:
     """Compiles a batch's program into the cache on disk, from one run and the shapes of all, so that its training finds
     it there."""
     enable_cache()
     with precision_of(program):
-        program, used = spread(program, count, room.rows, devices)
+        program, used = spread(program, count, padded.rows, devices)
         randomly, _, advance = compiled(program, used)
         count = len(lay_out(count, len(used))[0])
         parts = (
-            run_data(program, first.task, first.examples, room),
+            run_data(program, first.task, first.examples, padded),
             rates_of(first.experiment),
             np.uint32(0),
             np.ones((), program.dtype),

@@ -12,17 +12,16 @@ from modgrok.training.program import Program
 
 
 class Batch(NamedTuple):
-    """Training examples in blocks of equal length; rows of weight 0 pad the last block, and blocks that are not
-    used."""
+    """Training examples in blocks of equal length, padded with rows of weight 0."""
 
     inputs: Shaped[Any, "block row width"]
     labels: Int32[Any, "block row"]
     weight: Float[Any, "block row"]
     """1/|train| for every example, 0 for padding: weighted sums are means over the training set."""
     tables: Any
-    """What the kernel looks up besides, None where nothing."""
+    """Index arrays of the kernel, or None."""
     used: Int32[Any, "part"] | None
-    """How many blocks of each part hold examples, from its first on; None stands for all."""
+    """Number of leading blocks of each part that hold examples; None means all."""
 
 
 class RunData(NamedTuple):
@@ -30,9 +29,9 @@ class RunData(NamedTuple):
 
     batch: Batch
     inputs: Shaped[Any, "example width"] | None
-    """What is evaluated; None stands for all inputs of the task's table, in its order."""
+    """Inputs to evaluate; None means all inputs of the task's table, in its order."""
     answers: Int32[Any, "example"]
-    """Labels of the trained examples, right answers of the others; 0 where an input does not occur."""
+    """Labels of training examples, correct answers of all others; 0 where an input does not occur."""
     trained: Bool[Any, "example"]
     tested: Bool[Any, "example"]
     test_rows: Int32[Any, "block row"] | None
@@ -41,7 +40,7 @@ class RunData(NamedTuple):
     test_blocks: Int32[Any, "part"] | None
     """The number of those blocks in each part."""
     index: Int32[Any, "S p"]
-    """The task's own coordinate: the place of every value in Z_L, −1 where it has none."""
+    """The task's own coordinate: the position of every value in Z_L, or −1."""
     length: Int32[Any, ""]
     """L, 0 where the task has no coordinate, −1 where it is a product in a group that is not cyclic."""
     codes: Float[Any, "answer out"] | None
@@ -49,17 +48,17 @@ class RunData(NamedTuple):
     """The task's `GroupData`, where a measure asks for it."""
 
 
-class Room(NamedTuple):
-    """The lengths of a batch's arrays."""
+class PaddedShape(NamedTuple):
+    """Padded lengths of a run's arrays, equal for all runs of a batch."""
 
     rows: int
-    """Training examples, padding included; where blocks are counted there is room for all examples."""
+    """Training examples, padding included."""
     slots: int = 0
-    """Examples that share a value of a variable, for kernels that look them up."""
+    """Most examples that share a value of a variable, for kernels that gather them."""
 
 
-def run_data(program: Program, task: Task, examples: Examples, room: Room) -> RunData:
-    """Arrays for one run, with room for as many examples as the longest of its batch."""
+def run_data(program: Program, task: Task, examples: Examples, padded: PaddedShape) -> RunData:
+    """Arrays of one run, padded to the longest training set of its batch."""
     from modgrok.training.kernels import kernel_for
 
     chosen = np.flatnonzero(examples.trained)
@@ -75,9 +74,9 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
     test_rows = test_blocks = None
     if program.on.counts_correct:
         numbers = np.flatnonzero(tested)
-        room_for_all = program.evaluation_blocks(len(answers))
-        places, test_blocks = deal(program, len(numbers), *room_for_all)
-        test_rows = np.full(room_for_all, -1, np.int32)
+        padded_blocks = program.evaluation_blocks(len(answers))
+        places, test_blocks = deal(program, len(numbers), *padded_blocks)
+        test_rows = np.full(padded_blocks, -1, np.int32)
         test_rows.reshape(-1)[places] = numbers
     coordinate = task.structure.coordinate if program.architecture.has_waves else None
     shape = (max(1, len(task.sizes)), max(task.sizes))
@@ -85,7 +84,7 @@ def run_data(program: Program, task: Task, examples: Examples, room: Room) -> Ru
     dtype = np.int32 if examples.inputs.dtype.kind == "i" else program.dtype
     inputs = examples.inputs.astype(dtype)
     return RunData(
-        _batch(program, inputs[chosen], labels[chosen], room, kernel_for(program), len(answers)),
+        _batch(program, inputs[chosen], labels[chosen], padded, kernel_for(program), len(answers)),
         None if is_table else inputs,
         answers,
         trained,
@@ -111,29 +110,31 @@ def _group(task: Task) -> GroupData:
     return GroupData(*(x.astype(np.int32 if x.dtype.kind == "i" else np.float32) for x in found))
 
 
-def _batch(program: Program, inputs: np.ndarray, labels: np.ndarray, room: Room, kernel: Any, most: int) -> Batch:
-    """The training examples, of which there are at most so many."""
-    count, length = program.blocks(most if program.counted else room.rows)
+def _batch(
+    program: Program, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape, kernel: Any, most: int
+) -> Batch:
+    """The training examples in blocks; `most` bounds their number."""
+    count, length = program.blocks(most if program.counted else padded.rows)
     places, used = deal(program, len(inputs), count, length) if program.counted else (np.arange(len(inputs)), None)
     total = count * length
-    padded = np.zeros((total, inputs.shape[1]), inputs.dtype)
-    padded[places] = inputs
+    padded_inputs = np.zeros((total, inputs.shape[1]), inputs.dtype)
+    padded_inputs[places] = inputs
     answers = np.zeros(total, np.int32)
     answers[places] = labels
     weight = np.zeros(total, program.dtype)
     weight[places] = 1 / max(1, len(labels))
     return Batch(
-        padded.reshape(count, length, -1),
+        padded_inputs.reshape(count, length, -1),
         answers.reshape(count, length),
         weight.reshape(count, length),
-        kernel.tables(program, inputs, room),
+        kernel.tables(program, inputs, padded),
         used,
     )
 
 
 def deal(program: Program, rows: int, count: int, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where so many rows stand in blocks of which each part has as many, and how many blocks of each part they fill,
-    from its first on: with more room the same blocks are added up in the same order."""
+    """Index of each row when `count` blocks are divided equally among the parts, and how many blocks of each part are
+    filled, from its first on. More padding leaves blocks and the order of their sum unchanged."""
     filled, parts = -(-rows // length), program.parts
     used = np.full(parts, filled // parts, np.int32)
     used[: filled % parts] += 1
@@ -143,5 +144,5 @@ def deal(program: Program, rows: int, count: int, length: int) -> tuple[np.ndarr
 
 
 def evaluated_inputs(program: Program, data: RunData) -> Any:
-    """The inputs that are evaluated: those of the run, or all of its table."""
+    """Inputs to evaluate: those of the run, or the whole table."""
     return grid(program.signature.sizes).astype(np.int32) if data.inputs is None else data.inputs

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from modgrok.training.data import Room
+from modgrok.training.data import PaddedShape
 from modgrok.training.kernels import kernel_for
 from modgrok.training.program import Program, free_bytes
 
@@ -43,17 +43,17 @@ def precision_of(program: Program) -> Iterator[None]:
         yield
 
 
-def run_bytes(program: Program, room: Room, evaluated: int) -> int:
+def run_bytes(program: Program, padded: PaddedShape, evaluated: int) -> int:
     """Memory that one run of a batch needs while it trains."""
-    return program.run_bytes(room.rows, kernel_for(program).extra_floats(program, room), evaluated)
+    return program.run_bytes(padded.rows, kernel_for(program).extra_floats(program, padded), evaluated)
 
 
-def runs_per_device(program: Program, room: Room, evaluated: int, device: Any) -> int:
+def runs_per_device(program: Program, padded: PaddedShape, evaluated: int, device: Any) -> int:
     """How many runs one device trains at once: few on a CPU, what its memory holds elsewhere."""
-    fits = max(1, int(MEMORY_SHARE * device_memory(device) / run_bytes(program, room, evaluated)))
+    fits = max(1, int(MEMORY_SHARE * device_memory(device) / run_bytes(program, padded, evaluated)))
     if program.on.most_runs is not None:
         return min(fits, program.on.most_runs)
-    return min(fits, max(CPU_RUNS, BATCH_FLOATS // (room.rows * program.cost.activations)))
+    return min(fits, max(CPU_RUNS, BATCH_FLOATS // (padded.rows * program.cost.activations)))
 
 
 def device_memory(device: Any) -> int:

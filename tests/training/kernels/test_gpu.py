@@ -44,7 +44,7 @@ def a_case(sizes, answers, network, loss="mse", seed=0, scale=1.0, platform="gpu
     examples = Split(0.6, seed=seed).examples_of(task)
     kernel = kernel_for(program)
     inputs = examples.inputs[examples.trained]
-    data = run_data(program, task, examples, kernel.room(program, lambda: inputs, len(inputs)))
+    data = run_data(program, task, examples, kernel.padded_shape(program, lambda: inputs, len(inputs)))
     return program, weights, data
 
 

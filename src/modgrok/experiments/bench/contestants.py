@@ -65,7 +65,7 @@ def planned_batch(workload: Workload, runs: int, devices: Sequence[Any]) -> Batc
 def preferred_runs(workload: Workload, devices: Sequence[Any]) -> int:
     """How many networks these devices train at once."""
     batch = planned_batch(workload, 1, devices)
-    return batch_limit(devices)(batch.program, batch.room, batch.evaluated)
+    return batch_limit(devices)(batch.program, batch.padded_shape, batch.evaluated)
 
 
 def operands(workload: Workload) -> tuple[Float[np.ndarray, "train N"], Float[np.ndarray, "p N"]]:

@@ -52,7 +52,7 @@ def follow(experiment: Experiment, steps: int, stride: int) -> dict[str, np.ndar
     program, rates = program_of(resolved, task, "cpu"), rates_of(resolved)
     examples = resolved.split.examples_of(task)
     inputs, seed = examples.inputs[examples.trained], np.uint32(resolved.seed)
-    fixed = run_data(program, task, examples, kernel_for(program).room(program, lambda: inputs, len(inputs)))
+    fixed = run_data(program, task, examples, kernel_for(program).padded_shape(program, lambda: inputs, len(inputs)))
 
     def look(before: Any, after: Any, data: RunData) -> dict[str, Any]:
         update = jax.tree.map(jnp.subtract, after.weights, before.weights)

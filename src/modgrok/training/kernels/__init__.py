@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from modgrok.networks import Noise
 from modgrok.networks.architecture import Parameters
-from modgrok.training.data import Batch, Room
+from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.program import Program
 
 
@@ -20,14 +20,14 @@ class Kernel(Protocol):
     def applies(self, program: Program) -> bool:
         """Whether it can run this program, whose architecture and platform are its own."""
 
-    def room(self, program: Program, inputs: Callable[[], Any], rows: int) -> Room:
+    def padded_shape(self, program: Program, inputs: Callable[[], Any], rows: int) -> PaddedShape:
         """The padded lengths of a run's arrays, from the number of its training inputs and, where they matter, the
         inputs."""
 
-    def tables(self, program: Program, inputs: Any, room: Room) -> Any:
+    def tables(self, program: Program, inputs: Any, padded: PaddedShape) -> Any:
         """Index arrays that the kernel needs besides the examples, built on the host; None if there are none."""
 
-    def extra_floats(self, program: Program, room: Room) -> int:
+    def extra_floats(self, program: Program, padded: PaddedShape) -> int:
         """Floats that one run needs in memory besides weights and activations."""
 
     def loss_and_grad(

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from modgrok.networks import Noise
 from modgrok.networks.architecture import Parameters
 from modgrok.training.blocks import correct_in_block, row_numbers, sum_parts
-from modgrok.training.data import Batch, Room
+from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.losses import Objective
 from modgrok.training.program import Program
 
@@ -22,13 +22,13 @@ class Generic:
     def applies(self, program: Program) -> bool:
         return True
 
-    def room(self, program: Program, inputs: Callable[[], Any], rows: int) -> Room:
-        return Room(rows)
+    def padded_shape(self, program: Program, inputs: Callable[[], Any], rows: int) -> PaddedShape:
+        return PaddedShape(rows)
 
-    def tables(self, program: Program, inputs: Any, room: Room) -> None:
+    def tables(self, program: Program, inputs: Any, padded: PaddedShape) -> None:
         return None
 
-    def extra_floats(self, program: Program, room: Room) -> int:
+    def extra_floats(self, program: Program, padded: PaddedShape) -> int:
         return 0
 
     def loss_and_grad(

@@ -17,7 +17,7 @@ from modgrok.networks import Noise, TwoLayer
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Parameters
 from modgrok.shapes import Array, Float, Float16, Float32, Int32
-from modgrok.training.data import Batch, Room
+from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.kernels import pallas_kernels as pallas
 from modgrok.training.kernels import plain_xla
 from modgrok.training.kernels.pallas_kernels import HALF, SINGLE, Places, Scaled, Tile
@@ -71,12 +71,12 @@ class Tables(NamedTuple):
     """The weight of an example."""
 
 
-class Kept(NamedTuple):
-    """What dropout leaves of the hidden layer."""
+class Dropout(NamedTuple):
+    """Which activations are kept, and their scale."""
 
     mask: Float16[Array, "row width"]
     growth: Float32[Array, ""]
-    """What the rest is multiplied by."""
+    """1 / (1 − rate), by which kept activations are multiplied."""
 
 
 class Gpu:
@@ -87,14 +87,14 @@ class Gpu:
     def applies(self, program: Program) -> bool:
         return applies(program)
 
-    def room(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> Room:
+    def padded_shape(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
         """Coarser than the plain kernel's, so that more training sets share a compilation: slots that are not filled
         cost nothing."""
-        plain = plain_xla.KERNEL.room(program, inputs, rows)
-        return Room(pallas.round_up(plain.rows, 128), pallas.round_up(plain.slots, 16))
+        plain = plain_xla.KERNEL.padded_shape(program, inputs, rows)
+        return PaddedShape(pallas.round_up(plain.rows, 128), pallas.round_up(plain.slots, 16))
 
-    def tables(self, program: Program, inputs: np.ndarray, room: Room) -> Any:
-        rows = plain_xla.KERNEL.tables(program, inputs, room)
+    def tables(self, program: Program, inputs: np.ndarray, padded: PaddedShape) -> Any:
+        rows = plain_xla.KERNEL.tables(program, inputs, padded)
         if not applies(program) or rows is None:
             return rows
         size = rows.shape[1]
@@ -106,8 +106,8 @@ class Gpu:
         places = Places(rows, np.array(others, np.int32), counts.astype(np.int32))
         return Tables(places, np.asarray(1 / max(1, len(inputs)), np.float32))
 
-    def extra_floats(self, program: Program, room: Room) -> int:
-        return 0 if applies(program) else plain_xla.KERNEL.extra_floats(program, room)
+    def extra_floats(self, program: Program, padded: PaddedShape) -> int:
+        return 0 if applies(program) else plain_xla.KERNEL.extra_floats(program, padded)
 
     def loss_and_grad(
         self,
@@ -121,14 +121,14 @@ class Gpu:
         """The loss is not a number where the gradient is not finite."""
         if not isinstance(batch.tables, Tables):
             return plain_xla.KERNEL.loss_and_grad(program, parameters, batch, codes, noise, count_correct)
-        kept = None
+        dropout = None
         if noise is not None and noise.rate is not None:
             width = _network(program).width
             rows = jnp.arange(batch.labels.size, dtype=jnp.int32)
             mask = noise._replace(row=rows).mask((width,), program.dtype)
             padded = jnp.pad(mask > 0, ((0, 0), (0, pallas.padded_width(width) - width)))
-            kept = Kept(padded.astype(HALF), jnp.asarray(1 / (1 - noise.rate)))
-        return *_step(program, parameters, batch, kept), jnp.zeros((), program.dtype)
+            dropout = Dropout(padded.astype(HALF), jnp.asarray(1 / (1 - noise.rate)))
+        return *_step(program, parameters, batch, dropout), jnp.zeros((), program.dtype)
 
     def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
         return _outputs(program, parameters, inputs)
@@ -150,7 +150,7 @@ def _network(program: Program) -> TwoLayer:
 
 @partial(jax.jit, static_argnums=0)  # Traced and lowered once, wherever a program takes a gradient.
 def _step(
-    program: Program, parameters: Parameters, batch: Batch, kept: Kept | None
+    program: Program, parameters: Parameters, batch: Batch, dropout: Dropout | None
 ) -> tuple[Float[Array, ""], Parameters]:
     network, outputs = _network(program), program.signature.outputs
     layers = _function(network.activation), network.scales(program.signature)[:2]
@@ -159,11 +159,11 @@ def _step(
     places, share = batch.tables
     tiles = _tiles(program.runs * len(labels) * network.width)
     counts = 2 / outputs if program.loss == "mse" else 1.0
-    grown = readout if kept is None else readout * kept.growth
+    grown = readout if dropout is None else readout * dropout.growth
     bounds = len(labels), counts, program.loss != "mse"
     scaled = pallas.scale_operands(*layers, columns, grown, share, bounds, (tiles.sizes, tiles.operands))
     z = pallas.look_up_activate(*layers, columns, inputs, scaled.of_z, tiles.look_up)
-    z = z if kept is None else z * kept.mask
+    z = z if dropout is None else z * dropout.mask
     if program.loss in pallas.LOSSES and program.loss_precision == "float32" and outputs <= pallas.MOST_OUTPUTS:
         losses, left = pallas.residuals(program.loss, outputs, z, scaled, labels, weight, tiles.residuals)
     else:
@@ -171,11 +171,11 @@ def _step(
     d_z = jax.lax.dot_general(
         left, scaled.backwards, (((1,), (0,)), ((), ())), preferred_element_type=D_Z.get(program.loss, SINGLE)
     )
-    d_z = d_z if kept is None else d_z * kept.mask.astype(d_z.dtype)
+    d_z = d_z if dropout is None else d_z * dropout.mask.astype(d_z.dtype)
     of_readout = _outer_product(left, z, program.runs)[:outputs, : network.width] * scaled.of_readout[None, :]
     return jnp.where(jnp.isfinite(scaled.of_run[2]), losses.sum(), jnp.nan), {
         "columns": pallas.column_sums(*layers, columns, d_z, places, scaled.of_columns, tiles.sums),
-        "readout": of_readout if kept is None else of_readout * kept.growth,
+        "readout": of_readout if dropout is None else of_readout * dropout.growth,
     }
 
 

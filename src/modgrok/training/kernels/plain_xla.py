@@ -21,7 +21,7 @@ from modgrok.networks.architecture import Parameters
 from modgrok.networks.two_layer import batch_statistics, look_up
 from modgrok.shapes import Array, Float, Int32
 from modgrok.training.blocks import correct_in_block, row_numbers, sum_parts
-from modgrok.training.data import Batch, Room
+from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.losses import Objective
 from modgrok.training.program import Program
 
@@ -38,22 +38,22 @@ class TwoLayerKernel:
     def applies(self, program: Program) -> bool:
         return not program.codes
 
-    def room(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> Room:
+    def padded_shape(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
         """On a GPU rows in multiples of 32 with at least one row of padding, slots in multiples of 2."""
         if not gathers(program):
-            return Room(rows)
+            return PaddedShape(rows)
         most = max(int(np.bincount(values).max()) for values in inputs().T)
-        return Room(-(-(rows + 1) // 32) * 32, -(-most // 2) * 2)
+        return PaddedShape(-(-(rows + 1) // 32) * 32, -(-most // 2) * 2)
 
-    def tables(self, program: Program, inputs: np.ndarray, room: Room) -> Any:
+    def tables(self, program: Program, inputs: np.ndarray, padded: PaddedShape) -> Any:
         """For every variable and value the rows that have it, padded with a row of weight 0."""
         if not gathers(program):
             return None
         size = max(program.signature.sizes)
-        return np.stack([_places(values, size, room.slots) for values in inputs.T])
+        return np.stack([_places(values, size, padded.slots) for values in inputs.T])
 
-    def extra_floats(self, program: Program, room: Room) -> int:
-        return len(program.signature.sizes) * max(program.signature.sizes) * room.slots * _network(program).width
+    def extra_floats(self, program: Program, padded: PaddedShape) -> int:
+        return len(program.signature.sizes) * max(program.signature.sizes) * padded.slots * _network(program).width
 
     def loss_and_grad(
         self,

@@ -16,7 +16,7 @@ def test_another_process_fills_the_cache(tmp_path, monkeypatch):
     batch = batch_of_width(19, Store(tmp_path / "runs"))
     with start_compiler() as process:
         ask(process, (lambda: "no pickle",))  # is answered at once, and harms nothing
-        ask(process, (batch.program, batch.room, batch.members[0], 1))
+        ask(process, (batch.program, batch.padded_shape, batch.members[0], 1))
     assert process.returncode == 0
     assert list((tmp_path / "cache").rglob("*-own"))
 

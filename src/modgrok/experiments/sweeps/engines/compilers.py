@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeAlias
 
 from modgrok.experiments.planner import Batch, Planned
-from modgrok.training.data import Room
+from modgrok.training.data import PaddedShape
 from modgrok.training.program import Program
 
 MOST_COMPILERS = 6
@@ -152,11 +152,11 @@ def ask(process: Process, job: tuple[Any, ...]) -> None:
 
 
 def _shape(batch: Batch) -> Any:
-    return batch.program, batch.room, len(batch.members)
+    return batch.program, batch.padded_shape, len(batch.members)
 
 
-def _job(batch: Batch) -> tuple[Program, Room, Planned, int]:
-    return batch.program, batch.room, batch.members[0], len(batch.members)
+def _job(batch: Batch) -> tuple[Program, PaddedShape, Planned, int]:
+    return batch.program, batch.padded_shape, batch.members[0], len(batch.members)
 
 
 def main() -> None:
@@ -168,11 +168,11 @@ def main() -> None:
     devices = tuple(jax.local_devices())
     while True:
         try:
-            program, room, first, count = pickle.load(sys.stdin.buffer)
+            program, padded, first, count = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         with contextlib.suppress(Exception):
-            precompile(program, room, first, count, devices)
+            precompile(program, padded, first, count, devices)
         print("done", flush=True)
 
 
