@@ -18,5 +18,9 @@ class Unknown(ModgrokError):
         """Such as `network 'bilinear'`."""
 
 
+class Absent(ModgrokError, AttributeError):
+    """An object that names its parts was asked for one that it does not have."""
+
+
 class Damaged(ModgrokError):
     """A file or a run's folder does not hold what modgrok wrote there."""

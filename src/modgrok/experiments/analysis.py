@@ -148,7 +148,7 @@ def analyze(
     A run knows its task, and `step` names one of its snapshots; a network is told its task, such as `"n + m"`. `top`
     frequencies are named, and kept in a row of the cleaning table.
     """
-    network, found = _subject(subject, task, step)
+    network, found = subject_of(subject, task, step)
     if network.architecture.has_waves and found.is_modular:
         if (network.modulus, network.arity) != (found.modulus, found.arity):
             raise ModgrokError(
@@ -159,7 +159,8 @@ def analyze(
     return _look(network, found)
 
 
-def _subject(subject: Any, given: Any, step: int | None) -> tuple[Network, Task]:
+def subject_of(subject: Any, given: Any = None, step: int | None = None) -> tuple[Network, Task]:
+    """Network and task of a run, or of a network with the task that it is told."""
     if isinstance(subject, Run):
         if given is not None:
             raise ModgrokError(f"Run {subject.id} knows its task; leave the task out.")

@@ -4,12 +4,13 @@ The nearest closed form replaces every neuron by the wave triple with $\varphi_{
 non-negative amplitudes of its own that is closest to it in the sum of squared differences of all its weights.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.angles import wrap
+from modgrok.measures.subjects import coordinate_of, two_layer_network
 from modgrok.measures.triples import Triples, fit_triples, with_blocks
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.shapes import Float, Integer
@@ -26,9 +27,11 @@ class ClosedFormDistance(NamedTuple):
     both: float
 
 
-def distance_to_closed_form(network: Network, coordinate: Basis | None = None) -> ClosedFormDistance:
-    """Relative distance between a network and its nearest closed form, in the input weights, the readout and both."""
-    closed = nearest_closed_form(network, coordinate)
+def distance_to_closed_form(subject: Any, coordinate: Any = None) -> ClosedFormDistance:
+    """Relative distance between a network, or a run's, and its nearest closed form in a coordinate or that of a task:
+    in the input weights, the readout and both."""
+    network = two_layer_network(subject)
+    closed = nearest_closed_form(network, coordinate_of(coordinate))
     network = as_numpy(network, np.float64)
     far = [np.square(a - b).sum() for a, b in ((network.w_in, closed.w_in), (network.w_out, closed.w_out))]
     size = [np.square(w).sum() for w in (network.w_in, network.w_out)]

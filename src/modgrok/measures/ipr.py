@@ -4,8 +4,7 @@ from typing import Any, NamedTuple
 
 from modgrok.arrays import namespace
 from modgrok.measures.spectrum import DEAD, power_spectrum
-from modgrok.shapes import Float, Inexact, Integer
-from modgrok.tasks.basis import Basis
+from modgrok.shapes import Float, Integer
 
 
 class AverageIPR(NamedTuple):
@@ -34,8 +33,9 @@ def ipr(power: Float[Any, "N S L"], r: int = 2, times: Float[Any, "1 1 L"] | flo
     return (times * (relative / total) ** r).sum(axis=(1, 2))
 
 
-def average_ipr(w_in: Inexact[Any, "N S p"], coordinate: Basis | None = None, r: int = 2) -> AverageIPR:
-    """Mean IPR over the neurons alive in the given coordinate (default: the raw index), and the number of dead ones."""
+def average_ipr(w_in: Any, coordinate: Any = None, r: int = 2) -> AverageIPR:
+    """Mean IPR over the neurons alive, and the number of dead ones: of input weights (N, S, p), a network or a run, in
+    a coordinate or that of a task (default: the raw index)."""
     ratios = ipr(power_spectrum(w_in, coordinate), r)
     xp = namespace(ratios)
     dead = xp.isnan(ratios)

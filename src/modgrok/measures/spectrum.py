@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from modgrok.arrays import namespace
+from modgrok.errors import ModgrokError
+from modgrok.measures.subjects import coordinate_of, two_layer_network
 from modgrok.shapes import Float, Inexact, Integer
 from modgrok.tasks.basis import Basis
 
@@ -22,15 +24,18 @@ def raw_coordinate(arity: int, modulus: int) -> Basis:
     return Basis(modulus, (places,) * arity, places)
 
 
-def power_spectrum(w_in: Inexact[Any, "N S p"], coordinate: Basis | None = None) -> Float[Any, "N S L"]:
+def power_spectrum(w_in: Any, coordinate: Any = None) -> Float[Any, "N S L"]:
     r"""$|\tilde w_\nu|^2$ of every block, with $\tilde w_\nu = \sum_n w(n) e^{-2\pi i \nu\, \mathrm{index}(n)/L}$.
 
     No normalization, all L frequencies: a real wave of amplitude a has $(aL/2)^2$ at ν = k and at ν = L − k. Values
     without a place do not count, values that share one are added up. Where the places are not all taken equally
     often (the squares, say) even a pure wave leaves some power at the other frequencies. Without a coordinate: the
-    plain transform over n.
+    plain transform over n. The weights may be those of a network or a run, the coordinate that of a task.
     """
-    coordinate = coordinate or raw_coordinate(*w_in.shape[1:])
+    w_in = w_in if hasattr(w_in, "ndim") else two_layer_network(w_in).w_in
+    if w_in.ndim != 3:
+        raise ModgrokError(f"Input weights have the shape (N, S, p), not {tuple(w_in.shape)}.")
+    coordinate = coordinate_of(coordinate) or raw_coordinate(*w_in.shape[1:])
     blocks = zip(range(w_in.shape[1]), coordinate.index, strict=True)
     return namespace(w_in).stack([_power(w_in[:, s], index, coordinate.length) for s, index in blocks], axis=1)
 

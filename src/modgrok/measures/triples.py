@@ -5,11 +5,12 @@ $y = a\sin\varphi$, $C = \cos(2\pi k\,\mathrm{index}/L)$, $S = -\sin(2\pi k\,\ma
 value has no place. The readout of answer q sums the wave over all r with readout(r) = q: all branches of $F^{-1}$.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modgrok.measures.spectrum import DEAD, power_spectrum, raw_coordinate
+from modgrok.measures.subjects import coordinate_of, two_layer_network
 from modgrok.networks import Network, as_numpy
 from modgrok.shapes import Bool, Float, Integer
 from modgrok.tasks.basis import Basis
@@ -50,9 +51,9 @@ class Triples(NamedTuple):
         return np.einsum("nbi,nbip->nbp", coefficients, self.basis)
 
 
-def fit_triples(network: Network, coordinate: Basis | None = None) -> Triples:
+def fit_triples(subject: Any, coordinate: Any = None) -> Triples:
     """Fits every neuron in float64; of complex weights (the paper's appendix A) the real part, which is `eq_sol1`."""
-    network = as_numpy(network)
+    network, coordinate = as_numpy(two_layer_network(subject)), coordinate_of(coordinate)
     w_in, w_out = (w.real.astype(np.float64) for w in (network.w_in, network.w_out))
     coordinate = coordinate or raw_coordinate(network.arity, network.modulus)
     blocks = np.concatenate([w_in, w_out.T[:, None]], axis=1)

@@ -1,6 +1,6 @@
 """Frequency, amplitudes and phases of every neuron, and how much of it they explain."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,9 +47,10 @@ class NeuronWaves(NamedTuple):
         return float((alive > threshold).mean()) if len(alive) else np.nan
 
 
-def neuron_waves(network: Network, coordinate: Basis | None = None) -> NeuronWaves:
-    """Least-squares waves of all neurons in a coordinate (default: the raw index)."""
-    triples = fit_triples(network, coordinate)
+def neuron_waves(subject: Any, coordinate: Any = None) -> NeuronWaves:
+    """Least-squares waves of all neurons of a network or a run, in a coordinate or that of a task (default: the raw
+    index)."""
+    triples = fit_triples(subject, coordinate)
     has_wave = (triples.frequency > 0)[:, None]
     total = np.square(triples.blocks).sum(axis=2)
     tells = triples.resolved & (triples.power > NEGLIGIBLE * total)

@@ -11,7 +11,7 @@ import numpy as np
 from modgrok.arrays import when_jax_is_imported
 from modgrok.card import card
 from modgrok.disk import write_bytes
-from modgrok.errors import ModgrokError
+from modgrok.errors import Absent, ModgrokError
 from modgrok.networks.architecture import Architecture, Parameters
 from modgrok.networks.taps import Patches, listening
 from modgrok.shapes import Inexact, Integer, Shaped
@@ -142,7 +142,7 @@ class Network:
         for known in (settings, tensors, self.architecture.facts(self.parameters, self.signature)):
             if name in known:
                 return known[name]
-        raise ModgrokError(
+        raise Absent(
             f"A {self.architecture.name} network has no {name}; it has {', '.join(tensors)} and the settings "
             f"{', '.join(settings)}."
         )

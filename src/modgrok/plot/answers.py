@@ -35,14 +35,13 @@ def answer_states(
     return np.where(task.table < 0, -1, states)
 
 
-def answers(subject: "Run | Network", task: "Task | None" = None, *, ax: "Axes | None" = None) -> "Axes":
+def answers(subject: "Run | Network", task: "Task | str | None" = None, *, ax: "Axes | None" = None) -> "Axes":
     """Which inputs a run's network knows, those it was trained on apart; or a network on a task."""
-    if task is None:
-        run: Any = subject
-        states = answer_states(run.network, run.task, run.experiment.split.divide(run.task)[0])
-    else:
-        network: Any = subject
-        states = answer_states(network, task)
+    from modgrok.experiments.analysis import subject_of
+
+    network, found = subject_of(subject, task)
+    train = None if network is subject else subject.experiment.split.divide(found)[0]
+    states = answer_states(network, found, train)
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 

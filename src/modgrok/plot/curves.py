@@ -1,10 +1,13 @@
 """What was recorded while runs trained, against the step."""
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modgrok.errors import ModgrokError
 from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.text import count
@@ -19,10 +22,11 @@ History = Mapping[str, Any]
 PAIRS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "accuracy": (("train_accuracy", "train", TRAIN), ("test_accuracy", "test", TEST)),
     "loss": (("train_loss", "train", TRAIN), ("test_loss", "test", TEST)),
-    "norm": (("norm_in", "$W^{(1)}$", GREEN), ("norm_out", "$W^{(2)}$", PURPLE)),
-    "gradient": (("gradient_in", "$W^{(1)}$", GREEN), ("gradient_out", "$W^{(2)}$", PURPLE)),
 }
 """Measures of which two are recorded: their names, what the legend calls them, their colors."""
+GROUPED = ("norm", "gradient")
+"""Measures that each group of parameters has."""
+GROUPS = {"in": "$W^{(1)}$", "out": "$W^{(2)}$", "rest": "all weights"}
 WORDS = {
     "norm": "Frobenius norm",
     "gradient": "norm of the gradient",
@@ -42,12 +46,12 @@ def curves(
 ) -> "Axes":
     """A measure of one run, or of several with the first bold and the others faint.
 
-    `measure` is accuracy, loss, norm or gradient (two lines each), or the name of any recorded curve. Steps are drawn
-    linearly up to `linear` and logarithmically from there on.
+    `measure` is accuracy, loss, norm or gradient (two lines or more each), or the name of any recorded curve. Steps are
+    drawn linearly up to `linear` and logarithmically from there on.
     """
     found = _histories(runs)
-    words = WORDS.get(measure, measure.replace("_", " "))
-    lines = PAIRS.get(measure, ((measure, words, PURPLE),))
+    words = WORDS.get(measure, str(measure).replace("_", " "))
+    lines = PAIRS.get(measure) or _lines(measure, words, found)
     with style.axes(ax) as panel:
         for name, label, color in lines:
             for i, history in enumerate(found):
@@ -67,6 +71,21 @@ def curves(
             panel.set_ylim(-0.03, 1.03)
         panel.legend(loc="center left" if measure == "accuracy" else "best")
     return panel
+
+
+def _lines(measure: str, words: str, histories: list[History]) -> Sequence[tuple[str, str, str]]:
+    """The curves of a measure, what the legend calls them, and their colors."""
+    names = list(dict.fromkeys(name for history in histories for name in history))
+    if measure in GROUPED:
+        groups = [name for name in names if name.startswith(f"{measure}_")]
+        labels = [GROUPS.get(word := name.removeprefix(f"{measure}_"), word) for name in groups]
+        return list(zip(groups, labels, cycle((GREEN, PURPLE, TEST, TRAIN)), strict=False))
+    if any(measure not in history for history in histories):
+        known = [*PAIRS, *GROUPED, *(name for name in names if name != "step")]
+        close = get_close_matches(str(measure), known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}."
+        raise ModgrokError(f"No curve {measure!r} was recorded; {hint}")
+    return [(measure, words, PURPLE)]
 
 
 def _histories(runs: Any) -> list[History]:

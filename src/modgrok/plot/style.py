@@ -85,8 +85,9 @@ def axes(ax: "Axes | None", width: float = COLUMN, height: float = 3.0) -> "Iter
         yield grid(1, 1, width, height)[1][0, 0]
 
 
-def save(picture: "Figure | Axes", path: Path, resolution: int = RESOLUTION) -> None:
+def save(picture: "Figure | Axes", path: str | Path, resolution: int = RESOLUTION) -> None:
     """Writes a figure, or the one that axes are part of, in the format of the file's suffix."""
+    path = Path(path)
     if path.suffix.lower() not in FORMATS:
         raise ModgrokError(f"A figure is written to a .png, .svg or .pdf file, not to {path.name}.")
     figure: Any = picture.figure

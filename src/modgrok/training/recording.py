@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modgrok.arrays import namespace
-from modgrok.errors import ModgrokError
+from modgrok.errors import Absent, ModgrokError
 from modgrok.measures import ipr, representation_quality
 from modgrok.measures.spectrum import power_along
 from modgrok.measures.vectors import vector_measures
@@ -69,7 +69,7 @@ class Data:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise ModgrokError(f"The data of a measure has inputs, targets, outputs, trained and tested, and no {name}.")
+        raise Absent(f"The data of a measure has inputs, targets, outputs, trained and tested, and no {name}.")
 
 
 @dataclass(frozen=True)
