@@ -6,17 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from modgrok.closed_form import solve
+from modgrok.measures.cosets import subgroups
 from modgrok.measures.vectors import SHARED, UNSHARED
+from modgrok.networks import Network, two_layer
 from modgrok.reproduce.groups import PAPER
 from modgrok.reproduce.groups.dealing import exponent
-from modgrok.reproduce.groups.sizes import FULL, QUICK
+from modgrok.reproduce.groups.neurons import told
+from modgrok.reproduce.groups.sizes import FULL, QUICK, basis_of, task_of
 from modgrok.reproduce.pipeline import Request, reproduce
 
 Outcomes = Callable[..., dict[str, str]]
-S4 = {"dimensions": [1, 2, 3, 3], "types": [1, 1, 1, 1], "odds": [1, 8, 27, 27], "width": 256}
-A5 = {"dimensions": [3, 3, 4, 5], "types": [1, 1, 1, 1], "odds": [27, 27, 64, 125], "width": 976}
+S4 = {"dimensions": [1, 2, 3, 3], "types": [1, 1, 1, 1], "width": 256}
+A5 = {"dimensions": [3, 3, 4, 5], "types": [1, 1, 1, 1], "width": 976}
 MEASURED = {"representation_share": 0.98, "clear": 0.95, "rank_one": 0.99, "agreement": 0.99, "positive": 0.99}
+MEASURED |= {"equivariant": 0.98, "middle": 0.95}
 CHANCE = {"representation_share": 0.5, "clear": 0.4, "rank_one": 0.7, "agreement": 0.5, "positive": 0.5}
+CHANCE |= {"equivariant": 0.1, "middle": 0.4}
 TIMES = {"memorized_at": 20, "grokked_at": 90, SHARED: 1.0, UNSHARED: 0.1}
 TABLES = {
     "written": [
@@ -32,14 +38,16 @@ TABLES = {
             }
             for share, accuracy in ((0.25, 0.4), (1.0, 0.9), (4.0, 1.0))
         ),
+        {"group": "S4", "form": "unshared vectors", "share": 4.0, "accuracy": 0.1},
     ],
     "neurons": [
-        {"group": group, "seed": 0, "weights": weights, "labels": labels, "cosets": 0.97, **sizes, **found, **TIMES}
-        | {"counts": [2 * n for n in sizes["odds"]]}
+        {"group": group, "seed": 0, "weights": weights, "labels": labels, "cosets": 0.97, **sizes, **TIMES, **found}
+        | {"counts": [2 * d**3 for d in sizes["dimensions"]]}
         for group, sizes in (("S4", S4), ("A5", A5))
         for weights, labels, found in (
             ("initial", "products", CHANCE),
             ("trained", "products", MEASURED),
+            ("written", "products", MEASURED | {"cosets": 0.9}),
             ("trained", "random", CHANCE),
         )
     ],
@@ -87,6 +95,60 @@ def test_controls_fail(outcomes: Outcomes) -> None:
     assert outcomes(PAPER, TABLES, ("neurons", TRAINED, UNSHARED, 1.0))["vectors_carry_the_answer"] == FAILS
     assert outcomes(PAPER, TABLES, ("neurons", TRAINED, SHARED, 0.5))["vectors_carry_the_answer"] == FAILS
     assert outcomes(PAPER, TABLES, ("neurons", TRAINED, "cosets", 0.6))["cosets"] == FAILS
+    assert outcomes(PAPER, TABLES, ("neurons", TRAINED, "middle", 0.6))["one_middle_vector"] == FAILS
+    for rows in (TRAINED, INITIAL, {"labels": "random"}):
+        wrong = 0.6 if rows is TRAINED else 0.9
+        assert outcomes(PAPER, TABLES, ("neurons", rows, "equivariant", wrong))["equivariant"] == FAILS
+
+
+def _network(blocks: np.ndarray) -> Network:
+    """With these functions on the group as its blocks, (N, 3, x)."""
+    return two_layer(blocks[:, :2], blocks[:, 2].T)
+
+
+def _outcomes(outcomes: Outcomes, network: Network, *names: str) -> list[str]:
+    """The verdicts on a network for S4, with random weights as the controls."""
+    rng = np.random.default_rng(0)
+    random = _network(rng.standard_normal((256, 3, 24)))
+    rows = [
+        {"group": "S4", "seed": 0, "weights": weights, "labels": labels, "width": 256, **TIMES, **told(some, "S4")}
+        for weights, labels, some in (
+            ("initial", "products", random),
+            ("trained", "products", network),
+            ("written", "products", solve(task_of("S4"), "waves", 256)),
+            ("trained", "random", random),
+        )
+    ]
+    found = outcomes(PAPER, TABLES | {"neurons": rows})
+    return [found[name] for name in names]
+
+
+CLAIMS = ["one_representation", "rank_one", "shared", "signs", "vectors_carry_the_answer", "equivariant"]
+
+
+def test_networks_written_down_decide(outcomes: Outcomes) -> None:
+    """The exact network is what is claimed of trained ones; vectors in all directions are no functions of cosets."""
+    exact, random = solve(task_of("S4"), "exact"), solve(task_of("S4"), "waves", width=256, seed=1)
+    assert set(_outcomes(outcomes, exact, *CLAIMS, "all_representations")) == {"holds"}
+    for network in (exact, random):
+        assert _outcomes(outcomes, network, "cosets", "one_middle_vector") == [FAILS, FAILS]
+
+
+def test_random_weights_refute(outcomes: Outcomes) -> None:
+    network = _network(np.random.default_rng(1).standard_normal((256, 3, 24)))
+    assert set(_outcomes(outcomes, network, *CLAIMS, "cosets", "one_middle_vector")) == {FAILS}
+
+
+def test_functions_of_cosets_and_one_middle_vector_hold(outcomes: Outcomes) -> None:
+    rng, basis, table = np.random.default_rng(2), basis_of("S4"), task_of("S4").table
+    inside = np.flatnonzero(subgroups(table)[-1])
+    functions = rng.standard_normal((100, 3, 24))[..., table[:, inside].min(axis=1)]
+    assert _outcomes(outcomes, _network(functions), "cosets", "rank_one") == ["holds", FAILS]
+    three = next(one.matrices for one in basis.representations if one.dimension == 3)
+    a, c = rng.standard_normal((2, 100, 3))
+    b = np.broadcast_to([1.0, 2.0, 3.0], (100, 3))
+    blocks = [np.einsum("ni,xij,nj->nx", u, three, v) for u, v in ((a, b), (b, c), (a, c))]
+    assert _outcomes(outcomes, _network(np.stack(blocks, axis=1)), "one_middle_vector", "shared") == ["holds"] * 2
 
 
 def test_counts_in_other_proportions_fail(outcomes: Outcomes) -> None:
@@ -109,7 +171,8 @@ def test_exponents_of_counts_and_norms(outcomes: Outcomes) -> None:
 def test_sweeps_and_closed_forms_can_fail(outcomes: Outcomes) -> None:
     for change, name in (
         (("written", {"form": "exact"}, "loss", 1e-3), "exact_for_every_group"),
-        (("written", {"share": 4.0}, "accuracy", 0.9), "random_vectors"),
+        (("written", {"form": "random vectors", "share": 4.0}, "accuracy", 0.9), "random_vectors"),
+        (("written", {"form": "unshared vectors"}, "accuracy", 0.9), "random_vectors"),
         (("alignment", {}, "half_aligned_at", 100), "vectors_first"),
         (("data", {"group": "S4", "fraction": 0.6}, "grokked_at", 600), "more_data_is_faster"),
         (("data", {"group": "S4", "fraction": 0.4}, "grokked_at", 900), "order_is_not_all"),

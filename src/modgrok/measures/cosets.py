@@ -1,11 +1,13 @@
 """Cosets of a group's subgroups: how far functions are theirs, as Stander et al. (2023) find for ReLU on S5 and S6, how
-near vectors lie within them, and tables in their order."""
+near vectors lie within them, how far outputs move along with each factor, as Wu et al. (2024) find, and tables in their
+order."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from modgrok.networks import Network, as_numpy, output_blocks
 from modgrok.shapes import Bool, Float, Int
 from modgrok.tasks.basis.group import Cayley, classes, generated, identity
 
@@ -67,7 +69,7 @@ def coset_share(functions: Float[np.ndarray, "n x"], table: Cayley) -> Float[np.
     best = np.zeros(len(functions))
     for labels in _partitions(table):
         sizes = np.bincount(labels)
-        sums = np.stack([np.bincount(labels, one) for one in centered]) if len(centered) else np.zeros((0, len(sizes)))
+        sums = centered @ np.eye(len(sizes))[labels]
         best = np.maximum(best, (np.square(sums) / sizes).sum(axis=1))
     return np.divide(best, total, out=np.full(len(best), np.nan), where=total > 0)
 
@@ -84,6 +86,17 @@ def within_over_all(vectors: Float[np.ndarray, "x d"], labels: Int[np.ndarray, "
     distance = 1 - unit @ unit.T
     pairs = ~np.eye(len(unit), dtype=bool)
     return float(distance[(labels[:, None] == labels) & pairs].mean() / distance[pairs].mean())
+
+
+def equivariant_share(network: Network, table: Cayley) -> float:
+    r"""Share of the outputs' variance that depends on $x^{-1}qy^{-1}$ alone, over all x, y and answers q: 1 where
+    multiplying x from the left or y from the right moves the outputs along, $f_{gqh}(gx, yh) = f_q(x, y)$."""
+    order = len(table)
+    outputs = np.concatenate([np.asarray(out) for out in output_blocks(as_numpy(network, np.float64))])
+    outputs = (outputs - outputs.mean()).reshape(order, order, order)
+    moved = table[table[:, None, :], np.arange(order)[None, :, None]]  # x g y at [x, y, g]
+    means = np.take_along_axis(outputs, moved, axis=2).mean(axis=(0, 1))
+    return float(order**2 * np.square(means).sum() / np.square(outputs).sum())
 
 
 def _partitions(table: Cayley) -> Iterator[Int[np.ndarray, "x"]]:

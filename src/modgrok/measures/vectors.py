@@ -127,6 +127,18 @@ def representation_accuracies(
     return without, alone
 
 
+def middle_share(network: Network, basis: Basis, vectors: NeuronVectors) -> Float[np.ndarray, "rho"]:
+    """Largest part of the middle vectors b of each representation's clear neurons along one direction over its field: 1
+    where all have the same, t/d where none is preferred, NaN where there are no neurons or d = t."""
+    blocks, found = group_blocks(network, basis), np.full(len(basis.representations), np.nan)
+    for k, one in enumerate(basis.representations):
+        neurons = np.flatnonzero((vectors.representation == k) & vectors.clear)
+        if len(neurons) and one.dimension > one.type:
+            b = _decomposed(blocks[neurons], one)[2][:, 0]
+            found[k] = np.linalg.eigvalsh(np.mean(b @ b.swapaxes(1, 2), axis=0))[-1]
+    return found
+
+
 def vector_table(network: Network, table: Integer[np.ndarray, "n m"], basis: Basis) -> list[CleaningRow]:
     """Loss and accuracy on the whole table after each operation: nothing, one representation for each neuron, rank one
     in it, every block its own, shared vectors, vectors of other neurons. `VECTOR_CAUTIONS` says what they show."""

@@ -31,8 +31,13 @@ KERNEL = {
     "regression_accuracy": [0.0, 0.02, 1.0],
     "test_accuracy": [0.01, 0.02, 1.0],
 }
-STRUCTURES = {"√(n + m)": "unknown", "log(n·m)": "function_of_product", "n^m": "none", "m-th root of n": "unknown"}
-STRUCTURES |= {"log of m to base n": "unknown"}
+STRUCTURES = {
+    "√(n + m)": "function_of_sum",
+    "log(n·m)": "function_of_product",
+    "n^m": "power",
+    "m-th root of n": "root",
+}
+STRUCTURES |= {"log of m to base n": "logarithm"}
 TABLES = {
     "memorizer": [
         *(HELD | {"part": "pairs", "share": share, "examples": round(9409 * share)} for share in SHARES),
@@ -49,8 +54,7 @@ TABLES = {
     ],
     "tangent_kernel": [KERNEL],
     "powers": [
-        {"name": name, "modulus": 31, "structure": kind, "commonest": 0.06, "seed": seed}
-        | {"best_test_accuracy": 1.0 if name in ("√(n + m)", "log(n·m)") else 0.1}
+        {"name": name, "modulus": 31, "structure": kind, "commonest": 0.06, "seed": seed, "best_test_accuracy": 1.0}
         for name, kind in STRUCTURES.items()
         for seed in (0, 1)
     ],
@@ -86,8 +90,8 @@ CASES: list[tuple[str, str, tuple[dict[str, Any], str, Any]]] = [
     ("kernel_learns", FAILS, ({}, "regression_accuracy", [0.0, 0.0, 0.3])),
     ("kernel_learns", NOT_RUN, ({}, "grokked_at", None)),
     ("roots_and_logarithms", FAILS, ({"name": "√(n + m)"}, "best_test_accuracy", 0.6)),
-    ("structure_predicts", FAILS, ({"name": "n^m"}, "best_test_accuracy", 0.99)),
-    ("structure_predicts", FAILS, ({"name": "log(n·m)"}, "best_test_accuracy", 0.6)),
+    ("structure_predicts", FAILS, ({"name": "n^m"}, "best_test_accuracy", 0.9)),
+    ("structure_predicts", FAILS, ({"name": "n^m"}, "structure", "unknown")),
 ]
 
 

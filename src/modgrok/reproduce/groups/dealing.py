@@ -11,23 +11,25 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures.vectors import group_blocks, neuron_vectors, representation_counts
+from modgrok.measures.vectors import NeuronVectors, group_blocks, neuron_vectors, representation_counts
+from modgrok.networks import Network
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds
 from modgrok.reproduce.groups.sizes import basis_of, exact, trained
 from modgrok.reproduce.study import study
 from modgrok.reproduce.table import Table
+from modgrok.shapes import Float
+from modgrok.tasks.basis import Basis
 from modgrok.text import number
 
 EQUAL_NORMS, CUBES = 2.5, 3.0
 
 
-def dealt(run: Run) -> dict[str, Any]:
-    """Clear neurons of each representation, and the sum over them of the products of their blocks' norms."""
-    basis = basis_of(run.experiment.task.partition("group:")[2])
-    vectors = neuron_vectors(run.network, basis)
-    products = np.linalg.norm(group_blocks(run.network, basis), axis=2).prod(axis=1)
+def dealt(network: Network, basis: Basis, vectors: NeuronVectors) -> dict[str, Any]:
+    """Clear neurons of each representation but the trivial one, and the sum over them of the products of their blocks'
+    norms."""
+    products = np.linalg.norm(group_blocks(network, basis), axis=2).prod(axis=1)
     of = vectors.representation[vectors.clear]
     sums = np.bincount(of, products[vectors.clear], minlength=len(basis.representations))
     return {
@@ -39,13 +41,20 @@ def dealt(run: Run) -> dict[str, Any]:
     }
 
 
+def dealt_at_the_end(run: Run) -> dict[str, Any]:
+    basis = basis_of(run.experiment.task.partition("group:")[2])
+    return dealt(run.network, basis, neuron_vectors(run.network, basis))
+
+
+def proportions(dimensions: Sequence[int], types: Sequence[int], e: float) -> Float[np.ndarray, "rho"]:
+    """Shares in proportion to $d^e/t$."""
+    weights = np.array(dimensions, float) ** e / np.array(types, float)
+    return weights / weights.sum()
+
+
 def exponent(found: np.ndarray, dimensions: Sequence[int], types: Sequence[int]) -> float:
     """The e for which shares in proportion to $d^e/t$ are likeliest to give these numbers."""
-    logs, base = np.log(np.array(dimensions, float)), np.log(np.array(types, float))
-    tried = np.linspace(0, 6, 1201)
-    weights = tried[:, None] * logs - base
-    likelihood = weights @ found - found.sum() * np.log(np.exp(weights).sum(axis=1))
-    return float(tried[likelihood.argmax()])
+    return max(np.linspace(0, 6, 1201).tolist(), key=lambda e: found @ np.log(proportions(dimensions, types, e)))
 
 
 dealing = study(
@@ -62,7 +71,7 @@ dealing = study(
         ),
         start=trained(s, ()),
     ),
-    keep=("grokked_at", dealt),
+    keep=("grokked_at", dealt_at_the_end),
 )
 
 

@@ -4,62 +4,64 @@ from typing import Any
 
 import numpy as np
 
+from modgrok.closed_form import solve
 from modgrok.experiments import Run
-from modgrok.measures.cosets import coset_share
+from modgrok.measures.cosets import coset_share, equivariant_share
 from modgrok.measures.vectors import (
     SHARED,
     UNSHARED,
     group_blocks,
+    middle_share,
     neuron_vectors,
-    representation_counts,
     shared_vectors,
 )
 from modgrok.networks import Network, score_table
 from modgrok.palette import BLUE, GRAY, MARKERS, VERMILLION
 from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.groups.dealing import CUBES, dealt, proportions
 from modgrok.reproduce.groups.sizes import FEW_PAIRS, basis_of, exact, task_of, trained
 from modgrok.reproduce.study import study
 from modgrok.reproduce.table import Table
-from modgrok.tasks.basis import Basis
 from modgrok.text import number, percent
 
 COSETS_UP_TO = 60
 """Largest order at which the cosets of all subgroups are tried."""
-POWERS = (2, 3, 4)
+POWERS = (2.0, 3.0, 4.0)
 
 
 def neurons_of(run: Run) -> list[dict[str, Any]]:
-    """The neurons at initialization and at the end, a row each."""
+    """The neurons at initialization, at the end, and of as many random vectors, a row each."""
     group = run.experiment.task.partition("group:")[2] or _with_order(run.task.modulus)
-    basis, table = basis_of(group), task_of(group).table
-    first, last = run.snapshot(0), run.network
-    rows = [{"weights": name, **_told(net, basis, table)} for name, net in (("initial", first), ("trained", last))]
-    for name, seed in ((SHARED, None), (UNSHARED, 0)):
-        rows[1][name] = score_table(shared_vectors(last, basis, shuffle=seed), run.task.table).accuracy
-    return rows
+    written = solve(task_of(group), "waves", run.experiment.width, seed=run.experiment.seed)
+    networks = {"initial": run.snapshot(0), "trained": run.network, "written": written}
+    return [{"weights": name, **told(network, group)} for name, network in networks.items()]
 
 
 def _with_order(order: int) -> str:
     return {6: "S3", 24: "S4", 60: "A5"}[order]
 
 
-def _told(network: Network, basis: Basis, table: np.ndarray) -> dict[str, Any]:
+def told(network: Network, group: str) -> dict[str, Any]:
+    """Medians over the neurons of a network on a group, what is left of it with shared and unshared vectors, and how
+    many of its neurons have which representation."""
+    basis, table = basis_of(group), task_of(group).table
     vectors = neuron_vectors(network, basis)
     size = np.array([one.dimension // one.type for one in basis.representations])[vectors.representation]
     alive = ~np.isnan(vectors.share)
     blocks = group_blocks(network, basis).reshape(-1, basis.length)
+    middle = middle_share(network, basis, vectors)
     return {
         "representation_share": np.nanmedian(vectors.share),
-        "clear": vectors.clear.mean(),
         "rank_one": _median(vectors.rank_one[alive & (size > 2)].mean(axis=1)),
         "agreement": _median(vectors.agreement[alive & (size > 1)].mean(axis=1)),
         "positive": (vectors.gap[vectors.clear] < np.pi / 2).mean() if vectors.clear.any() else None,
         "cosets": np.nanmedian(coset_share(blocks, table)) if basis.length <= COSETS_UP_TO else None,
-        "counts": representation_counts(vectors, basis)[0][1:],
-        "odds": [one.neurons for one in basis.representations[1:]],
-        "dimensions": [one.dimension for one in basis.representations[1:]],
-        "types": [one.type for one in basis.representations[1:]],
+        "equivariant": equivariant_share(network, table),
+        "middle": _median(middle[~np.isnan(middle)]),
+        SHARED: score_table(shared_vectors(network, basis), table).accuracy,
+        UNSHARED: score_table(shared_vectors(network, basis, shuffle=0), table).accuracy,
+        **dealt(network, basis, vectors),
     }
 
 
@@ -115,7 +117,7 @@ def counts_of_neurons(t: Table) -> Any:
     found = t.where(weights="trained", labels="products")
     figure, (panel,) = panels(width=4.6, height=3.4, note=f"{seeds(found)}, marks are representations; line: equal")
     for i, (group, cell) in enumerate(found.by("group").items()):
-        expected = [o * sum(r.counts) / sum(r.odds) for r in cell for o in r.odds]
+        expected = [x * sum(r.counts) for r in cell for x in proportions(r.dimensions, r.types, CUBES)]
         counts = [n for r in cell for n in r.counts]
         panel.scatter(expected, counts, s=9, marker=MARKERS[i % len(MARKERS)], label=group)
     limits = [1, 2 * max(n for r in found for n in r.counts) + 2]
@@ -218,10 +220,8 @@ def deviations(t: Table) -> dict[str, list[float]]:
     found = {}
     for group, cell in t.by("group").items():
         counts = np.mean(np.array(cell["counts"], float), axis=0)
-        d, kind = np.array(cell.first.dimensions, float), np.array(cell.first.types, float)
-        shares = [d**power / kind for power in POWERS]
-        expected = [counts.sum() * share / share.sum() for share in shares]
-        found[group] = [float(np.sqrt(np.mean(np.square(counts / e - 1)))) for e in expected]
+        shares = [proportions(cell.first.dimensions, cell.first.types, e) for e in POWERS]
+        found[group] = [float(np.sqrt(np.mean(np.square(counts / (counts.sum() * x) - 1)))) for x in shares]
     return found
 
 
@@ -259,13 +259,53 @@ def all_representations(t: Table, ask: Ask) -> None:
 @neurons.claim("Stander et al. (2023)")
 def cosets(t: Table, ask: Ask) -> None:
     """Neurons are functions of cosets of subgroups, as in networks of ReLU on S5 and S6."""
-    found = t.where(weights="trained", labels="products").where(
-        lambda r: r.cosets is not None and min(r.dimensions) >= 1
+    large = t.where(labels="products").where(lambda r: max(r.dimensions) > 2)
+    products, initial, written = (
+        _by_group(large.where(weights=weights), "cosets") for weights in ("trained", "initial", "written")
     )
-    products = _by_group(found.where(lambda r: max(r.dimensions) > 2), "cosets")
-    initial = _by_group(t.where(weights="initial", labels="products"), "cosets")
     ask.possible("some group has a representation of more than two dimensions", bool(products))
     ask.that("cosets explain at least 95 % of the median block in every such group", min(products.values()) >= 0.95)
-    for label, some in (("trained", products), ("initial", initial)):
+    alike = [group for group, value in products.items() if 1 - value > (1 - written[group]) / 2]
+    ask.that("what they leave is at most half of what they leave of random vectors", not alike)
+    ask.fault(f"No less is left than of random vectors: {', '.join(alike)}.", alike)
+    for label, some in (("trained", products), ("initial", initial), ("random vectors", written)):
         ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
     ask.yes("The blocks are functions of cosets.")
+
+
+@neurons.claim("Wu et al. (2024)")
+def equivariant(t: Table, ask: Ask) -> None:
+    """Networks move along with each factor: f(gx, y) at gq and f(x, yh) at qh are f(x, y) at q, approximately."""
+    found = t.where(weights="trained", labels="products").where("grokked_at > 0")
+    products = _by_group(found, "equivariant")
+    ask.possible("some network groks", bool(products))
+    controls = {
+        "initial": _by_group(t.where(weights="initial", labels="products"), "equivariant"),
+        "random labels": _by_group(t.where(weights="trained", labels="random"), "equivariant"),
+    }
+    ask.that("at least 90 % of the outputs' variance moves along in every group", min(products.values()) >= 0.9)
+    highest = max(value for some in controls.values() for value in some.values())
+    ask.that("at initialization and with random labels at most 50 %", highest <= 0.5)
+    for label, some in {"trained": products, **controls}.items():
+        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
+    ask.yes("They do; random weights and networks that only memorize do not.")
+
+
+@neurons.claim("Wu et al. (2024)")
+def one_middle_vector(t: Table, ask: Ask) -> None:
+    """All neurons of a representation share their middle vector b, as the authors' code takes them to do in networks of
+    ReLU; squares need vectors b in all directions to be exact."""
+    found = _by_group(t.where(weights="trained", labels="products"), "middle")
+    initial = _by_group(t.where(weights="initial", labels="products"), "middle")
+    ask.possible("some group has representations of several dimensions", bool(found))
+    ask.that("at least 90 % of their middle vectors lie along one direction in every group", min(found.values()) >= 0.9)
+    for label, some in (("trained", found), ("initial", initial)):
+        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
+    ask.show({"no direction preferred (t/d)": ", ".join(f"{group} {percent(_isotropic(group))}" for group in found)})
+    ask.yes("They share one vector.")
+
+
+def _isotropic(group: str) -> float:
+    return float(
+        np.median([one.type / one.dimension for one in basis_of(group).representations if one.dimension > one.type])
+    )
