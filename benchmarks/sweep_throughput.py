@@ -21,7 +21,7 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.environment import environment
-from modgrok.experiments.planner import Batch
+from modgrok.experiments.planner import RunBatch
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.trainer import train_stored
@@ -54,7 +54,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         plan = engine.plan([experiment.resolve() for experiment in experiments], Store(folder))
 
-    def sweep(store: Store, batches: Sequence[Batch] = plan) -> None:
+    def sweep(store: Store, batches: Sequence[RunBatch] = plan) -> None:
         assert not engine.train(batches, store, Observer())
 
     alone = experiments[: max(4, asked.runs // 10)]  # a tenth is enough: they all take the same time

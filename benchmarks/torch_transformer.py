@@ -38,14 +38,14 @@ def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambd
     import jax
     import numpy as np
 
-    from modgrok.experiments.bench.contestants import Training
+    from modgrok.experiments.bench.contestants import ModgrokTraining
     from modgrok.experiments.environment import environment
 
     devices, runs = jax.local_devices(), workload.runs or 16
     tell(f"Compiling for one run and for {runs} at once, on {len(devices)} × {devices[0].device_kind}.")
     contestants: dict[str, Contestant] = {
-        "one": Training(workload, 1, devices),
-        "batch": Training(workload, runs, devices),
+        "one": ModgrokTraining(workload, 1, devices),
+        "batch": ModgrokTraining(workload, runs, devices),
     }
     torch_device = torch_contestants.device(devices[0].platform == "cpu")
     if torch_device is not None:

@@ -21,7 +21,7 @@ import pytest
 
 from modgrok.closed_form import solve
 from modgrok.experiments import Experiment, Run, Store
-from modgrok.experiments.outcome import Progress
+from modgrok.experiments.outcome import RunProgress
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.lab.server import Lab
 from modgrok.measures import average_ipr
@@ -93,7 +93,7 @@ def write_run(store: Store, experiment: Experiment, moves: bool = True) -> None:
     run, task = store.add(experiment), experiment.load_task()
     writer = RunWriter(run)
     writer.begin(experiment, {})
-    progress = Progress(experiment)
+    progress = RunProgress(experiment)
     addition = Experiment("n + m", experiment.modulus).load_task()
     closed = solve(task if moves else addition, "waves", width=experiment.width, dtype=np.float32)
     rng = np.random.default_rng(0)
@@ -116,7 +116,7 @@ def write_untrained(store: Store, experiment: Experiment) -> Run:
     run, task = store.add(experiment), experiment.load_task()
     writer = RunWriter(run)
     writer.begin(experiment, {})
-    progress, rng = Progress(experiment), np.random.default_rng(0)
+    progress, rng = RunProgress(experiment), np.random.default_rng(0)
     shapes = experiment.architecture.shapes(task.signature)
     weights = {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
     network = Network(experiment.architecture, task.signature, weights)

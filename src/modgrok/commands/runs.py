@@ -14,7 +14,7 @@ from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Run, Store
-from modgrok.experiments.outcome import Progress
+from modgrok.experiments.outcome import RunProgress
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
 from modgrok.experiments.sweeps.values import value
@@ -145,7 +145,7 @@ def _row(run: Run) -> dict[str, Any]:
 
 def _reached(run: Run, rows: list[dict[str, Any]]) -> dict[str, int | None]:
     """When an unfinished run memorized and grokked, as far as its curves say."""
-    progress = Progress(run.experiment)
+    progress = RunProgress(run.experiment)
     progress.restore(rows)
     curves = {"memorized": progress.crossing("train_accuracy"), "grokked": progress.crossing("test_accuracy")}
     return {f"{name}_{end}": getattr(found, end) for name, found in curves.items() for end in ("after", "at")}

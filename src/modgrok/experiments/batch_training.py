@@ -15,9 +15,9 @@ from modgrok.experiments.cost import COMPILE_SECONDS
 from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.outcome import Progress
+from modgrok.experiments.outcome import RunProgress
 from modgrok.experiments.placed_runs import place_batch
-from modgrok.experiments.planner import Batch, Planned
+from modgrok.experiments.planner import Planned, RunBatch
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
@@ -54,7 +54,7 @@ class Member:
         self.planned, self.id = planned, planned.id
         self.run: Run = store.run(planned.id)
         self.writer = RunWriter(self.run)
-        self.progress = Progress(planned.experiment)
+        self.progress = RunProgress(planned.experiment)
         self.snapshots: dict[int, Future[None]] = {}
         """Those that were begun to be written, by their steps."""
 
@@ -62,7 +62,7 @@ class Member:
 class BatchTraining:
     """One batch while it trains."""
 
-    def __init__(self, batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
+    def __init__(self, batch: RunBatch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
         self.batch, self.store, self.observer = batch, store, observer
         self.step = batch.step
         self.members = [Member(planned, store) for planned in batch.members]

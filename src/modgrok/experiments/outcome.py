@@ -13,7 +13,7 @@ COLLAPSE = 1e-6
 """Weights smaller than this share of their initial norm are dead: the network's gradient is cubic in them."""
 
 
-class Progress:
+class RunProgress:
     """The curves of one run while it trains."""
 
     def __init__(self, experiment: Experiment) -> None:

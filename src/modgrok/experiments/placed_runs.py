@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments.planner import Batch
+from modgrok.experiments.planner import RunBatch
 from modgrok.experiments.programs import rates_of
 from modgrok.training.batch import LiveBatch, RunInputs, place, spread
 from modgrok.training.data import run_data
 
 
-def place_batch(batch: Batch, devices: tuple[Any, ...], sharing: int | None = None) -> LiveBatch:
+def place_batch(batch: RunBatch, devices: tuple[Any, ...], sharing: int | None = None) -> LiveBatch:
     """The runs of a batch, ready to begin; one that is alone may be shared by `sharing` devices."""
     program, used = spread(batch.program, len(batch.members), batch.padded_shape.rows, devices, sharing)
     runs = [

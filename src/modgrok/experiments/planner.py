@@ -56,7 +56,7 @@ class Planned:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class RunBatch:
     """Runs of one program, at one step."""
 
     program: Program
@@ -90,10 +90,10 @@ class Batch:
         ]
         return sum(self.program.step_flops(length) for length in rows)
 
-    def halves(self) -> tuple["Batch", "Batch"]:
+    def halves(self) -> tuple["RunBatch", "RunBatch"]:
         middle = len(self.members) // 2
         parts = (self.members[:middle], self.members[middle:])
-        return tuple(Batch(self.program, part, self.padded_shape) for part in parts)  # type: ignore[return-value]
+        return tuple(RunBatch(self.program, part, self.padded_shape) for part in parts)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Failure:
         return f"{count} run{'s' if count > 1 else ''} of {describe_task(first)} failed: {self.reason}"
 
 
-def plan(members: Sequence[Planned], platform: str, most: Most) -> list[Batch]:
+def plan(members: Sequence[Planned], platform: str, most: Most) -> list[RunBatch]:
     """Batches of equal programs and schedules, no larger than `most` allows; the longest training sets go first."""
     groups: dict[Any, list[Planned]] = {}
     for member in members:
@@ -122,12 +122,12 @@ def plan(members: Sequence[Planned], platform: str, most: Most) -> list[Batch]:
     return [batch for key, group in groups.items() for batch in _cut(key[0], group, most)]
 
 
-def plan_experiments(experiments: Sequence[Experiment], store: Store, platform: str, most: Most) -> list[Batch]:
+def plan_experiments(experiments: Sequence[Experiment], store: Store, platform: str, most: Most) -> list[RunBatch]:
     """`plan` for resolved experiments; checkpoints are looked up when they train."""
     return plan([Planned(e, e.load_task(store.tables)) for e in experiments], platform, most)
 
 
-def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence[Any] | None = None) -> list[Batch]:
+def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence[Any] | None = None) -> list[RunBatch]:
     """Batches for the devices of this process, in the sizes that suit these; an error if a run does not fit in
     memory."""
     import jax
@@ -144,9 +144,9 @@ def batch_limit(devices: Sequence[Any]) -> Most:
     return lambda program, padded, evaluated: runs_per_device(program, padded, evaluated, devices[0]) * len(devices)
 
 
-def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:
+def _cut(program: Program, group: list[Planned], most: Most) -> list[RunBatch]:
     group = sorted(group, key=lambda member: -member.rows)
-    batches: list[Batch] = []
+    batches: list[RunBatch] = []
     while group:
         steps = group[0].experiment.steps or 0
         near = group[: batch_size_that_pays(program, [member.rows for member in group], steps)]
@@ -156,9 +156,9 @@ def _cut(program: Program, group: list[Planned], most: Most) -> list[Batch]:
         size = -(-len(near) // count)  # equal batches, so that one compilation serves them all
         cuts = [near[start : start + size] for start in range(0, len(near), size)]
         if program.counted:
-            batches += [Batch(program, tuple(cut), _padded_shape(program, cut)) for cut in cuts]
+            batches += [RunBatch(program, tuple(cut), _padded_shape(program, cut)) for cut in cuts]
         else:
-            batches += [Batch(program, tuple(cut), padded) for cut in cuts]
+            batches += [RunBatch(program, tuple(cut), padded) for cut in cuts]
         group = group[len(near) :]
     return batches
 

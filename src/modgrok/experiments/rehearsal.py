@@ -8,7 +8,7 @@ import numpy as np
 
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.placed_runs import place_batch
-from modgrok.experiments.planner import Batch, Planned
+from modgrok.experiments.planner import Planned, RunBatch
 from modgrok.experiments.programs import rates_of
 from modgrok.training.batch import spread
 from modgrok.training.compilation_cache import enable_cache
@@ -21,7 +21,7 @@ MEASURED_SECONDS = 0.3
 """How long the speed of a batch is measured."""
 
 
-def measure_speed(batch: Batch) -> Speed:
+def measure_speed(batch: RunBatch) -> Speed:
     """How fast a batch trains here, from a few steps of it; its compilation serves the training too."""
     devices = tuple(jax.local_devices())
     with precision_of(batch.program):

@@ -8,7 +8,7 @@ from modgrok.experiments.batch_training import BatchTraining
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.extension import extend, extended_runs
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import Batch, Planned, plan_here
+from modgrok.experiments.planner import Planned, RunBatch, plan_here
 from modgrok.experiments.run import Damaged, Run
 from modgrok.experiments.store import Store, start_afresh
 from modgrok.sealed import exists
@@ -36,7 +36,7 @@ def train_stored(
 
 
 def train_batches(
-    batches: Iterable[Batch], store: Store, observer: Observer, devices: Sequence[Any] | None = None
+    batches: Iterable[RunBatch], store: Store, observer: Observer, devices: Sequence[Any] | None = None
 ) -> None:
     """Trains batches on the devices of this process, each spread over all of them."""
     import jax
@@ -50,7 +50,7 @@ def train_batches(
             waiting = [*remaining(batch, store, observer), *waiting]
 
 
-def remaining(batch: Batch, store: Store, observer: Observer) -> list[Batch]:
+def remaining(batch: RunBatch, store: Store, observer: Observer) -> list[RunBatch]:
     """What is left to train of a batch, by the step at which its runs stand: damaged files are moved aside, and runs
     that have not begun take over what shorter runs of their experiments have done."""
     for member in batch.members:
@@ -92,7 +92,7 @@ def _begun(run: Run) -> bool:
     return exists(run.folder / "experiment.json")
 
 
-def _train_locked(batch: Batch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> bool:
+def _train_locked(batch: RunBatch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> bool:
     """Trains a batch while holding its folders, in the order of their names so that no two processes wait in a ring.
     False where another process got further meanwhile, and nothing was trained."""
     locks = []

@@ -4,7 +4,7 @@ from modgrok.reproduce.claim import BEYOND, Ask, Claim
 from modgrok.reproduce.paper import Paper, members
 from modgrok.reproduce.runs import Runs, Settings, runs
 from modgrok.reproduce.sizes import Sizes, sizes
-from modgrok.reproduce.study import Study, curves, judged, study
+from modgrok.reproduce.study import Study, curves, make_claim, study
 from modgrok.reproduce.table import Column, Line, Row, Table, rounded
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "Study",
     "Table",
     "curves",
-    "judged",
+    "make_claim",
     "members",
     "rounded",
     "runs",

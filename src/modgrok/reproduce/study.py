@@ -101,12 +101,12 @@ class Study:
         """
 
         def make(judge: Callable[..., None]) -> Claim:
-            return judged(judge, judge.__name__, judge.__doc__ or "", section, threshold, (self, *others))
+            return make_claim(judge, judge.__name__, judge.__doc__ or "", section, threshold, (self, *others))
 
         return make
 
 
-def judged(
+def make_claim(
     judge: Callable[..., None], name: str, statement: str, section: str, threshold: str, studies: Sequence[Study]
 ) -> Claim:
     """A claim about the tables of studies; for families of claims, whose names and statements are computed."""

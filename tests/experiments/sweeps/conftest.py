@@ -9,7 +9,7 @@ import pytest
 
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.cost import Speed
-from modgrok.experiments.planner import Batch, Failure, plan_experiments
+from modgrok.experiments.planner import Failure, RunBatch, plan_experiments
 from modgrok.experiments.result import Result
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.sweeps.engines import Engine
@@ -30,13 +30,13 @@ class PretendedEngine(Engine):
     def workers(self) -> int:
         return 1
 
-    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Batch]:
+    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[RunBatch]:
         return plan_experiments(experiments, store, "cpu", lambda *_: 1)
 
-    def measure(self, batch: Batch, store: Store) -> Speed:
+    def measure(self, batch: RunBatch, store: Store) -> Speed:
         return Speed("1 × pretended", 1000.0, 1 << 20, 1e6, 2.0)
 
-    def train(self, batches: Sequence[Batch], store: Store, observer: Observer) -> list[Failure]:
+    def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
         for batch in batches:
             for experiment in batch.experiments:
                 self._end(experiment, store, observer)

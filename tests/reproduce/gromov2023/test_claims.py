@@ -11,12 +11,12 @@ from modgrok.measures.fourier_image import FAMILIES
 from modgrok.networks import Network
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.gromov2023 import PAPER
-from modgrok.reproduce.gromov2023.sizes import TINY, Training
+from modgrok.reproduce.gromov2023.sizes import TINY, Recipe
 from modgrok.reproduce.study import Numbers
 from modgrok.reproduce.table import Table
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
-CLEAR = TINY.but(modulus=23, width=256, gd=Training(1e6, 1000, 100), adamw=Training(0.1, 1000, 100))
+CLEAR = TINY.but(modulus=23, width=256, gd=Recipe(1e6, 1000, 100), adamw=Recipe(0.1, 1000, 100))
 
 
 def shuffled(network: Network, seed: int = 0) -> Network:

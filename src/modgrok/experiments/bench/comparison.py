@@ -37,7 +37,7 @@ def own_contestants(workload: Workload, tell: Callable[[str], None]) -> dict[str
     """Our training, one run and a batch of them, and the matrix products of a step."""
     import jax
 
-    from modgrok.experiments.bench.contestants import JaxProducts, NumpyProducts, Training, preferred_runs
+    from modgrok.experiments.bench.contestants import JaxProducts, ModgrokTraining, NumpyProducts, preferred_runs
 
     devices = jax.local_devices()
     runs = workload.runs or preferred_runs(workload, devices)
@@ -45,8 +45,8 @@ def own_contestants(workload: Workload, tell: Callable[[str], None]) -> dict[str
     tell(f"Compiling for one run and for {runs} at once, on {len(devices)} × {devices[0].device_kind}.")
     on_cpu = devices[0].platform == "cpu"
     return {
-        "one run": Training(workload, 1, devices),
-        "batch": Training(workload, runs, devices),
+        "one run": ModgrokTraining(workload, 1, devices),
+        "batch": ModgrokTraining(workload, runs, devices),
         "products in JAX": JaxProducts(workload),
         **(
             {"products in NumPy": NumpyProducts(workload)}

@@ -9,11 +9,11 @@ import numpy as np
 
 from modgrok.experiments.bench.workload import Workload
 from modgrok.experiments.placed_runs import place_batch
-from modgrok.experiments.planner import Batch, Planned, batch_limit, plan
+from modgrok.experiments.planner import Planned, RunBatch, batch_limit, plan
 from modgrok.shapes import Float
 
 
-class Training:
+class ModgrokTraining:
     """Our own compiled program, on `runs` networks at once."""
 
     def __init__(self, workload: Workload, runs: int, devices: Sequence[Any]) -> None:
@@ -54,7 +54,7 @@ class NumpyProducts:
             _ = out.T @ self._hidden
 
 
-def planned_batch(workload: Workload, runs: int, devices: Sequence[Any]) -> Batch:
+def planned_batch(workload: Workload, runs: int, devices: Sequence[Any]) -> RunBatch:
     """One batch of `runs` networks."""
     experiments = [workload.experiment(seed) for seed in range(runs)]
     task = experiments[0].load_task()

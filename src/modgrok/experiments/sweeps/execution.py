@@ -7,7 +7,7 @@ from typing import Any
 
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Forwarding, Observer, Speaking
-from modgrok.experiments.planner import Batch, Failure
+from modgrok.experiments.planner import Failure, RunBatch
 from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store, StoreLike, as_store, start_afresh
 from modgrok.experiments.sweeps.engines import Engine, engine_named
@@ -25,7 +25,7 @@ class Plan:
     """All runs asked for."""
     stored: int
     """Those the store has."""
-    batches: tuple[Batch, ...]
+    batches: tuple[RunBatch, ...]
     """Of the others."""
 
 

@@ -9,7 +9,7 @@ from modgrok.palette import BLUE, EMPTY, GRAY, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.accelerators.sizes import BASELINE, CONTESTANTS, KNOWN, MOVING_AVERAGE, WINDOW, searched
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.form import BEYOND, Ask, Claim, Sizes, Table, judged, study
+from modgrok.reproduce.form import BEYOND, Ask, Claim, Sizes, Table, make_claim, study
 from modgrok.text import NONE, count, number, percent
 
 TITLES = {"figN": "n + m", "figP": "n · m", "figG": "The symmetric group"}
@@ -158,7 +158,7 @@ def _claim(name: str, section: str, statement: str, *names: str, more: str = "",
     def judge(*asked: Any) -> None:
         faster(asked[:-1], asked[-1], names, departure)
 
-    return judged(judge, name, statement, section, THRESHOLD + more, STUDIES)
+    return make_claim(judge, name, statement, section, THRESHOLD + more, STUDIES)
 
 
 CLAIMS = (
@@ -179,7 +179,7 @@ CLAIMS = (
     _claim("orthogonal_gradient", "2501.04697", "⊥Grad generalizes in fewer steps.", "⊥Grad"),
     _claim("stablemax", "2501.04697", "StableMax in the place of the softmax generalizes in fewer steps.", "StableMax"),
     _claim("lion", f"{BEYOND} (Lion: 2302.06675)", "Lion generalizes in fewer steps.", "Lion"),
-    judged(
+    make_claim(
         without_decay,
         "without_decay",
         "⊥Grad generalizes without weight decay, where AdamW does not.",

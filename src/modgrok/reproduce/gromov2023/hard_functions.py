@@ -9,7 +9,7 @@ from modgrok.measures.grokking_events import second_half
 from modgrok.measures.samples import all_right, best_guess
 from modgrok.plot import curves, style
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.sizes import Training
+from modgrok.reproduce.gromov2023.sizes import Recipe
 from modgrok.text import count, number, percent, spread
 
 QUADRATIC, QUADRATIC_FRACTION = "n^2 + m^2 + n*m", 0.73
@@ -24,7 +24,7 @@ FLAT_ACCURACY, FLAT_LOSS = 0.005, 0.1
 its steps."""
 
 
-def trained(s: Sizes, training: Training, text: str, *fractions: float, **more: Any) -> Runs:
+def trained(s: Sizes, training: Recipe, text: str, *fractions: float, **more: Any) -> Runs:
     settings = training.gd(s.hard_modulus, s.hard_width, 0.5) | {"task": text, **more}
     return runs(settings, fraction=[*fractions], seed=range(s.hard_seeds))
 

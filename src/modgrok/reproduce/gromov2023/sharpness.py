@@ -9,7 +9,7 @@ from modgrok.measures.sharpness import loss_sharpness
 from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import modular, panels
 from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.sizes import Training
+from modgrok.reproduce.gromov2023.sizes import Recipe
 from modgrok.text import number, percent
 
 
@@ -17,7 +17,7 @@ def at_several_rates(s: Sizes) -> Runs:
     """n + m under plain gradient descent at several rates (tagged in natural units), for equally long times."""
 
     def settings(rate: float) -> dict[str, Any]:
-        training = Training(rate, round(s.usual_gd.steps * s.usual_gd.rate / rate), 60)
+        training = Recipe(rate, round(s.usual_gd.steps * s.usual_gd.rate / rate), 60)
         found = training.gd(s.sweep_modulus, s.sweep_width, s.usual_fraction)
         return found | {"snapshots": s.followed_snapshots}
 

@@ -16,7 +16,7 @@ def natural_unit(modulus: int, width: int) -> float:
 
 
 @dataclass(frozen=True)
-class Training:
+class Recipe:
     """One way to train: its rate, and for how long."""
 
     rate: float
@@ -38,24 +38,24 @@ class Training:
         return {"task": "n + m", "modulus": modulus, "width": width, "fraction": fraction, **schedule}
 
 
-TINY_GD, TINY_ADAMW = Training(1e6, 60, 20), Training(0.1, 60, 20)
+TINY_GD, TINY_ADAMW = Recipe(1e6, 60, 20), Recipe(0.1, 60, 20)
 QUICK, FULL, TINY = sizes(
     # Single networks: figures 0, 1, 2, 4 and A1 to A4. At full scale GD's rate is a quarter of the one from which
     # gradients fluctuate late.
     modulus=97,
     width=500,
     seeds=(2, 5),
-    gd=(Training(1e6, 2_500, 100), Training(1e5, 80_000, 400)),
-    adamw=(Training(0.1, 700, 200), Training(0.03, 3_000, 600)),
-    functions=(Training(0.1, 400, 30), Training(0.03, 2_000, 100)),  # AdamW on (n+m)², n²+m² and nm
-    cross_entropy=(Training(0.05, 400, 30), Training(0.01, 2_000, 100)),
+    gd=(Recipe(1e6, 2_500, 100), Recipe(1e5, 80_000, 400)),
+    adamw=(Recipe(0.1, 700, 200), Recipe(0.03, 3_000, 600)),
+    functions=(Recipe(0.1, 400, 30), Recipe(0.03, 2_000, 100)),  # AdamW on (n+m)², n²+m² and nm
+    cross_entropy=(Recipe(0.05, 400, 30), Recipe(0.01, 2_000, 100)),
     # Sweeps: figure 3 and what hangs on it.
     sweep_modulus=(31, 97),
     sweep_width=(128, 500),
     sweep_seeds=(2, 5),
     fractions=((0.35, 0.5, 0.8), (0.15, 0.2, 0.225, 0.25, 0.275, 0.3, 0.4, 0.5, 0.8)),
-    descent=(Training(1e6, 4_000, 60), Training(1e6, 10_000, 150)),  # figure 3b
-    adaptive=(Training(0.03, 2_000, 60), Training(0.03, 4_000, 150)),
+    descent=(Recipe(1e6, 4_000, 60), Recipe(1e6, 10_000, 150)),  # figure 3b
+    adaptive=(Recipe(0.03, 2_000, 60), Recipe(0.03, 4_000, 150)),
     widths=((8, 16, 32, 48, 64), (8, 16, 32, 64, 96, 128, 256, 500)),
     width_fraction=(0.65, 0.5),  # the paper's 0.5 is too little at small p
     # Random phases: figures 3b and A1; in the latter an activation stops at the first width where it is always right.
@@ -69,19 +69,19 @@ QUICK, FULL, TINY = sizes(
     hard_modulus=(47, 97),
     hard_width=(160, 1000),
     hard_seeds=(2, 5),
-    hard=(Training(1e6, 6_000, 80), Training(1e6, 40_000, 150)),
+    hard=(Recipe(1e6, 6_000, 80), Recipe(1e6, 40_000, 150)),
     hard_fractions=((), (0.85, 0.9, 0.95, 0.98)),
     plateau_steps=(6_000, 160_000),
     cubic_fractions=((0.95,), (0.95, 0.98)),
-    never=(Training(1e6, 6_000, 60), Training(1e6, 10_000, 100)),  # what is not learnt
+    never=(Recipe(1e6, 6_000, 60), Recipe(1e6, 10_000, 100)),  # what is not learnt
     kernel_fractions=((0.5, 0.7), (0.3, 0.5, 0.7, 0.9)),
     # The delay between memorizing and grokking: GD from little to much data and from too little, AdamW from a fifth.
-    delay=(Training(1e6, 4_000, 80), Training(2e6, 10_000, 150)),
+    delay=(Recipe(1e6, 4_000, 80), Recipe(2e6, 10_000, 150)),
     delay_fractions=((0.55, 0.65, 0.85), (0.225, 0.25, 0.3, 0.4, 0.5, 0.8)),
     memorizing_fraction=(0.35, 0.15),
-    dramatic=(Training(0.1, 4_000, 120), Training(0.1, 4_000, 150)),
+    dramatic=(Recipe(0.1, 4_000, 120), Recipe(0.1, 4_000, 150)),
     dramatic_seeds=(1, 5),
-    ways=(Training(1e6, 3_000, 30), Training(4e5, 10_000, 60)),  # momentum, weight decay and dropout
+    ways=(Recipe(1e6, 3_000, 30), Recipe(4e5, 10_000, 60)),  # momentum, weight decay and dropout
     # The search for rates and strengths: a grid of three rates to the decade where a strength is searched too, else
     # rates × strengths rates, `search_dense` to the decade; around these rates of GD (in natural units) and Adam.
     search_rates=(3, 5),
@@ -124,8 +124,8 @@ QUICK, FULL, TINY = sizes(
     # Statements without a figure and open questions, at the p, N and seeds of the sweeps: `usual_fraction` is one from
     # which n + m is grokked with some delay.
     usual_fraction=(0.65, 0.5),
-    usual_adamw=(Training(0.03, 600, 60), Training(0.1, 1_000, 100)),
-    usual_gd=(Training(1e6, 2_500, 100), Training(1e6, 4_000, 150)),
+    usual_adamw=(Recipe(0.03, 600, 60), Recipe(0.1, 1_000, 100)),
+    usual_gd=(Recipe(1e6, 2_500, 100), Recipe(1e6, 4_000, 150)),
     composite_moduli=((30, 33), (60, 64, 91, 96, 100)),
     three_variables=(((11, 1000),), ((11, 1000), (17, 2000))),  # p and N of sums of three variables
     mixed_fractions=((0.65, 0.9), (0.3, 0.5, 0.73, 0.9)),  # sums of unlike functions
@@ -197,7 +197,7 @@ def addition_by_gd(s: Sizes) -> Runs:
     return runs(s.gd.gd(s.modulus, s.width, GD_FRACTION), snapshots=2, seed=range(s.seeds))
 
 
-def by_adamw(s: Sizes, training: Training, **more: Any) -> Runs:
+def by_adamw(s: Sizes, training: Recipe, **more: Any) -> Runs:
     """n + m, unless another task is asked for, under AdamW with a little weight decay."""
     settings = training.adamw(s.modulus, s.width, ADAMW_FRACTION) | {"weight_decay": ADAMW_DECAY}
     return runs(settings, **more, seed=range(s.seeds))

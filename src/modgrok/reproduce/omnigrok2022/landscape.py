@@ -11,7 +11,7 @@ from modgrok.measures.weight_norm import critical_norm, decay_time, whole_norm
 from modgrok.palette import GRAY, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Sizes, Table, judged, runs, study
+from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Sizes, Table, make_claim, runs, study
 from modgrok.reproduce.omnigrok2022.sizes import SETTINGS
 from modgrok.text import number, percent
 
@@ -228,7 +228,7 @@ KINDS: dict[Callable[[Table, Ask], None], tuple[str, str, str]] = {
     ),
 }
 CLAIMS = tuple(
-    judged(
+    make_claim(
         judge,
         f"{judge.__name__}_{system}",
         f"{statement}: {name}.",

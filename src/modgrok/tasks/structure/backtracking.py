@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from modgrok.tasks.structure.shifts import Effort, Matrix, Placement
+from modgrok.tasks.structure.shifts import Budget, Matrix, Placement
 
 
-def all_placements(matrix: Matrix, length: int, effort: Effort) -> Iterator[Placement]:
-    """Placements in Z_L of rows that all differ and columns that all differ; all of them up to symmetry, if `effort`
+def all_placements(matrix: Matrix, length: int, budget: Budget) -> Iterator[Placement]:
+    """Placements in Z_L of rows that all differ and columns that all differ; all of them up to symmetry, if `budget`
     stays exhaustive.
 
     Row 0 and column 0 are at 0 and row 1 at a divisor of L, by a shift and an invertible factor of the coordinate.
@@ -29,7 +29,7 @@ def all_placements(matrix: Matrix, length: int, effort: Effort) -> Iterator[Plac
         for choice in choices:
             if choice in places[side]:
                 continue
-            if not effort.spend(1):
+            if not budget.spend(1):
                 return
             sums = (choice + places[1 - side, others]) % length
             if np.all((outer[sums] < 0) | (outer[sums] == answers)):

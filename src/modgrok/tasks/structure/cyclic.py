@@ -13,7 +13,7 @@ from modgrok.shapes import Int
 from modgrok.tasks.structure.backtracking import all_placements
 from modgrok.tasks.structure.parallels import partial_placements
 from modgrok.tasks.structure.separable import Parts, as_sum, outer_sum
-from modgrok.tasks.structure.shifts import Effort, Matrix, Placement, placements
+from modgrok.tasks.structure.shifts import Budget, Matrix, Placement, placements
 
 SHIFT_EFFORT = 20_000_000  # for each order of the rows
 _PARALLEL_EFFORT = 400_000_000
@@ -29,7 +29,7 @@ class CyclicSum(NamedTuple):
     readout: Int[np.ndarray, "L"]
 
 
-class Search(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search came to: the decomposition, or why there is none, or (both None) nothing certain."""
 
     found: CyclicSum | None = None
@@ -79,39 +79,39 @@ def _assembled(table: np.ndarray, axis: int, lines: Distinct, place: Placement, 
     return _as_cyclic_sum(table, (*rest[:axis], place.rows[lines.row], *rest[axis:]), order)
 
 
-def _full_placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
+def _full_placements(matrix: Matrix, budget: Budget) -> Iterator[Placement]:
     """Placements where the columns fill the group, from several orders of the rows until one search is exhaustive."""
     generator = np.random.default_rng(0)
     order = np.arange(len(matrix))
     for _ in range(_ORDERS):
-        effort.left, effort.exhaustive = SHIFT_EFFORT, True
-        for place in placements(matrix[order], effort):
+        budget.left, budget.exhaustive = SHIFT_EFFORT, True
+        for place in placements(matrix[order], budget):
             yield Placement(place.rows[np.argsort(order)], place.columns, place.unique)
-        if effort.exhaustive:
+        if budget.exhaustive:
             return
         order = generator.permutation(len(matrix))
 
 
-def _filled_search(table: np.ndarray, axis: int, lines: Distinct, transposed: bool) -> Search:
+def _filled_search(table: np.ndarray, axis: int, lines: Distinct, transposed: bool) -> SearchResult:
     """The search in the group that the different columns (`transposed`: rows) fill, one place each."""
     matrix = lines.matrix.T if transposed else lines.matrix
     names = ("row", "column") if not transposed else ("column", "row")
     filled = f"All {matrix.shape[1]} {names[1]}s differ and so fill the group"
     if np.any(np.sort(matrix, axis=1) != np.sort(matrix[0])):
-        return Search(excluded=f"{filled}, but the {names[0]}s do not all hold the same answers.")
-    effort = Effort(SHIFT_EFFORT)
+        return SearchResult(excluded=f"{filled}, but the {names[0]}s do not all hold the same answers.")
+    budget = Budget(SHIFT_EFFORT)
     certain = True
-    for place in _full_placements(matrix, effort):
+    for place in _full_placements(matrix, budget):
         if transposed:
             place = Placement(place.columns, place.rows, place.unique)
         found = _assembled(table, axis, lines, place, matrix.shape[1])
         if found is not None:
-            return Search(found)
+            return SearchResult(found)
         certain &= place.unique
-        effort.spend(8 * table.size)
-    if certain and effort.exhaustive:
-        return Search(excluded=f"{filled}, but no order of them makes all {names[0]}s shifts of each other.")
-    return Search()
+        budget.spend(8 * table.size)
+    if certain and budget.exhaustive:
+        return SearchResult(excluded=f"{filled}, but no order of them makes all {names[0]}s shifts of each other.")
+    return SearchResult()
 
 
 def _lifted(found: CyclicSum, length: int) -> CyclicSum:
@@ -119,48 +119,48 @@ def _lifted(found: CyclicSum, length: int) -> CyclicSum:
     return CyclicSum(found.places, np.tile(found.readout, length // len(found.readout)))
 
 
-def _gapped_search(table: np.ndarray, axis: int, lines: Distinct, length: int) -> Search:
+def _gapped_search(table: np.ndarray, axis: int, lines: Distinct, length: int) -> SearchResult:
     """The search where rows and columns leave gaps in the group: all placements if it is small, else parallels."""
     if length <= _SMALL:
-        effort = Effort(_SMALL_EFFORT)
-        for place in all_placements(lines.matrix, length, effort):
+        budget = Budget(_SMALL_EFFORT)
+        for place in all_placements(lines.matrix, length, budget):
             found = _assembled(table, axis, lines, place, length)
             if found is not None:
-                return Search(found)
-            effort.spend(table.size)
-        if effort.exhaustive and table.ndim == 2:  # with more variables equal columns may need different places
-            return Search(excluded=f"No places of the rows and columns in a group of order {length} fit.")
-    effort = Effort(_PARALLEL_EFFORT)
+                return SearchResult(found)
+            budget.spend(table.size)
+        if budget.exhaustive and table.ndim == 2:  # with more variables equal columns may need different places
+            return SearchResult(excluded=f"No places of the rows and columns in a group of order {length} fit.")
+    budget = Budget(_PARALLEL_EFFORT)
     for order in (d for d in range(max(lines.matrix.shape), length + 1) if length % d == 0):
-        for place in partial_placements(lines.matrix, order, effort):
+        for place in partial_placements(lines.matrix, order, budget):
             found = _assembled(table, axis, lines, place, order)
             if found is not None:
-                return Search(_lifted(found, length))
-    return Search()
+                return SearchResult(_lifted(found, length))
+    return SearchResult()
 
 
-def _search_along(table: np.ndarray, axis: int, length: int) -> Search:
+def _search_along(table: np.ndarray, axis: int, length: int) -> SearchResult:
     """The search with one variable as the rows and the others together as the columns."""
     lines = distinct(table, axis)
     counts = lines.matrix.shape
     if max(counts) > length:
         name = "rows" if counts[0] > length else "columns"
-        return Search(
+        return SearchResult(
             excluded=f"The {max(counts)} different {name} would need as many places in a group of order {length}."
         )
-    outcome = Search()
+    outcome = SearchResult()
     for transposed in (False, True):
         filled = counts[0] if transposed else counts[1]
         if filled == max(counts) and length % filled == 0:
             outcome = _filled_search(table, axis, lines, transposed)
             if outcome.found is not None:
-                return Search(_lifted(outcome.found, length))
+                return SearchResult(_lifted(outcome.found, length))
             if outcome.excluded and filled == length:
                 return outcome
     return _gapped_search(table, axis, lines, length)
 
 
-def cyclic_sum(table: Int[np.ndarray, "*inputs"], length: int) -> Search:
+def cyclic_sum(table: Int[np.ndarray, "*inputs"], length: int) -> SearchResult:
     """The table as a function of a sum in Z_L, L = `length`; its axes may have any sizes.
 
     Exhaustive where the different rows or columns are L or more, whatever the variable that makes the rows.
@@ -179,16 +179,16 @@ def cyclic_sum(table: Int[np.ndarray, "*inputs"], length: int) -> Search:
     places = [np.zeros(size, dtype=np.int64) for size in table.shape]
     for s, part in zip(relevant, outcome.found.places, strict=True):
         places[s] = part
-    return Search(CyclicSum(tuple(places), outcome.found.readout))
+    return SearchResult(CyclicSum(tuple(places), outcome.found.readout))
 
 
-def _single(table: np.ndarray, length: int) -> Search:
+def _single(table: np.ndarray, length: int) -> SearchResult:
     """A table of one variable or none: every answer gets a place of its own."""
     answers, place = np.unique(table, return_inverse=True)
     if len(answers) > length:
-        return Search(
+        return SearchResult(
             excluded=f"The {len(answers)} different answers would need as many places in a group of order {length}."
         )
     readout = np.zeros(length, dtype=np.int64)
     readout[: len(answers)] = answers
-    return Search(CyclicSum((place.reshape(-1),) * table.ndim, readout))
+    return SearchResult(CyclicSum((place.reshape(-1),) * table.ndim, readout))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from modgrok.shapes import Int
-from modgrok.tasks.structure.shifts import Effort, Matrix, Placement
+from modgrok.tasks.structure.shifts import Budget, Matrix, Placement
 
 Pairs = Int[np.ndarray, "_ 2"]
 Places = tuple[np.ndarray, np.ndarray]
@@ -21,14 +21,14 @@ _STARTS = 32  # rows n among which the second pair (n, n') is sought
 _TRIES = 4  # second pairs of rows that are tried
 
 
-def _agreement(matrix: Matrix, rows: np.ndarray, columns: Pairs, effort: Effort) -> Int[np.ndarray, "some rows"]:
+def _agreement(matrix: Matrix, rows: np.ndarray, columns: Pairs, budget: Budget) -> Int[np.ndarray, "some rows"]:
     """For each n of `rows` and every row n' the number of column pairs with T(n', m) = T(n, m')."""
-    effort.spend(len(rows) * len(matrix) * len(columns))
+    budget.spend(len(rows) * len(matrix) * len(columns))
     near, far = matrix[:, columns[:, 0]], matrix[rows[:, None], columns[:, 1]]
     return np.array([np.count_nonzero(near == row, axis=1) for row in far], dtype=np.int64)
 
 
-def _parallels(matrix: Matrix, n: int, other: int, effort: Effort) -> tuple[Pairs, Pairs] | None:
+def _parallels(matrix: Matrix, n: int, other: int, budget: Budget) -> tuple[Pairs, Pairs] | None:
     """Pairs of rows parallel to (n, other), and the pairs of columns parallel to them."""
     columns = np.argwhere(matrix[other][:, None] == matrix[n])
     columns = columns[columns[:, 0] != columns[:, 1]]
@@ -39,13 +39,13 @@ def _parallels(matrix: Matrix, n: int, other: int, effort: Effort) -> tuple[Pair
     if not len(starts):
         return None
     agreement = np.zeros((len(matrix),) * 2, dtype=np.int64)
-    agreement[starts] = _agreement(matrix, starts, columns, effort)
+    agreement[starts] = _agreement(matrix, starts, columns, budget)
     np.fill_diagonal(agreement, 0)
     for _ in range(_TRIES):
         best = np.unravel_index(np.argmax(agreement), agreement.shape)
-        if agreement[best] < 2 or effort.left < 0:
+        if agreement[best] < 2 or budget.left < 0:
             return None
-        rows, kept = _closed(matrix, columns, int(best[0]), int(best[1]), effort)
+        rows, kept = _closed(matrix, columns, int(best[0]), int(best[1]), budget)
         if len(rows) > 1 and not np.any((rows == [other, n]).all(axis=1)):
             return rows, kept
         # (other, n) parallel to (n, other): not a shift but a reflection, which a symmetric F allows
@@ -54,14 +54,14 @@ def _parallels(matrix: Matrix, n: int, other: int, effort: Effort) -> tuple[Pair
     return None
 
 
-def _closed(matrix: Matrix, columns: Pairs, n: int, other: int, effort: Effort) -> tuple[Pairs, Pairs]:
+def _closed(matrix: Matrix, columns: Pairs, n: int, other: int, budget: Budget) -> tuple[Pairs, Pairs]:
     """Column pairs that agree with (n, other), thinned until the best further pairs of rows agree with all of them."""
     while True:
         columns = columns[matrix[other, columns[:, 0]] == matrix[n, columns[:, 1]]]
-        agreement = _agreement(matrix, np.arange(len(matrix)), columns, effort)
+        agreement = _agreement(matrix, np.arange(len(matrix)), columns, budget)
         full = agreement == len(columns)
         best = np.unravel_index(np.argmax(np.where(full, 0, agreement)), agreement.shape)
-        if full.sum() > 2 or 2 * agreement[best] <= len(columns) or effort.left < 0:
+        if full.sum() > 2 or 2 * agreement[best] <= len(columns) or budget.left < 0:
             return np.argwhere(full), columns
         n, other = int(best[0]), int(best[1])
 
@@ -90,17 +90,17 @@ def _new_distance(rows: np.ndarray, length: int, seen: set[int]) -> tuple[int, i
     return None if fresh[i, j] == length else (int(placed[i]), int(placed[j]), int(fresh[i, j]))
 
 
-def _grow(matrix: Matrix, length: int, n: int, other: int, distance: int, effort: Effort) -> Places | None:
+def _grow(matrix: Matrix, length: int, n: int, other: int, distance: int, budget: Budget) -> Places | None:
     """Places of rows and columns reached from two rows at a distance, once they are most of all."""
     rows, columns = (np.full(size, -1) for size in matrix.shape)
     rows[n], rows[other] = 0, distance
     seen = {0}
-    while effort.left > 0:
+    while budget.left > 0:
         step = _new_distance(rows, length, seen)
         if step is None:
             return None
         seen |= {step[2], length - step[2]}
-        found = _parallels(matrix, *step[:2], effort)
+        found = _parallels(matrix, *step[:2], budget)
         if found is None:
             continue
         if np.all(columns < 0):
@@ -138,7 +138,7 @@ def _complete(matrix: Matrix, rows: np.ndarray, columns: np.ndarray, length: int
     return None if outer is None else (rows, columns)
 
 
-def partial_placements(matrix: Matrix, length: int, effort: Effort) -> Iterator[Placement]:
+def partial_placements(matrix: Matrix, length: int, budget: Budget) -> Iterator[Placement]:
     """Placements in Z_L of rows and columns that both leave gaps.
 
     The distance of two rows may be taken as a divisor of L, by an invertible factor of the coordinate.
@@ -148,7 +148,7 @@ def partial_placements(matrix: Matrix, length: int, effort: Effort) -> Iterator[
     seeds = [(n, other) for other in range(1, min(len(matrix), 4)) for n in range(other)]
     for n, other in seeds:
         for distance in distances:
-            reached = _grow(small, length, n, other, distance, effort)
+            reached = _grow(small, length, n, other, distance, budget)
             if reached is None:
                 continue
             with_rows = _complete(small, *reached, length)

@@ -22,7 +22,7 @@ _STEP = 20_000
 
 
 @dataclass
-class Effort:
+class Budget:
     """How much a search may still do, and whether it has been exhaustive so far."""
 
     left: int
@@ -30,7 +30,7 @@ class Effort:
     exhaustive: bool = True
 
     def spend(self, entries: int) -> bool:
-        """Whether there is effort for a step that looks at this many entries."""
+        """Whether the budget allows a step that looks at this many entries."""
         self.left -= entries + _STEP
         self.exhaustive &= self.left >= 0
         return self.left >= 0
@@ -79,7 +79,7 @@ class _Pairs:
 
 
 def _forced(
-    matrix: Matrix, pairs: _Pairs, lone: int, effort: Effort, draw: np.random.Generator
+    matrix: Matrix, pairs: _Pairs, lone: int, budget: Budget, draw: np.random.Generator
 ) -> Iterator[Permutation]:
     """The shifts that `pairs` force, or that further pairs do; at most `lone` further rows n have no partner n'.
 
@@ -90,7 +90,7 @@ def _forced(
     if forced is not None:
         yield forced
         return
-    if not effort.spend(2 * matrix.size):
+    if not budget.spend(2 * matrix.size):
         return
     partners = pairs.partners(matrix, draw)
     count = partners.sum(axis=1)
@@ -101,17 +101,17 @@ def _forced(
             return
         others = np.flatnonzero(partners[n])
         for other in others[np.argsort(~pairs.free_before[others], kind="stable")]:
-            if not effort.spend(4 * matrix.shape[1]):
+            if not budget.spend(4 * matrix.shape[1]):
                 return
-            yield from _forced(matrix, pairs.with_pair(matrix, int(n), int(other)), lone, effort, draw)
+            yield from _forced(matrix, pairs.with_pair(matrix, int(n), int(other)), lone, budget, draw)
         pairs = pairs.without_partner(int(n))
         lone -= 1
     if known_lone <= lone:
-        effort.exhaustive = False
+        budget.exhaustive = False
 
 
-def shift_permutations(matrix: Matrix, n: int, other: int, effort: Effort) -> Iterator[Permutation]:
-    """Permutations of the columns that may take row n to row `other`; all of them, if `effort` stays exhaustive.
+def shift_permutations(matrix: Matrix, n: int, other: int, budget: Budget) -> Iterator[Permutation]:
+    """Permutations of the columns that may take row n to row `other`; all of them, if `budget` stays exhaustive.
 
     A row has no partner if its place plus δ is not taken: at most L − R of R rows.
     """
@@ -119,7 +119,7 @@ def shift_permutations(matrix: Matrix, n: int, other: int, effort: Effort) -> It
     free = np.ones(rows, dtype=bool)
     blank = np.zeros(columns, dtype=np.int64)
     pairs = _Pairs(blank, blank, free, free).with_pair(matrix, n, other)
-    return _forced(matrix, pairs, columns - rows, effort, np.random.default_rng(0))
+    return _forced(matrix, pairs, columns - rows, budget, np.random.default_rng(0))
 
 
 @dataclass(frozen=True)
@@ -184,9 +184,9 @@ def _powers(row: np.ndarray, orbits: _Orbits) -> dict[bytes, int]:
     return found
 
 
-def placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
+def placements(matrix: Matrix, budget: Budget) -> Iterator[Placement]:
     """Placements in Z_L with L the number of columns, which are all different; all of them up to symmetry, if
-    `effort` stays exhaustive.
+    `budget` stays exhaustive.
 
     One shift is enough when L is prime. Otherwise shifts from row 0 are joined until they explain all rows; where they
     generate only the multiples of e > 1, the e cycles of columns are independent and interleaved in any order.
@@ -197,7 +197,7 @@ def placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
         if orbits is None:
             stack.pop()
             continue
-        if not effort.spend(8 * matrix.size):
+        if not budget.spend(8 * matrix.size):
             return
         powers = _powers(matrix[0], orbits)
         steps = [powers.get(row.tobytes(), -1) for row in matrix]
@@ -205,11 +205,11 @@ def placements(matrix: Matrix, effort: Effort) -> Iterator[Placement]:
             stride = matrix.shape[1] // orbits.length
             yield Placement(np.array(steps) * stride, orbits.position * stride + orbits.cycle, stride == 1)
         elif orbits.length < matrix.shape[1]:
-            stack.append(_extensions(matrix, orbits, steps.index(-1), effort))
+            stack.append(_extensions(matrix, orbits, steps.index(-1), budget))
 
 
-def _extensions(matrix: Matrix, orbits: _Orbits, row: int, effort: Effort) -> Iterator[_Orbits]:
-    for shift in shift_permutations(matrix, 0, row, effort):
+def _extensions(matrix: Matrix, orbits: _Orbits, row: int, budget: Budget) -> Iterator[_Orbits]:
+    for shift in shift_permutations(matrix, 0, row, budget):
         further = _orbits(shift)
         joined = None if further is None else _join(orbits, further)
         if joined is not None:

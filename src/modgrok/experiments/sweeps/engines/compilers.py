@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeAlias
 
-from modgrok.experiments.planner import Batch, Planned
+from modgrok.experiments.planner import Planned, RunBatch
 from modgrok.training.data import PaddedShape
 from modgrok.training.program import Program
 
@@ -28,12 +28,12 @@ WORTH_BATCHES = 3
 SWITCH_SECONDS = 5e-4
 """How long a thread that traces keeps the interpreter from one that trains."""
 
-Wait = Callable[[Batch], None]
+Wait = Callable[[RunBatch], None]
 Process: TypeAlias = "subprocess.Popen[bytes]"
 
 
 @contextlib.contextmanager
-def compiling_ahead(batches: Sequence[Batch]) -> Iterator[Wait]:
+def compiling_ahead(batches: Sequence[RunBatch]) -> Iterator[Wait]:
     """Compiles later batches on idle cores while earlier ones train on a GPU. What is yielded is to be called before
     each batch: it waits for what is being compiled, takes back what is not yet, and lets the next batch be traced here
     meanwhile. What fails here fails again, and is told, in its training."""
@@ -55,12 +55,12 @@ def compiling_ahead(batches: Sequence[Batch]) -> Iterator[Wait]:
     try:
         with ThreadPoolExecutor(1) as tracer, Compilers(later, workers) as compilers:
 
-            def trace(shape: Any, batch: Batch) -> None:
+            def trace(shape: Any, batch: RunBatch) -> None:
                 compilers.settle(shape)
                 if not compilers.closed:
                     precompile(*_job(batch), devices)
 
-            def ready(batch: Batch) -> None:
+            def ready(batch: RunBatch) -> None:
                 shape = _shape(batch)
                 if shape in tracing:
                     wait([tracing[shape]])
@@ -80,7 +80,7 @@ class Compilers:
     """Processes that compile batches, one after another each; one that finds nothing left to do ends, so that the
     training has its part of the GPU's memory."""
 
-    def __init__(self, batches: dict[Any, Batch], workers: int) -> None:
+    def __init__(self, batches: dict[Any, RunBatch], workers: int) -> None:
         self.jobs = {shape: _job(batch) for shape, batch in batches.items()}
         self.waiting = deque(self.jobs)
         self.compiled = {shape: threading.Event() for shape in self.jobs}
@@ -151,11 +151,11 @@ def ask(process: Process, job: tuple[Any, ...]) -> None:
         process.stdout.readline()
 
 
-def _shape(batch: Batch) -> Any:
+def _shape(batch: RunBatch) -> Any:
     return batch.program, batch.padded_shape, len(batch.members)
 
 
-def _job(batch: Batch) -> tuple[Program, PaddedShape, Planned, int]:
+def _job(batch: RunBatch) -> tuple[Program, PaddedShape, Planned, int]:
     return batch.program, batch.padded_shape, batch.members[0], len(batch.members)
 
 

@@ -8,7 +8,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import Batch, Failure, out_of_memory, plan_here
+from modgrok.experiments.planner import Failure, RunBatch, out_of_memory, plan_here
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines.compilers import Wait, compiling_ahead
 from modgrok.experiments.sweeps.engines.engine import Engine
@@ -22,22 +22,22 @@ class LocalEngine(Engine):
         """One: a batch uses all devices."""
         return 1
 
-    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Batch]:
+    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[RunBatch]:
         """In the order in which they train."""
         return plan_here(experiments, store)
 
-    def measure(self, batch: Batch, store: Store) -> Speed:
+    def measure(self, batch: RunBatch, store: Store) -> Speed:
         """How fast a batch trains here, from a few steps of it."""
         from modgrok.experiments.rehearsal import measure_speed
 
         return measure_speed(batch)
 
-    def train(self, batches: Sequence[Batch], store: Store, observer: Observer) -> list[Failure]:
+    def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
         """Trains everything that can be trained; returns what could not."""
         with compiling_ahead(batches) as compiled:
             return self._train(batches, store, observer, compiled)
 
-    def _train(self, batches: Sequence[Batch], store: Store, observer: Observer, compiled: Wait) -> list[Failure]:
+    def _train(self, batches: Sequence[RunBatch], store: Store, observer: Observer, compiled: Wait) -> list[Failure]:
         from modgrok.experiments.trainer import train_batches
         from modgrok.training.together import forget_programs
 

@@ -18,7 +18,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import Batch, Failure, Planned, plan_experiments
+from modgrok.experiments.planner import Failure, Planned, RunBatch, plan_experiments
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
@@ -45,7 +45,7 @@ SHORT_PATH = 20
 class _Job:
     """A batch on its way."""
 
-    batch: Batch
+    batch: RunBatch
     stream: Any
     members: dict[str, Planned]
     """Those of its runs that have not ended, by id."""
@@ -86,7 +86,7 @@ class RayEngine(Engine):
     def _needs(self) -> dict[str, Any]:
         return {"num_gpus": 1, "num_cpus": 1} if self.on_gpus else {"num_cpus": 1}
 
-    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[Batch]:
+    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[RunBatch]:
         """Batches large enough for a worker to be busy, small enough for all of them to be."""
         if any(experiment.parent for experiment in experiments):
             raise ModgrokError("Runs that start from another run's weights train on the engine local only.")
@@ -94,7 +94,7 @@ class RayEngine(Engine):
         share = -(-len(experiments) // (2 * self.workers))
         return plan_experiments(experiments, store, "gpu" if self.on_gpus else "cpu", lambda *_: min(most, share))
 
-    def measure(self, batch: Batch, store: Store) -> Speed:
+    def measure(self, batch: RunBatch, store: Store) -> Speed:
         """How fast a batch trains on a worker, from a few steps of it there."""
         from modgrok.experiments.rehearsal import measure_speed
 
@@ -104,7 +104,7 @@ class RayEngine(Engine):
         except self.ray.exceptions.RayTaskError as error:
             raise error.cause from None  # Its own text is a traceback.
 
-    def train(self, plan: Sequence[Batch], store: Store, observer: Observer) -> list[Failure]:
+    def train(self, plan: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
         """Trains everything that can be trained; returns what could not."""
         waiting, jobs, failures = deque(plan), list[_Job](), list[Failure]()
         try:
@@ -126,7 +126,7 @@ class RayEngine(Engine):
                 self.ray.cancel(job.stream)
         return failures
 
-    def _start(self, batch: Batch, store: Store, observer: Observer) -> list[_Job]:
+    def _start(self, batch: RunBatch, store: Store, observer: Observer) -> list[_Job]:
         """Hands out what is still missing of a batch, with the files of runs that have begun."""
         from modgrok.experiments.trainer import remaining
 
@@ -146,7 +146,7 @@ class RayEngine(Engine):
         ready, _ = self.ray.wait([job.stream for job in jobs], num_returns=1, timeout=WAIT_SECONDS)
         return [job for job in jobs if any(job.stream is stream for stream in ready)]
 
-    def _listen(self, job: _Job, store: Store, observer: Observer) -> list[Batch] | Failure | None:
+    def _listen(self, job: _Job, store: Store, observer: Observer) -> list[RunBatch] | Failure | None:
         """Hears one event. Returns None while the batch goes on, then the batches that are left of it, or a failure."""
         errors = self.ray.exceptions
         try:
@@ -177,7 +177,7 @@ class RayEngine(Engine):
                 return self._failed(job, reason, out_of_memory, observer)
         return None
 
-    def _lost(self, job: _Job, what: str, observer: Observer) -> list[Batch] | Failure:
+    def _lost(self, job: _Job, what: str, observer: Observer) -> list[RunBatch] | Failure:
         """A worker has left, for whatever reason; if all of its runs have come in, that was the end of its batch."""
         if not job.members:
             return []
@@ -188,7 +188,7 @@ class RayEngine(Engine):
         observer.advanced(list(job.members.values()), 0, -job.run_steps)
         return [replace(job.batch, attempts=attempts)]
 
-    def _failed(self, job: _Job, reason: str, out_of_memory: bool, observer: Observer) -> list[Batch] | Failure:
+    def _failed(self, job: _Job, reason: str, out_of_memory: bool, observer: Observer) -> list[RunBatch] | Failure:
         left = replace(job.batch, members=tuple(job.members.values()))
         if out_of_memory and len(left.members) > 1:
             observer.remark(f"{len(left.members)} runs at once need too much memory; trying half of them.")
@@ -254,7 +254,7 @@ def _private_folder() -> str:
     return f"{folder}/r"  # Ray opens its folder to everybody, so it gets one inside.
 
 
-def _begun(batch: Batch, store: Store) -> dict[str, dict[str, bytes]]:
+def _begun(batch: RunBatch, store: Store) -> dict[str, dict[str, bytes]]:
     """The files of those runs of a batch that do not start afresh."""
     return {member.id: remote.files_of(store.run(member.id)) for member in batch.members if member.step > 0}
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from modgrok.disk import Lock, write_bytes
 from modgrok.errors import ModgrokError
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import Batch, out_of_memory
+from modgrok.experiments.planner import RunBatch, out_of_memory
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
@@ -59,7 +59,7 @@ class Failed(NamedTuple):
 Event = Advanced | Ended | Remark | Failed
 
 
-def train_batch(batch: Batch, begun: dict[str, dict[str, bytes]]) -> Iterator[Event]:
+def train_batch(batch: RunBatch, begun: dict[str, dict[str, bytes]]) -> Iterator[Event]:
     """Trains a batch, from the files of those of its runs that have begun. Closing the iterator stops training."""
     with private_store() as store:
         for name, files in begun.items():
@@ -117,7 +117,7 @@ def write_files(run: Run, files: dict[str, bytes]) -> None:
         write_bytes(run.folder / name, content)
 
 
-def _train(batch: Batch, store: Store, teller: "_Teller") -> None:
+def _train(batch: RunBatch, store: Store, teller: "_Teller") -> None:
     from modgrok.experiments.trainer import train_batches
 
     try:
