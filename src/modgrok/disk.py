@@ -42,7 +42,7 @@ def translate_os_errors(path: Path) -> Iterator[None]:
         raise ModgrokError(f"{path} could not be written: {reason or error}.") from error
 
 
-def write_bytes(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes | bytearray) -> None:
     """Replaces a file as one act: a reader, or a crash, sees the old content or the new.
 
     A link is followed, and what is no file (a device, a pipe) is written to as it is.
@@ -116,7 +116,7 @@ def remove_unfinished(folder: Path) -> None:
         remove(path)
 
 
-def _write(file: int, content: bytes, synced: bool = True) -> None:
+def _write(file: int, content: bytes | bytearray, synced: bool = True) -> None:
     """Writes all of it and closes the file."""
     try:
         rest = memoryview(content)

@@ -19,11 +19,14 @@ UNSEALED = "0" * 64
 _DIGEST = re.compile(rb'"digest": ?"([0-9a-f]{64})"')
 
 
-def seal(content: bytes) -> bytes:
-    """The content with its digest in the place that `UNSEALED` kept for it."""
-    place = _DIGEST.search(content)
+def seal(content: bytes | bytearray) -> bytearray:
+    """The content with its digest in the place that `UNSEALED` kept for it; a `bytearray` is sealed where it is."""
+    sealed = content if isinstance(content, bytearray) else bytearray(content)
+    place = _DIGEST.search(sealed)
     assert place is not None
-    return b"".join((content[: place.start(1)], _digest(content, place), content[place.end(1) :]))
+    start, end = place.span(1)
+    sealed[start:end] = _digest(sealed, start, end)
+    return sealed
 
 
 def has_digest(content: bytes) -> bool:
@@ -35,14 +38,15 @@ def check_seal(content: bytes, path: Path) -> None:
     place = _DIGEST.search(content)
     if place is None:
         raise Damaged(f"{path} has lost its digest.")
-    if _digest(content, place) != place[1]:
+    if _digest(content, *place.span(1)) != place[1]:
         raise Damaged(f"{path} is not what was written there: its digest does not fit its content.")
 
 
-def _digest(content: bytes, place: re.Match[bytes]) -> bytes:
-    view, digest = memoryview(content), hashlib.sha256()
-    for part in (view[: place.start(1)], UNSEALED.encode(), view[place.end(1) :]):
-        digest.update(part)
+def _digest(content: bytes | bytearray, start: int, end: int) -> bytes:
+    digest = hashlib.sha256()
+    with memoryview(content) as view:
+        for part in (view[:start], UNSEALED.encode(), view[end:]):
+            digest.update(part)
     return digest.hexdigest().encode()
 
 

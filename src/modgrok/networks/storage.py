@@ -27,7 +27,7 @@ class StoredNetwork(NamedTuple):
     """What the writer wrote down beside the network, as JSON values."""
 
 
-def network_bytes(network: Network, settings: dict[str, Any] | None = None, place: str = "") -> bytes:
+def network_bytes(network: Network, settings: dict[str, Any] | None = None, place: str = "") -> bytearray:
     """The content of a network's file; `place` says whose weights they are, where a run keeps them."""
     tensors, own = _tensors(as_numpy(network))
     metadata = {

@@ -40,23 +40,23 @@ class TensorFile(NamedTuple):
     """Whether the file carries a digest, which then fits."""
 
 
-def tensor_bytes(tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> bytes:
-    """The content of a sealed safetensors file."""
+def tensor_bytes(tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> bytearray:
+    """The content of a sealed safetensors file; each tensor is copied once, into its place."""
     header: dict[str, Any] = {"__metadata__": dict(sorted((metadata | {"digest": UNSEALED}).items()))}
-    parts, end = [], 0
-    for name in sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name)):
-        tensor = tensors[name]
-        data = tensor.astype(tensor.dtype.newbyteorder("<"), copy=False).tobytes()
-        header[name] = {
-            "dtype": _CODES[tensor.dtype],
-            "shape": list(tensor.shape),
-            "data_offsets": [end, end + len(data)],
-        }
-        parts.append(data)
-        end += len(data)
+    order, end = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name)), 0
+    for name in order:
+        tensor, start = tensors[name], end
+        end += tensor.nbytes
+        header[name] = {"dtype": _CODES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [start, end]}
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
-    return seal(b"".join((len(text).to_bytes(8, "little"), text, *parts)))
+    content = bytearray(8 + len(text) + end)
+    content[: 8 + len(text)] = len(text).to_bytes(8, "little") + text
+    for name in order:
+        tensor, start = tensors[name], 8 + len(text) + header[name]["data_offsets"][0]
+        place = np.frombuffer(content, tensor.dtype.newbyteorder("<"), tensor.size, start)
+        place.reshape(tensor.shape)[...] = tensor
+    return seal(content)
 
 
 def read_tensors(path: Path) -> TensorFile:

@@ -78,7 +78,7 @@ class LiveBatch(ABC):
 
     @abstractmethod
     def states(self, state: Any, runs: Sequence[int]) -> list[State]:
-        """Of some runs, on the host."""
+        """Of some runs, on the host; where that is the device too, not copied, to be let go of before they advance."""
 
     @abstractmethod
     def weights(self, runs: Sequence[int]) -> list[Parameters]:

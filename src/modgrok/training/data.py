@@ -62,7 +62,7 @@ def run_data(program: Program, task: Task, examples: Examples, padded: PaddedSha
     from modgrok.training.kernels import kernel_for
 
     chosen = np.flatnonzero(examples.trained)
-    labels = np.where(examples.trained, examples.labels, examples.answers).astype(np.int32)
+    labels = np.where(examples.trained, examples.labels, examples.answers).astype(np.int32, copy=False)
     is_table = task.table is not None and task.vectors is None
     if is_table:
         assert task.table is not None
@@ -82,7 +82,7 @@ def run_data(program: Program, task: Task, examples: Examples, padded: PaddedSha
     shape = (max(1, len(task.sizes)), max(task.sizes))
     index = np.zeros(shape, np.int32) if coordinate is None else np.stack(coordinate.index).astype(np.int32)
     dtype = np.int32 if examples.inputs.dtype.kind == "i" else program.dtype
-    inputs = examples.inputs.astype(dtype)
+    inputs = examples.inputs.astype(dtype, copy=False)
     return RunData(
         _batch(program, inputs[chosen], labels[chosen], padded, kernel_for(program), len(answers)),
         None if is_table else inputs,
@@ -143,6 +143,6 @@ def deal(program: Program, rows: int, count: int, length: int) -> tuple[np.ndarr
     return (blocks[:, None] * length + np.arange(length)).reshape(-1)[:rows], used
 
 
-def evaluated_inputs(program: Program, data: RunData) -> Any:
-    """Inputs to evaluate: those of the run, or the whole table."""
-    return grid(program.signature.sizes).astype(np.int32) if data.inputs is None else data.inputs
+def evaluated_inputs(sizes: tuple[int, ...], data: RunData) -> Any:
+    """Inputs to evaluate: those of the run, or the whole table of these sizes."""
+    return grid(sizes).astype(np.int32) if data.inputs is None else data.inputs

@@ -1,5 +1,6 @@
 """What is recorded of a network while it trains: losses, accuracies, norms, and the measures that were asked for."""
 
+import math
 from functools import cache
 from typing import Any
 
@@ -52,13 +53,12 @@ def evaluate(
 
 def _measures(program: Program, network: Network, run: RunData) -> dict[str, Array]:
     """What is recorded besides. Devices that share a run take turns: each finds some of it for all."""
-    inputs = jnp.asarray(evaluated_inputs(program, run))
     if program.shared == 1 or not program.recorded:
-        data = Data(network, inputs, run)
+        data = Data(network, run)
         return {measure.name: measure(data) for measure in program.recorded}
     device, found = jax.lax.axis_index(EXAMPLES), []
     for number, measure in enumerate(program.recorded):
-        own = lambda measure=measure: jnp.asarray(measure(Data(network, inputs, run))).astype(program.dtype)  # noqa: E731
+        own = lambda measure=measure: jnp.asarray(measure(Data(network, run))).astype(program.dtype)  # noqa: E731
         others = lambda: jnp.zeros((), program.dtype)  # noqa: E731
         found.append(jax.lax.cond(device == number % program.shared, own, others))
     names = [measure.name for measure in program.recorded]
@@ -72,7 +72,7 @@ def check_measures(program: Program, data: RunData) -> None:
     def find(data: RunData) -> list[Any]:
         weights = program.architecture.init(jax.random.key(0), program.signature, 1.0, program.dtype)
         network = Network(program.architecture, program.signature, settle(program, weights, data))
-        found = Data(network, jnp.asarray(evaluated_inputs(program, data)), data)
+        found = Data(network, data)
         return [measure(found) for measure in asked]
 
     if asked:
@@ -86,12 +86,23 @@ def settle(program: Program, parameters: Parameters, data: RunData) -> Parameter
     return program.architecture.settle(parameters, rows, weight.reshape(-1), program.signature)
 
 
+def _numbered(program: Program, data: RunData, numbers: Any) -> Any:
+    """Inputs by their numbers; those of a table are found, and not kept: as a constant they took 200 bytes each to
+    compile."""
+    if data.inputs is not None:
+        return data.inputs[numbers]
+    sizes = program.signature.sizes
+    strides = [math.prod(sizes[s + 1 :]) for s in range(len(sizes))]
+    return jnp.stack([numbers // stride % size for size, stride in zip(sizes, strides, strict=True)], axis=1)
+
+
 def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str, Array]:
     """Losses and accuracies of the examples that evaluations look at."""
     kernel = kernel_for(program)
     objective = Objective(program.loss, program.loss_precision, program.tolerance, program.loss_settings)
-    every, right_answers = jnp.asarray(evaluated_inputs(program, data)), data.answers
+    right_answers = data.answers
     if data.test_rows is None:
+        every = jnp.asarray(evaluated_inputs(program.signature.sizes, data))
         blocks, rows = program.evaluation_blocks(len(right_answers))
         padding = (0, blocks * rows - len(right_answers))
         weights = {"train": data.trained.astype(program.dtype), "test": data.tested.astype(program.dtype)}
@@ -107,7 +118,7 @@ def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str
         if data.test_rows is None:
             return block
         numbers = jnp.maximum(block, 0)
-        return every[numbers], right_answers[numbers], (block >= 0).astype(program.dtype)
+        return _numbered(program, data, numbers), right_answers[numbers], (block >= 0).astype(program.dtype)
 
     def add_block(sums: Any, block: Any) -> tuple[Any, None]:
         inputs, answers, *weights = read(block)

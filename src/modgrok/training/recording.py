@@ -41,10 +41,15 @@ class Data:
     is one. Arrays are JAX's."""
 
     network: Network
-    inputs: Shaped[Any, "example width"]
-    """One row for each example, a column for each variable."""
     run: "RunData"
     """The arrays that training reads, among them the task's coordinate and group."""
+
+    @cached_property
+    def inputs(self) -> Shaped[Any, "example width"]:
+        """One row for each example, a column for each variable."""
+        from modgrok.training.data import evaluated_inputs
+
+        return namespace(self.run.answers).asarray(evaluated_inputs(self.network.signature.sizes, self.run))
 
     @property
     def targets(self) -> Int32[Any, "example"]:

@@ -98,10 +98,10 @@ class SeparateRuns(LiveBatch):
         return np.array([-1 if one is None else int(one.diverged_at) for one in self.state])
 
     def states(self, state: list[State | None], runs: Sequence[int]) -> list[State]:
-        return [jax.tree.map(np.array, state[run]) for run in runs]
+        return [jax.tree.map(lambda leaf: np.asarray(leaf.addressable_data(0)), state[run]) for run in runs]
 
     def weights(self, runs: Sequence[int]) -> list[Parameters]:
-        return [jax.tree.map(np.array, self.state[run].weights) for run in runs]
+        return [jax.tree.map(lambda leaf: np.array(leaf.addressable_data(0)), self.state[run].weights) for run in runs]
 
     def data_of(self, runs: Sequence[int]) -> list[RunData]:
         return [self.runs[run].data for run in runs]
