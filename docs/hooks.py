@@ -30,7 +30,7 @@ NOTEBOOKS = (
     "add_an_architecture",
 )
 API = {
-    "Train": "train train_all load runs Experiment Run Store Observer record",
+    "Train": "train train_all load runs pack unpack replay Experiment Run Store Observer record",
     "Tasks": "task classify Task Split Structure",
     "Networks": "solve two_layer Network Architecture predictions score score_table Score",
     "Many runs": "sweep critical landscape Sweep run_sweep",

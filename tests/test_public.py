@@ -37,10 +37,12 @@ NAMES = [
     "load",
     "memorized_at",
     "neuron_waves",
+    "pack",
     "plot",
     "power_spectrum",
     "predictions",
     "record",
+    "replay",
     "reproduce_paper",
     "run_sweep",
     "runs",
@@ -52,6 +54,7 @@ NAMES = [
     "train",
     "train_all",
     "two_layer",
+    "unpack",
 ]
 
 TINY = {"width": 16, "lr": 0.1, "steps": 3, "evaluations": 3, "snapshots": 2}

@@ -17,7 +17,19 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from modgrok import plot
-    from modgrok.api import classify, critical, landscape, load, reproduce_paper, runs, solve, sweep
+    from modgrok.api import (
+        classify,
+        critical,
+        landscape,
+        load,
+        pack,
+        replay,
+        reproduce_paper,
+        runs,
+        solve,
+        sweep,
+        unpack,
+    )
     from modgrok.errors import Interrupted, ModgrokError
     from modgrok.experiments import Experiment, Observer, Run, Store
     from modgrok.experiments.analysis import Analysis, Overview, analyze
@@ -48,7 +60,19 @@ if TYPE_CHECKING:
     from modgrok.training.recording import record
 
 _HOMES = {
-    "modgrok.api": ("classify", "critical", "landscape", "load", "reproduce_paper", "runs", "solve", "sweep"),
+    "modgrok.api": (
+        "classify",
+        "critical",
+        "landscape",
+        "load",
+        "pack",
+        "replay",
+        "reproduce_paper",
+        "runs",
+        "solve",
+        "sweep",
+        "unpack",
+    ),
     "modgrok.errors": ("Interrupted", "ModgrokError"),
     "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
     "modgrok.experiments.analysis": ("Analysis", "Overview", "analyze"),

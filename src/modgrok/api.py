@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import modgrok.closed_form as closed_form
+from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Experiment, Run
+from modgrok.experiments import Experiment, Run, archive
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store, StoreLike, as_store
@@ -53,12 +54,36 @@ def load(name: str | Path | Mapping[str, Any] = "last", store: StoreLike = None,
     return as_store(store).find(name)
 
 
-def runs(store: StoreLike = None, **settings: Any) -> list[Run]:
-    """The stored runs, the latest first; only those with these settings, such as `optimizer="gd"`, where any are
-    given."""
+def runs(store: StoreLike = None, search: str = "", **settings: Any) -> list[Run]:
+    """The stored runs, the latest first; only those with these settings, such as `optimizer="gd"`, and with the text
+    `search` in their names, tags, notes or tasks."""
     require_settings("An experiment", settings, known_settings())
-    found = list(as_store(store))
+    found = [run for run in as_store(store) if run.labels.has(search) or search.lower() in run.task_name.lower()]
     return [run for run in found if all(getattr(run.experiment, name) == value for name, value in settings.items())]
+
+
+def pack(runs: Run | str | Sequence[Run | str], path: str | Path, store: StoreLike = None) -> None:
+    """Writes runs, or those of these ids or names, with their tables into a .zip file that `unpack` reads."""
+    named = [runs] if isinstance(runs, Run | str) else runs
+    archive.pack([as_store(store).find(one) if isinstance(one, str) else one for one in named], Path(path))
+
+
+def unpack(path: str | Path, store: StoreLike = None) -> list[Run]:
+    """Adds the runs of a file that `pack` wrote to a store, after checking every digest; runs that the store has stay
+    as they are. Returns all runs of the file."""
+    added, known = archive.unpack(Path(path), as_store(store))
+    return [*added, *known]
+
+
+def replay(run: Run | str, path: str | Path, store: StoreLike = None) -> None:
+    """Writes a run as one .html page that replays it in any browser, without Python."""
+    from modgrok.lab.library import Library
+    from modgrok.lab.replay import replay as replay_text
+
+    if Path(path).suffix.lower() != ".html":
+        raise ModgrokError(f"A replay is written to an .html file, not to {path}.")
+    found = as_store(store).find(run) if isinstance(run, str) else run
+    write_bytes(Path(path), replay_text(Library(Store(found.folder.parent)), found).encode())
 
 
 def classify(task: Any, modulus: int | None = None) -> Structure:

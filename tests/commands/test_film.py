@@ -32,14 +32,6 @@ def test_the_table_floods_with_blue(run_json: Any, grokked: Path, tmp_path: Path
     assert blue(moving) > 0.05
 
 
-def test_a_page_replays_it(run_json: Any, grokked: Path, tmp_path: Path) -> None:
-    path = tmp_path / "film.html"
-    run_json("film", "--store", str(grokked), "--out", str(path))
-    text = path.read_text()
-    assert text.startswith("<!doctype html>")
-    assert text.count("data-frame=") > 5
-
-
 def test_steps_are_even_in_logarithmic_time() -> None:
     assert film_steps([0, 1, 10, 100], 4) == [0, 1, 10, 100]
     assert film_steps([0, 99], 5) == [0, 0, 0, 0, 99]
@@ -47,7 +39,7 @@ def test_steps_are_even_in_logarithmic_time() -> None:
 
 def test_what_cannot_be_filmed_is_refused(capsys: pytest.CaptureFixture[str], grokked: Path, tmp_path: Path) -> None:
     for arguments, words in (
-        (["--out", str(tmp_path / "film.avi")], ".gif, .webp, .png or .html"),
+        (["--out", str(tmp_path / "film.avi")], ".gif, .webp or .png"),
         (["--out", str(tmp_path / "film.gif"), "--seconds", "-1"], "at most 120 seconds"),
     ):
         with pytest.raises(SystemExit) as refused:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from modgrok import cli
+from modgrok.commands import runs
 from modgrok.disk import Lock
 from modgrok.errors import Unknown
 from modgrok.experiments import Observer, Run, Store
@@ -209,3 +210,34 @@ def test_runs_are_removed_after_a_yes(
         monkeypatch.setattr("builtins.input", lambda answer=answer: answer)
         cli.main(["runs", "remove", "last", "--store", str(store)])
         assert len(list(store.glob("*/result.json"))) == left
+
+
+def test_runs_are_packed_named_replayed_and_unpacked(run_json: Any, store: Path, tmp_path: Path) -> None:
+    place = ("--store", str(store))
+    run = only_run(store)
+    named = run_json("runs", "label", "last", "--name", "baseline", "--tag", "a", "b", "--note", "it groks", *place)
+    assert named == {run.id: {"name": "baseline", "tags": ["a", "b"], "note": "it groks"}}
+    for text, found in (("basel", 1), ("#b", 1), ("GROKS", 1), ("#c", 0)):
+        assert len(run_json("runs", "list", text, *place)["runs"]) == found
+    assert run_json("runs", "show", "baseline", *place)["name"] == "baseline"
+    assert run_json("runs", "pack", "baseline", str(tmp_path / "one.zip"), *place)["runs"] == [run.id]
+    other = ("--store", str(tmp_path / "other"))
+    assert run_json("runs", "unpack", str(tmp_path / "one.zip"), *other) == {"added": [run.id], "known": []}
+    assert run_json("runs", "unpack", str(tmp_path / "one.zip"), *other) == {"added": [], "known": [run.id]}
+    page = tmp_path / "run.html"
+    assert run_json("runs", "replay", "baseline", "--out", str(page), *other)["bytes"] == len(page.read_bytes())
+    assert page.read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_narrow_list_keeps_what_matters(
+    columns: int, capsys: pytest.CaptureFixture[str], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs.out, "width", columns)
+    cli.main(["runs", "--store", str(store)])
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert max(map(len, (head, *rows))) <= columns
+    assert "grokked at" in head
+    assert "status" in head
+    assert "finished" in rows[0]
+    assert ("rate" in head) == ("seed" in head) == (columns == 120)

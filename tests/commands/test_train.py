@@ -1,3 +1,4 @@
+import json
 import os
 import shutil
 import signal
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import modgrok as mg
 from modgrok import cli
 from modgrok.commands.chart import HEIGHT, accuracy_chart
 from modgrok.experiments import Experiment, Store, planner
@@ -257,3 +259,28 @@ def test_a_table_brings_its_modulus(run_json: Any, tmp_path: Path) -> None:
     run_json("train", str(path), *small, "--store", str(tmp_path))
     (run,) = run_json("runs", "list", "--store", str(tmp_path))["runs"]
     assert (run["task"], run["experiment"]["modulus"]) == ("five.csv", 5)
+
+
+@pytest.mark.parametrize("kind", ["toml", "json"])
+def test_settings_come_from_a_file_and_flags_change_them(run_json: Any, tmp_path: Path, kind: str) -> None:
+    place = ("--store", str(tmp_path / "store"))
+    known = {"task": "n + m", "modulus": 7, "width": 16, "steps": 5, "evaluations": 3, "optimizer": "gd", "lr": 1e3}
+    path = tmp_path / f"settings.{kind}"
+    lines = "\n".join(f"{name} = {json.dumps(value)}" for name, value in known.items())
+    path.write_text(lines if kind == "toml" else json.dumps(known))
+    flags = "--modulus 7 --width 16 --steps 5 --evaluations 3 --optimizer gd --lr 1e3".split()
+    from_file, typed = run_json("train", str(path), *place), run_json("train", "n + m", *flags, *place)
+    assert from_file["run"] == typed["run"] == mg.train(path, store=tmp_path / "store").id
+    assert run_json("train", str(path), "--steps", "6", *place)["steps"] == 6
+    own = tmp_path / "store" / typed["run"] / "experiment.json"
+    assert run_json("train", str(own), *place)["run"] == typed["run"]
+    for name, text, words in (
+        ("a.yaml", "task: n + m", "write them as TOML"),
+        ("b.json", "[1]", "settings by name"),
+        ("c.toml", "modulus = 7", "needs a task"),
+        ("d.json", "{", "is not a JSON file"),
+        ("e.toml", 'task = "n + m"\nalpha = 0.5', "did you mean 'fraction'"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(mg.ModgrokError, match=words):
+            mg.train(tmp_path / name, store=tmp_path / "store")

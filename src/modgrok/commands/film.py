@@ -1,4 +1,4 @@
-"""`modgrok film`: a run as an animated picture, or as one page that replays it."""
+"""`modgrok film`: a run as an animated picture."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +13,16 @@ from modgrok.experiments import Store
 from modgrok.experiments.store import check_intact
 from modgrok.plot.film import FORMATS, film
 
-PAGE = ".html"
-
 
 @dataclass(frozen=True)
 class Film(InStore):
-    """Write a run as a film: its table while it fills with right answers, and both accuracies. With an .html file it is
-    the page that replays the run, weights and all, in any browser."""
+    """Write a run as a film: its table while it fills with right answers, and both accuracies. A page that
+    replays it, weights and all, is written by modgrok runs replay."""
 
     run: Annotated[str, Positional("RUN")] = "last"
     """A run's id or the beginning of it, or last for the latest."""
     out: Path = Path("film.gif")
-    """The file to write: .gif, .webp or .png, all of them animated, or .html."""
+    """The file to write: .gif, .webp or .png, all of them animated."""
     seconds: float = 8.0
     """How long an animated picture takes."""
 
@@ -33,17 +31,11 @@ def main(argv: list[str]) -> None:
     """Draw, or pack the page, and write it."""
     arguments = parse(Film, "film", argv)
     kind = arguments.out.suffix.lower()
-    require_suffix(arguments.out, *FORMATS, PAGE)
+    require_suffix(arguments.out, *FORMATS)
     store = Store(arguments.store)
     run = store.find(arguments.run)
     check_intact(run)
-    if kind == PAGE:
-        from modgrok.lab.library import Library
-        from modgrok.lab.replay import replay
-
-        content = replay(Library(store), run).encode()
-    else:
-        content = film(run, kind, arguments.seconds)
+    content = film(run, kind, arguments.seconds)
     write_bytes(arguments.out, content)
     if arguments.json:
         print_json({"run": run.id, "file": str(arguments.out), "bytes": len(content)})

@@ -1,5 +1,6 @@
-"""`modgrok runs`: list, show, export and remove the runs of a store."""
+"""`modgrok runs`: list, show, name, export, pack, replay and remove the runs of a store."""
 
+import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,35 +10,27 @@ from typing import Annotated, Any, Literal
 from rich.table import Table
 from rich.text import Text
 
+from modgrok.api import replay
 from modgrok.commands.arguments import InStore, choose, err, out, parse, print_json, require_suffix
 from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError, Unknown
-from modgrok.experiments import Run, Store
+from modgrok.experiments import Run, Store, archive
+from modgrok.experiments.label import Label, write_label
 from modgrok.experiments.outcome import RunProgress
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
+from modgrok.experiments.sweeps.record import find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.values import value
 from modgrok.sealed import exists
-from modgrok.text import count, number, percent, steps_between
+from modgrok.text import count, number, percent, size, steps_between
 
 REACHED = ("memorized_after", "memorized_at", "grokked_after", "grokked_at")
 """What a result says of the time of learning."""
-COLUMNS = (
-    "run",
-    "task",
-    "p",
-    "network",
-    "N",
-    "α",
-    "optimizer",
-    "rate",
-    "seed",
-    "status",
-    "steps",
-    "test",
-    "grokked at",
-)
+COLUMNS = "run,name,task,p,network,N,α,optimizer,rate,seed,status,steps,test,grokked at".split(",")
+DROPPED = ("rate", "seed", "N", "optimizer", "network", "steps", "α", "p", "test", "name")
+"""Columns that a narrow terminal does without, the first one first."""
+RIGHT = {"p", "N", "α", "rate", "seed", "steps", "test", "grokked at"}
 Names = Annotated[tuple[str, ...], Positional("RUN …")]
 
 
@@ -45,6 +38,8 @@ Names = Annotated[tuple[str, ...], Positional("RUN …")]
 class List(InStore):
     """All runs of the store, the latest first."""
 
+    search: Annotated[str, Positional("TEXT")] = ""
+    """Only runs with this text in their names, tags, notes, tasks or ids; #tag finds a tag."""
     where: Annotated[tuple[str, ...], Repeated("NAME=VALUE")] = ()
     """Only runs with this setting, such as fraction=0.5 or optimizer=gd; repeat it for more."""
 
@@ -70,6 +65,46 @@ class Export(InStore):
 
 
 @dataclass(frozen=True)
+class LabelRuns(InStore):
+    """Give runs or sweeps a name, tags or a note, by which runs list and sweep list find them."""
+
+    runs: Names
+    """Ids or beginnings of them, of runs or of sweeps."""
+    name: str | None = None
+    """A name, by which a run is found as by its id; an empty one takes it away."""
+    tag: tuple[str, ...] = ()
+    """Tags; they replace those there are."""
+    note: str | None = None
+    """What is to be remembered."""
+
+
+@dataclass(frozen=True)
+class Pack(InStore):
+    """Write runs, with the tables they were trained on, into one .zip file for others."""
+
+    runs: Annotated[tuple[str, ...], Positional("RUN … FILE.zip")]
+    """Ids or beginnings of them, and the file to write."""
+
+
+@dataclass(frozen=True)
+class Unpack(InStore):
+    """Add the runs of a file that runs pack wrote to the store, after checking every digest."""
+
+    file: Annotated[Path, Positional("FILE.zip")]
+    """The file; runs that the store has stay as they are."""
+
+
+@dataclass(frozen=True)
+class Replay(InStore):
+    """Write a run as one page that replays it, weights and all, in any browser."""
+
+    run: Annotated[str, Positional("RUN")] = "last"
+    """A run's id or the beginning of it, or last for the latest."""
+    out: Path = Path("replay.html")
+    """The .html file to write."""
+
+
+@dataclass(frozen=True)
 class Remove(InStore):
     """Delete runs, after asking; a run that is being trained is refused."""
 
@@ -84,30 +119,41 @@ def main(argv: list[str]) -> None:
     named = bool(argv) and (not argv[0].startswith("-") or argv[0] in ("-h", "--help"))
     about = "The runs of a store; without a subcommand, the list of them."
     name, rest = choose(COMMANDS, "runs", about, argv if named else ["list", *argv])
-    asked = parse(COMMANDS[name], f"runs {name}", rest)
-    _ACTIONS[name](asked, Store(asked.store))
+    kind, act = _ACTIONS[name]
+    asked = parse(kind, f"runs {name}", rest)
+    act(asked, Store(asked.store))
 
 
 def _list(arguments: List, store: Store) -> None:
     wanted = [_wanted(text) for text in arguments.where]
-    rows = [row for row in map(_row, (*store, *store.remains())) if _fits(row, wanted)]
+    rows = [row for row in map(_row, (*store, *store.remains())) if _fits(row, wanted, arguments.search)]
     if arguments.json:
         print_json({"store": str(store.folder), "runs": rows})
         return
     if not rows:
-        which = "with these settings" if wanted else "yet; modgrok train makes one"
+        which = "like that" if wanted or arguments.search else "yet; modgrok train makes one"
         out.print(Text(f"There are no runs in {store.folder} {which}."))
         return
-    table = Table(*COLUMNS, box=None, pad_edge=False)
-    for name in ("p", "N", "α", "rate", "seed", "steps", "test", "grokked at"):
-        table.columns[COLUMNS.index(name)].justify = "right"
-    table.columns[0].min_width = max(len(row["run"]) for row in rows)
-    for row in rows:
-        table.add_row(*_cells(row))
-    out.print(table, highlight=False)
+    out.print(_table([_cells(row) for row in rows], out.width), highlight=False)
     for row in rows:
         if "reason" in row:
             out.print(Text(f"{row['run']} is {row['status']}: {row['reason']}"), style="yellow", soft_wrap=True)
+
+
+def _table(cells: list[dict[str, Any]], width: int) -> Table:
+    """A row for each run, with as many columns as there is room for."""
+    shown = [name for name in COLUMNS if name != "name" or any(row[name] for row in cells)]
+    needed = {name: max(len(name), *(len(str(row[name])) for row in cells)) for name in shown}
+    for name in DROPPED:
+        if sum(needed[one] + 2 for one in shown) <= width:
+            break
+        shown = [one for one in shown if one != name]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in shown:
+        table.add_column(name, justify="right" if name in RIGHT else "left", min_width=min(needed[name], 12))
+    for row in cells:
+        table.add_row(*(row[name] for name in shown))
+    return table
 
 
 def _wanted(text: str) -> tuple[str, Any]:
@@ -118,7 +164,11 @@ def _wanted(text: str) -> tuple[str, Any]:
     return name, value(name, given.strip())
 
 
-def _fits(row: dict[str, Any], wanted: list[tuple[str, Any]]) -> bool:
+def _fits(row: dict[str, Any], wanted: list[tuple[str, Any]], search: str) -> bool:
+    texts = (row["run"], row.get("task", ""), row.get("name", ""), row.get("note", ""))
+    tags = (f"#{tag}" for tag in row.get("tags", ()))
+    if not any(search.lower() in text.lower() for text in (*texts, *tags)):
+        return False
     return not wanted or ("experiment" in row and all(row["experiment"].get(name) == given for name, given in wanted))
 
 
@@ -131,6 +181,7 @@ def _row(run: Run) -> dict[str, Any]:
         return {
             "run": run.id,
             "task": run.task_name,
+            **dataclasses.asdict(run.labels),
             "status": run.status,
             "steps": result.get("steps", last.get("step", 0)),
             "train_accuracy": last.get("train_accuracy"),
@@ -151,25 +202,27 @@ def _reached(run: Run, rows: list[dict[str, Any]]) -> dict[str, int | None]:
     return {f"{name}_{end}": getattr(found, end) for name, found in curves.items() for end in ("after", "at")}
 
 
-def _cells(row: dict[str, Any]) -> list[str | Text]:
+def _cells(row: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a run by name."""
     if "reason" in row:
-        return [row["run"], "–", *[""] * 7, Text(row["status"], style="yellow")]
+        return dict.fromkeys(COLUMNS, "") | {"run": row["run"], "task": "–", "status": Text(row["status"], "yellow")}
     e = row["experiment"]
-    return [
-        row["run"],
-        Text(row["task"]),
-        "–" if e["modulus"] is None else str(e["modulus"]),
-        e["network"],
-        "–" if e["width"] is None else str(e["width"]),
-        number(e["fraction"], 4),
-        e["optimizer"],
-        number(e["lr"], 4),
-        str(e["seed"]),
-        row["status"],
-        count(row["steps"]),
-        percent(row["test_accuracy"]),
-        steps_between(row["grokked_after"], row["grokked_at"]),
-    ]
+    return {
+        "run": row["run"],
+        "name": Text(Label(row["name"], row["tags"]).short),
+        "task": Text(row["task"]),
+        "p": "–" if e["modulus"] is None else str(e["modulus"]),
+        "network": e["network"],
+        "N": "–" if e["width"] is None else str(e["width"]),
+        "α": number(e["fraction"], 4),
+        "optimizer": e["optimizer"],
+        "rate": number(e["lr"], 4),
+        "seed": str(e["seed"]),
+        "status": row["status"],
+        "steps": count(row["steps"]),
+        "test": percent(row["test_accuracy"]),
+        "grokked at": steps_between(row["grokked_after"], row["grokked_at"]),
+    }
 
 
 def _show(arguments: Show, store: Store) -> None:
@@ -177,12 +230,16 @@ def _show(arguments: Show, store: Store) -> None:
     check_intact(run)
     if arguments.json:
         facts = {"run": run.id, "status": run.status, "folder": str(run.folder), **run.settings}
+        facts |= dataclasses.asdict(run.labels)
         print_json(facts | {"result": run.result and run.result.as_dict(), "snapshots": run.snapshots})
         return
     settings = Table(title=f"Run {run.id}", title_justify="left", show_header=False, box=None)
     for name, chosen in run.experiment.as_dict().items():
         if chosen not in (None, "", []):
             settings.add_row(name.replace("_", " "), Text(str(chosen)))
+    for name, text in dataclasses.asdict(run.labels).items():
+        if text:
+            settings.add_row(name, Text(" ".join(text) if isinstance(text, list) else text))
     where = run.settings["environment"]
     settings.add_row("made with", ", ".join(f"{name} {value}" for name, value in where.items() if value))
     settings.add_row("snapshots", f"{len(run.snapshots)} in {run.folder / 'snapshots'}")
@@ -233,6 +290,65 @@ def _known(runs: list[Run]) -> list[Run]:
     return found
 
 
+def _label(arguments: LabelRuns, store: Store) -> None:
+    given = (arguments.name, arguments.tag or None, arguments.note)
+    if not arguments.runs or given == (None, None, None):
+        raise ModgrokError("Say which runs, and --name, --tag or --note: modgrok runs label last --name baseline.")
+    if arguments.name and len(arguments.runs) > 1:
+        raise ModgrokError("A name is given to one run; use --tag for several.")
+    folders = [_folder(name, store) for name in arguments.runs]
+    labels = {folder.name: write_label(folder, *given) for folder in folders}
+    if arguments.json:
+        print_json({name: dataclasses.asdict(label) for name, label in labels.items()})
+        return
+    for name, label in labels.items():
+        out.print(Text(f"{name}: {label.short or label.note or 'no name'}"), soft_wrap=True)
+
+
+def _folder(name: str, store: Store) -> Path:
+    """The folder of a run or of a sweep."""
+    try:
+        return store.find(name).folder
+    except ModgrokError:
+        if any(one["id"].startswith(name) for one in stored_sweeps(store)):
+            return store.folder / "sweeps" / find_sweep(store, name).id
+        raise
+
+
+def _pack(arguments: Pack, store: Store) -> None:
+    if len(arguments.runs) < 2:
+        raise ModgrokError("Say which runs to pack, then the file: modgrok runs pack last runs.zip.")
+    *names, file = arguments.runs
+    runs, path = [store.find(name) for name in names], Path(file)
+    require_suffix(path, ".zip")
+    archive.pack(runs, path)
+    if arguments.json:
+        print_json({"file": file, "runs": [run.id for run in runs], "bytes": path.stat().st_size})
+    else:
+        out.print(Text(f"Packed {count(len(runs), 'run')} into {file}, {size(path.stat().st_size)}."), soft_wrap=True)
+
+
+def _unpack(arguments: Unpack, store: Store) -> None:
+    added, known = archive.unpack(arguments.file, store)
+    if arguments.json:
+        print_json({"added": [run.id for run in added], "known": [run.id for run in known]})
+        return
+    rest = f"; {', '.join(run.id for run in known)} {'was' if len(known) == 1 else 'were'} there" if known else ""
+    names = f": {', '.join(run.id for run in added)}" if added else ""
+    out.print(Text(f"Added {count(len(added), 'run')} to {store.folder}{names}{rest}."), soft_wrap=True)
+
+
+def _replay(arguments: Replay, store: Store) -> None:
+    require_suffix(arguments.out, ".html")
+    run = store.find(arguments.run)
+    check_intact(run)
+    replay(run, arguments.out)
+    if arguments.json:
+        print_json({"run": run.id, "file": str(arguments.out), "bytes": arguments.out.stat().st_size})
+    else:
+        out.print(Text(f"Replay: {arguments.out}"), soft_wrap=True)
+
+
 def _remove(arguments: Remove, store: Store) -> None:
     if not arguments.runs:
         raise ModgrokError("Name the runs to remove by their ids; `modgrok runs list` shows them.")
@@ -262,5 +378,14 @@ def _find(name: str, store: Store) -> Run:
     return Run(bare) if RUN_NAME.fullmatch(name) and exists(bare) else store.find(name)
 
 
-COMMANDS: dict[str, Any] = {"list": List, "show": Show, "export": Export, "remove": Remove}
-_ACTIONS: dict[str, Any] = {"list": _list, "show": _show, "export": _export, "remove": _remove}
+_ACTIONS: dict[str, tuple[Any, Any]] = {
+    "list": (List, _list),
+    "show": (Show, _show),
+    "label": (LabelRuns, _label),
+    "export": (Export, _export),
+    "pack": (Pack, _pack),
+    "unpack": (Unpack, _unpack),
+    "replay": (Replay, _replay),
+    "remove": (Remove, _remove),
+}
+COMMANDS: dict[str, type] = {name: kind for name, (kind, _) in _ACTIONS.items()}

@@ -18,6 +18,7 @@ from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.experiment import known_settings
+from modgrok.experiments.label import Label
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize
@@ -184,7 +185,7 @@ def _list(asked: List) -> None:
     if asked.json:
         print_json({"sweeps": found})
         return
-    grid = Grid("sweep", "task", "modulus", "runs", "varies", "created")
+    grid = Grid("sweep", "name", "task", "modulus", "runs", "varies", "created")
     for one in found:
         if "reason" in one:
             err.print(Text(f"{one['id']} cannot be read: {one['reason']}"), style="yellow", soft_wrap=True)
@@ -193,6 +194,7 @@ def _list(asked: List) -> None:
         base = one["experiment"]
         grid.add_row(
             one["id"],
+            escape(Label(**one["label"]).short),
             escape(base["task"]),
             "–" if base["modulus"] is None else str(base["modulus"]),
             str(one["runs"]),

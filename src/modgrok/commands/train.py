@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from modgrok.commands.arguments import InStore, err, out, parse, print_json
+from modgrok.commands.arguments import InStore, err, out, parse, print_json, typed_flags
 from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import given, settings_type
 from modgrok.experiments import Experiment, Run, Store
@@ -18,6 +18,7 @@ from modgrok.experiments.divergence import rate_hint, why_diverged
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.progress import LiveProgress
 from modgrok.experiments.run import Damaged
+from modgrok.experiments.settings_file import is_settings_file, read_settings_file
 from modgrok.experiments.store import check_intact
 from modgrok.experiments.train import starting_settings
 from modgrok.text import count, duration, number, percent, steps_between
@@ -29,7 +30,8 @@ LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
 @dataclass(frozen=True)
 class Train(InStore):
     """Train a network on a task, the paper's network unless another is named, and store the run. The same command again
-    resumes a run that was stopped, and returns one that has ended."""
+    resumes a run that was stopped, and returns one that has ended. Instead of EXPR give a .toml or .json file with
+    the settings, such as the experiment.json of a run; flags then change some of them."""
 
     settings: Any
     start: Path | None = None
@@ -41,6 +43,9 @@ def main(argv: list[str]) -> None:
     """Train, print the outcome."""
     arguments = parse(Train, "train", argv, settings_type("Settings"))
     store, settings = Store(arguments.store), given(arguments.settings)
+    if is_settings_file(settings["task"]):
+        typed = {name: value for name, value in settings.items() if name in typed_flags(argv)}
+        settings = read_settings_file(Path(settings["task"])) | typed
     if arguments.start is not None:
         named = {name: value for name, value in settings.items() if value != known_settings()[name].default}
         settings = starting_settings(arguments.start, named, store)

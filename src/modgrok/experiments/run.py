@@ -7,12 +7,14 @@ checkpoint.safetensors  all that is needed to go on, until the run ends; checkpo
 network.safetensors     the weights at the end
 state.safetensors       all that is needed to go on after the end, where snapshots are kept
 result.json             the outcome; its presence means that the run has ended
+label.json              name, tags and note that a person gave it
 
 Every file is verified when it is used: all but the curves are sealed with a digest (`modgrok.sealed`), each line of the
 curves has a checksum. Checkpoints and results say how far the curves had come and which snapshots there were. Files are
 written in an order in which every beginning of the sequence of writes is a valid run.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +27,7 @@ from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments.columns import Frame
 from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.experiment import TABLE, Experiment, describe_task, given_name
+from modgrok.experiments.label import Label, read_label, write_label
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_sealed_json
 from modgrok.experiments.stored_settings import Settings, read_settings
@@ -149,6 +152,17 @@ class Run:
     def grokked_at(self) -> int | None:
         """The same for the test accuracy."""
         return self.result.grokked_at if self.result else None
+
+    def label(self, name: str | None = None, tags: str | Iterable[str] | None = None, note: str | None = None) -> "Run":
+        """Gives the run a name, by which `modgrok.load` finds it, tags or a note; what is not given stays. Returns the
+        run."""
+        write_label(self.folder, name, tags, note)
+        return self
+
+    @property
+    def labels(self) -> Label:
+        """Its name, tags and note."""
+        return read_label(self.folder)
 
     def plot(self, measure: str = "accuracy", **options: Any) -> Any:
         """Draws a measure against the step; options are those of `modgrok.plot.curves`."""

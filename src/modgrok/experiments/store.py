@@ -29,7 +29,7 @@ NETWORK = "network:"
 """How a parent begins that is no run, but weights that were brought along."""
 NAMELESS = ("<lambda>", "function", "table")
 """What tables are called that nobody gave a name."""
-BORN = {"lock"}
+BORN = {"lock", "label.json"}
 """What a folder may hold before it has settings."""
 
 
@@ -118,17 +118,18 @@ class Store:
         return [self.folder / name for name in sorted(_contents(self.folder)) if RUN_NAME.fullmatch(name)]
 
     def find(self, name: str) -> Run:
-        """The run whose id begins so; `last` is the latest."""
+        """The run whose id begins so, or that was given this name; `last` is the latest."""
         runs = list(self)
         if name == "last" and runs:
             return runs[0]
         matches = [run for run in runs if run.id.startswith(name)] if name else []
+        matches = matches or ([run for run in runs if _is_called(run, name)] if name else [])
         if len(matches) == 1:
             return matches[0]
         if matches:
             ids = ", ".join(run.id for run in matches[:4])
             raise ModgrokError(
-                f"{len(matches)} runs in {self.folder} begin with {name!r}: {ids}; write more of the id."
+                f"{len(matches)} runs in {self.folder} are called {name!r}: {ids}; write one of these ids."
             )
         raise ModgrokError(f"There is no run {name!r} in {self.folder}; `modgrok runs list` shows those there are.")
 
@@ -202,6 +203,13 @@ def start_afresh(experiments: Iterable[Experiment], store: Store, observer: Obse
             f"Trained again, because nobody can tell whether the code is that of a stored run: it uses "
             f"{', '.join(unknown)}. Give the function or class an attribute `version` to name its state yourself."
         )
+
+
+def _is_called(run: Run, name: str) -> bool:
+    try:
+        return run.labels.name == name
+    except ModgrokError:  # Its label is damaged, which harms nobody else.
+        return False
 
 
 def check_intact(run: Run, snapshots: bool = False) -> None:

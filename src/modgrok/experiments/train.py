@@ -16,6 +16,7 @@ from modgrok.experiments.interruption import Interruption
 from modgrok.experiments.observer import Observer, Speaking
 from modgrok.experiments.progress import progress_display
 from modgrok.experiments.run import Run
+from modgrok.experiments.settings_file import is_settings_file, read_settings_file
 from modgrok.experiments.store import Store, as_store
 from modgrok.networks import Network
 from modgrok.networks.foreign import load
@@ -38,13 +39,14 @@ def train(
 ) -> Run:
     """Trains one network and returns its run; a run that the store already has returns at once, unless `force` is set.
 
-    `task` is anything that `modgrok.task` takes, and the store is `runs/` or `$MODGROK_STORE` unless given. Training
-    begins with the weights of `start`, a trained network, a closed form or one brought along, or the file of one, and
-    takes its settings from it. `train_on` says which inputs are trained on: a mask of the table's shape, indices into
-    the raveled table, rows (n, m), a file with one of these, or a `Split`. `record` names measures, or holds functions
-    of the network and its `modgrok.training.recording.Data`. The same call with more `steps` goes on from where the
-    shorter run ended. Progress is shown in terminals and notebooks; an `observer` hears of it instead. Ctrl-C raises
-    `Interrupted` with everything stored: the same call goes on from there.
+    `task` is anything that `modgrok.task` takes, or a .toml or .json file with all settings, and the store is `runs/`
+    or `$MODGROK_STORE` unless given. Training begins with the weights of `start`, a trained network, a closed form or
+    one brought along, or the file of one, and takes its settings from it. `train_on` says which inputs are trained on:
+    a mask of the table's shape, indices into the raveled table, rows (n, m), a file with one of these, or a `Split`.
+    `record` names measures, or holds functions of the network and its `modgrok.training.recording.Data`. The same call
+    with more `steps` goes on from where the shorter run ended. Progress is shown in terminals and notebooks; an
+    `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
+    there.
     """
     place = as_store(store)
     given = described_settings(describe_source(task, modulus, place) | settings, train_on, place)
@@ -150,7 +152,8 @@ def describe_source(source: Any, modulus: int | None, store: Store, name: str = 
     """The settings `task` and `modulus` of anything that describes a task. Tables that no text spells go to the store,
     by the name given here or by their own."""
     if isinstance(source, str | Path):
-        return {"task": str(source)} | ({} if modulus is None else {"modulus": modulus})
+        own = read_settings_file(Path(source)) if is_settings_file(source) else {"task": str(source)}
+        return own | ({} if modulus is None else {"modulus": modulus})
     if modulus is None and callable(source):
         raise ModgrokError("A function is trained modulo some number; give modulus=97, for example.")
     found = source if modulus is None and isinstance(source, Task) else None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.errors import Damaged, ModgrokError, Unknown
+from modgrok.experiments.label import read_label
 from modgrok.experiments.store import Store
 from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
 from modgrok.experiments.sweeps.results import Results
@@ -63,7 +64,7 @@ def stored_sweeps(store: Store) -> Iterator[dict[str, Any]]:
     paths = [path for path in (store.folder / "sweeps").glob("*/sweep.json") if path.is_file()]
     for path in sorted(paths, key=lambda path: -path.stat().st_mtime):
         try:
-            yield dataclasses.asdict(_read(path))
+            yield dataclasses.asdict(_read(path)) | {"label": dataclasses.asdict(read_label(path.parent))}
         except ModgrokError as error:
             yield {"id": path.parent.name, "reason": str(error)}
 

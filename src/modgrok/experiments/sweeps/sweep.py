@@ -5,7 +5,6 @@ import hashlib
 import itertools
 import json
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment, describe_task
+from modgrok.experiments.settings_file import read_mapping
 from modgrok.experiments.sweeps.values import LIMIT, value, values
 
 Axis = dict[str, tuple[Any, ...]]
@@ -110,12 +110,7 @@ class Sweep:
 
 def sweep_from_toml(path: Path) -> Sweep:
     """See `Sweep.from_file`."""
-    try:
-        content = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise ModgrokError(f"{path} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModgrokError(f"{path} is not a TOML file: {error}.") from error
+    content = read_mapping(path)
     if unknown := sorted(set(content) - {"experiment", "vary"}):
         raise ModgrokError(f"{path}: a sweep has the tables [experiment] and [[vary]], not {unknown[0]!r}.")
     settings, vary = content.get("experiment", {}), content.get("vary", [])
