@@ -106,7 +106,7 @@ def test_a_study_keeps_settings_results_and_computed_rows() -> None:
         "s",
         "",
         runs=lambda s: runs(BASE, fraction=[0.4, 0.6]).tag(kind="trained"),
-        keep=("grokked_at", lambda run: [{"half": i, "x": run.experiment.fraction / 3} for i in (0, 1)]),
+        keep=("grokked_at", lambda run, fraction: [{"half": i, "x": fraction / 3} for i in (0, 1)]),
         rows=lambda s: [{"kind": "computed", "x": 1.23456789}],
         also=lambda s, t: {"runs": len(t.runs)},
         digits=3,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from modgrok.experiments import Experiment, Run
@@ -12,8 +13,9 @@ from modgrok.reproduce.table import Table
 
 Numbers = dict[str, Any]
 """A table as JSON, so that figures and claims can be redone without the runs."""
-Kept = str | Callable[[Run], Any]
-"""The name of a part of the result, or a function from a run to a row (a dictionary) or to several."""
+Kept = str | Callable[..., Any]
+"""The name of a part of the result, or a function from a run to a row (a dictionary) or to several; its further
+parameters are given the run's tags of these names."""
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -60,17 +62,20 @@ class Study:
         asked = list(self.runs(profile))
         for (tags, experiment), settings in zip(asked, said_settings([e for _, e in asked]), strict=True):
             run: Any = find(experiment)
-            found = self._kept(run, self.keep[tags["part"] if None not in self.keep else None])
+            found = self._kept(run, tags, self.keep[tags["part"] if None not in self.keep else None])
             rows += [settings | tags | row for row in found]
             trained += [run] * len(found)
         table = Table([*rows, *self.rows(profile)], runs=trained)
         shared = self.also(profile, table)
         return Table({**vars(row), **shared} for row in table).to_json(self.digits)
 
-    def _kept(self, run: Any, parts: Sequence[Kept]) -> list[dict[str, Any]]:
+    def _kept(self, run: Any, tags: Mapping[str, Any], parts: Sequence[Kept]) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = [{}]
         for part in parts:
-            found = {part: run.result[part]} if isinstance(part, str) else part(run)
+            if isinstance(part, str):
+                found: Any = {part: run.result[part]}
+            else:
+                found = part(run, **{name: tags[name] for name in signature(part).parameters if name in tags})
             rows = [old | new for old in rows for new in ([found] if isinstance(found, dict) else found)]
         return rows
 

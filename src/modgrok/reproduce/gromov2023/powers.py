@@ -6,11 +6,9 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.palette import MARKERS, SERIES
-from modgrok.reproduce.claim import BEYOND, Ask
 from modgrok.reproduce.figures import panels
+from modgrok.reproduce.form import BEYOND, Ask, Table, study
 from modgrok.reproduce.gromov2023.sizes import usual
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import percent
 
 FRACTION = 0.8

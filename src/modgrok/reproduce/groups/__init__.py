@@ -1,10 +1,8 @@
 """Every finite group: what the paper does for Z_p, found again in trained networks. A report of our own."""
 
-from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.groups import alignment, dealing, neurons, sweeps, written
 from modgrok.reproduce.groups.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.paper import Paper, members
-from modgrok.reproduce.study import Study
 
 PAPER = Paper(
     key="groups",

@@ -6,11 +6,9 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.palette import GREEN, PURPLE, TEST, TRAIN, VERMILLION
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.sizes import FEW_PAIRS, task_of, trained
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import number
 
 MEASURES = ("representation", "rank_one", "shared_vectors")

@@ -14,11 +14,9 @@ from modgrok.experiments import Run
 from modgrok.measures.vectors import NeuronVectors, group_blocks, neuron_vectors, representation_counts
 from modgrok.networks import Network
 from modgrok.palette import GRAY, MARKERS, SERIES
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.sizes import basis_of, exact, trained
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.shapes import Float
 from modgrok.tasks.basis import Basis
 from modgrok.text import number

@@ -17,12 +17,10 @@ from modgrok.measures.vectors import (
 )
 from modgrok.networks import Network, score_table
 from modgrok.palette import BLUE, GRAY, MARKERS, VERMILLION
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.dealing import CUBES, dealt, proportions
 from modgrok.reproduce.groups.sizes import FEW_PAIRS, basis_of, exact, task_of, trained
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import number, percent
 
 COSETS_UP_TO = 60
@@ -30,16 +28,11 @@ COSETS_UP_TO = 60
 POWERS = (2.0, 3.0, 4.0)
 
 
-def neurons_of(run: Run) -> list[dict[str, Any]]:
+def neurons_of(run: Run, group: str) -> list[dict[str, Any]]:
     """The neurons at initialization, at the end, and of as many random vectors, a row each."""
-    group = run.experiment.task.partition("group:")[2] or _with_order(run.task.modulus)
     written = solve(task_of(group), "waves", run.experiment.width, seed=run.experiment.seed)
     networks = {"initial": run.snapshot(0), "trained": run.network, "written": written}
     return [{"weights": name, **told(network, group)} for name, network in networks.items()]
-
-
-def _with_order(order: int) -> str:
-    return {6: "S3", 24: "S4", 60: "A5"}[order]
 
 
 def told(network: Network, group: str) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import Any
 
 from modgrok.closed_form.exact import exact_width
 from modgrok.experiments import Experiment
-from modgrok.reproduce.runs import Runs, runs
-from modgrok.reproduce.sizes import Sizes, sizes
+from modgrok.reproduce.form import Runs, Sizes, runs, sizes
 from modgrok.tasks.basis import Basis
 from modgrok.tasks.task import Task
 

@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 
 from modgrok.palette import MARKERS, SERIES
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.sizes import exact, trained
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import count, number
 
 data = study(

@@ -9,12 +9,9 @@ from modgrok.closed_form.solve import solve
 from modgrok.measures.vectors import shared_vectors
 from modgrok.networks import score_table
 from modgrok.palette import MARKERS
-from modgrok.reproduce.claim import Ask
 from modgrok.reproduce.figures import panels
+from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.reproduce.groups.sizes import basis_of, exact, task_of
-from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import study
-from modgrok.reproduce.table import Table
 from modgrok.text import number, percent
 
 SHARES = (0.25, 0.5, 1.0, 2.0, 4.0)
