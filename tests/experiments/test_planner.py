@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from modgrok.experiments import planner
-from modgrok.experiments.planner import Planned, batch_limit, plan
+from modgrok.experiments.planner import PlannedRun, batch_limit, plan
 from modgrok.training import devices
 
 
@@ -22,7 +22,7 @@ class Device:
 def planned(lab):
     def planned(step=0, **changes):
         experiment = lab.small(**changes).resolve()
-        return Planned(experiment, experiment.load_task(), step)
+        return PlannedRun(experiment, experiment.load_task(), step)
 
     return planned
 

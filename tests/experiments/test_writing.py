@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from modgrok.experiments import writing
-from modgrok.experiments.writing import Writing
+from modgrok.experiments.writing import BackgroundWriter
 
 
 def test_what_is_written_is_told_of_in_the_order_in_which_it_was_begun():
@@ -15,10 +15,10 @@ def test_what_is_written_is_told_of_in_the_order_in_which_it_was_begun():
         first.wait(5)
         return "a"
 
-    with Writing() as at_once:
+    with BackgroundWriter() as at_once:
         at_once.begin(slowly, told.append)
         at_once.begin(lambda: "b", told.append)
-        at_once.tell_of_written()
+        at_once.report_finished()
         assert told == []  # The second is written, and waits for the first.
         first.set()
         at_once.begin(lambda: "c", told.append)
@@ -27,7 +27,7 @@ def test_what_is_written_is_told_of_in_the_order_in_which_it_was_begun():
 
 def test_all_is_there_after_waiting():
     told = []
-    with Writing() as at_once:
+    with BackgroundWriter() as at_once:
         for name in "abc":
             at_once.begin(lambda name=name: name, told.append)
         at_once.wait()
@@ -35,17 +35,17 @@ def test_all_is_there_after_waiting():
 
 
 def test_no_more_than_a_few_wait_to_be_written(monkeypatch):
-    monkeypatch.setattr(writing, "UNWRITTEN", 1)
+    monkeypatch.setattr(writing, "MOST_PENDING", 1)
     told = []
-    with Writing() as at_once:
+    with BackgroundWriter() as at_once:
         for name in "abc":
             at_once.begin(lambda name=name: name, told.append)
-        at_once.tell_of_written()
+        at_once.report_finished()
         assert len(told) >= 2
 
 
 def write_all(told, writes):
-    with Writing() as at_once:
+    with BackgroundWriter() as at_once:
         for write in writes:
             at_once.begin(write, told.append)
 

@@ -17,12 +17,12 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.outcome import RunProgress
 from modgrok.experiments.placed_runs import place_batch
-from modgrok.experiments.planner import Planned, RunBatch
+from modgrok.experiments.planner import PlannedRun, RunBatch
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
-from modgrok.experiments.writing import Writing, side_by_side
+from modgrok.experiments.writing import BackgroundWriter, in_parallel
 from modgrok.networks import Network
 from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
@@ -49,7 +49,7 @@ Crossed = tuple[int, str]
 class Member:
     """One run of a batch: what is planned, and where it is stored."""
 
-    def __init__(self, planned: Planned, store: Store) -> None:
+    def __init__(self, planned: PlannedRun, store: Store) -> None:
         self.experiment, self.task, self.step = planned.experiment, planned.task, planned.step
         self.planned, self.id = planned, planned.id
         self.run: Run = store.run(planned.id)
@@ -84,7 +84,7 @@ class BatchTraining:
         evaluated, kept = (set(steps.tolist()) for steps in self.batch.schedule)
         targets = sorted(step for step in evaluated if step > self.step or (step == 0 and self.step == 0))
         try:
-            with Writing() as self.writing:
+            with BackgroundWriter() as self.writing:
                 self._train(targets, kept)
         except KeyboardInterrupt:
             # It may have come between any two instructions, so what is in memory is not to be trusted.
@@ -115,7 +115,7 @@ class BatchTraining:
         else:
             self.placed.begin()
         where = environment(self.placed.devices[0]) | {SHARED_BY: self.placed.program.shared}
-        side_by_side(lambda member: member.writer.begin(member.experiment, where), self.members)
+        in_parallel(lambda member: member.writer.begin(member.experiment, where), self.members)
 
     def _saved_states(self) -> list[State]:
         """What the runs' checkpoints hold, each in the form of a state."""
@@ -307,7 +307,7 @@ class BatchTraining:
 
     def _maybe_stop(self) -> None:
         """Stores the state if that is due, or if training is to stop here; tells of what has been written."""
-        self.writing.tell_of_written()
+        self.writing.report_finished()
         if self.observer.stop_requested():
             step = self._checkpoint()
             raise Interrupted(
@@ -324,9 +324,7 @@ class BatchTraining:
         self._flush()
         step, state = self.evaluated or (self.step, self.placed.state)
         states = self.placed.states(state, self.active)
-        side_by_side(
-            lambda member, one: member.writer.checkpoint(step, named_tensors(one)), self.active_members, states
-        )
+        in_parallel(lambda member, one: member.writer.checkpoint(step, named_tensors(one)), self.active_members, states)
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
         return step

@@ -1,4 +1,4 @@
-"""What becomes of a run: its curves so far, whether it may stop, and its result."""
+"""A run in progress: its curves so far, whether it may stop, and its result."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from modgrok.measures import Crossing, crossing
 
 SCORES = ("train_accuracy", "test_accuracy", "train_loss", "test_loss")
 COLLAPSE = 1e-6
-"""Weights smaller than this share of their initial norm are dead: the network's gradient is cubic in them."""
+"""Weights below this share of their initial norm are dead: the gradient is cubic in them."""
 
 
 class RunProgress:
@@ -22,7 +22,7 @@ class RunProgress:
         self.written = 0
         self.diverged_at: int | None = None
         self.grokked: int | None = None
-        """`grokked_at` of the rows so far, which is asked for at every evaluation."""
+        """`grokked_at` of the rows so far."""
 
     def add(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
@@ -32,7 +32,7 @@ class RunProgress:
             self.grokked = row["step"]
 
     def restore(self, rows: list[dict[str, Any]]) -> None:
-        """Goes on from curves that are on disk already."""
+        """Continues from curves on disk."""
         for row in rows:
             self.add(row)
         self.written = len(rows)
@@ -44,19 +44,19 @@ class RunProgress:
 
     @property
     def collapsed(self) -> bool:
-        """Whether a group of weights has died; norms that are not finite belong to a run that diverges."""
+        """Whether a group of weights has died; norms that are not finite mean divergence instead."""
         first, last = self.rows[0], self.rows[-1]
         norms = [(first[name], last[name]) for name in first if name.startswith("norm_")]
         return any(now < COLLAPSE * before for before, now in norms if before is not None and now is not None)
 
     @property
     def may_stop(self) -> bool:
-        """Whether the run has grokked, and trained on for as long as it was told to."""
+        """Whether the run has grokked and then trained for `until` more steps."""
         until = self.experiment.until
         return until is not None and self.grokked is not None and self.rows[-1]["step"] >= self.grokked + until
 
     def crossing(self, curve: str) -> Crossing:
-        """When a curve reached the threshold; never where nothing was measured on the way."""
+        """When a curve reached the threshold; never without evaluations."""
         if self.experiment.evaluations == 0:
             return Crossing(None, None, None)
         steps = np.array([row["step"] for row in self.rows])
@@ -87,5 +87,5 @@ class RunProgress:
 
 
 def is_norm(name: str) -> bool:
-    """Whether a recorded number is the norm of weights or of a gradient, which results leave out."""
+    """Whether a column is a norm of weights or of a gradient; results leave those out."""
     return name.startswith(("norm_", "gradient_"))

@@ -1,4 +1,4 @@
-"""A planned batch on the devices that train it."""
+"""Puts a planned batch on devices."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from modgrok.training.data import run_data
 
 
 def place_batch(batch: RunBatch, devices: tuple[Any, ...], sharing: int | None = None) -> LiveBatch:
-    """The runs of a batch, ready to begin; one that is alone may be shared by `sharing` devices."""
+    """The runs of a batch, ready to train; a single run may be shared by `sharing` devices."""
     program, used = spread(batch.program, len(batch.members), batch.padded_shape.rows, devices, sharing)
     runs = [
         RunInputs(

@@ -15,12 +15,12 @@ from modgrok.training.data import PaddedShape
 from modgrok.training.kernels import kernel_for
 from modgrok.training.program import Program
 
-Most = Callable[[Program, PaddedShape, int], int]
+BatchLimit = Callable[[Program, PaddedShape, int], int]
 """The most runs in a batch, from its program, the padded shape of its arrays and the number of evaluated examples."""
 
 
 @dataclass(frozen=True, eq=False)
-class Planned:
+class PlannedRun:
     """One experiment that is to be trained, and from where."""
 
     experiment: Experiment
@@ -60,7 +60,7 @@ class RunBatch:
     """Runs of one program, at one step."""
 
     program: Program
-    members: tuple[Planned, ...]
+    members: tuple[PlannedRun, ...]
     padded_shape: PaddedShape
     attempts: int = 0
     """Failed attempts so far."""
@@ -85,7 +85,7 @@ class RunBatch:
     def step_flops(self) -> float:
         """FLOPs of one step of all its runs, padding included."""
         rows = [
-            self.program.batch_size or (m.rows if self.program.counted else self.padded_shape.rows)
+            self.program.batch_size or (m.rows if self.program.dynamic_blocks else self.padded_shape.rows)
             for m in self.members
         ]
         return sum(self.program.step_flops(length) for length in rows)
@@ -108,9 +108,9 @@ class Failure:
         return f"{count} run{'s' if count > 1 else ''} of {describe_task(first)} failed: {self.reason}"
 
 
-def plan(members: Sequence[Planned], platform: str, most: Most) -> list[RunBatch]:
+def plan(members: Sequence[PlannedRun], platform: str, most: BatchLimit) -> list[RunBatch]:
     """Batches of equal programs and schedules, no larger than `most` allows; the longest training sets go first."""
-    groups: dict[Any, list[Planned]] = {}
+    groups: dict[Any, list[PlannedRun]] = {}
     for member in members:
         e = member.experiment
         program = program_of(e, member.task, platform)
@@ -122,9 +122,11 @@ def plan(members: Sequence[Planned], platform: str, most: Most) -> list[RunBatch
     return [batch for key, group in groups.items() for batch in _cut(key[0], group, most)]
 
 
-def plan_experiments(experiments: Sequence[Experiment], store: Store, platform: str, most: Most) -> list[RunBatch]:
+def plan_experiments(
+    experiments: Sequence[Experiment], store: Store, platform: str, most: BatchLimit
+) -> list[RunBatch]:
     """`plan` for resolved experiments; checkpoints are looked up when they train."""
-    return plan([Planned(e, e.load_task(store.tables)) for e in experiments], platform, most)
+    return plan([PlannedRun(e, e.load_task(store.tables)) for e in experiments], platform, most)
 
 
 def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence[Any] | None = None) -> list[RunBatch]:
@@ -137,14 +139,14 @@ def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence
     return plan_experiments(experiments, store, used[0].platform, batch_limit(used))
 
 
-def batch_limit(devices: Sequence[Any]) -> Most:
+def batch_limit(devices: Sequence[Any]) -> BatchLimit:
     """The most runs of one batch on these devices."""
     from modgrok.training.devices import runs_per_device
 
     return lambda program, padded, evaluated: runs_per_device(program, padded, evaluated, devices[0]) * len(devices)
 
 
-def _cut(program: Program, group: list[Planned], most: Most) -> list[RunBatch]:
+def _cut(program: Program, group: list[PlannedRun], most: BatchLimit) -> list[RunBatch]:
     group = sorted(group, key=lambda member: -member.rows)
     batches: list[RunBatch] = []
     while group:
@@ -155,7 +157,7 @@ def _cut(program: Program, group: list[Planned], most: Most) -> list[RunBatch]:
         count = -(-len(near) // size)
         size = -(-len(near) // count)  # equal batches, so that one compilation serves them all
         cuts = [near[start : start + size] for start in range(0, len(near), size)]
-        if program.counted:
+        if program.dynamic_blocks:
             batches += [RunBatch(program, tuple(cut), _padded_shape(program, cut)) for cut in cuts]
         else:
             batches += [RunBatch(program, tuple(cut), padded) for cut in cuts]
@@ -163,9 +165,9 @@ def _cut(program: Program, group: list[Planned], most: Most) -> list[RunBatch]:
     return batches
 
 
-def _padded_shape(program: Program, members: list[Planned]) -> PaddedShape:
+def _padded_shape(program: Program, members: list[PlannedRun]) -> PaddedShape:
     """The shape that fits all members; the first is the longest."""
-    if program.counted:
+    if program.dynamic_blocks:
         return PaddedShape(members[0].rows)
     shapes = [kernel_for(program).padded_shape(program, member.trained_inputs, members[0].rows) for member in members]
     return PaddedShape(*(max(lengths) for lengths in zip(*shapes, strict=True)))
@@ -175,7 +177,7 @@ def batch_size_that_pays(program: Program, lengths: Sequence[int], steps: int) -
     """How many training sets of these lengths, longest first, share a batch: all if the number of blocks is data; equal
     ones if a run's bits must not depend on its neighbors; otherwise, padded to the longest, those whose padding costs
     less time than a separate compilation."""
-    if program.counted:
+    if program.dynamic_blocks:
         return len(lengths)
     if program.on.separate:
         return lengths.count(lengths[0])

@@ -1,4 +1,4 @@
-"""A batch before its training: its speed measured, its programs compiled."""
+"""Measures the speed of a batch, and compiles its program ahead of training."""
 
 import time
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.placed_runs import place_batch
-from modgrok.experiments.planner import Planned, RunBatch
+from modgrok.experiments.planner import PlannedRun, RunBatch
 from modgrok.experiments.programs import rates_of
 from modgrok.training.batch import spread
 from modgrok.training.compilation_cache import enable_cache
@@ -18,11 +18,11 @@ from modgrok.training.program import Program
 from modgrok.training.together import compiled, lay_out, stacked_shapes
 
 MEASURED_SECONDS = 0.3
-"""How long the speed of a batch is measured."""
+"""Duration of a speed measurement."""
 
 
 def measure_speed(batch: RunBatch) -> Speed:
-    """How fast a batch trains here, from a few steps of it; its compilation serves the training too."""
+    """Speed of a batch on this machine, from a few steps; training reuses the compiled program."""
     devices = tuple(jax.local_devices())
     with precision_of(batch.program):
         placed = place_batch(batch, devices)
@@ -46,9 +46,8 @@ def measure_speed(batch: RunBatch) -> Speed:
     )
 
 
-def precompile(program: Program, padded: PaddedShape, first: Planned, count: int, devices: tuple[Any, ...]) -> None:
-    """Compiles a batch's program into the cache on disk, from one run and the shapes of all, so that its training finds
-    it there."""
+def precompile(program: Program, padded: PaddedShape, first: PlannedRun, count: int, devices: tuple[Any, ...]) -> None:
+    """Compiles a batch's program into the compilation cache, from one run and the shapes of all."""
     enable_cache()
     with precision_of(program):
         program, used = spread(program, count, padded.rows, devices)

@@ -1,4 +1,4 @@
-"""Trains batches into a store. What is stored already is not trained again, and a run is trained by one process."""
+"""Trains batches into a store: stored runs are not trained again, and one process at a time trains a run."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from modgrok.experiments.batch_training import BatchTraining
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.extension import extend, extended_runs
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import Planned, RunBatch, plan_here
+from modgrok.experiments.planner import PlannedRun, RunBatch, plan_here
 from modgrok.experiments.run import Damaged, Run
 from modgrok.experiments.store import Store, start_afresh
 from modgrok.sealed import exists
@@ -22,8 +22,7 @@ def train_stored(
     devices: Sequence[Any] | None = None,
     force: bool = False,
 ) -> list[Run]:
-    """Trains what the store does not have yet, or everything if forced, and returns all runs, in the order asked
-    for."""
+    """Trains what the store does not have yet, or everything with `force`, and returns all runs in the given order."""
     observer = observer or Observer()
     resolved = [store.register(experiment) for experiment in experiments]
     wanted = {e.content_hash: e for e in resolved}
@@ -51,12 +50,12 @@ def train_batches(
 
 
 def remaining(batch: RunBatch, store: Store, observer: Observer) -> list[RunBatch]:
-    """What is left to train of a batch, by the step at which its runs stand: damaged files are moved aside, and runs
-    that have not begun take over what shorter runs of their experiments have done."""
+    """The unfinished runs of a batch, grouped by the step of their checkpoints. Damaged files are moved aside, and new
+    runs continue from shorter runs of the same experiment."""
     for member in batch.members:
         store.repair(store.run(member.id), observer)
     _extend(batch.members, store, observer)
-    standing: dict[int, list[Planned]] = {}
+    standing: dict[int, list[PlannedRun]] = {}
     for member in batch.members:
         run = store.run(member.id)
         if run.result is None:
@@ -68,12 +67,12 @@ def remaining(batch: RunBatch, store: Store, observer: Observer) -> list[RunBatc
 
 
 def step_of(run: Run) -> int:
-    """Where the checkpoint of a run stands; 0 where there is none."""
+    """Step of a run's checkpoint; 0 without one."""
     checkpoint = run.read_checkpoint()
     return checkpoint[0] if checkpoint else 0
 
 
-def _extend(members: Iterable[Planned], store: Store, observer: Observer) -> None:
+def _extend(members: Iterable[PlannedRun], store: Store, observer: Observer) -> None:
     fresh = [m for m in members if m.experiment.snapshots > 0 and not _begun(store.run(m.id))]
     shorter = extended_runs(store) if fresh else {}
     for member in fresh if shorter else ():
@@ -93,8 +92,8 @@ def _begun(run: Run) -> bool:
 
 
 def _train_locked(batch: RunBatch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> bool:
-    """Trains a batch while holding its folders, in the order of their names so that no two processes wait in a ring.
-    False where another process got further meanwhile, and nothing was trained."""
+    """Trains a batch while holding the locks of its runs, acquired in the order of their ids so that processes cannot
+    deadlock. Returns False, without training, if another process has advanced a run meanwhile."""
     locks = []
     try:
         for member in sorted(batch.members, key=lambda member: member.id):

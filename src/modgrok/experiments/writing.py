@@ -1,5 +1,4 @@
-"""Files of runs, written side by side and beside the training: the disk's answer to one is not waited for before the
-next."""
+"""Writes files of runs in parallel, and in the background while training continues."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -7,26 +6,26 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 WRITERS = 8
-"""Runs whose files are written at the same time."""
-UNWRITTEN = 256
-"""The most of these that may be unwritten while training goes on."""
+"""Threads that write."""
+MOST_PENDING = 256
+"""The most writes that may be pending while training continues."""
 
 
-def side_by_side(write: Callable[..., Any], *values: Sequence[Any]) -> list[Any]:
-    """What a function that waits for the disk returns for each, a few at a time; all have ended when this returns."""
+def in_parallel(write: Callable[..., Any], *values: Sequence[Any]) -> list[Any]:
+    """Calls a function that waits for the disk on all values, several at a time; returns when all have ended."""
     with ThreadPoolExecutor(WRITERS) as threads:
         return list(threads.map(write, *values))
 
 
-class Writing:
-    """What is written while training goes on: ends of runs, and snapshots. Each is told of, in the order in which they
-    were begun, when it is there; all have been when this is left."""
+class BackgroundWriter:
+    """Writes results and snapshots while training continues, and reports each in the order in which they were begun;
+    leaving the context waits for all."""
 
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(WRITERS)
         self.waiting: deque[tuple[Future[Any], Callable[[Any], None]]] = deque()
 
-    def __enter__(self) -> "Writing":
+    def __enter__(self) -> "BackgroundWriter":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -34,18 +33,17 @@ class Writing:
             self.wait()
 
     def begin(self, write: Callable[[], Any], tell: Callable[[Any], None]) -> Future[Any]:
-        """Has something written; what comes back is told."""
+        """Starts a write; `tell` receives what it returns."""
         written = self.threads.submit(write)
         self.waiting.append((written, tell))
         return written
 
-    def tell_of_written(self) -> None:
-        """Tells of what is there by now, and waits where too much is not; what could not be written is an error
-        here."""
-        self._tell(UNWRITTEN)
+    def report_finished(self) -> None:
+        """Reports finished writes, and waits if too many are pending; raises the error of a failed write."""
+        self._tell(MOST_PENDING)
 
     def wait(self) -> None:
-        """Returns when all is there."""
+        """Waits for all writes."""
         self._tell(0)
 
     def _tell(self, most: int) -> None:

@@ -114,8 +114,10 @@ def _batch(
     program: Program, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape, kernel: Any, most: int
 ) -> Batch:
     """The training examples in blocks; `most` bounds their number."""
-    count, length = program.blocks(most if program.counted else padded.rows)
-    places, used = deal(program, len(inputs), count, length) if program.counted else (np.arange(len(inputs)), None)
+    count, length = program.blocks(most if program.dynamic_blocks else padded.rows)
+    places, used = (
+        deal(program, len(inputs), count, length) if program.dynamic_blocks else (np.arange(len(inputs)), None)
+    )
     total = count * length
     padded_inputs = np.zeros((total, inputs.shape[1]), inputs.dtype)
     padded_inputs[places] = inputs

@@ -54,7 +54,7 @@ def start(program: Program, weights: Parameters, rates: Rates, batch: Batch | No
     unknown = (jnp.zeros((), program.loss_precision), jax.tree.map(jnp.zeros_like, weights))
     return State(
         weights,
-        unknown if program.whole else None,
+        unknown if program.exact_gradient else None,
         named_tensors(transformation(program, rates).init(weights)),
         beginning,
         order,
@@ -87,7 +87,7 @@ def advance(
 
     missing = jnp.full((), jnp.nan, program.dtype)
     first, found = jnp.zeros_like(count), None if program.rule is None else missing
-    if program.whole:
+    if program.exact_gradient:
         # A pass before the first step moves nothing; it computes loss and gradient.
         first = jnp.where(begins | (measured & (count == 0)), first - 1, first)
         found = jnp.zeros((), program.dtype)
@@ -134,7 +134,7 @@ def _step(
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
     weights = jax.tree.map(keep, moved, state.weights)
     slope, found = None, loss.astype(program.dtype) if program.rule is not None else None
-    if program.whole:
+    if program.exact_gradient:
         count_correct = count_correct if program.on.counts_correct else None
         loss, gradient, found = kernel.loss_and_grad(program, weights, data.batch, data.codes, None, count_correct)
         slope = loss, gradient

@@ -1,4 +1,4 @@
-"""What a compilation depends on: two runs with equal programs and equal array shapes train in one batch."""
+"""What a compilation depends on: runs with equal programs and array shapes train in one batch."""
 
 import os
 from dataclasses import dataclass
@@ -36,23 +36,23 @@ class Program:
     platform: str
     """By JAX's name."""
     recorded: tuple[Measure, ...] = ()
-    """What is measured on the way besides losses, accuracies and norms."""
+    """Measures recorded besides losses, accuracies and norms."""
     codes: bool = False
     """Whether outputs are compared with given vectors instead of one-hot answers."""
     tolerance: float | None = None
     rule: Any = None
-    """What answers inputs that are drawn afresh for every step; None where the training set is fixed."""
+    """Labels inputs that are drawn afresh for every step; None if the training set is fixed."""
     loss_settings: tuple[tuple[str, Any], ...] = ()
     """Of a loss that has settings of its own, by name."""
     window: int = 0
-    """Gradients that a moving average remembers."""
+    """Number of gradients in a moving average."""
     code: str = ""
-    """Digest of the code that modgrok does not bring: what it names may be edited and compiled again."""
+    """Digest of the user's code, which may change between compilations."""
     shared: int = 1
-    """How many CPU devices work on one run, each on its part of the blocks. Two find what one would, bit for bit, since
-    one adds up the same two parts."""
+    """CPU devices that share one run, each with its part of the blocks. Two give the same bits as one, which adds up
+    the same two parts."""
     runs: int = 1
-    """How many runs a GPU trains together: how its kernels divide their work depends on how much there is."""
+    """Runs that a GPU trains together; its kernels choose their tiles by the total work."""
 
     @property
     def on(self) -> Platform:
@@ -75,29 +75,29 @@ class Program:
 
     @property
     def batch_norm(self) -> bool:
-        """Whether an example's output depends on its batch, which then cannot be cut into blocks."""
+        """Whether outputs depend on batch statistics, so that the training set cannot be cut into blocks."""
         return bool(getattr(self.architecture, "batch_norm", False))
 
     @property
-    def whole(self) -> bool:
-        """Whether every step sees the whole training set and nothing else, as an evaluation does."""
+    def exact_gradient(self) -> bool:
+        """Whether a step takes the gradient of the whole training set without noise, which an evaluation can reuse."""
         noisy = {"dropout", "weight_noise"} & self.features
         return self.batch_size is None and self.rule is None and not noisy
 
     @property
     def parts(self) -> int:
-        """In how many parts sums over examples are made: each device its own, or one device two."""
+        """Number of partial sums over examples: one for each device, or two on a single device."""
         return max(2, self.shared)
 
     @property
-    def counted(self) -> bool:
-        """Whether it is data how many blocks a training set fills, so that sets of all lengths share a compilation."""
+    def dynamic_blocks(self) -> bool:
+        """Whether the number of blocks that a training set fills is data, so that all lengths share a compilation."""
         whole = self.batch_size is None and self.rule is None and not self.batch_norm
         return self.on.separate and self.architecture.block_rows is not None and whole
 
     def blocks(self, examples: int) -> tuple[int, int]:
-        """How many blocks of how many rows hold that many examples: one, or as many in each part."""
-        if self.counted:
+        """Number of blocks and rows per block for this many examples: one block, or equally many in each part."""
+        if self.dynamic_blocks:
             assert self.architecture.block_rows is not None
             length = min(self.architecture.block_rows, self._most_rows)
             return self.blocks_of(length, examples), length
@@ -107,7 +107,7 @@ class Program:
         return 1, examples
 
     def divisible(self, examples: int) -> bool:
-        """Whether a step over so many examples is more than one block's work, which devices may share."""
+        """Whether a step over this many examples takes more than one block, so that devices can share it."""
         return not self.batch_norm and self.batch_size is None and examples > self._most_rows
 
     def sharing(self, examples: int, most: int) -> int:
@@ -120,18 +120,18 @@ class Program:
         return max(self.architecture.least_rows, self.on.block_floats // self.cost.activations)
 
     def blocks_of(self, rows: int, examples: int) -> int:
-        """The fewest blocks of so many rows that hold the examples, as many in each part."""
+        """The fewest blocks of `rows` rows that hold the examples, equally many in each part."""
         return self.parts * -(-examples // (self.parts * rows))
 
     def evaluation_blocks(self, examples: int) -> tuple[int, int]:
-        """The same for evaluations, which keep less."""
+        """The same for evaluations, which keep no activations for a backward pass."""
         most = max(self.on.evaluated_rows, self.on.evaluated_floats // self.cost.activations)
         rows = min(-(-examples // (self.on.evaluated_blocks * self.parts)), most)
         return self.blocks_of(rows, examples), rows
 
     def run_bytes(self, rows: int, extra: int, evaluated: int) -> int:
-        """Memory that one run of a batch needs while it trains: weights, optimizer, activations and their derivatives,
-        what a kernel keeps besides, and what is evaluated."""
+        """Memory of one run in training: weights, optimizer state, activations and their derivatives, the kernel's own
+        arrays, and the evaluated examples."""
         blocks, block = self.blocks(rows)
         block = max((5 if blocks == 1 else 4) * block, 3 * self.evaluation_blocks(max(1, evaluated))[1])
         kept = block * (self.cost.activations + self.signature.outputs)
@@ -139,11 +139,11 @@ class Program:
         return np.dtype(self.dtype).itemsize * (copies * self.cost.parameters + kept + extra + 8 * evaluated)
 
     def step_flops(self, rows: int) -> float:
-        """Operations of one step: forward, twice as many back, and the update of the weights."""
+        """FLOPs of one step: forward pass, backward pass (twice as many), and update."""
         return 3.0 * rows * self.cost.flops + 20 * self.cost.parameters
 
 
 def free_bytes() -> int:
-    """Memory that this machine has free."""
+    """Free memory of this machine."""
     pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
     return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")

@@ -9,7 +9,7 @@ import numpy as np
 
 from modgrok.experiments.bench.workload import Workload
 from modgrok.experiments.placed_runs import place_batch
-from modgrok.experiments.planner import Planned, RunBatch, batch_limit, plan
+from modgrok.experiments.planner import PlannedRun, RunBatch, batch_limit, plan
 from modgrok.shapes import Float
 
 
@@ -58,7 +58,7 @@ def planned_batch(workload: Workload, runs: int, devices: Sequence[Any]) -> RunB
     """One batch of `runs` networks."""
     experiments = [workload.experiment(seed) for seed in range(runs)]
     task = experiments[0].load_task()
-    (batch,) = plan([Planned(e, task) for e in experiments], devices[0].platform, lambda *_: runs)
+    (batch,) = plan([PlannedRun(e, task) for e in experiments], devices[0].platform, lambda *_: runs)
     return batch
 
 

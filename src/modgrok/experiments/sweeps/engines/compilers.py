@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeAlias
 
-from modgrok.experiments.planner import Planned, RunBatch
+from modgrok.experiments.planner import PlannedRun, RunBatch
 from modgrok.training.data import PaddedShape
 from modgrok.training.program import Program
 
@@ -155,7 +155,7 @@ def _shape(batch: RunBatch) -> Any:
     return batch.program, batch.padded_shape, len(batch.members)
 
 
-def _job(batch: RunBatch) -> tuple[Program, PaddedShape, Planned, int]:
+def _job(batch: RunBatch) -> tuple[Program, PaddedShape, PlannedRun, int]:
     return batch.program, batch.padded_shape, batch.members[0], len(batch.members)
 
 

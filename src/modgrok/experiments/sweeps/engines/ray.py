@@ -18,7 +18,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.planner import Failure, Planned, RunBatch, plan_experiments
+from modgrok.experiments.planner import Failure, PlannedRun, RunBatch, plan_experiments
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
@@ -47,7 +47,7 @@ class _Job:
 
     batch: RunBatch
     stream: Any
-    members: dict[str, Planned]
+    members: dict[str, PlannedRun]
     """Those of its runs that have not ended, by id."""
     run_steps: int = 0
     """Counted as progress for runs that have not ended."""
