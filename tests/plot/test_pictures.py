@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,11 @@ from matplotlib.figure import Figure
 from modgrok import plot
 from modgrok.closed_form import solve
 from modgrok.errors import ModgrokError
+from modgrok.experiments import Experiment
 from modgrok.experiments.analysis import Analysis, analyze
+from modgrok.experiments.label import Label
 from modgrok.experiments.sweeps.summary import Cell, Summary
+from modgrok.experiments.sweeps.table import Table
 from modgrok.palette import SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.plot.answers import answer_states
@@ -129,7 +133,8 @@ def test_a_phase_diagram_shows_the_commonest_phase() -> None:
     diagram = plot.classify(table, "lr", "width")
     assert diagram.phases == (("grokking", "confusion"), (None, None))
     axes = plot.phase_diagram(diagram)
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["grokking", "confusion"]
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["grokking", "confusion", "no run has ended"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["8", "16"]
 
 
@@ -149,3 +154,47 @@ def test_style_leaves_other_figures_alone() -> None:
     before = mpl.rcParams["font.size"]
     plot.curves(HISTORY)
     assert mpl.rcParams["font.size"] == before
+
+
+class Recorded:
+    """A run as pictures of curves see it."""
+
+    def __init__(self, name: str = "", **settings: Any) -> None:
+        self.id, self.history = f"id{settings}", HISTORY
+        self.experiment, self.labels = Experiment("n + m", 5, **settings), Label(name)
+
+
+@pytest.mark.parametrize(
+    ("runs", "names"),
+    [
+        ([Recorded(seed=3), Recorded(seed=4)], ["seed 3", "seed 4"]),
+        ([Recorded(optimizer="gd"), Recorded(optimizer="adam", lr=0.1)], ["gd", "adam"]),
+        ([Recorded("slow", seed=3), Recorded("fast", seed=4)], ["slow", "fast"]),
+        ([Recorded(fraction=f, seed=s) for f in (0.3, 0.5) for s in (0, 1)], None),
+        ({"mine": Recorded(), "yours": Recorded()}, ["mine", "yours"]),
+    ],
+    ids=["seeds", "optimizers", "names", "two settings", "keys"],
+)
+def test_several_runs_are_told_apart(runs: Any, names: list[str] | None) -> None:
+    axes = plot.curves(runs)
+    labels = axes.get_legend_handles_labels()[1]
+    assert labels == [*(names or [f"fraction {f}, seed {s}" for f in (0.3, 0.5) for s in (0, 1)]), "train", "test"]
+    colors = {line.get_label(): line.get_color() for line in axes.lines if line.get_linestyle() == "-"}
+    assert len({colors[name] for name in labels[:-2]}) == len(labels) - 2
+
+
+def test_bands_say_what_they_pool_and_gray_has_a_legend() -> None:
+    rows = [{"fraction": f, "lr": r, "seed": s} for f in (0.3, 0.5) for r in (0.1, 0.2, 0.3) for s in (0, 1)]
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
+    table = Table(
+        {"task": ["n+m"] * 12, "modulus": [7] * 12}
+        | columns
+        | {"run": [""] * 12, "status": ["finished"] * 12}
+        | {"grokked_at": [None, None, *range(1, 11)]},
+        ("task", "modulus", "fraction", "lr", "seed"),
+    )
+    curves = plot.sweep(table, "curves")
+    assert "range over seed, line: median" in [text.get_text() for text in curves.get_legend().get_texts()]
+    drawn = plot.sweep(table, "map")
+    assert [text.get_text() for text in drawn.get_legend().get_texts()] == ["no run groks"]
+    assert drawn.figure.axes[1].get_ylabel() == "step of grokking (median over seed)"

@@ -50,6 +50,7 @@ def answers(subject: "Run | Network", task: "Task | str | None" = None, *, ax: "
         over_inputs(states, ax=panel, cmap=colors, vmin=-1.5, vmax=len(STATES) - 0.5)
         panel.set_ylabel("$n$")
         present = [(name, color) for i, (name, color) in enumerate(STATES.items()) if (states == i).any()]
+        present += [("no such input", EMPTY)] if (states < 0).any() else []
         patches = [Patch(color=color, label=name) for name, color in present]
         panel.legend(handles=patches, loc="center left", bbox_to_anchor=(1.0, 0.5))
         panel.set_title("answers")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
+from modgrok.palette import GRAY, GREEN, PURPLE, SERIES, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.text import count
+from modgrok.text import count, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 History = Mapping[str, Any]
 """Curves by name, `step` among them."""
+Lines = Sequence[tuple[str, str, str]]
+"""Curves, what the legend calls them, and their colors."""
 PAIRS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "accuracy": (("train_accuracy", "train", TRAIN), ("test_accuracy", "test", TEST)),
     "loss": (("train_loss", "train", TRAIN), ("test_loss", "test", TEST)),
@@ -37,28 +39,28 @@ LOGARITHMIC = ("loss", "gradient")
 
 
 def curves(
-    runs: "Run | History | Sequence[Run | History]",
+    runs: "Run | History | Sequence[Run | History] | Mapping[str, Run]",
     measure: str = "accuracy",
     *,
     linear: int | float = 10,
     ax: "Axes | None" = None,
     **line: Any,
 ) -> "Axes":
-    """A measure of one run, or of several with the first bold and the others faint.
+    """A measure of one run, or of several: each in a color of its own, called by its key in a mapping, its name, or the
+    settings in which it differs. Of histories, which repeat each other, the first is bold and the others are faint.
 
     `measure` is accuracy, loss, norm or gradient (two lines or more each), or the name of any recorded curve. Steps are
     drawn linearly up to `linear` and logarithmically from there on.
     """
-    found = _histories(runs)
+    named = _named(runs)
+    found = list(named.values()) if named else _histories(runs)
     words = WORDS.get(measure, str(measure).replace("_", " "))
     lines = PAIRS.get(measure) or _lines(measure, words, found)
     with style.axes(ax) as panel:
-        for name, label, color in lines:
-            for i, history in enumerate(found):
-                look = {"color": color, "label": label} | line
-                if i > 0:
-                    look |= {"label": None, "alpha": 0.3, "linewidth": 0.8}
-                panel.plot(history["step"], np.array(history[name], float), **look)
+        if named:
+            _apart(panel, named, lines, line)
+        else:
+            _repeated(panel, found, lines, line)
         if np.isfinite(linear):
             panel.set_xscale("symlog", linthresh=linear)
         panel.xaxis.set_major_formatter(lambda step, _: count(round(step)))
@@ -73,7 +75,58 @@ def curves(
     return panel
 
 
-def _lines(measure: str, words: str, histories: list[History]) -> Sequence[tuple[str, str, str]]:
+def _repeated(panel: "Axes", histories: list[History], lines: Lines, line: dict[str, Any]) -> None:
+    for name, label, color in lines:
+        for i, history in enumerate(histories):
+            look = {"color": color, "label": label} | line
+            if i > 0:
+                look |= {"label": None, "alpha": 0.3, "linewidth": 0.8}
+            panel.plot(history["step"], np.array(history[name], float), **look)
+
+
+def _apart(panel: "Axes", named: dict[str, History], lines: Lines, line: dict[str, Any]) -> None:
+    """A color for each run, and where it has several lines a dash for each of them: the last one solid."""
+    dashes = ("--", ":", "-.")[: len(lines) - 1]
+    styles = dict(zip((name for name, _, _ in lines), (*dashes, "-"), strict=False))
+    for i, (label, history) in enumerate(named.items()):
+        for name in styles:
+            last = name == lines[-1][0]
+            look = {"color": SERIES[i % len(SERIES)], "linestyle": styles[name], "label": label if last else None}
+            panel.plot(history["step"], np.array(history[name], float), **look | line)
+    for name, label, _ in lines if len(lines) > 1 else ():
+        panel.plot([], [], color=GRAY, linestyle=styles[name], label=label)
+
+
+def _named(runs: Any) -> dict[str, History]:
+    """Several runs by what a legend calls them; empty for one, and for histories."""
+    if isinstance(runs, Mapping):
+        return {} if "step" in runs else {str(name): run.history for name, run in runs.items()}
+    if not isinstance(runs, Sequence) or len(runs) < 2 or any(isinstance(run, Mapping) for run in runs):
+        return {}
+    called = [run.labels.name for run in runs]
+    if not all(called) or len(set(called)) < len(called):
+        called = _differences([run.experiment.as_dict() for run in runs])
+    unique = len(set(called)) == len(called)
+    return {name if unique else run.id: run.history for name, run in zip(called, runs, strict=True)}
+
+
+def _differences(settings: list[dict[str, Any]]) -> list[str]:
+    """As few settings of each as tell all of them apart."""
+    differing = [name for name in settings[0] if len({repr(one.get(name)) for one in settings}) > 1]
+    texts = {name: [_text(name, one.get(name)) for one in settings] for name in differing}
+    alone = [name for name in differing if len(set(texts[name])) == len(settings)]
+    shown = alone[:1] or [name for name in differing if name != "split_seed"]
+    return [", ".join(texts[name][i] for name in shown) for i in range(len(settings))]
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str) and value:
+        return value
+    shown = number(value, 4) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    return f"{name.replace('_', ' ')} {shown}"
+
+
+def _lines(measure: str, words: str, histories: list[History]) -> Lines:
     """The curves of a measure, what the legend calls them, and their colors."""
     names = list(dict.fromkeys(name for history in histories for name in history))
     if measure in GROUPED:

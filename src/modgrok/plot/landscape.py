@@ -35,6 +35,8 @@ def landscape(rows: "Sequence[LandscapeRow]", title: str = "", *, ax: "Axes | No
                     look: Any = {"ha": "center", "va": "center", "fontsize": 6.5}
                     look["color"] = "white" if point.accuracy < 0.6 else "black"
                     panel.text(j + 0.5, i + 0.5, percent(point.accuracy, 0), **look)
+        if np.isnan(values).any():
+            style.gray_legend(panel, "no run has ended")
         _part_classes(panel, rows)
         panel.set_xlabel("training fraction α")
         panel.set_title(f"median test accuracy {title}")

@@ -72,7 +72,8 @@ def patches(diagrams: Sequence[PhaseDiagram], phases: Mapping[str, str] = PHASES
     from matplotlib.patches import Patch
 
     present = {name for diagram in diagrams for row in diagram.phases for name in row}
-    return [Patch(color=color, label=name) for name, color in phases.items() if name in present]
+    shown = [Patch(color=color, label=name) for name, color in phases.items() if name in present]
+    return shown + ([Patch(color=EMPTY, label="no run has ended")] if None in present else [])
 
 
 def _commonest(counts: Counter[str]) -> str | None:

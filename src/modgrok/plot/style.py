@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
 from modgrok.experiments.environment import in_notebook
-from modgrok.palette import GRAY, SERIES
+from modgrok.palette import EMPTY, GRAY, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,6 +130,13 @@ def color_bar(panel: "Axes") -> None:
     bar.ax.locator_params(nbins=4)
     bar.ax.yaxis.get_offset_text().set_fontsize(5.5)
     bar.formatter.set_powerlimits((-2, 3))
+
+
+def gray_legend(panel: "Axes", words: str) -> None:
+    """What gray stands for, above the panel."""
+    from matplotlib.patches import Patch
+
+    panel.legend(handles=[Patch(color=EMPTY, label=words)], loc="lower right", bbox_to_anchor=(1.0, 0.99), borderpad=0)
 
 
 def mark(panel: "Axes", place: int | float | None, name: str = "", side: str = "left") -> None:

@@ -153,8 +153,19 @@ def _legend(ax: "Axes", summary: "Summary") -> None:
     for marker, which, label in zip("ox", ("some", "none"), labels, strict=True):
         if any(line.get_gid() == which for line in ax.lines):
             ax.plot([], [], marker, mfc="white", color=GRAY, label=label)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(title=None if summary.y is None else words(summary.y))
+    handles, names = ax.get_legend_handles_labels()
+    if summary.outcome != GROKKED and any(cell.low != cell.high for row in summary.cells for cell in row):
+        from matplotlib.patches import Patch
+
+        handles.append(Patch(color=GRAY, alpha=0.18, lw=0))
+        names.append(f"range over {pooled(summary)}, line: median")
+    if handles:
+        ax.legend(handles, names, title=None if summary.y is None else words(summary.y))
+
+
+def pooled(summary: "Summary") -> str:
+    """What bands and medians are taken over."""
+    return " and ".join(words(name) for name in summary.pooled) or "runs"
 
 
 def _map(ax: "Axes", summary: "Summary") -> None:
@@ -164,7 +175,12 @@ def _map(ax: "Axes", summary: "Summary") -> None:
     image = ax.pcolormesh(values, rasterized=True, **limits)
     places(ax, "x", summary.x_values)
     places(ax, "y", summary.y_values)
-    ax.figure.colorbar(image, ax=ax, label=words(summary.outcome) + ("" if summary.outcome == GROKKED else " (median)"))
+    over = "" if not summary.pooled or summary.outcome == GROKKED else f" (median over {pooled(summary)})"
+    ax.figure.colorbar(image, ax=ax, label=words(summary.outcome) + over)
+    if np.isnan(values).any():
+        unfinished = any(not cell.ended for row in summary.cells for cell in row)
+        absent = ABSENCES.get(summary.outcome, ("", "no run has a value"))[1]
+        style.gray_legend(ax, f"{absent}, or none has ended" if unfinished else absent)
     ax.set_ylabel(words(summary.y or ""))
 
 

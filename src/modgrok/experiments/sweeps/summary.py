@@ -63,6 +63,8 @@ class Summary:
     y_values: tuple[Any, ...]
     """One None where there is no y."""
     cells: tuple[tuple[Cell, ...], ...]
+    pooled: tuple[str, ...] = ()
+    """What varies besides x and y: the runs of a cell differ in it."""
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers as JSON values."""
@@ -103,9 +105,9 @@ def _summarize(
     for at_x, at_y, ended, value in zip(*columns, _ended(table), outcomes, strict=True):
         places.setdefault((at_y, at_x), []).append((ended, value))
     cells = tuple(tuple(_cell(places.get((at_y, at_x), [])) for at_x in x_values) for at_y in y_values)
-    return Summary(
-        "sweep" if "task" in varying or "modulus" in varying else title, outcome, x, y, x_values, y_values, cells
-    )
+    shown = "sweep" if "task" in varying or "modulus" in varying else title
+    pooled = tuple(name for name, found in varying.items() if name not in (x, y) and len(found) > 1)
+    return Summary(shown, outcome, x, y, x_values, y_values, cells, pooled)
 
 
 def _choose(varying: dict[str, tuple[Any, ...]], y: str | None) -> tuple[str, str | None]:
