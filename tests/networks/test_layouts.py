@@ -7,6 +7,7 @@ import pytest
 
 import modgrok as mg
 from modgrok.errors import ModgrokError
+from modgrok.measures.progress_measures import excluded_loss
 from modgrok.networks import grid
 from modgrok.networks.layouts import LAYOUTS
 
@@ -179,6 +180,23 @@ def test_activations_and_patches_of_a_loaded_transformer() -> None:
     np.testing.assert_allclose(found["blocks.0.pattern"], softmax(np.where(np.tri(3, dtype=bool), scores, -1e30)))
     without = w | {"blocks.0.mlp.W_out": 0 * w["blocks.0.mlp.W_out"]}
     np.testing.assert_allclose(net.with_patch({"blocks.0.hidden": 0})(PAIRS), lens_outputs(without, 1), atol=1e-6)
+
+
+def test_a_loaded_transformer_is_drawn() -> None:
+    """Its spectrum, weights, portrait and progress measures are those of its own arrays."""
+    w = transformer_lens(1, False, False)
+    net = mg.load(w)
+    found = mg.analyze(net, "n + m")
+    power = np.square(np.abs(np.fft.fft(w["embed.W_E"][:P], axis=0))).sum(axis=1)
+    expected = [power[0], *(power[k] + power[P - k] for k in (1, 2, 3))] / power.sum()
+    np.testing.assert_allclose(found.spectrum, expected)
+    bars = mg.plot.spectrum(found)
+    np.testing.assert_allclose([bar.get_height() for bar in bars.patches], expected[1:])
+    assert len(mg.plot.weights(found).images) == 1
+    assert len(mg.plot.portrait(found).axes) == 5  # four and a color bar
+    without = [bar.get_height() for bar in mg.plot.progress(net, "n + m").patches]
+    logits, answers = lens_outputs(w, 1).reshape(P, P, P), mg.task("n + m", P).table
+    np.testing.assert_allclose(without, [excluded_loss(logits, answers, [k]) for k in (1, 2, 3)])
 
 
 def test_sentences() -> None:

@@ -14,11 +14,11 @@ from modgrok.commands.flags import Positional
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
 from modgrok.experiments.analysis import STRONGEST, Analysis, Overview, analyze
-from modgrok.experiments.group_analysis import GroupAnalysis
+from modgrok.experiments.group_analysis import GroupAnalysis, on_group
 from modgrok.experiments.store import check_intact
 from modgrok.measures.cleaning import CAUTIONS
 from modgrok.measures.vectors import VECTOR_CAUTIONS
-from modgrok.networks import Network
+from modgrok.networks import Network, Score
 from modgrok.networks.foreign import load
 from modgrok.networks.storage import StoredNetwork, read_network
 from modgrok.networks.weight_files import saved_by_modgrok
@@ -57,7 +57,7 @@ class Analyze(InStore):
     variables: int | None = None
     """How many numbers another program's network takes, where they have not as many values as there are answers."""
     figure: Path | None = None
-    """Write a picture to this .png, .svg or .pdf file: of a network that has no waves and phases its curves."""
+    """Write a picture to this .png, .svg or .pdf file: curves, weights, spectrum, and phases or answers."""
 
 
 class Subject(NamedTuple):
@@ -75,7 +75,10 @@ def main(argv: list[str]) -> None:
     arguments = parse(Analyze, "analyze", argv)
     require_suffix(arguments.figure, *FIGURES)
     subject = _from_file(arguments) if arguments.run.endswith(FILES) else _from_store(arguments)
-    found = analyze(subject.network, subject.task, top=arguments.top)
+    if subject.run is None:
+        found = analyze(subject.network, subject.task, top=arguments.top)
+    else:
+        found = analyze(subject.run, step=arguments.step, top=arguments.top)
     if arguments.figure is not None:
         _draw(subject, found, arguments.figure)
     if arguments.json:
@@ -99,12 +102,15 @@ def _show_overview(subject: Subject, found: Overview, top: int) -> None:
     for name, norm in found.norms.items():
         table.add_row(name, "×".join(map(str, found.network.tensors[name].shape)), _number(norm))
     if found.score is not None:
-        out.print(f"All inputs: accuracy {percent(found.score.accuracy, 2)}, loss (MSE) {_number(found.score.loss)}")
+        out.print(f"All inputs: accuracy {percent(found.score.accuracy, 2)}, {_loss(found.score)}")
     out.print(table, highlight=False)
-    if found.embedding is not None:
-        strongest = np.argsort(-found.embedding)[:top]
-        shares = ", ".join(f"{k} ({percent(float(found.embedding[k]))})" for k in strongest)
-        out.print(f"The embedding's strongest frequencies: {shares}.", highlight=False)
+    if found.spectrum is not None:
+        strongest = np.argsort(-found.spectrum)[:top]
+        basis = found.task.structure.basis if on_group(found.task) else None
+        names = [str(k) if basis is None else basis.names[k] for k in range(len(found.spectrum))]
+        shares = ", ".join(f"{names[k]} ({percent(float(found.spectrum[k]))})" for k in strongest)
+        kind = "frequencies" if basis is None else "representations, by dimension"
+        out.print(f"The input weights' strongest {kind}: {shares}.", highlight=False)
 
 
 def _from_store(arguments: Analyze) -> Subject:
@@ -144,11 +150,6 @@ def _read(path: Path, options: dict[str, Any]) -> StoredNetwork:
 def _draw(subject: Subject, analysis: Analysis | GroupAnalysis | Overview, path: Path) -> None:
     from modgrok import plot
 
-    if isinstance(analysis, Overview):
-        if subject.run is None:
-            raise ModgrokError("A file has no curves to draw; name a run of the store, or leave out --figure.")
-        plot.save(plot.curves(subject.run), path)
-        return
     where = "" if subject.step is None else f", step {count(subject.step)}"
     modulus = f" mod {subject.task.modulus}" if isinstance(analysis, Analysis) else ""
     title = f"{subject.task.name}{modulus}: {subject.name}{where}"
@@ -170,9 +171,7 @@ def _show(subject: Subject, analysis: Analysis) -> None:
     if subject.run is None:
         table.add_row("read as", f"activation {network.activation}, parametrization {network.parametrization}")
     table.add_row("structure", f"{task.structure.kind.replace('_', ' ')}")
-    table.add_row(
-        "all inputs", f"accuracy {percent(analysis.score.accuracy, 2)}, loss (MSE) {_number(analysis.score.loss)}"
-    )
+    table.add_row("all inputs", f"accuracy {percent(analysis.score.accuracy, 2)}, {_loss(analysis.score)}")
     table.add_row("IPR", ipr + (f"; {count(dead, 'neuron')} dead" if dead else ""))
     table.add_row("power in waves", f"{percent(power)} of all weights' power is in one wave for each neuron")
     table.add_row(
@@ -199,7 +198,7 @@ def _show_group(subject: Subject, analysis: GroupAnalysis) -> None:
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_row("structure", f"{analysis.task.structure.kind.replace('_', ' ')}: {analysis.task.structure.group}")
     score = analysis.score
-    table.add_row("all inputs", f"accuracy {percent(score.accuracy, 2)}, loss (MSE) {_number(score.loss)}")
+    table.add_row("all inputs", f"accuracy {percent(score.accuracy, 2)}, {_loss(score)}")
     clear = int(analysis.vectors.clear.sum())
     table.add_row("one representation", f"{count(clear, 'neuron')} with more than half of their power in one")
     table.add_row("", f"{percent(medians['share'])} of all their power is in it (median)")
@@ -233,10 +232,15 @@ def _frequencies(analysis: Analysis) -> Table:
 
 
 def _cleaning(analysis: Analysis | GroupAnalysis) -> Table:
-    table = Table("cleaned", "accuracy", "loss", title="What is left when the network is cleaned", title_justify="left")
+    table = Table("cleaned", "accuracy", "MSE", title="What is left when the network is cleaned", title_justify="left")
     for row in analysis.cleaning:
         table.add_row(row.name, percent(row.accuracy, 2), _number(row.loss))
     return table
+
+
+def _loss(score: Score) -> str:
+    name = "MSE" if score.loss_name == "mse" else score.loss_name.replace("_", " ")
+    return f"loss ({name}) {_number(score.loss)}"
 
 
 def _cautions(cautions: Mapping[str, str]) -> str:

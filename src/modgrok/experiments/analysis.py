@@ -1,5 +1,6 @@
 """What a trained network has become: its waves, its phases, what is left of it when cleaned, how far from theory."""
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -21,11 +22,15 @@ from modgrok.measures import (
     cleaning_table,
     distance_to_closed_form,
     distance_to_table,
+    frequency_power,
     keep_frequencies,
     neuron_waves,
     top_frequencies,
 )
-from modgrok.networks import Network, Score, as_numpy, score_table
+from modgrok.measures.network_progress import key_frequencies_of, network_progress
+from modgrok.measures.vectors import on_elements, representation_power
+from modgrok.networks import Network, Score, as_numpy, grid, score_table
+from modgrok.networks.scoring import blocks
 from modgrok.shapes import Float, Integer
 from modgrok.tasks import Basis, Task, usual_modulus
 from modgrok.tasks import task as find_task
@@ -91,6 +96,7 @@ class Analysis:
             "width": self.network.width,
             "accuracy": self.score.accuracy,
             "loss": _finite(self.score.loss),
+            "loss_name": self.score.loss_name,
             "ipr": _finite(self.ipr.mean),
             "task_ipr": None if self.task_ipr is None else _finite(self.task_ipr.mean),
             "dead_neurons": int(self.ipr.dead),
@@ -115,8 +121,8 @@ class Analysis:
 
 @dataclass(frozen=True, eq=False)
 class Overview:
-    """What can be said of any network: how well it answers, how large its weights are, which frequencies its embedding
-    holds."""
+    """What can be said of any network: how well it answers, how large its weights are, which frequencies or
+    representations the weights hold that read its inputs."""
 
     task: Task
     network: Network
@@ -124,8 +130,16 @@ class Overview:
     """On the whole table, where there is one of answers."""
     norms: dict[str, float]
     """Of every tensor."""
-    embedding: Float[np.ndarray, "k"] | None
-    """Share of the embedding's power at the frequencies 0 … ⌊p/2⌋, for tasks modulo p."""
+    weights: Float[np.ndarray, "N S p"] | None
+    """Those that read the inputs, for tasks on numbers modulo p: the embedding's, or the first layer's."""
+    spectrum: Float[np.ndarray, "k"] | None
+    """Share of their power at the frequencies 0 … ⌊L/2⌋ of the task's coordinate, or in each representation of its
+    group."""
+
+    @property
+    def coordinate(self) -> Basis | None:
+        """Along which the spectrum is taken; None for the raw index."""
+        return self.task.structure.coordinate
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers as JSON values; null where one does not exist."""
@@ -134,8 +148,9 @@ class Overview:
             "network": self.network.architecture.name,
             "accuracy": None if self.score is None else self.score.accuracy,
             "loss": None if self.score is None else _finite(self.score.loss),
+            "loss_name": None if self.score is None else self.score.loss_name,
             "norms": self.norms,
-            "embedding": None if self.embedding is None else self.embedding.tolist(),
+            "spectrum": None if self.spectrum is None else self.spectrum.tolist(),
         }
 
 
@@ -149,6 +164,32 @@ def analyze(
     frequencies are named, and kept in a row of the cleaning table.
     """
     network, found = subject_of(subject, task, step)
+    analysis = _analyzed(network, found, top)
+    if not isinstance(subject, Run) or analysis.score is None or subject.experiment.loss in (None, "mse"):
+        return analysis
+    return dataclasses.replace(analysis, score=_trained_score(subject, network, analysis.score))
+
+
+def _trained_score(run: Run, network: Network, score: Score) -> Score:
+    """The score with the loss that a run was trained with, over all inputs."""
+    import jax.numpy as jnp
+
+    from modgrok.training.losses import LOSSES, Objective
+
+    e, total, answers = run.experiment, 0.0, run.task.table.reshape(-1)
+    assert e.loss is not None
+    own = tuple((one.name, getattr(e, one.name)) for one in LOSSES[e.loss].settings)
+    objective = Objective(e.loss, "float32", settings=own)
+    for part in blocks(network, answers.size):
+        there = answers[part] >= 0
+        inputs, right = grid(run.task.table.shape, part.start, part.stop)[there], answers[part][there]
+        out = network.architecture.apply(network.parameters, inputs, network.signature)
+        losses = objective.losses(jnp.asarray(out, jnp.float32), jnp.asarray(right, jnp.int32), None)
+        total += float(losses.sum())
+    return Score(total / int((answers >= 0).sum()), score.accuracy, e.loss)
+
+
+def _analyzed(network: Network, found: Task, top: int) -> Analysis | GroupAnalysis | Overview:
     if network.architecture.has_waves and found.is_modular:
         if (network.modulus, network.arity) != (found.modulus, found.arity):
             raise ModgrokError(
@@ -183,12 +224,40 @@ def _look(network: Network, task: Task) -> Overview:
     network = as_numpy(network, np.float64)
     known = task.enumerable and task.codes is None and task.vectors is None
     norms = {name: float(np.sqrt(np.square(tensor).sum())) for name, tensor in network.tensors.items()}
-    embedding = None
-    if task.is_modular and "embedding" in network.parameters:
-        power = np.square(np.abs(np.fft.rfft(network.parameters["embedding"][: task.modulus], axis=0))).sum(axis=1)
-        power[1 : (task.modulus + 1) // 2] *= 2  # k and p − k
-        embedding = power / power.sum()
-    return Overview(task, network, score_table(network, task.table) if known else None, norms, embedding)
+    weights = network.architecture.input_weights(network.parameters, network.signature) if task.is_modular else None
+    spectrum = None
+    if weights is not None:
+        weights = np.broadcast_to(weights, (len(weights), task.arity, task.modulus))
+        power = _power(weights, task)
+        spectrum = None if power is None else power / power.sum()
+    return Overview(task, network, score_table(network, task.table) if known else None, norms, weights, spectrum)
+
+
+def _power(weights: Float[np.ndarray, "N S p"], task: Task) -> Float[np.ndarray, "k"] | None:
+    """Along the frequencies, in the representations of a group, or None in a product that is no group's."""
+    if not on_group(task):
+        return frequency_power(weights, task.structure.coordinate)
+    basis = task.structure.basis
+    if basis is None or not all(one.support.all() for one in basis.representations):
+        return None
+    return representation_power(on_elements(weights, basis), basis).sum(axis=(0, 1))
+
+
+def progress_of(run: Run) -> dict[str, Any]:
+    """The progress measures of a run at its kept steps, with the key frequencies of the end and the loss that it was
+    trained with."""
+    table, networks = run.task.table, [run.snapshot(step) for step in run.snapshots]
+    if not networks or table is None or table.ndim != 2:
+        raise ModgrokError(f"Run {run.id} has kept no weights on its way, or answers no pairs; train with snapshots.")
+    trained = np.zeros(table.size, bool)
+    trained[run.experiment.split.divide(run.task)[0]] = True
+    keys = key_frequencies_of(networks[-1])
+    rows = [
+        network_progress(one, table, trained.reshape(table.shape), keys, run.experiment.loss or "mse")
+        for one in networks
+    ]
+    measured = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return {"step": np.array(run.snapshots), "frequencies": keys} | measured
 
 
 def _analyze_waves(network: Network, task: Task, top: int) -> Analysis:
@@ -222,7 +291,7 @@ def _cleaning(
     if count > 1 and name not in names:
         kept = score_table(keep_frequencies(network, coordinate, strongest), task.table)
         smaller = (count - 1).bit_length()  # the rows of 1, 2, 4, … frequencies below it
-        rows.insert(names.index("top frequency only") + smaller, CleaningRow(name, kept.loss, kept.accuracy))
+        rows.insert(names.index("top frequency only") + smaller, CleaningRow.of(name, kept))
     return tuple(rows)
 
 

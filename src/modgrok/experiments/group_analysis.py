@@ -49,6 +49,7 @@ class GroupAnalysis:
             "width": self.network.width,
             "accuracy": self.score.accuracy,
             "loss": _finite(self.score.loss),
+            "loss_name": self.score.loss_name,
             "clear_neurons": int(self.vectors.clear.sum()),
             "medians": {name: _finite(x) for name, x in self.medians().items()},
             "representations": [

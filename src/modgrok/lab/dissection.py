@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from modgrok.lab import limits
-from modgrok.measures.circuit import Circuit, embedding_and_readout
+from modgrok.measures.circuit import Circuit
+from modgrok.measures.network_progress import embedding_and_readout
 from modgrok.measures.progress_measures import (
     cross_entropy,
     excluded_logits,

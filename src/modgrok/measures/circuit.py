@@ -140,15 +140,6 @@ class Circuit:
         return found
 
 
-def embedding_and_readout(network: Network) -> tuple[Float[Array, "p a"], Float[Array, "p b"]]:
-    """$W_E$ and $W_L$: for the transformer its embedding and $W_U W_{out}$, for two layers $W^{(1)}$ and $W^{(2)}$."""
-    p, w = network.signature.outputs, network.parameters
-    if network.architecture.name == "two-layer":
-        return np.asarray(network.w_in, np.float64).reshape(-1, p).T, np.asarray(network.w_out, np.float64)
-    readout = np.asarray(w["unembedding.weight"], np.float64)[:p] @ np.asarray(w["blocks.mlp.0.out.weight"], np.float64)
-    return np.asarray(w["embedding"], np.float64)[:p], readout
-
-
 def output_directions(circuit: Circuit, keys: Sequence[int]) -> Float[Array, "k 2 N"]:
     r"""$\cos\frac{2\pi k}p c$ and $\sin\frac{2\pi k}p c$ of every key frequency through $W_L$: what the neurons are
     read along."""

@@ -4,7 +4,6 @@ Every function returns a network of the same shape and precision; a neuron that 
 a wave (constant ones, as in the exact closed form) belong to no frequency and are kept as they are.
 """
 
-import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.measures.angles import wrap
 from modgrok.measures.triples import Triples, fit_own_waves, fit_triples, with_blocks
-from modgrok.networks import Network, as_numpy, score_table
+from modgrok.networks import Network, Score, as_numpy, score_table
 from modgrok.shapes import Bool, Integer
 from modgrok.tasks.basis import Basis
 
@@ -32,7 +31,12 @@ class CleaningRow(NamedTuple):
 
     name: str
     loss: float
+    """Mean squared error."""
     accuracy: float
+
+    @classmethod
+    def of(cls, name: str, score: Score) -> "CleaningRow":
+        return cls(name, score.loss, score.accuracy)
 
 
 def waves_only(network: Network, coordinate: Basis | None = None) -> Network:
@@ -149,7 +153,7 @@ def cleaning_table(
             (f"without frequency {ranking[0]}", ablate_frequency(network, coordinate, ranking[0])),
             (f"without neuron {strongest}", ablate_neuron(network, strongest)),
         ]
-    return [CleaningRow(name, *dataclasses.astuple(score_table(net, table))) for name, net in cleaned]
+    return [CleaningRow.of(name, score_table(net, table)) for name, net in cleaned]
 
 
 def _check_real(network: Network) -> None:

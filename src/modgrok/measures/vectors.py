@@ -8,7 +8,6 @@ of the field, which cancels between blocks: $\langle b, b'\rangle\langle c, c'\r
 depend on the choice and is 1 in the closed form, as $e^{i(φ_1 + φ_2 - φ_3)}$ is for waves.
 """
 
-import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +66,7 @@ class NeuronVectors(NamedTuple):
 def neuron_vectors(network: Network, basis: Basis) -> NeuronVectors:
     """The representation and the vectors of every neuron of a two-layer network on a group."""
     blocks = group_blocks(network, basis)
-    power = _power(blocks, basis)  # (N, 3, rho)
+    power = representation_power(blocks, basis)  # (N, 3, rho)
     chosen, total = _dominant(blocks, power), np.square(blocks).sum(axis=(1, 2))
     alive = chosen > 0
     own = np.take_along_axis(power, chosen[:, None, None], axis=2)[..., 0]
@@ -105,7 +104,7 @@ def ablate_representation(network: Network, basis: Basis, number: int, alone: bo
     if not 1 <= number < len(basis.representations):
         raise ModgrokError(f"Representations have the numbers 1 to {len(basis.representations) - 1}, not {number}.")
     blocks = group_blocks(network, basis)
-    kept = (_dominant(blocks, _power(blocks, basis)) == number) == alone
+    kept = (_dominant(blocks, representation_power(blocks, basis)) == number) == alone
     return with_blocks(network, np.concatenate([network.w_in, network.w_out.T[:, None]], axis=1) * kept[:, None, None])
 
 
@@ -144,7 +143,7 @@ def vector_table(network: Network, table: Integer[np.ndarray, "n m"], basis: Bas
     in it, every block its own, shared vectors, vectors of other neurons. `VECTOR_CAUTIONS` says what they show."""
     network = as_numpy(network, np.float64)
     blocks = group_blocks(network, basis)
-    power = _power(blocks, basis)
+    power = representation_power(blocks, basis)
     chosen = _dominant(blocks, power)
     each = np.broadcast_to(chosen[:, None], power.shape[:2])
     own = np.where(each > 0, power[..., 1:].argmax(axis=2) + 1, 0)
@@ -156,7 +155,7 @@ def vector_table(network: Network, table: Integer[np.ndarray, "n m"], basis: Bas
         SHARED: shared_vectors(network, basis),
         UNSHARED: shared_vectors(network, basis, shuffle=0),
     }
-    return [CleaningRow(name, *dataclasses.astuple(score_table(net, table))) for name, net in cleaned.items()]
+    return [CleaningRow.of(name, score_table(net, table)) for name, net in cleaned.items()]
 
 
 def shared_vectors(network: Network, basis: Basis, shuffle: int | None = None) -> Network:
@@ -164,7 +163,7 @@ def shared_vectors(network: Network, basis: Basis, shuffle: int | None = None) -
     the same size: what φ3 = φ1 + φ2 is for waves. With `shuffle`, a seed, the readout stays, and the second block
     is that of another neuron of the same representation."""
     blocks = group_blocks(network, basis)
-    chosen = _dominant(blocks, _power(blocks, basis))
+    chosen = _dominant(blocks, representation_power(blocks, basis))
     result = _projected(blocks, basis, np.broadcast_to(chosen[:, None], blocks.shape[:2]), 1)
     for k, one in enumerate(basis.representations):
         neurons = np.flatnonzero(chosen == k)
@@ -186,13 +185,18 @@ def group_blocks(network: Network, basis: Basis) -> Float[np.ndarray, "N 3 L"]:
     network = as_numpy(network, np.float64)
     if len(basis.index) != 2 or any((index < 0).any() for index in basis.index):
         raise ModgrokError("Vectors are those of neurons on a product of two elements of a group.")
-    blocks = np.zeros((network.width, 3, basis.length))
+    shared = np.bincount(basis.readout, minlength=network.signature.outputs)
+    readout = (network.w_out.T / shared.clip(1))[:, basis.readout]
+    return np.concatenate([on_elements(network.w_in, basis), readout[:, None]], axis=1)
+
+
+def on_elements(w_in: Float[np.ndarray, "N S p"], basis: Basis) -> Float[np.ndarray, "N S L"]:
+    """Input weights as functions on the group; values that share an element are averaged."""
+    found = []
     for s, index in enumerate(basis.index):
         count = np.bincount(index, minlength=basis.length)
-        blocks[:, s] = network.w_in[:, s] @ (index[:, None] == np.arange(basis.length)) / count.clip(1)
-    shared = np.bincount(basis.readout, minlength=network.signature.outputs)
-    blocks[:, 2] = (network.w_out.T / shared.clip(1))[:, basis.readout]
-    return blocks
+        found.append(w_in[:, s] @ (index[:, None] == np.arange(basis.length)) / count.clip(1))
+    return np.stack(found, axis=1)
 
 
 def _with_functions(network: Network, basis: Basis, functions: Float[np.ndarray, "N 3 L"]) -> Network:
@@ -204,7 +208,7 @@ def _with_functions(network: Network, basis: Basis, functions: Float[np.ndarray,
     return with_blocks(network, np.stack([*blocks, readout.T], axis=1))
 
 
-def _power(blocks: Float[np.ndarray, "N 3 L"], basis: Basis) -> Float[np.ndarray, "N 3 rho"]:
+def representation_power(blocks: Float[np.ndarray, "N B L"], basis: Basis) -> Float[np.ndarray, "N B rho"]:
     """Power of every block in every representation."""
     if not all(one.support.all() for one in basis.representations):
         raise ModgrokError("Vectors are those of neurons on a group, and this product is only a monoid's.")

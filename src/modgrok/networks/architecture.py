@@ -120,6 +120,11 @@ class Architecture(ABC):
         """The weights that make the outputs."""
         raise NotImplementedError
 
+    def input_weights(self, parameters: Parameters, signature: Signature) -> Any:
+        """The weights that read a number, (neuron, variable, value), or (neuron, 1, value) where all variables share
+        them; None where there are none."""
+        return None
+
     def tensors(self, parameters: Parameters) -> Parameters:
         """Arrays as they are stored, by name."""
         return parameters

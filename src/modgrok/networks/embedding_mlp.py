@@ -85,6 +85,9 @@ class EmbeddingMLP(Architecture):
     def last_layer(self, parameters: Parameters) -> Any:
         return parameters[f"decoder.{self.depth}.weight"]
 
+    def input_weights(self, parameters: Parameters, signature: Signature) -> Any:
+        return parameters["embedding"].T[:, None]
+
     def cost(self, signature: Signature) -> Cost:
         decoder = self._decoder(signature).cost
         numbers = max(signature.sizes) * self.embedding

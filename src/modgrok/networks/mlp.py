@@ -41,5 +41,9 @@ class MLP(Architecture):
     def last_layer(self, parameters: Parameters) -> Any:
         return parameters[f"layers.{self.depth}.weight"]
 
+    def input_weights(self, parameters: Parameters, signature: Signature) -> Any:
+        alike = len(set(signature.sizes)) == 1 and not signature.signs
+        return parameters["layers.0.weight"].reshape(self.width, len(signature.sizes), -1) if alike else None
+
     def cost(self, signature: Signature) -> Cost:
         return self._layers(signature).cost

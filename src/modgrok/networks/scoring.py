@@ -20,9 +20,11 @@ class Score:
     """How well a network answers a set of inputs."""
 
     loss: Any
-    """Mean squared distance to the one-hot answer, averaged over inputs and outputs."""
+    """By default the mean squared distance to the one-hot answer, averaged over inputs and outputs."""
     accuracy: Any
     """Share of inputs whose largest output is the right answer."""
+    loss_name: str = "mse"
+    """Which loss it is: another where a run was trained with one."""
 
 
 def score(network: Network, inputs: Shaped[Any, "input width"], answers: Integer[Any, "input"]) -> Score:

@@ -192,6 +192,9 @@ class Transformer(Architecture):
     def last_layer(self, parameters: Parameters) -> Any:
         return parameters["embedding" if self.tied else "unembedding.weight"]
 
+    def input_weights(self, parameters: Parameters, signature: Signature) -> Any:
+        return parameters["embedding"][: max(signature.sizes)].T[:, None]
+
     def cost(self, signature: Signature) -> Cost:
         """Of what differs from example to example: vectors that depend on two variables or more."""
         width, hidden, variables = self.width, self.hidden or 4 * self.width, len(signature.sizes)

@@ -109,6 +109,9 @@ class TwoLayer(Architecture):
     def last_layer(self, parameters: Parameters) -> Any:
         return parameters["readout"]
 
+    def input_weights(self, parameters: Parameters, signature: Signature) -> Any:
+        return self.tensors(parameters)["w_in"]
+
     def init(self, key: Any, signature: Signature, scale: Any, dtype: Any) -> Parameters:
         import jax
         import jax.numpy as jnp

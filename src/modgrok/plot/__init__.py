@@ -17,6 +17,7 @@ from modgrok.plot.landscape import landscape
 from modgrok.plot.phase_diagram import classify, phase_diagram
 from modgrok.plot.phases import phases, spectrum
 from modgrok.plot.portrait import portrait
+from modgrok.plot.progress import progress
 from modgrok.plot.representations import gaps, purity, representations
 from modgrok.plot.style import save
 from modgrok.plot.sweep import sweep
@@ -34,6 +35,7 @@ __all__ = [
     "phase_diagram",
     "phases",
     "portrait",
+    "progress",
     "purity",
     "representations",
     "save",

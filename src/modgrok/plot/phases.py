@@ -4,9 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modgrok.errors import ModgrokError
 from modgrok.palette import TEST
 from modgrok.plot import style
-from modgrok.plot.subject import Subject, analyzed
+from modgrok.plot.representations import representations
+from modgrok.plot.subject import Subject, analyzed, measured
 from modgrok.shapes import Float
 
 if TYPE_CHECKING:
@@ -47,11 +49,27 @@ def circle(heights: Any, edges: Any, arity: int = 2, color: str = TEST, *, ax: "
 
 
 def spectrum(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
-    """How many neurons have which frequency."""
+    """How many neurons have which frequency, or representation on a group; of networks without such neurons the share
+    of power that the weights which read their inputs have there."""
+    from modgrok.experiments.analysis import Analysis
+    from modgrok.experiments.group_analysis import GroupAnalysis, on_group
+
+    found = measured(subject)
+    if isinstance(found, GroupAnalysis):
+        return representations(found, ax=ax)
     with style.axes(ax) as panel:
-        frequencies(analyzed(subject).neurons_per_frequency[1:], ax=panel)
-        panel.locator_params(axis="y", integer=True)
-        panel.set_ylabel("neurons")
+        if isinstance(found, Analysis):
+            frequencies(found.neurons_per_frequency[1:], ax=panel)
+            panel.locator_params(axis="y", integer=True)
+            panel.set_ylabel("neurons")
+        elif found.spectrum is None:
+            raise ModgrokError(f"The network {found.network.architecture.name} has no spectrum on {found.task.name}.")
+        else:
+            frequencies(found.spectrum[1:], ax=panel)
+            panel.set_ylabel("share of the power of input weights")
+            if on_group(found.task) and (basis := found.task.structure.basis) is not None:
+                panel.set_xticks(range(1, len(basis.names)), basis.names[1:])
+                panel.set_xlabel("representation, by dimension")
         panel.set_title("spectrum")
     return panel
 

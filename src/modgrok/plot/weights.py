@@ -1,11 +1,12 @@
 """The input weights of a network in an order in which their waves can be seen."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modgrok.errors import ModgrokError
 from modgrok.plot import style
-from modgrok.plot.subject import Subject, analyzed
+from modgrok.plot.subject import Subject, measured
 from modgrok.shapes import Float
 
 if TYPE_CHECKING:
@@ -13,20 +14,29 @@ if TYPE_CHECKING:
 
 
 def ordered_weights(subject: Subject) -> Float[np.ndarray, "N input"]:
-    r"""$W^{(1)}$ with its neurons by frequency, then φ1, its columns along the task's coordinate, each row in [−1, 1].
+    r"""Input weights with their neurons by frequency, then φ1, their columns along the task's coordinate, each row in
+    [−1, 1].
 
     Values that have no place in the coordinate (0 in a product) come first in their block.
     """
-    from modgrok.measures import raw_coordinate
+    from modgrok.experiments.analysis import Analysis
+    from modgrok.experiments.group_analysis import GroupAnalysis
+    from modgrok.measures import power_spectrum, raw_coordinate
 
-    analysis = analyzed(subject)
-    coordinate = analysis.coordinate or raw_coordinate(analysis.task.arity, analysis.task.modulus)
-    waves = analysis.waves
-    neurons = np.lexsort((waves.phases[:, 0], waves.frequency))
-    blocks = [
-        analysis.network.w_in.real[neurons, s][:, np.argsort(index, kind="stable")]
-        for s, index in enumerate(coordinate.index)
-    ]
+    found = measured(subject)
+    if isinstance(found, GroupAnalysis) or (not isinstance(found, Analysis) and found.weights is None):
+        kind, name = found.network.architecture.name, found.task.name
+        raise ModgrokError(f"Weights are drawn along numbers modulo p, and a {kind} network on {name} has none.")
+    coordinate = found.coordinate or raw_coordinate(found.task.arity, found.task.modulus)
+    read: Any
+    if isinstance(found, Analysis):
+        read, order = found.network.w_in.real, (found.waves.phases[:, 0], found.waves.frequency)
+    else:
+        read = found.weights
+        power = power_spectrum(read, coordinate).sum(axis=1)[:, 1 : coordinate.length // 2 + 1]
+        order = (-power.max(axis=1), power.argmax(axis=1))
+    neurons = np.lexsort(order)
+    blocks = [read[neurons, s][:, np.argsort(index, kind="stable")] for s, index in enumerate(coordinate.index)]
     rows = np.concatenate(blocks, axis=1).astype(np.float64)
     largest = np.abs(rows).max(axis=1, keepdims=True)
     return rows / np.where(largest > 0, largest, 1.0)
@@ -36,8 +46,8 @@ def weights(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     """The ordered weights as a map: waves show as stripes that grow finer downwards."""
     from modgrok.tasks.task import variable_names
 
-    analysis = analyzed(subject)
-    rows, arity = ordered_weights(analysis), analysis.task.arity
+    found = measured(subject)
+    rows, arity = ordered_weights(found), found.task.arity
     width = rows.shape[1] / arity
     with style.axes(ax) as panel:
         extent = (0.0, float(rows.shape[1]), float(len(rows)), 0.0)

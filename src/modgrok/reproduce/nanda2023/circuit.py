@@ -7,7 +7,8 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.measures import progress_measures as measures
-from modgrok.measures.circuit import Circuit, ablations, embedding_and_readout, explained_along_sums
+from modgrok.measures.circuit import Circuit, ablations, explained_along_sums
+from modgrok.measures.network_progress import embedding_and_readout
 from modgrok.palette import BLUE, GRAY, VERMILLION
 from modgrok.reproduce.figures import modular, panels
 from modgrok.reproduce.form import Ask, Row, Table, study

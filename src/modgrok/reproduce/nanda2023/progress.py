@@ -1,67 +1,31 @@
 """Sections 3 and 5, Fig. 7: the progress measures on the way, for the transformer and the two-layer network."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from modgrok.experiments import Run
+from modgrok.experiments.analysis import progress_of
 from modgrok.measures import first_reached
-from modgrok.measures import progress_measures as measures
-from modgrok.measures.circuit import embedding_and_readout
-from modgrok.measures.ipr import average_ipr
-from modgrok.networks import Network, grid, outputs
 from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import BEYOND, Ask, Table, study
 from modgrok.reproduce.nanda2023.circuit import most
 from modgrok.reproduce.nanda2023.sizes import observed, two_layer
-from modgrok.shapes import Bool, Integer
 from modgrok.text import count, number
 
 MODULUS = 113
 """Of the paper's main runs; times are judged there alone."""
 FORMED = 2.0
 """By how much the excluded loss has to grow, and the restricted loss to shrink, to count as changed."""
-LOSSES = {"cross_entropy": measures.cross_entropy, "mse": measures.squared_error}
 
 
-def progress_of(run: Run) -> dict[str, Any]:
-    """All measures at the kept steps, with the key frequencies of the end and the loss that was trained."""
-    p, steps, history = run.task.modulus, np.array(run.snapshots), run.history
-    trained = np.isin(np.arange(p * p), run.experiment.split.divide(run.task)[0]).reshape(p, p)
-    networks = [run.snapshot(step) for step in run.snapshots]
-    keys = measures.key_frequencies(embedding_and_readout(networks[-1])[1])
-    loss = LOSSES[run.experiment.loss or "mse"]
-    measured = [_measured(network, run.task.table, trained, keys, loss) for network in networks]
-    found = {name: np.array([row[name] for row in measured]) for name in measured[0]}
-    found["test_accuracy"] = np.interp(steps, history["step"], history["test_accuracy"])
-    return {"step": steps, "frequencies": keys} | found | phases(found)
-
-
-def _measured(
-    network: Network,
-    answers: Integer[np.ndarray, "p p"],
-    trained: Bool[np.ndarray, "p p"],
-    keys: Sequence[int],
-    loss: Any,
-) -> dict[str, float]:
-    p = len(answers)
-    logits = np.asarray(outputs(network, grid((p, p))), np.float64).reshape(p, p, p)
-    embedding, readout = embedding_and_readout(network)
-    measured = {
-        "train_loss": loss(logits, answers, trained),
-        "test_loss": loss(logits, answers, ~trained),
-        "restricted_loss": loss(measures.restricted_logits(logits, keys), answers),
-        "excluded_loss": loss(measures.excluded_logits(logits, keys), answers, trained),
-        "gini_embedding": measures.gini(measures.frequency_norms(embedding)),
-        "gini_readout": measures.gini(measures.frequency_norms(readout)),
-        "squares": float(sum(np.square(np.asarray(w, np.float64)).sum() for w in network.parameters.values())),
-    }
-    if network.architecture.name == "two-layer":
-        measured["ipr"] = float(average_ipr(network.w_in).mean)
-    return measured
+def progress_and_phases(run: Run) -> dict[str, Any]:
+    """All measures at the kept steps, and the phases of training."""
+    found, history = progress_of(run), run.history
+    found["test_accuracy"] = np.interp(found["step"], history["step"], history["test_accuracy"])
+    return found | phases(found)
 
 
 def phases(found: dict[str, np.ndarray]) -> dict[str, int | None]:
@@ -82,7 +46,7 @@ progress = study(
     "logits without that, on the training pairs. Key frequencies are those whose norm in W_L is above a quarter of the "
     "largest at the end. The two-layer network learns by squared error, and its measures are taken with that.",
     runs=lambda s: observed(s) + two_layer(s),
-    keep=("memorized_at", progress_of),
+    keep=("memorized_at", progress_and_phases),
 )
 
 

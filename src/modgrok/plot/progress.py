@@ -1,0 +1,61 @@
+"""Progress measures: losses without all but the key frequencies, and without those."""
+
+from typing import TYPE_CHECKING, Any
+
+from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
+from modgrok.plot import style
+from modgrok.plot.phases import frequencies
+from modgrok.text import count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from modgrok.experiments import Run
+    from modgrok.networks import Network
+    from modgrok.tasks import Task
+
+LINES = {"train": TRAIN, "test": TEST, "restricted": GREEN, "excluded": PURPLE}
+
+
+def progress(subject: "Run | Network", task: "Task | str | None" = None, *, ax: "Axes | None" = None) -> "Axes":
+    """Of a run with snapshots the restricted and the excluded loss beside its own, against the step; of a network on a
+    task the loss without each frequency alone."""
+    from modgrok.experiments import Run
+
+    return _on_the_way(subject, ax) if isinstance(subject, Run) and task is None else _of_network(subject, task, ax)
+
+
+def _on_the_way(run: "Run", ax: "Axes | None") -> "Axes":
+    from modgrok.experiments.analysis import progress_of
+
+    found = progress_of(run)
+    with style.axes(ax) as panel:
+        for name, color in LINES.items():
+            panel.plot(found["step"], found[f"{name}_loss"], label=name, color=color)
+        panel.set_xscale("symlog", linthresh=10)
+        panel.xaxis.set_major_formatter(lambda step, _: count(round(step)))
+        panel.set(yscale="log", xlabel="step", ylabel=_words(run.experiment.loss))
+        panel.set_title(f"progress, {len(found['frequencies'])} of the frequencies are key")
+        panel.legend()
+    return panel
+
+
+def _of_network(subject: Any, task: Any, ax: "Axes | None") -> "Axes":
+    from modgrok.experiments.analysis import subject_of
+    from modgrok.measures.network_progress import excluded_alone, network_progress
+
+    network, found = subject_of(subject, task)
+    loss = network.architecture.loss
+    losses = network_progress(network, found.table, loss=loss)
+    with style.axes(ax) as panel:
+        frequencies(excluded_alone(network, found.table, loss=loss), PURPLE, ax=panel)
+        panel.axhline(losses["loss"], color=GRAY, linewidth=0.9, label="all frequencies")
+        panel.axhline(losses["restricted_loss"], color=GREEN, linewidth=0.9, label="key frequencies alone")
+        panel.set_ylabel(_words(loss))
+        panel.set_title("loss without each frequency")
+        panel.legend()
+    return panel
+
+
+def _words(loss: str | None) -> str:
+    return "mean squared error" if loss == "mse" else "cross-entropy"
