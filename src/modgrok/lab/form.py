@@ -58,6 +58,7 @@ def check(settings: Any) -> dict[str, Any]:
         "valid": True,
         "run": resolved.id,
         "modulus": resolved.modulus,
+        "listed": task.enumerable,
         "lr": resolved.lr,
         "auto_lr": natural_rate(resolved),
         "steps": resolved.steps,

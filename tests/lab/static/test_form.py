@@ -53,3 +53,4 @@ def test_tasks_without_a_modulus_are_offered_and_leave_the_field_alone(open_lab:
         expect(page.locator("#set-modulus")).to_have_value("59")
         has_none = task.startswith(("group", "parity", "add"))
         assert page.locator("#set-modulus").is_disabled() == has_none, task
+        assert page.locator("#set-fraction").is_disabled() == task.startswith("parity"), "there is no table to share"

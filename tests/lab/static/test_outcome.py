@@ -62,6 +62,9 @@ def test_nothing_is_said_that_the_run_denies(open_lab: Any, settled: Any, runs: 
     expect(page.locator("#curves .legend")).to_have_text("the batch seennew examples")
     expect(page.locator("#run-status")).to_contain_text("fresh examples")
     expect(page.locator("#clock .train")).to_have_count(0)
+    page.click("#open-tour")
+    expect(page.locator("#tour")).to_contain_text("What it cannot learn")
+    page.keyboard.press("Escape")
     settled(page)
     for panel in ("answers", "circle", "weights", "ipr", "theory", "embedding"):  # hidden, and silent of the run before
         words = page.locator(f"#{panel} .sentence, #{panel} .legend").all_text_contents()

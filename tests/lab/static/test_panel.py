@@ -94,16 +94,18 @@ def test_the_circuit_of_a_transformer_is_measured_step_by_step(
     expect(said).to_contain_text(f"Key frequencies at the end: {', '.join(map(str, keys))};")
     expect(said).to_contain_text(re.compile(f"restricted {restricted:.2f}"[:-1]))
     expect(page.locator("#circuit .sentence").last).to_contain_text("Attention at (n, m) = (2, 5)")
+    page.wait_for_function(
+        "count => import('lab/measured.js').then(({ measuredRows }) => measuredRows().length === count)",
+        arg=len(run.snapshots),
+    )
     shown = page.evaluate(
         """async () => {
           const { state } = await import("lab/store.js");
-          const { measuredRows } = await import("lab/measured.js");
           const p = state.run.settings.modulus;
-          return [measuredRows().length, Array.from(state.frame.attention.slice((2 * p + 5) * 6, (2 * p + 6) * 6))];
+          return Array.from(state.frame.attention.slice((2 * p + 5) * 6, (2 * p + 6) * 6));
         }"""
     )
-    assert shown[0] == len(run.snapshots)
-    np.testing.assert_allclose(np.array(shown[1]) / 255, circuit.attention[2, 5].reshape(-1), atol=0.003)
+    np.testing.assert_allclose(np.array(shown) / 255, circuit.attention[2, 5].reshape(-1), atol=0.003)
     page.locator("#circuit .chart").hover(position={"x": 300, "y": 300})
     expect(page.locator("#circuit .hover")).to_contain_text("most at k =")
     page.locator("#circuit .menu summary").click()

@@ -12,10 +12,10 @@ const FIRST = 0.5; // where step 0 sits on a logarithmic axis
 
 export class StepChart {
   constructor(label, height) {
-    this.canvas = make("canvas", { style: `height:${height}px` });
+    this.canvas = make("canvas");
     this.cursor = make("div", { class: "cursor", "aria-hidden": "true" });
     this.words = make("div", { class: "hover", hidden: true });
-    this.element = make("div", { class: "chart", role: "img", "aria-label": label }, this.canvas, this.cursor, this.words);
+    this.element = make("div", { class: "chart", role: "img", "aria-label": label, style: `min-height:${height}px` }, this.canvas, this.cursor, this.words);
     this.content = null;
     this.element.addEventListener("pointerdown", (event) => this.scrub(event));
     this.element.addEventListener("pointermove", (event) => this.hover(event));
@@ -73,20 +73,29 @@ export class StepChart {
       const top = TOP + i * (tall + GAP);
       this.paintTrack(context, track, scales[i], { left, right: width - RIGHT, top, bottom: top + tall, x });
     });
+    this.paintMarks(context, marks, tracks, { tall, height, left, right: width - RIGHT, x });
+    this.place();
+  }
+
+  // Steps with a word: left of its line or right of it, between two tracks or at the top, wherever it crosses no other word.
+  paintMarks(context, marks, tracks, { tall, height, left, right, x }) {
+    const heights = tracks.length > 1 ? [TOP + tall + GAP / 2, TOP + 8] : [TOP + 8];
+    const taken = tracks.slice(1, 2).map(({ title }) => [left, left + 8 + context.measureText(title).width, heights[0]]);
     context.textBaseline = "middle";
+    context.textAlign = "left";
     for (const [step, text, color, ink] of marks) {
-      const middle = TOP + tall + GAP / 2;
       const wide = context.measureText(text).width;
-      const before = x(step) - left > wide + 8 && (x(step) + wide + 8 > width - RIGHT || text === marks[0][1]);
+      const places = heights.flatMap((y) => [x(step) - 5 - wide, x(step) + 5].map((from) => [from, from + wide, y]));
+      const free = ([from, to, y]) => from >= left && to <= right && taken.every(([a, b, other]) => y !== other || to < a || from > b);
+      const place = places.find(free) ?? places[0];
+      taken.push(place);
       context.strokeStyle = color;
       context.setLineDash([2, 3]);
       line(context, [[x(step), TOP], [x(step), height - BOTTOM]]);
       context.setLineDash([]);
-      context.textAlign = before ? "right" : "left";
       context.fillStyle = ink;
-      context.fillText(text, x(step) + (before ? -5 : 5), tracks.length > 1 ? middle : TOP + 8);
+      context.fillText(text, place[0], place[2]);
     }
-    this.place();
   }
 
   paintTrack(context, track, { ticks, placeOf }, { left, right, top, bottom, x }) {

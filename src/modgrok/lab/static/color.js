@@ -44,10 +44,11 @@ export function sample(name, t) {
   return `rgb(${mix(ANCHORS[name + (dark() ? "Dark" : "Light")], t).join(" ")})`;
 }
 
-// A frequency's color: the same in every panel, far from the background at both ends.
+// A frequency's color: the same in every panel, far from the background at both ends, and paler than the orange and the blue
+// that say what was shown.
 const FREQUENCY = {
-  light: ["#1b2f5b", "#2f6690", "#3f9c9c", "#8aa83c", "#d99a2b", "#c2611a", "#8c2f39"],
-  dark: ["#8fa9f0", "#6fb1e6", "#5cc4bd", "#b3cc62", "#f2c14e", "#f0943f", "#ef7f86"],
+  light: ["#33305b", "#3f6678", "#3f9488", "#82985a", "#ad9258", "#a8664a", "#7d3347"],
+  dark: ["#9d9bd8", "#86b0c4", "#6cc4b4", "#b3c67f", "#d6bf8a", "#d0907a", "#d97f95"],
 };
 
 export function frequencyColor(k, length) {

@@ -110,7 +110,8 @@ async function check() {
     return;
   }
   byId("verdict").replaceChildren(...verdict(found));
-  inputs.modulus.disabled = Boolean(parent) || found.modulus == null; // Not every task has one to choose.
+  inputs.modulus.disabled = Boolean(parent) || found.modulus == null; // Not every task has one to choose,
+  inputs.fraction.disabled = !found.listed; // or a table of which a share is shown.
   inputs.lr.placeholder = `auto: ${number(found.auto_lr ?? found.lr)}`;
   inputs.steps.placeholder = `auto: ${found.steps}`;
   byId("estimate").textContent = `About ${duration(found.seconds)} on this machine, compilation included.`;

@@ -3,6 +3,7 @@
 import { choose, openExample, train } from "lab/controls.js";
 import { lastStep, play, playBetween, setStep, toEnd } from "lab/clock.js";
 import { byId, grouped, make, number, percent, taskName } from "lab/dom.js";
+import { isFresh } from "lab/outcome.js";
 import { PRESETS } from "lab/presets.js";
 import { firstReached, on, rowAt, setView, state } from "lab/store.js";
 
@@ -34,6 +35,7 @@ export const STOPS = [
   {
     title: "What happens next?",
     panel: "curves",
+    fits: () => !isFresh(state.run), // who sees every example once has none to go on with
     act: () => setStep(memorized() ?? lastStep()),
     text: () => "Training goes on with the same examples, all of them known. What will become of the pairs it has never seen?",
     answers: ["They stay wrong", "It gets them right at once", "It gets them right, but later"],
@@ -83,6 +85,9 @@ export const STOPS = [
   },
 ];
 
+// The stops that have a panel here and something to say of this run.
+const stopsHere = () => STOPS.filter(({ panel, fits }) => byId(panel) && !byId(panel).hidden && (!state.run || (fits?.() ?? true)));
+
 function pureCount() {
   return state.frame?.explained ? state.frame.explained.filter((share) => share > PURE).length : "–";
 }
@@ -103,7 +108,7 @@ function leave() {
 }
 
 function go(next) {
-  const stops = STOPS.filter(({ panel }) => byId(panel) && !byId(panel).hidden);
+  const stops = stopsHere();
   const box = byId("tour");
   if (place >= 0) stops[place]?.leave?.();
   leave();
@@ -158,7 +163,7 @@ async function answer(stop, button) {
   write(stop);
 }
 
-const current = () => STOPS.filter(({ panel }) => byId(panel) && !byId(panel).hidden)[place];
+const current = () => stopsHere()[place];
 on("over open", () => place === 0 && setTimeout(() => go(0))); // It stood before a run that was not there, or not whole.
 on("frame rows", () => place >= 0 && state.run && write(current()));
 document.addEventListener("keydown", (event) => event.key === "Escape" && place >= 0 && go(-1));

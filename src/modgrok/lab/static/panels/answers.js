@@ -42,9 +42,9 @@ class Answers extends Panel {
       when: () => state.frame?.predictions && taskTables(state.run),
       help: [
         "Every cell is a pair (n, m), n downwards and m to the right. The table shows whether the network's answer is right, the answer itself, or the margin: the right answer's output minus the largest of the others.",
-        "The table of a group can be drawn in the order of the cosets of a subgroup H: rows x by the left cosets xH, columns y by the right cosets Hy, with a line after each. The product of x h and h′ y lies in xHy, so that between lines only as many answers occur as H has elements.",
+        "The table of a group can be drawn in the order of the cosets of a subgroup H: rows x by the left cosets xH, columns y by the right cosets Hy, with a line after each. The product of x h and h′ y lies in xHy, so that between lines only as many answers occur as H has elements. Permutations are numbered in lexicographic order.",
         "The right/wrong view marks the cells it was trained on: a network that has memorized is right there and wrong elsewhere.",
-        "Point at a cell (or choose n and m) for all p outputs of that pair. Below them are the parts of the strongest frequencies: waves over the answers, most of them high at the right one, where their crests meet. The page computes them from weights rounded to 8 bits.",
+        "Point at a cell (or choose n and m) for its answer, and of a two-layer network on numbers all p outputs. Below them are the parts of the strongest frequencies: waves over the answers, most of them high at the right one, where their crests meet. The page computes them from weights rounded to 8 bits.",
       ],
     });
     this.mode = choice(

@@ -4,12 +4,12 @@
 import { prepare } from "lab/canvas.js";
 import { StepChart } from "lab/chart.js";
 import { css, sample } from "lab/color.js";
-import { make, number, percent } from "lab/dom.js";
+import { grouped, make, number, percent } from "lab/dom.js";
 import { measuredRows, measureMore } from "lab/measured.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { on, rowAt, state } from "lab/store.js";
 
-const LOSSES = [["train", "train"], ["test", "test"], ["restricted", "waves"], ["excluded", "positive"]];
+const LOSSES = [["train", "train"], ["test", "test"], ["restricted", "waves"], ["excluded", "ink"]];
 const ROW = 34; // pixels for a head
 
 class Circuit extends Panel {
@@ -21,7 +21,7 @@ class Circuit extends Panel {
       redraw: "view measured rows",
       when: () => state.run?.snapshots.length,
       help: [
-        "Progress measures of Nanda et al. (2023). The key frequencies are those that the readout from the neurons has at the end. Restricted loss: only what the logits have along waves of these frequencies in the sum, over all pairs. It falls when the circuit works, whatever else the network still remembers; but what is left depends on the sum alone, so that restricting supplies much of the rule, as Waves only does. Excluded loss: the logits without that, over the training pairs. It rises when the network stops needing its memory. Both can move while train and test loss stand still.",
+        "Progress measures of Nanda et al. (2023). The key frequencies are those whose norm in the readout from the neurons is above a quarter of the largest, at the end. Restricted loss: only what the logits have along waves of these frequencies in the sum, over all pairs. It falls when the circuit works, whatever else the network still remembers; but what is left depends on the sum alone, so that restricting supplies much of the rule, as Waves only does. Excluded loss: the logits without that, over the training pairs. It rises when the network stops needing its memory. Both can move while train and test loss stand still.",
         "Below, frequency by frequency over time: of the embedding, the share of its power; of the logits, the share of what differs from pair to pair that is a wave in the sum. For products both run along the discrete logarithm.",
         "Attention: how much each head takes from n, from m and from the mark = where it reads the pair that is chosen in the table of answers.",
       ],
@@ -64,7 +64,7 @@ class Circuit extends Panel {
     const now = (rows.findLast(([step]) => step <= (state.frame?.step ?? Infinity)) ?? rows[0]);
     const row = rowAt(state.run, now[0]);
     const sum = keys?.reduce((total, k) => total + now[1].logits[k - 1], 0);
-    return `Step ${now[0]}: train ${number(row?.train_loss)}, test ${number(row?.test_loss)}, restricted ${number(now[1].restricted)}, excluded ${number(now[1].excluded)}.`
+    return `Step ${grouped(now[0])}: train ${number(row?.train_loss)}, test ${number(row?.test_loss)}, restricted ${number(now[1].restricted)}, excluded ${number(now[1].excluded)}.`
       + (keys ? ` Key frequencies at the end: ${keys.join(", ")}; along the sum they hold ${percent(sum, 0)} of what differs in the logits.` : "");
   }
 

@@ -27,7 +27,7 @@ class Curves extends Panel {
     this.sentence = make("p", { class: "sentence", id: "times" });
     this.chart = new StepChart("Accuracy and loss over training steps; the numbers are in the CSV", HEIGHT.two);
     this.more = make("select", { "aria-label": "Another curve", onchange: () => this.update() });
-    this.options.append(make("label", { class: "mini" }, "also", this.more));
+    this.options.append(make("label", { class: "mini" }, "also draw", this.more));
     this.body.append(this.sentence, this.chart.element);
   }
 
@@ -71,7 +71,7 @@ class Curves extends Panel {
         curves: [...others.map(({ run: other, label, color, dash }) => curve(other.rows, extra, { color, dash, name: label })), curve(run.rows, extra, { color: css("accent"), name: extra }, offset)],
       });
     }
-    this.chart.canvas.style.height = `${tracks.length > 2 ? HEIGHT.three : HEIGHT.two}px`;
+    this.chart.element.style.minHeight = `${tracks.length > 2 ? HEIGHT.three : HEIGHT.two}px`;
     const found = times(run);
     const marks = [["memorized", "train"], ["grokked", "test"]]
       .filter(([name]) => found[name] && !found[name].before)

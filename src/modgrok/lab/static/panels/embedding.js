@@ -39,7 +39,7 @@ class Embedding extends Panel {
     const shares = frame.embedding_shares.map((share) => percent(share, 0)).join(" and ");
     const strongest = k ? `Frequency ${k} has ${percent(frame.embedding_spectrum[k], 0)} of the power. ` : "";
     this.sentence.textContent = `${strongest}The plane holds ${shares} of the variance of vectors of length ${frame.embedding_size}.`;
-    this.key([css("accent"), k === null ? "a value of the first variable" : "a number", "dot"]);
+    this.key([css("muted"), k === null ? "a value of the first variable" : "a number, colored along the strongest frequency", "dot"]);
   }
 
   drawSpectrum(spectrum) {

@@ -40,7 +40,7 @@ class Representations extends Panel {
     this.sentence.textContent = clear.length
       ? `${clear.length} of ${frame.neuron_share.length} neurons have more than half of their power in one representation of ${frame.group}; of these the median is ${percent(Number(median(rank)), 0)} of rank one and shares its vectors to ${median(agreement)}.`
       : `No neuron has more than half of its power in one representation of ${frame.group}.`;
-    this.key([css("accent"), "a neuron", "dot"], [css("ink"), "in proportion to d³"]);
+    this.key([css("muted"), "a neuron, colored by its representation", "dot"], [css("ink"), "in proportion to d³"]);
   }
 
   drawBars({ representation_names: names, representation_counts: counts, representation_expected: expected }) {
@@ -64,11 +64,11 @@ class Representations extends Panel {
       }, percent(share)));
     };
     const rows = names.map((_, k) => k).filter((k) => k && k in without);
-    const heads = ["strongest in", "neurons", "without them", "alone"];
+    const heads = ["dimension", "neurons", "without them", "alone"];
     this.ablation.replaceChildren(
       make("caption", { class: "caption" }, `Pairs right: ${percent(accuracy)} as trained. Press a number to see that network.`),
       make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))),
-      make("tbody", {}, ...rows.map((k) => make("tr", {}, make("th", { scope: "row" }, `dimension ${names[k]}`),
+      make("tbody", {}, ...rows.map((k) => make("tr", {}, make("th", { scope: "row" }, names[k]),
         make("td", {}, chosen.filter((other) => other === k).length), look("representation", k, without[k]), look("alone", k, alone[k])))));
   }
 

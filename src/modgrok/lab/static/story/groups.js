@@ -44,8 +44,8 @@ export class GroupsScene extends Scene {
     const row = (words, place) => make("label", {}, make("span", {}, words), this.sliders[place]);
     this.edged = make("div");
     this.figure.prepend(this.which);
-    this.figure.append(make("div", { class: "bench" }, this.edged, this.moves), this.score, make("p", { class: "above" }, "kinds of matrices in the network, with their neurons; press one to take it away"), this.taken,
-      this.bars, make("div", { class: "sliders" }, row("first", 0), row("then", 1)), this.says);
+    this.figure.append(make("div", { class: "bench" }, this.edged, this.moves), make("div", { class: "sliders" }, row("first", 0), row("then", 1)), this.says,
+      this.score, make("p", { class: "above" }, "kinds of matrices in the network (′: another of that size), with their neurons; press one to take it away"), this.taken, this.bars);
     const [triangle, five] = GROUPS.map(([n]) => this.groups.get(n));
     const one = ({ kinds }, d) => widthOf([kinds.find(({ dimension }) => dimension === d)]);
     writeNumbers(replay, {
@@ -61,7 +61,7 @@ export class GroupsScene extends Scene {
     this.pair = n === "3" ? [1, 3] : [33, 76];
     this.edged.replaceChildren(withEdges(this.canvas, this.group.order - 1, ["first", "then"]));
     for (const slider of this.sliders) slider.max = this.group.order - 1;
-    const button = ({ name, number, dimension }) => make("button", { type: "button", "data-kind": number, onclick: () => this.toggle(number) }, `${name}: ${dimension ** 3}`);
+    const button = ({ name, number, dimension }) => make("button", { type: "button", "data-kind": number, onclick: () => this.toggle(number) }, `size ${name}: ${dimension ** 3}`);
     this.taken.replaceChildren(...this.group.kinds.map(button));
     this.build(new Set(this.group.kinds.map(({ number }) => number)));
   }
