@@ -1,4 +1,4 @@
-"""One batch while it trains: curves, snapshots and checkpoints go to the store as they come."""
+"""Trains one batch, and stores curves, snapshots and checkpoints on the way."""
 
 import itertools
 import math
@@ -28,26 +28,26 @@ from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
 
 CALL_SECONDS = 0.4
-"""About how long one call of the compiled program may last: as long as it takes to notice Ctrl-C."""
+"""Approximate duration of one call of the compiled program, and so the delay of Ctrl-C."""
 SHARED_BY = "shared_by"
-"""Name of the fact how many devices shared a run, beside where it was made: more than two find other bits than one."""
+"""Entry of the run's environment: how many devices shared it. More than two round differently from one."""
 FLUSH_SECONDS, FLUSH_SHARE = 0.5, 0.05
-"""Least time between writes of curves, and the most of its time that training may spend on them."""
+"""Least time between writes of curves, and the largest share of time spent on them."""
 CHECKPOINT_SECONDS = 5.0
 """Least time between checkpoints."""
 CHECKPOINT_SHARE = 0.05
-"""The most of its time that training may spend on checkpoints: large batches make them more rarely."""
+"""The largest share of time spent on checkpoints; large batches write them less often."""
 DISK_RATE = 3e8
-"""Bytes that a disk takes in a second: a first guess of what a checkpoint costs, corrected by the first."""
+"""Bytes per second that a disk writes: a first guess for the cost of a checkpoint."""
 PARTS = 8
-"""Into how many parts the steps between two evaluations are cut where a threshold was crossed between them."""
+"""Number of parts into which the steps between two evaluations are divided when a threshold was crossed."""
 ACCURACIES = ("train_accuracy", "test_accuracy")
 Crossed = tuple[int, str]
 """A run of the batch and the curve of it that crossed its threshold."""
 
 
 class Member:
-    """One run of a batch: what is planned, and where it is stored."""
+    """One run of a batch: its plan and its place in the store."""
 
     def __init__(self, planned: PlannedRun, store: Store) -> None:
         self.experiment, self.task, self.step = planned.experiment, planned.task, planned.step
@@ -56,11 +56,11 @@ class Member:
         self.writer = RunWriter(self.run)
         self.progress = RunProgress(planned.experiment)
         self.snapshots: dict[int, Future[None]] = {}
-        """Those that were begun to be written, by their steps."""
+        """Snapshots being written, by step."""
 
 
 class BatchTraining:
-    """One batch while it trains."""
+    """The training of one batch."""
 
     def __init__(self, batch: RunBatch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> None:
         self.batch, self.store, self.observer = batch, store, observer
@@ -68,16 +68,16 @@ class BatchTraining:
         self.members = [Member(planned, store) for planned in batch.members]
         """The runs of the batch's axis, in order."""
         self.active = list(range(len(self.members)))
-        """Which of them still train; the others are frozen where they ended."""
+        """Indices of those that still train; the others are frozen."""
         self.last_checkpoint = self.last_flush = self.started = time.monotonic()
         self.flush_cost = 0.0
         self.steps_per_second = 20.0
-        """A first guess, corrected after every call; it decides how many steps one call takes."""
+        """Updated after every call; determines how many steps one call takes."""
         self.evaluated: tuple[int, Any] | None = None
-        """Step and state of the last evaluation, while runs that refine are on the way to the next."""
-        self.placed = place_batch(batch, devices, self._sharing())
+        """Step and state of the last evaluation, kept until the next one if a run refines its crossings."""
+        self.live = place_batch(batch, devices, self._sharing())
         self._begin()
-        self.checkpoint_cost = self.placed.nbytes / DISK_RATE
+        self.checkpoint_cost = self.live.nbytes / DISK_RATE
 
     def run(self) -> None:
         """Trains to the end of the schedule, or until every run has ended."""
@@ -104,22 +104,22 @@ class BatchTraining:
 
     def _begin(self) -> None:
         if self.step > 0:
-            self.placed.restore(self._saved_states())
+            self.live.restore(self._saved_states())
             for member in self.members:
                 member.writer.truncate(self.step)
                 member.progress.restore(member.run.rows())
             return
         experiments = [member.experiment for member in self.members]
         if experiments[0].parent:
-            self.placed.begin_with([self._parent(e) for e in experiments])
+            self.live.begin_with([self._parent(e) for e in experiments])
         else:
-            self.placed.begin()
-        where = environment(self.placed.devices[0]) | {SHARED_BY: self.placed.program.shared}
+            self.live.begin()
+        where = environment(self.live.devices[0]) | {SHARED_BY: self.live.program.shared}
         in_parallel(lambda member: member.writer.begin(member.experiment, where), self.members)
 
     def _saved_states(self) -> list[State]:
-        """What the runs' checkpoints hold, each in the form of a state."""
-        form, states = self.placed.form, []
+        """The states in the runs' checkpoints."""
+        form, states = self.live.state_shapes, []
         for member in self.members:
             saved = member.run.read_checkpoint()
             assert saved is not None
@@ -130,14 +130,14 @@ class BatchTraining:
         return states
 
     def _sharing(self) -> int | None:
-        """The most devices that may share a run: one that goes on is added up as it was begun, to end with its bits."""
+        """The most devices that may share a run. A resumed run keeps its number of partial sums, and so its bits."""
         if self.step == 0:
             return None
         return max(2, self.members[0].run.settings["environment"].get(SHARED_BY, 2))
 
     def _parent(self, experiment: Experiment) -> dict[str, Any]:
         network = self.store.starting_network(experiment.parent)
-        program = self.placed.program
+        program = self.live.program
         shapes = program.architecture.shapes(program.signature)
         found = {key: value.shape for key, value in network.parameters.items() if key in shapes}
         if network.architecture.name != program.architecture.name or found != shapes:
@@ -150,12 +150,12 @@ class BatchTraining:
 
     def _advance_to(self, target: int) -> None:
         refines = any(member.experiment.refine for member in self.active_members)
-        self.evaluated = (self.step, self.placed.copied(self.placed.state)) if refines else None
+        self.evaluated = (self.step, self.live.copy_state(self.live.state)) if refines else None
         while True:
             count = self._call_steps(target - self.step)
             measured = self.step + count == target
             began = time.monotonic()
-            self.placed.state, values = self.placed.advance(self.placed.state, self.step, count, measured)
+            self.live.state, values = self.live.advance(self.live.state, self.step, count, measured)
             self.step += count
             if count > 0:
                 self.steps_per_second = count / max(1e-9, time.monotonic() - began)
@@ -172,7 +172,7 @@ class BatchTraining:
         return min(most, max(1, int(CALL_SECONDS * self.steps_per_second)))
 
     def _crossings(self, values: dict[str, Any], runs: Iterable[int]) -> set[Crossed]:
-        """Which accuracies of active runs that ask for it reach their threshold here for the first time."""
+        """Which accuracies of active runs with `refine` reach their threshold here for the first time."""
         found = set()
         for i in set(runs) & set(self.active):
             progress, e = self.members[i].progress, self.members[i].experiment
@@ -182,8 +182,8 @@ class BatchTraining:
         return found
 
     def _refine(self, low: int, state: Any, crossed: set[Crossed]) -> None:
-        """Goes from an evaluation to the next once more, from the state kept there, and adds points to the curves of
-        the runs that crossed a threshold between the two. The training itself is not touched."""
+        """Repeats the steps since the last evaluation from the state kept there, and adds points to the curves of the
+        runs that crossed a threshold meanwhile. The training itself is unaffected."""
         rows: dict[int, dict[int, dict[str, Any]]] = {i: {} for i, _ in crossed}
         self._search(state, low, self.step, crossed, rows)
         for i, found in rows.items():
@@ -194,14 +194,14 @@ class BatchTraining:
     def _search(
         self, state: Any, low: int, high: int, crossed: set[Crossed], rows: dict[int, dict[int, dict[str, Any]]]
     ) -> None:
-        """Measures at a few steps between two, then between those two of them where each threshold was crossed."""
+        """Measures at a few steps between two, then recurses into the interval where each threshold was crossed."""
         points = np.unique(np.linspace(low, high, PARTS + 1).round().astype(int)).tolist()
         runs = {i for i, _ in crossed}
-        state = self.placed.frozen(state, set(range(len(self.members))) - runs)
+        state = self.live.freeze(state, set(range(len(self.members))) - runs)
         for start, end in itertools.pairwise(points):
             reached, here = state, crossed
             if end < high:
-                reached, values = self._go(self.placed.copied(state), start, end)
+                reached, values = self._go(self.live.copy_state(state), start, end)
                 here = crossed & self._crossings(values, runs)
                 for i in {i for i, _ in crossed}:
                     rows[i][end] = self._row(end, values, i)
@@ -212,20 +212,20 @@ class BatchTraining:
                 return
 
     def _go(self, state: Any, start: int, end: int) -> tuple[Any, dict[str, Any]]:
-        """In parts that are short enough to notice Ctrl-C."""
+        """Advances in calls short enough to notice Ctrl-C."""
         while True:
             count = self._call_steps(end - start)
-            state, values = self.placed.advance(state, start, count, start + count == end)
+            state, values = self.live.advance(state, start, count, start + count == end)
             start += count
             if start == end:
                 return state, values
             self._maybe_stop()
 
     def _row(self, step: int, values: dict[str, Any], i: int) -> dict[str, Any]:
-        return {"step": step} | {name: _json_number(values[name][i]) for name in recorded_names(self.placed.program)}
+        return {"step": step} | {name: _json_number(values[name][i]) for name in recorded_names(self.live.program)}
 
     def _record(self, values: dict[str, Any]) -> None:
-        diverged, ended = self.placed.diverged_at(), []
+        diverged, ended = self.live.diverged_at(), []
         for i in self.active:
             member = self.members[i]
             row = self._row(self.step, values, i)
@@ -244,9 +244,9 @@ class BatchTraining:
             self._end(ended)
 
     def _end(self, ended: list[tuple[int, str]]) -> None:
-        """Has the results of runs that have ended written, and trains them no further."""
+        """Starts to write the results of finished runs, and freezes these."""
         gone = [i for i, _ in ended]
-        networks, states = dict(zip(gone, self.placed.networks(gone), strict=True)), self._last_states(ended)
+        networks, states = dict(zip(gone, self.live.networks(gone), strict=True)), self._last_states(ended)
         step, seconds = self.step, time.monotonic() - self.started
         keep = step in set(self.batch.schedule[1].tolist())
 
@@ -266,21 +266,21 @@ class BatchTraining:
         self.active = [i for i in self.active if i not in gone]
         if not self.active:
             return
-        self.placed.state = self.placed.frozen(self.placed.state, gone)
+        self.live.state = self.live.freeze(self.live.state, gone)
         if self._worth_shrinking():
-            self.placed.shrink(self.active)
+            self.live.shrink(self.active)
             self.members = self.active_members
             self.active = list(range(len(self.members)))
 
     def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
-        """The states from which more steps can go on, of those runs that keep weights on the way too."""
+        """Final states, from which longer runs can continue, of runs that keep snapshots."""
         kept = [i for i, status in ended if status == "finished" and self.members[i].experiment.snapshots > 0]
-        states = self.placed.states(self.placed.state, kept) if kept else []
+        states = self.live.states(self.live.state, kept) if kept else []
         return {i: named_tensors(state) for i, state in zip(kept, states, strict=True)}
 
     def _worth_shrinking(self) -> bool:
-        """Whether a batch of the active runs alone saves more time than its compilation takes."""
-        if not self.placed.idle_cost or 2 * len(self.active) > len(self.members):
+        """Whether a smaller batch would save more time than its compilation takes."""
+        if not self.live.idle_cost or 2 * len(self.active) > len(self.members):
             return False
         left = (self.batch.schedule[0][-1] - self.step) / self.steps_per_second
         return left * (1 - len(self.active) / len(self.members)) > 2 * COMPILE_SECONDS
@@ -290,8 +290,8 @@ class BatchTraining:
         return [self.members[i] for i in self.active]
 
     def _keep_snapshots(self) -> None:
-        """Has them written while training goes on."""
-        for member, network in zip(self.active_members, self.placed.networks(self.active), strict=True):
+        """Starts to write snapshots of all active runs."""
+        for member, network in zip(self.active_members, self.live.networks(self.active), strict=True):
 
             def tell(_: None, run: Run = member.run, step: int = self.step, network: Network = network) -> None:
                 self.observer.kept(run, step, network)
@@ -306,7 +306,7 @@ class BatchTraining:
         self.flush_cost = self.last_flush - began
 
     def _maybe_stop(self) -> None:
-        """Stores the state if that is due, or if training is to stop here; tells of what has been written."""
+        """Reports finished writes, and writes a checkpoint if one is due or training is to stop."""
         self.writing.report_finished()
         if self.observer.stop_requested():
             step = self._checkpoint()
@@ -317,13 +317,13 @@ class BatchTraining:
             self._checkpoint()
 
     def _checkpoint(self) -> int:
-        """Snapshots and curves first, then the state: a checkpoint never stands beyond them. Runs that look back to
-        their last evaluation are stored as they were there. Returns the step."""
+        """Writes snapshots and curves first, then the state, so that a checkpoint is never ahead of them. With `refine`
+        the state is that of the last evaluation. Returns the step."""
         began = time.monotonic()
         self.writing.wait()
         self._flush()
-        step, state = self.evaluated or (self.step, self.placed.state)
-        states = self.placed.states(state, self.active)
+        step, state = self.evaluated or (self.step, self.live.state)
+        states = self.live.states(state, self.active)
         in_parallel(lambda member, one: member.writer.checkpoint(step, named_tensors(one)), self.active_members, states)
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began

@@ -17,11 +17,11 @@ from modgrok.experiments.store import Store
 from modgrok.text import count
 
 LENGTH = ("steps", "until")
-"""The settings that say how long a run goes on, and nothing of how."""
+"""Settings that only determine the length of a run."""
 
 
 def extended_runs(store: Store) -> dict[str, list[Run]]:
-    """The runs of a store that can be gone on with, by what they have in common with longer ones."""
+    """Runs of a store that longer runs can continue, by their settings other than length."""
     found: dict[str, list[Run]] = {}
     for run in store:
         if run.keeps_state:
@@ -33,7 +33,7 @@ def extended_runs(store: Store) -> dict[str, list[Run]]:
 
 
 def extend(run: Run, experiment: Experiment, shorter: dict[str, list[Run]], observer: Observer) -> None:
-    """Begins a run with all that the longest shorter run of the same experiment has done; holding the run's lock."""
+    """Starts a run as a copy of the longest shorter run of the same experiment. The caller holds the run's lock."""
     usable = [one for one in shorter.get(_without_length(experiment.as_dict()), ()) if _can_go_on(one, experiment)]
     if experiment.lr_end < 1 or experiment.has_unknown_code or not usable:
         return
@@ -53,7 +53,7 @@ def extend(run: Run, experiment: Experiment, shorter: dict[str, list[Run]], obse
 
 
 def _can_go_on(shorter: Run, experiment: Experiment) -> bool:
-    """Whether an experiment would have come to where a run ended, and goes on from there."""
+    """Whether a longer experiment passes through the final state of a shorter run."""
     result = shorter.result
     assert experiment.steps is not None
     return (

@@ -1,4 +1,4 @@
-"""What a trainer writes into a run's folder, holding its lock; `Run` itself only reads."""
+"""Writes a run's folder; the caller holds its lock. `Run` itself only reads."""
 
 import dataclasses
 import json
@@ -40,22 +40,22 @@ class RunWriter:
         self.run.__dict__.pop("experiment", None)
 
     def append(self, rows: list[dict[str, Any]]) -> None:
-        """More points of the curves."""
+        """Appends points to the curves."""
         with self._naming_checkpoint():
             self.curves.append(rows)
 
     def truncate(self, step: int) -> None:
-        """Drops all curve points after a step: they are about to be made again."""
+        """Removes the curve points after a step, which are about to be recomputed."""
         remove_unfinished(self.folder)
         self.curves.cut_after(step)
 
     def keep(self, step: int, network: Network) -> None:
-        """One more snapshot."""
+        """Writes a snapshot."""
         with self._naming_checkpoint():
             write_bytes(self.run.snapshot_path(step), network_bytes(network, place=self.run.place(step)))
 
     def checkpoint(self, step: int, tensors: Mapping[str, np.ndarray]) -> None:
-        """Stores a state by the names of its parts; the checkpoint before this one is kept too."""
+        """Writes a checkpoint; the previous one is kept too."""
         latest, before = self.folder / "checkpoint.safetensors", self.folder / "checkpoint.before.safetensors"
         about = {"format": FORMAT, "run": self.run.id, "step": step, "kept": self._manifest_now()}
         content = tensor_bytes(dict(tensors), {"modgrok": json.dumps(about)})

@@ -24,7 +24,7 @@ from modgrok.training.program import Program
 
 
 class RunInputs(NamedTuple):
-    """What one run reads and never changes."""
+    """The constant inputs of one run."""
 
     data: RunData
     rates: Rates
@@ -33,44 +33,44 @@ class RunInputs(NamedTuple):
 
 
 class LiveBatch(ABC):
-    """The states of all runs, which are named by their numbers in the batch. A state is what `advance` takes and
-    returns for all of them; its form is the platform's own."""
+    """The runs of a batch, numbered from 0, on their devices. `advance` takes and returns the state of all runs, whose
+    layout depends on the platform."""
 
     program: Program
     devices: tuple[Any, ...]
     state: Any
     idle_cost: bool
-    """Whether runs that have ended cost time until the batch is made smaller."""
+    """Whether finished runs cost time until the batch is shrunk."""
 
     @abstractmethod
     def begin(self) -> None:
-        """With weights that depend on the seeds."""
+        """Starts from random weights, by seed."""
 
     @abstractmethod
     def begin_with(self, weights: Sequence[Parameters]) -> None:
-        """With given weights."""
+        """Starts from given weights."""
 
     @abstractmethod
     def restore(self, states: Sequence[State]) -> None:
-        """With what was stored."""
+        """Starts from stored states."""
 
     @property
     @abstractmethod
-    def form(self) -> State:
-        """What the state of one run looks like."""
+    def state_shapes(self) -> State:
+        """Shapes and dtypes of one run's state."""
 
     @abstractmethod
     def advance(self, state: Any, step: int, count: int, measured: bool) -> tuple[Any, dict[str, np.ndarray]]:
-        """Takes steps and returns what was measured of every run after them; on some platforms in the memory of the
-        state that it is given, which is gone then."""
+        """Takes `count` steps, then measures every run if `measured`. May donate the memory of the given state, which
+        is then gone."""
 
     @abstractmethod
-    def copied(self, state: Any) -> Any:
-        """The same in memory of its own."""
+    def copy_state(self, state: Any) -> Any:
+        """A copy that `advance` does not invalidate."""
 
     @abstractmethod
-    def frozen(self, state: Any, runs: Iterable[int]) -> Any:
-        """The state with some runs stopped where they are."""
+    def freeze(self, state: Any, runs: Iterable[int]) -> Any:
+        """The state with some runs frozen."""
 
     @abstractmethod
     def diverged_at(self) -> np.ndarray:
@@ -78,7 +78,8 @@ class LiveBatch(ABC):
 
     @abstractmethod
     def states(self, state: Any, runs: Sequence[int]) -> list[State]:
-        """Of some runs, on the host; where that is the device too, not copied, to be let go of before they advance."""
+        """States of some runs on the host. On a CPU they share memory with the live state and must be released before
+        the next `advance`."""
 
     @abstractmethod
     def weights(self, runs: Sequence[int]) -> list[Parameters]:
@@ -89,7 +90,7 @@ class LiveBatch(ABC):
         """Of some runs, on the host."""
 
     def shrink(self, runs: Sequence[int]) -> None:  # noqa: B027
-        """Goes on with some of the runs alone, numbered anew."""
+        """Continues with some of the runs only, renumbered."""
 
     @property
     def nbytes(self) -> int:
@@ -112,8 +113,8 @@ class LiveBatch(ABC):
 def spread(
     program: Program, runs: int, rows: int, devices: tuple[Any, ...], sharing: int | None = None
 ) -> tuple[Program, tuple[Any, ...]]:
-    """The program as it is compiled for a number of runs, and the devices that they use. A large run that is alone is
-    shared by at most `sharing` devices, where platform and architecture let it be."""
+    """The program to compile for a number of runs, and the devices they use. A large single run is shared by at most
+    `sharing` devices, if platform and architecture allow it."""
     if program.on.separate:
         most = min(len(devices), program.on.most_sharing if sharing is None else sharing)
         shared = program.sharing(rows, most) if runs == 1 else 1

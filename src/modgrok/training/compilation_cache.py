@@ -25,17 +25,17 @@ from jax._src import compilation_cache
 
 OFF = ("off", "no", "0", "false")
 MOST_BYTES = 1 << 29
-"""Beyond that the programs that were not used for longest are removed."""
+"""Size limit, beyond which the least recently used programs are removed."""
 WORTH_SECONDS = 0.05
-"""What takes less time to compile is not kept."""
+"""Programs that compile faster than this are not cached."""
 DIGEST_BYTES = 32
 SUFFIX = "-own"
-"""JAX's class would look for -cache, and must not find these where somebody resets its cache."""
+"""JAX's own cache looks for files named -cache and must not find these."""
 
 
 @cache
 def enable_cache() -> Path | None:
-    """Keeps what is compiled from now on; the folder, or None where nothing is kept."""
+    """Turns on the compilation cache; returns its folder, or None if it is off."""
     asked = os.environ.get("MODGROK_CACHE", "")
     known = hasattr(compilation_cache, "_cache_initialized")  # Another JAX would read the files itself.
     if asked.lower() in OFF or jax.config.values.get("jax_compilation_cache_dir") or not known:
@@ -69,7 +69,7 @@ class OwnFiles:
         self._path = folder
 
     def get(self, key: str) -> bytes | None:
-        """What was stored under a key; None where there is nothing, or anything is wrong with it."""
+        """The value stored under a key; None if it is absent or damaged."""
         try:
             content = read_own(self._path / f"{key}{SUFFIX}")
         except OSError:
@@ -102,13 +102,13 @@ def _digest(key: str, value: bytes) -> bytes:
 
 
 def user_folder() -> Path:
-    """Where a user's programs keep what they can make again."""
+    """The user's cache folder."""
     home = os.environ.get("XDG_CACHE_HOME", "")
     return Path(home) if os.path.isabs(home) else Path.home() / ".cache"
 
 
 def machine() -> str:
-    """A name for processor, devices and compiler together."""
+    """A name for the combination of processor, devices and compiler."""
     kinds = sorted({device.device_kind for device in jax.local_devices()})
     facts = (version("jax"), version("jaxlib"), platform.machine(), *kinds, *sorted(processor_features()))
     readable = re.sub(r"[^\w.]+", "-", f"{kinds[0]}-{version('jaxlib')}").strip("-")
@@ -116,7 +116,7 @@ def machine() -> str:
 
 
 def processor_features() -> Iterable[str]:
-    """The instructions that this processor knows, and its name."""
+    """Instruction set and name of this processor."""
     names = ("flags", "features", "model name")
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -126,7 +126,7 @@ def processor_features() -> Iterable[str]:
 
 
 def shrink(folder: Path, most: int) -> None:
-    """Removes the files that were not used for longest until the others have at most so many bytes."""
+    """Removes the least recently used files until the rest take at most `most` bytes."""
     files = []
     for place, _, names in os.walk(folder):
         for name in names:

@@ -13,7 +13,7 @@ from modgrok.setting import Setting
 from modgrok.shapes import Array, Float, Int32
 
 Outputs = Float[Array, "row column"]
-"""One column for each answer, and perhaps some of zeros beyond, which do not count."""
+"""One column per answer, possibly followed by padding, which is ignored."""
 Answers = Int32[Array, "row"]
 Losses = Float[Array, "row"]
 
@@ -73,12 +73,12 @@ def _counted(out: Outputs, count: int) -> Outputs:
 
 @dataclass(frozen=True)
 class Loss:
-    """What a name stands for."""
+    """A registered loss."""
 
     function: Callable[..., Losses]
-    """From outputs, right answers and the number of answers, and its own settings as keywords."""
+    """Takes outputs, correct answers, the number of answers, and its own settings as keywords."""
     settings: tuple[Setting, ...] = ()
-    """Settings that it brings."""
+    """Its own settings."""
 
 
 LOSSES = {
@@ -97,10 +97,10 @@ class Objective:
     precision: str
     tolerance: float | None = None
     settings: tuple[tuple[str, Any], ...] = ()
-    """Of the loss itself, by name."""
+    """The loss's own settings, by name."""
 
     def losses(self, out: Outputs, answers: Answers, codes: Any, count: int | None = None) -> Losses:
-        """The loss of every example; `count` is the number of answers where there are columns beyond."""
+        """The loss of every example; `count` is the number of answers if the columns are padded."""
         out = out.astype(self.precision)
         if codes is None:
             return self._of(out, answers, out.shape[1] if count is None else count)

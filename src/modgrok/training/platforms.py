@@ -1,4 +1,4 @@
-"""What is peculiar to a platform and common to its kernels: how a batch runs there, and what fits in a block."""
+"""Properties of platforms that all their kernels share: how batches run there, and the sizes of blocks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,24 +10,24 @@ class Platform:
     """A kind of device."""
 
     separate: bool
-    """Whether each run takes its steps in a call of its own, several runs side by side. Otherwise the runs of a batch
-    take every step together."""
+    """Whether each run takes its steps in a call of its own, in parallel threads. Otherwise all runs of a batch take
+    every step together."""
     counts_correct: bool
     """Whether the gradient pass also counts correct answers, so that evaluations look at the test set alone."""
     block_floats: int
     """Activations of one block of examples."""
     evaluated_floats: int
-    """Activations of one block that is only evaluated."""
+    """Activations of one evaluation block."""
     evaluated_rows: int
-    """The fewest examples that such a block is cut down to."""
+    """The fewest examples of such a block."""
     evaluated_blocks: int
-    """The fewest such blocks of each part."""
+    """The fewest such blocks in each part."""
     most_sharing: int = 1
     """The most devices that share one run."""
     most_runs: int | None = None
-    """The most runs of a batch on one device; None where blocks say how many."""
+    """The most runs of a batch on one device; None if their activations decide."""
     padding: float = 1.0
-    """By which factor training sets of one batch may differ in length; shorter ones are padded to the longest."""
+    """The largest ratio of lengths among training sets of one batch; shorter ones are padded to the longest."""
     compiler_options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -71,5 +71,5 @@ PLATFORMS = {"cpu": CPU, "gpu": GPU}
 
 
 def platform_named(name: str) -> Platform:
-    """What is known of a platform, by JAX's name for it."""
+    """The platform of a given name, as JAX calls it."""
     return PLATFORMS.get(name, OTHER)

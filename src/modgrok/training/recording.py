@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from modgrok.training.data import RunData
 
 ALWAYS = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
-"""Names that no measure can take; neither can those that begin with `norm_` or `gradient_`."""
+"""Reserved names; names that begin with `norm_` or `gradient_` are reserved too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Data:
 
     @property
     def tested(self) -> Bool[Any, "example"]:
-        """Which examples are tested; neither trained nor tested are entries that a table does not have."""
+        """Which examples are tested; missing table entries are neither trained nor tested."""
         return self.run.tested
 
     @cached_property
@@ -79,15 +79,15 @@ class Data:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number on the way, written for JAX: it is compiled with the program and mapped over runs."""
+    """A scalar recorded during training, written in JAX: it is compiled with the program and mapped over runs."""
 
     name: str
     function: Callable[..., Any]
     """Of the network, or of the network and its `Data`."""
     architectures: tuple[str, ...] = ()
-    """Names of those to which it applies; none named: all."""
+    """Names of the architectures it applies to; empty means all."""
     usual: bool = False
-    """Whether it is recorded without being asked for."""
+    """Whether it is recorded by default."""
     on_group: bool = False
     """Whether it reads `data.run.group`, the group of the task."""
 
@@ -95,7 +95,7 @@ class Measure:
         return not self.architectures or architecture.name in self.architectures
 
     def __call__(self, data: Data) -> Any:
-        """The number; a sentence where the function fails, is not one number, or cannot be compiled."""
+        """The scalar; a `ModgrokError` if the function fails, does not return a scalar, or cannot be compiled."""
         import jax
 
         given = (data.network, data) if len(inspect.signature(self.function).parameters) > 1 else (data.network,)
@@ -139,7 +139,7 @@ def record(name: str, *architectures: str, usual: bool = False, on_group: bool =
 
 
 def recorded_measures(architecture: Architecture, asked: tuple[str, ...]) -> tuple[Measure, ...]:
-    """The usual measures of an architecture, then those asked for."""
+    """The default measures of an architecture, then the requested ones."""
     for name in asked:
         if name not in MEASURES:
             close = get_close_matches(name, MEASURES, n=1)

@@ -27,11 +27,11 @@ from modgrok.training.program import EXAMPLES, Program
 
 EVERYWHERE, BLOCKS = PartitionSpec(), PartitionSpec(EXAMPLES)
 SHARED_DATA = RunData(Batch(BLOCKS, BLOCKS, BLOCKS, EVERYWHERE, BLOCKS), *[EVERYWHERE] * (len(RunData._fields) - 1))
-"""How a run's data lie on the devices that share it."""
+"""Partition of a run's data over the devices that share it."""
 
 
 class SeparateRuns(LiveBatch):
-    """A state is a list with one entry a run: None where it was frozen."""
+    """The state is a list with one entry per run; None if the run is frozen."""
 
     idle_cost = False
 
@@ -58,7 +58,7 @@ class SeparateRuns(LiveBatch):
         self.state = [jax.device_put(state, self._sharding) for state in states]
 
     @property
-    def form(self) -> State:
+    def state_shapes(self) -> State:
         run = self.runs[0]
         return self._randomly.eval_shape(run.seed, run.init_scale, run.rates, self._ordered(run))
 
@@ -87,10 +87,10 @@ class SeparateRuns(LiveBatch):
             thread.result()
         return after, dict(zip(names, values, strict=True))
 
-    def copied(self, state: list[State | None]) -> list[State | None]:
+    def copy_state(self, state: list[State | None]) -> list[State | None]:
         return [jax.tree.map(lambda leaf: jax.device_put(leaf, leaf.sharding, may_alias=False), one) for one in state]
 
-    def frozen(self, state: list[State | None], runs: Iterable[int]) -> list[State | None]:
+    def freeze(self, state: list[State | None], runs: Iterable[int]) -> list[State | None]:
         stopped = set(runs)
         return [None if run in stopped else one for run, one in enumerate(state)]
 
@@ -107,18 +107,18 @@ class SeparateRuns(LiveBatch):
         return [self.runs[run].data for run in runs]
 
     def _placed(self, data: RunData) -> RunData:
-        """On the devices; where several share the run, each has its part of the blocks."""
+        """Puts data on the devices; devices that share a run each get their part of the blocks."""
         place = lambda sharding, part: jax.tree.map(lambda leaf: jax.device_put(leaf, sharding), part)  # noqa: E731
         is_leaf = lambda node: isinstance(node, NamedSharding | SingleDeviceSharding)  # noqa: E731
         return jax.tree.map(place, self._data_sharding, data, is_leaf=is_leaf)
 
     def _ordered(self, run: RunInputs) -> Batch | None:
-        """The examples, which a start reads where minibatches put them in an order."""
+        """The training examples, if minibatches shuffle them."""
         return run.data.batch if self.program.batch_size is not None else None
 
 
 def shardings(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Of a run's data, and of its state."""
+    """Shardings of a run's data and of its state."""
     if program.shared == 1:
         one = SingleDeviceSharding(devices[0])
         return one, one
@@ -128,8 +128,8 @@ def shardings(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=64)
 def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    """`start_randomly`, `start` and `advance` of one run: it works in the memory of the state it is given, and returns
-    what was measured as one array."""
+    """Jitted `start_randomly`, `start` and `advance` of one run; `advance` donates the state and returns its
+    measurements as one array."""
     alone = dataclasses.replace(program, shared=1)
     sharding = shardings(program, devices)[1]
 

@@ -1,4 +1,4 @@
-"""Runs that take every step together: one run's program mapped over a leading axis, spread over the devices."""
+"""Runs that take every step together: one run's program under `vmap`, sharded over the devices."""
 
 import gc
 from collections.abc import Callable, Iterable, Sequence
@@ -17,11 +17,11 @@ from modgrok.training.program import Program
 
 RUNS = PartitionSpec("runs")
 FEW = 8
-"""Fewer runs than this part of a batch are fetched one by one."""
+"""Up to a batch's size divided by this, runs are fetched from the device one by one."""
 
 
 class RunsTogether(LiveBatch):
-    """A state has an axis of slots. Every device has equally many; those that are not needed repeat a run, frozen."""
+    """The state has a leading axis of slots, equally many on every device; idle slots hold frozen copies of a run."""
 
     idle_cost = True
 
@@ -44,7 +44,7 @@ class RunsTogether(LiveBatch):
         self._place(self._stacked(states))
 
     @property
-    def form(self) -> State:
+    def state_shapes(self) -> State:
         return self._randomly.eval_shape(*self._fresh)
 
     def advance(self, state: State, step: int, count: int, measured: bool) -> tuple[State, dict[str, np.ndarray]]:
@@ -52,10 +52,10 @@ class RunsTogether(LiveBatch):
         state, measurement = self._advance(*parts, np.int32(step), np.int32(count), np.bool_(measured))
         return state, {name: np.asarray(values)[self.slots] for name, values in measurement.items()}
 
-    def copied(self, state: State) -> State:
+    def copy_state(self, state: State) -> State:
         return state  # which `advance` leaves alone
 
-    def frozen(self, state: State, runs: Iterable[int]) -> State:
+    def freeze(self, state: State, runs: Iterable[int]) -> State:
         return _freeze(state, self._slots(runs))
 
     def diverged_at(self) -> np.ndarray:
@@ -100,7 +100,7 @@ class RunsTogether(LiveBatch):
 
 
 def lay_out(runs: int, devices: int) -> tuple[list[int], list[int]]:
-    """Which run stands in each slot of a batch, and in which slot each run stands: every device has equally many."""
+    """The run in each slot of a batch, and the slot of each run; every device has equally many slots."""
     each = -(-runs // devices)
     axis: list[int] = []
     slots: list[int] = []
@@ -128,21 +128,21 @@ def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]
 
 
 def forget_programs() -> None:
-    """Frees the memory in which a GPU keeps the programs of earlier batches."""
+    """Frees the GPU memory held by the programs of earlier batches."""
     compiled.cache_clear()
     jax.clear_caches()
     gc.collect()
 
 
 def stack(trees: Sequence[Any], sharding: Any) -> Any:
-    """Equal trees of arrays, one for each run, as one tree with a run axis, laid out over the devices."""
+    """Stacks the arrays of all runs along a leading axis, sharded over the devices."""
     return jax.tree.map(
         lambda *leaves: jax.device_put(np.stack([np.asarray(leaf) for leaf in leaves]), sharding), *trees
     )
 
 
 def stacked_shapes(tree: Any, count: int, devices: tuple[Any, ...]) -> Any:
-    """What `stack` would make of so many trees like this one: shapes, types and places, without the numbers."""
+    """Shapes, dtypes and shardings that `stack` would give for `count` such trees."""
     sharding = NamedSharding(Mesh(np.array(devices), ("runs",)), RUNS)
     return jax.tree.map(
         lambda leaf: jax.ShapeDtypeStruct((count, *np.shape(leaf)), np.asarray(leaf).dtype, sharding=sharding), tree
@@ -150,7 +150,7 @@ def stacked_shapes(tree: Any, count: int, devices: tuple[Any, ...]) -> Any:
 
 
 def unstack(tree: Any, slots: Sequence[int], count: int) -> list[Any]:
-    """Some slots of a stacked tree, on the host: few one by one, many out of all `count`, fetched at once."""
+    """Some of `count` slots of a stacked tree, on the host: few are fetched one by one, many in a single transfer."""
     if FEW * len(slots) > count:
         host = jax.tree.map(np.asarray, tree)
         return [jax.tree.map(lambda leaf: np.asarray(leaf[slot]), host) for slot in slots]  # noqa: B023
