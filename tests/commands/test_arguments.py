@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from modgrok import cli
-from modgrok.commands.arguments import require_suffix
+from modgrok.commands.arguments import check_output
 
 
 def test_powers_of_ten_are_whole_numbers_and_names_may_be_capitals(
@@ -43,5 +43,12 @@ def test_suffixes_that_lie_are_refused_before_anything_is_done(
 
 
 def test_suffixes_in_capitals_do_not_lie() -> None:
-    require_suffix(Path("A.PNG"), ".png")
-    require_suffix(None, ".png")
+    check_output(Path("A.PNG"), ".png")
+    check_output(None, ".png")
+
+
+def test_a_folder_that_is_made_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    target = tmp_path / "new" / "network.safetensors"
+    cli.main(["solve", "n + m", "--modulus", "5", "--save", str(target)])
+    assert f"The folder {target.parent} does not exist yet and is made." in capsys.readouterr().err
+    assert target.exists()

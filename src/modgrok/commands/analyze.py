@@ -9,7 +9,7 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
-from modgrok.commands.arguments import FIGURES, InStore, out, parse, print_json, require_suffix
+from modgrok.commands.arguments import FIGURES, InStore, check_output, out, parse, print_json
 from modgrok.commands.flags import Positional
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Run, Store
@@ -73,7 +73,7 @@ class Subject(NamedTuple):
 def main(argv: list[str]) -> None:
     """Load, analyze, draw, print."""
     arguments = parse(Analyze, "analyze", argv)
-    require_suffix(arguments.figure, *FIGURES)
+    check_output(arguments.figure, *FIGURES)
     subject = _from_file(arguments) if arguments.run.endswith(FILES) else _from_store(arguments)
     if subject.run is None:
         found = analyze(subject.network, subject.task, top=arguments.top)

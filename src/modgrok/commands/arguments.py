@@ -99,12 +99,16 @@ def print_json(result: dict[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
-def require_suffix(path: Path | None, *suffixes: str) -> None:
-    """An error where a file is to be written whose name says that it is something else; before any work is done. What
-    is no file (a device, a pipe) may be called anything."""
+def check_output(path: Path | None, *suffixes: str) -> None:
+    """An error where a file is to be written whose name says that it is something else; before any work is done, and
+    a remark where its folder is missing. What is no file (a device, a pipe) may be called anything."""
     if path is not None and path.suffix.lower() not in suffixes and not _is_device(path):
         known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
         raise ModgrokError(f"This is written to a {known} file, not to {path.name}.")
+    if path is not None and not os.path.exists(path.parent):
+        err.print(
+            f"The folder {path.parent} does not exist yet and is made.", highlight=False, markup=False, soft_wrap=True
+        )
 
 
 def _is_device(path: Path) -> bool:

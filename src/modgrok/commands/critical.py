@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modgrok.api import SEARCHED, critical
-from modgrok.commands.arguments import FIGURES, out, parse, print_json, require_suffix
+from modgrok.commands.arguments import FIGURES, check_output, out, parse, print_json
 from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor
 from modgrok.disk import write_json
@@ -45,8 +45,8 @@ def main(argv: list[str]) -> None:
     """Search, fit, print."""
     settings = settings_type("Settings", DEFAULTS | {"evaluations": EVALUATIONS}, ("modulus", "sampling", *SEARCHED))
     asked = parse(CriticalFraction, "critical", argv, settings)
-    require_suffix(asked.figure, *FIGURES)
-    require_suffix(asked.out, ".json")
+    check_output(asked.figure, *FIGURES)
+    check_output(asked.out, ".json")
     settings = given(asked.settings)
     task, modulus = settings.pop("task"), asked.modulus or None
     how: dict[str, Any] = {
@@ -77,8 +77,8 @@ def _show(found: Sequence[Critical]) -> None:
     table = Table("p", "sampling", "α_c", "95 % interval", "steps", "runs", title=title, title_justify="left")
     for one in found:
         t = one.transition
-        interval = "–" if t.critical is None else f"{t.low:.3f} to {t.high:.3f}"
-        centre = str(one) if t.critical is None else f"{t.critical:.3f}"
+        interval = "–" if t.critical is None else f"{number(t.low)} to {number(t.high)}"
+        centre = str(one) if t.critical is None else number(t.critical)
         e = one.experiment
         table.add_row(str(e.modulus), e.sampling, centre, interval, count(one.budget), count(one.runs))
     out.print(table, highlight=False)

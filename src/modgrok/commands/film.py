@@ -6,7 +6,7 @@ from typing import Annotated
 
 from rich.markup import escape
 
-from modgrok.commands.arguments import InStore, out, parse, print_json, require_suffix
+from modgrok.commands.arguments import InStore, check_output, out, parse, print_json
 from modgrok.commands.flags import Positional
 from modgrok.disk import write_bytes
 from modgrok.experiments import Store
@@ -31,7 +31,7 @@ def main(argv: list[str]) -> None:
     """Draw, or pack the page, and write it."""
     arguments = parse(Film, "film", argv)
     kind = arguments.out.suffix.lower()
-    require_suffix(arguments.out, *FORMATS)
+    check_output(arguments.out, *FORMATS)
     store = Store(arguments.store)
     run = store.find(arguments.run)
     check_intact(run)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modgrok.api import SEEDS
-from modgrok.commands.arguments import FIGURES, TABLES, out, parse, print_json, require_suffix
+from modgrok.commands.arguments import FIGURES, TABLES, check_output, out, parse, print_json
 from modgrok.commands.flags import Positional
 from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
@@ -49,8 +49,8 @@ def main(argv: list[str]) -> None:
     """Train, classify, print."""
     settings = settings_type("Settings", DEFAULTS, ("task", "fraction", *SEEDS))
     asked = parse(Landscape, "landscape", argv, settings)
-    require_suffix(asked.figure, *FIGURES)
-    require_suffix(asked.out, *TABLES)
+    check_output(asked.figure, *FIGURES)
+    check_output(asked.out, *TABLES)
     base = Experiment("n + m", **given(asked.settings))
     sweep = landscape_sweep(base, asked.functions, asked.fraction, asked.seeds)
     experiments = sweep.experiments

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modgrok.api import replay
-from modgrok.commands.arguments import InStore, choose, err, out, parse, print_json, require_suffix
+from modgrok.commands.arguments import InStore, check_output, choose, err, out, parse, print_json
 from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError, Unknown
@@ -259,7 +259,7 @@ def _export(arguments: Export, store: Store) -> None:
     from modgrok.experiments.export import WRITERS, curves_csv
 
     if arguments.format in ("csv", "parquet"):
-        require_suffix(arguments.out, f".{arguments.format}")
+        check_output(arguments.out, f".{arguments.format}")
     named = [store.find(name) for name in arguments.runs]
     for run in named:
         check_intact(run)
@@ -320,7 +320,7 @@ def _pack(arguments: Pack, store: Store) -> None:
         raise ModgrokError("Say which runs to pack, then the file: modgrok runs pack last runs.zip.")
     *names, file = arguments.runs
     runs, path = [store.find(name) for name in names], Path(file)
-    require_suffix(path, ".zip")
+    check_output(path, ".zip")
     archive.pack(runs, path)
     if arguments.json:
         print_json({"file": file, "runs": [run.id for run in runs], "bytes": path.stat().st_size})
@@ -339,7 +339,7 @@ def _unpack(arguments: Unpack, store: Store) -> None:
 
 
 def _replay(arguments: Replay, store: Store) -> None:
-    require_suffix(arguments.out, ".html")
+    check_output(arguments.out, ".html")
     run = store.find(arguments.run)
     check_intact(run)
     replay(run, arguments.out)

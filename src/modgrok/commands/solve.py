@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from modgrok.closed_form import Attempt, least_width, solve, usual_form
-from modgrok.commands.arguments import err, out, parse, print_json, require_suffix
+from modgrok.commands.arguments import check_output, err, out, parse, print_json
 from modgrok.commands.flags import Positional
 from modgrok.measures import average_ipr, frequency_power
 from modgrok.networks import Network, score_table
@@ -61,7 +61,7 @@ class Solve:
 def main(argv: list[str]) -> None:
     """Solve, score, save, print."""
     arguments = parse(Solve, "solve", argv)
-    require_suffix(arguments.save, ".safetensors")
+    check_output(arguments.save, ".safetensors")
     task = find_task(arguments.expression, usual_modulus(arguments.expression, arguments.modulus))
     form = arguments.form or usual_form(task, arguments.width)
     network = solve(
@@ -87,7 +87,7 @@ def main(argv: list[str]) -> None:
 
 def _report(attempt: Attempt) -> None:
     """One line on stderr after every start of a search, written over the one before in a terminal."""
-    text = f"width {attempt.width}: start {attempt.starts}, least sum of squared errors {attempt.loss:.1e}"
+    text = f"width {attempt.width}: start {attempt.starts}, least sum of squared errors {number(attempt.loss)}"
     if attempt.exact:
         err.print(f"{text}, exact", highlight=False)
     elif err.is_terminal:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
-from modgrok.commands.arguments import FIGURES, TABLES, err, out, parse, print_json, require_suffix, typed_flags
+from modgrok.commands.arguments import FIGURES, TABLES, check_output, err, out, parse, print_json, typed_flags
 from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
@@ -127,7 +127,7 @@ def main(argv: list[str]) -> None:
 
 
 def _run(sweep: Sweep, options: EngineOptions, wanted: Wanted) -> None:
-    require_suffix(wanted.out, *TABLES)
+    check_output(wanted.out, *TABLES)
     experiments = sweep.experiments
     executor = WatchedExecutor(options)
     results, record = Results(experiments, executor.store), Record(sweep, executor.store)
@@ -155,8 +155,8 @@ def _run(sweep: Sweep, options: EngineOptions, wanted: Wanted) -> None:
 
 
 def _show(asked: Show) -> None:
-    require_suffix(asked.figure, *FIGURES)
-    require_suffix(asked.out, *TABLES)
+    check_output(asked.figure, *FIGURES)
+    check_output(asked.out, *TABLES)
     store = Store(asked.store)
     sweep = find_sweep(store, asked.sweep)
     results = Results(sweep.experiments, store)

@@ -114,7 +114,7 @@ def show_run(run: Run) -> None:
     curves = history["step"], history["train_accuracy"], history["test_accuracy"]
     out.print(accuracy_chart(*curves, width=min(out.width, 100)), highlight=False)
     out.print()
-    share = f", α = {experiment.fraction:g}" if run.task.enumerable and experiment.examples is None else ""
+    share = f", α = {number(experiment.fraction, 4)}" if run.task.enumerable and experiment.examples is None else ""
     title = f"{escape(run.title)}, {experiment.network}, N = {experiment.width}{share}"
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_row("run", f"[bold]{run.id}[/bold]")

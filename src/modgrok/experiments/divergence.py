@@ -63,35 +63,36 @@ def _excesses(e: Experiment, usual: Experiment) -> Iterator[Excess]:
     decay = e.weight_decay or 0.0
     yield Excess(
         e.lr / usual.lr,
-        f"the learning rate {e.lr:g} is too large; {usual.lr:g} is usual here. Try a tenth of it, or --lr auto.",
+        f"the learning rate {number(e.lr, 4)} is too large; {number(usual.lr, 4)} is usual here. Try a tenth of it, or "
+        "--lr auto.",
     )
     # A step multiplies weights by 1 − rate · decay, which grows where the product is above 2.
     yield Excess(
         usual.lr * decay,
-        f"the weight decay {decay:g} is too strong: times the learning rate it is more than a step can shrink the "
-        f"weights by. Try --weight-decay {usual.weight_decay or 0.1 / usual.lr:g}.",
+        f"the weight decay {number(decay, 4)} is too strong: times the learning rate it is more than a step can shrink "
+        f"the weights by. Try --weight-decay {usual.weight_decay or 0.1 / usual.lr:g}.",
     )
     yield Excess(
         e.init_scale / usual.init_scale,
-        f"the weights begin {e.init_scale / usual.init_scale:g} times as large as usual. Try --init-scale "
+        f"the weights begin {number(e.init_scale / usual.init_scale, 4)} times as large as usual. Try --init-scale "
         f"{usual.init_scale:g}.",
     )
     if e.momentum is not None and usual.momentum is not None:
         yield Excess(
             (1 - usual.momentum) / (1 - e.momentum),
-            f"the momentum {e.momentum:g} makes steps {1 / (1 - e.momentum):.3g} times as large. Try --momentum "
-            f"{usual.momentum:g}, or a smaller learning rate.",
+            f"the momentum {number(e.momentum, 4)} makes steps {number(1 / (1 - e.momentum), 4)} times as large. "
+            f"Try --momentum {usual.momentum:g}, or a smaller learning rate.",
         )
     if e.beta1 is not None and usual.beta1 is not None:
         yield Excess(
             (1 - usual.beta1) / (1 - e.beta1),
-            f"beta1 = {e.beta1:g} averages over more gradients than the steps stay small for. Try --beta1 "
+            f"beta1 = {number(e.beta1, 4)} averages over more gradients than the steps stay small for. Try --beta1 "
             f"{usual.beta1:g}.",
         )
     # Adam's steps are bounded, by little more than the rate, where beta1² < beta2.
     if e.beta1 and e.beta2 and usual.beta2 and e.beta2 < usual.beta2:
         yield Excess(
             USUAL * e.beta1**2 / e.beta2,
-            f"beta2 = {e.beta2:g} forgets large gradients before beta1 = {e.beta1:g} does. Try --beta2 "
-            f"{usual.beta2:g}.",
+            f"beta2 = {number(e.beta2, 4)} forgets large gradients before beta1 = {number(e.beta1, 4)} does. Try "
+            f"--beta2 {usual.beta2:g}.",
         )
