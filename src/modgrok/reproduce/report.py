@@ -179,13 +179,21 @@ def render(text: str, title: str, folder: Path) -> str:
 
 
 def describe(experiments: Sequence[Experiment]) -> list[str]:
-    """The settings of many experiments, a phrase for each that is not the default; values that vary are listed."""
+    """The settings of many experiments, a phrase for each that is not the default; values that vary are listed.
+
+    Seeds are counted among runs that are alike in all else, since every fraction may have seeds of its own.
+    """
     rows = said_settings(experiments)
+    alike: dict[str, set[int]] = {}
+    for row in rows:
+        alike.setdefault(str(row | {"seed": None}), set()).add(row["seed"])
     values = {
         name: list({str(row[name]): row[name] for row in rows if row[name] is not None}.values())
         for name in (rows[0] if rows else ())
         if name != "fraction" or "examples" not in rows[0]
     }
+    if values.get("seed") not in (None, [0]):
+        values["seed"] = list(max(alike.values(), key=len))
     return [_phrase(name, some) for name, some in values.items() if some and (name, some) != ("seed", [0])]
 
 
