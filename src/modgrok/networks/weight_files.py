@@ -40,7 +40,7 @@ def read_arrays(path: Path) -> Arrays:
     _check_file(path)
     arrays = READERS[path.suffix](path)
     for name, array in arrays.items():
-        if hasattr(array, "itemsize") and np.dtype(array.dtype).kind not in "biufc":
+        if isinstance(array, np.ndarray) and array.dtype.kind not in "biufc":
             raise ModgrokError(f"{name} of {path} holds no numbers, but {array.dtype}.")
     return state_dict_arrays(arrays)
 

@@ -128,7 +128,7 @@ def _text(name: str, value: Any) -> str:
 
 def _lines(measure: str, words: str, histories: list[History]) -> Lines:
     """The curves of a measure, what the legend calls them, and their colors."""
-    names = list(dict.fromkeys(name for history in histories for name in history))
+    names = [name for name in histories[0] if all(np.ndim(history.get(name, 0)) for history in histories)]
     if measure in GROUPED:
         groups = [name for name in names if name.startswith(f"{measure}_")]
         labels = [GROUPS.get(word := name.removeprefix(f"{measure}_"), word) for name in groups]

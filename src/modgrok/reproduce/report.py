@@ -193,7 +193,7 @@ def describe(experiments: Sequence[Experiment]) -> list[str]:
         if name != "fraction" or "examples" not in rows[0]
     }
     if values.get("seed") not in (None, [0]):
-        values["seed"] = list(max(alike.values(), key=len))
+        values["seed"] = max(([*seeds] for seeds in alike.values()), key=lambda seeds: len(seeds))
     return [_phrase(name, some) for name, some in values.items() if some and (name, some) != ("seed", [0])]
 
 
