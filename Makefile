@@ -6,8 +6,9 @@ INSTALLED := $(VENV)/installed
 PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 TESTING := $(VENV)/with-dev,digits,dist,docs,export,ray
 DEV := $(if $(wildcard $(TESTING)),$(TESTING),$(VENV)/with-dev)
-# Two workers; what takes long comes first (tests/conftest.py), and what was left out is told last.
-PYTEST := $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -rs
+# Three workers for two cores, since tests wait for browsers, clusters and other processes; what takes long comes first
+# (tests/conftest.py), and what was left out is told last.
+PYTEST := $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder -rs
 # For tests that are left out: under CI that is a failure.
 left_out = { echo "$(1)"; [ -z "$$CI" ]; }
 
