@@ -5,10 +5,14 @@ Tutorials are the notebooks in `examples` with the outputs they were committed w
 report has a page. TeX becomes MathML, which browsers draw themselves, in the font that comes with ziamath.
 """
 
+import contextlib
 import dataclasses
 import html
 import importlib
+import inspect
+import io
 import json
+import os
 import re
 import typing
 from pathlib import Path
@@ -17,6 +21,9 @@ from typing import Any
 import ziamath
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File
+
+from modgrok.experiments.experiment import known_settings
+from modgrok.setting import described
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = (
@@ -39,6 +46,8 @@ API = {
     "Papers": "reproduce_paper",
     "Errors": "ModgrokError Interrupted",
 }
+HELP_COLUMNS = "92"
+"""Width of help on the page of commands."""
 MODULES = ("plot",)
 """Names of the package that are modules; their pictures are listed apart."""
 TEX = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
@@ -159,7 +168,7 @@ def _reports() -> list[Path]:
 
 def settings() -> str:
     """Every setting of an experiment."""
-    from modgrok.experiments.experiment import known_settings
+    from modgrok.commands.settings import headings
 
     lines = [
         "# Settings",
@@ -168,13 +177,19 @@ def settings() -> str:
         "`--weight-decay`), a name on the axes of a sweep and in a sweep's file. A setting that is given and read by "
         "nobody is an error.",
         "",
-        "| setting | type | default | meaning |",
-        "|---|---|---|---|",
     ]
-    for one in known_settings().values():
-        default = "required" if one.default is dataclasses.MISSING else f"`{one.default!r}`"
-        lines.append(f"| `{one.name}` | {_kind(one.type)} | {default} | {one.help} |")
-    return "\n".join(lines) + "\n"
+    known, groups = known_settings(), headings()
+    for heading in dict.fromkeys(groups.values()):
+        lines += [f"## {heading.capitalize()}", "", "| setting | type | default | meaning |", "|---|---|---|---|"]
+        lines += [_row(one) for one in known.values() if groups[one.name] == heading]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _row(one: Any) -> str:
+    meaning, default = described(one.help, one.default)
+    required = "required" if one.default is dataclasses.MISSING else default
+    return f"| `{one.name}` | {_kind(one.type)} | {required} | {meaning} |"
 
 
 def _kind(hint: Any) -> str:
@@ -190,18 +205,32 @@ def _kind(hint: Any) -> str:
 
 
 def commands() -> str:
-    """The commands and their examples."""
+    """The commands with their flags, and examples."""
     from modgrok.cli import COMMANDS, EXAMPLES
+    from modgrok.commands import runs
 
     rows = "\n".join(f"| `modgrok {name}` | {summary} |" for name, summary in COMMANDS.items())
     examples = "\n".join(f"$ {example}" for example in EXAMPLES)
+    parts = [*COMMANDS, *(f"runs {name}" for name in runs.COMMANDS), "sweep show", "sweep list"]
+    helps = "\n\n".join(f"## modgrok {part}\n\n```text\n{_help(part)}\n```" for part in sorted(parts))
     return (
-        "# Commands\n\n`modgrok COMMAND --help` explains each with all its flags; `python -m modgrok` is the same "
+        "# Commands\n\n`modgrok COMMAND --help` prints what stands here; `python -m modgrok` is the same "
         f"program.\n\n| command | what it does |\n|---|---|\n{rows}\n\n```console\n{examples}\n```\n\n"
         "Results go to stdout, progress and remarks to stderr; `--json` prints one JSON object. The exit code is 0, 1 "
         "where some runs of many failed, 2 with one sentence where a request cannot be fulfilled, and 128 and the "
-        "signal's number where one ended it.\n"
+        f"signal's number where one ended it.\n\n{helps}\n"
     )
+
+
+def _help(command: str) -> str:
+    """What a command prints when it is asked for help."""
+    from modgrok import cli
+
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+        os.environ["COLUMNS"] = HELP_COLUMNS
+        cli.main([*command.split(), "--help"])
+    return text.getvalue().rstrip()
 
 
 def api() -> str:
@@ -227,4 +256,14 @@ def _entry(thing: Any, name: str) -> str:
     found = getattr(importlib.import_module(home), thing.__name__)
     if found is not thing:
         raise ValueError(f"{name} is not where it says, in {home}")
-    return f"::: {home}.{thing.__name__}"
+    return f"::: {home}.{thing.__name__}{_keywords(thing)}"
+
+
+def _keywords(thing: Any) -> str:
+    """The settings that a function takes beside what its source names, with their defaults."""
+    if not hasattr(thing, "__signature__"):
+        return ""
+    named = inspect.signature(thing).parameters.values()
+    own = [one for one in named if one.name in known_settings() and one.default is not one.empty]
+    listed = ", ".join(f"`{one.name}={one.default!r}`" for one in own)
+    return f"\n\n<details markdown><summary>All settings as keywords</summary>\n\n{listed}\n\n</details>"

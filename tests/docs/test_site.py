@@ -75,3 +75,18 @@ def test_formulas_are_typeset(site: Path) -> None:
     assert "arithmatex" not in theory
     settings = (site / "reference" / "settings.html").read_text()
     assert "weight_decay" in settings
+
+
+def test_the_reference_lists_flags_and_settings(site: Path) -> None:
+    commands = (site / "reference" / "commands.html").read_text()
+    for command in ("train", "runs pack", "sweep show"):
+        assert f">modgrok {command}<" in commands
+    assert commands.count("--weight-decay") >= 4
+    assert (site / "reference" / "api.html").read_text().count("All settings as keywords") == 4
+
+
+def test_the_lab_is_in_the_navigation_and_search_hides_where_it_cannot_work(site: Path) -> None:
+    page = (site / "index.html").read_text()
+    assert 'href="lab.html"' in page
+    assert 'src="from_disk.js"' in page
+    assert "[data-md-copying] .gp" in (site / "site.css").read_text()  # A copied command has no prompt.
