@@ -18,31 +18,31 @@ from modgrok.text import size
 from modgrok.training.program import Program, free_bytes
 
 COMPILE_SECONDS = 3.0
-"""What a compilation takes."""
+"""Duration of a compilation."""
 STEP_SECONDS = 2e-4
-"""What a step on a CPU costs beside its products."""
+"""Overhead of a step on a CPU besides its products."""
 GPU_STEP_SECONDS = 4e-5
-"""What a step on an H200 takes at least, however little there is to do."""
+"""The shortest step on an H200."""
 CPU_EFFICIENCY = 0.75
 """Share of NumPy's rate of matrix products that training reaches."""
 LAST_STATE = 4
-"""How many times as large as its weights the state is that a run with snapshots keeps: with gradient and averages."""
+"""Size of the final state of a run with snapshots, in units of its weights: with gradient and moving averages."""
 ROW_BYTES = 300
-"""Length of a line of curves."""
+"""Bytes of a line of curves."""
 MEMORY_SHARE = 0.8
-"""Part of the free memory that one run may plan with."""
+"""Share of the free memory that one run may use."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one resolved experiment takes."""
+    """The cost of one resolved experiment."""
 
     program: Program
     flops: float
-    """Of all its steps and evaluations."""
+    """FLOPs of all steps and evaluations."""
     steps: int
     memory: int
-    """Bytes while it trains."""
+    """Memory in training, in bytes."""
     disk: int
     """Bytes of its networks and curves in the store."""
 
@@ -73,12 +73,12 @@ def work(experiment: Experiment, task: Task) -> Work:
 
 
 def evaluated_examples(experiment: Experiment, task: Task) -> int:
-    """How many examples one evaluation looks at: a table whole, holes included, or all examples there are."""
+    """Number of examples in one evaluation: the whole table, holes included, or all examples."""
     return math.prod(task.sizes) if task.table is not None else sum(experiment.split.counts(task))
 
 
 def check_memory(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> None:
-    """Raises, before anything is allocated, where a run needs more memory than this machine has free."""
+    """Raises, before anything is allocated, if a run needs more memory than this machine has free."""
     free = free_bytes()
     for experiment, task in dict(zip(experiments, tasks, strict=True)).items():
         needed = work(experiment, task).memory
@@ -92,13 +92,13 @@ def check_memory(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> No
 
 @dataclass(frozen=True)
 class Total:
-    """What many runs take together."""
+    """The total cost of many runs."""
 
     runs: int
     run_steps: int
-    """At most: runs that stop when they have grokked take fewer."""
+    """An upper bound: runs may stop when they have grokked."""
     programs: int
-    """To be compiled, where they have not been before; that takes `COMPILE_SECONDS` each."""
+    """Programs to compile unless cached, at `COMPILE_SECONDS` each."""
     flops: float
     cpu_seconds: float
     """On the CPU of this machine."""
@@ -134,8 +134,8 @@ def gpu_seconds(parts: Sequence[Work]) -> float:
 
 @cache
 def cpu_rate() -> float:
-    """Operations a second that training reaches on the CPU of this machine, from its matrix products, measured in a
-    tenth of a second."""
+    """FLOPs per second that training reaches on this CPU, from a measurement of matrix products that takes a tenth of a
+    second."""
     a, b = np.ones((2048, 500), np.float32), np.ones((500, 97), np.float32)
     best = math.inf
     for _ in range(6):
@@ -147,16 +147,16 @@ def cpu_rate() -> float:
 
 @dataclass(frozen=True)
 class Speed:
-    """How fast a batch trains on the devices of one process, from a few steps of it."""
+    """Measured speed of a batch on the devices of one process."""
 
     devices: str
     run_steps_per_second: float
     memory: int
-    """Bytes on each device while it trains."""
+    """Memory per device, in bytes."""
     rate: float
-    """Operations a second; other batches are taken to reach the same."""
+    """FLOPs per second, assumed to be the same for other batches."""
     compilation: float
-    """Seconds that its compilation took."""
+    """Duration of its compilation."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Estimate:
 
     speed: Speed
     workers: int
-    """Batches that train at the same time, each at that speed."""
+    """Batches that train in parallel, each at that speed."""
     seconds: float
     run_steps: int
     disk: int

@@ -1,4 +1,4 @@
-"""What may be told while runs train: progress bars, the lab's page and tests listen here."""
+"""Events of training; progress bars, the lab's page and tests listen to them."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from modgrok.networks import Network
 
 
 class Observer:
-    """Hears everything and does nothing; listeners override what they need. Called on the training thread."""
+    """Ignores all events; listeners override what they need. Called on the training thread."""
 
     def planned(self, batches: Sequence[Any]) -> None:
         """Batches about to be trained."""
@@ -27,7 +27,7 @@ class Observer:
         """A run has its result."""
 
     def remark(self, sentence: str) -> None:
-        """Something a person should know."""
+        """A remark for the user."""
 
     def stop_requested(self) -> bool:
         """Whether training should store what it has and stop."""
@@ -35,14 +35,14 @@ class Observer:
 
 
 class Speaking(Observer):
-    """Prints remarks, where nothing else shows them."""
+    """Prints remarks to stderr."""
 
     def remark(self, sentence: str) -> None:
         print(sentence, file=sys.stderr)
 
 
 class Forwarding(Observer):
-    """Tells another observer everything; a base for those that listen in between."""
+    """Forwards all events to another observer; a base for wrappers."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer

@@ -1,5 +1,5 @@
-"""Training as it is seen on a terminal or under a notebook's cell: step, speed, accuracies, time left; a plain line now
-and then elsewhere."""
+"""Progress of training in a terminal or under a notebook's cell: step, speed, accuracies, time left. Elsewhere, an
+occasional line."""
 
 import sys
 import time
@@ -18,22 +18,22 @@ from modgrok.experiments.result import Result
 from modgrok.text import count, duration, percent, printable
 
 LINE_SECONDS = 10.0
-"""Time between two lines where there is no terminal."""
+"""Seconds between two lines without a terminal."""
 CELL_SECONDS = 0.7
 """Time between two versions of the line under a cell, and before the first."""
 WINDOW_SECONDS = 10.0
-"""The speed shown is that of about this long."""
+"""Time over which the speed is averaged."""
 
 
 class LiveProgress(Observer):
-    """Shows the progress of one run or of many, and stops training when the program is asked to end."""
+    """Shows the progress of one or many runs, and stops training on a signal."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self.interruption = Interruption()
         self.runs, self.ended_runs = 0, 0
         self.done, self.total = 0, 0
-        """Run-steps taken and to be taken; a run that ends early gives the rest of its steps back."""
+        """Run-steps taken and in total; a run that ends early reduces the total."""
         self.step, self.steps = 0, 0
         self.latest: dict[str, Any] = {}
         self._speeds: list[tuple[float, int]] = []
@@ -89,17 +89,17 @@ class LiveProgress(Observer):
 
     @property
     def speed(self) -> float:
-        """Run-steps per second, lately."""
+        """Recent run-steps per second."""
         (then, before), (now, after) = self._speeds[0], self._speeds[-1]
         return (after - before) / (now - then) if now > then else 0.0
 
     @property
     def seconds_left(self) -> float:
-        """At the speed of lately."""
+        """Seconds left, at the recent speed."""
         return (self.total - self.done) / self.speed if self.speed else 0.0
 
     def describe(self) -> str:
-        """Where training stands, in one line."""
+        """The progress in one line."""
         parts = [f"step {count(self.step)} of {count(self.steps)}"]
         if self.runs > 1:
             parts.insert(0, f"{count(self.ended_runs)} of {count(self.runs)} runs")
@@ -121,7 +121,7 @@ class LiveProgress(Observer):
 
 
 class NotebookProgress(LiveProgress):
-    """The line under a notebook's cell, for training that takes longer than a moment; empty in the end."""
+    """The line under a notebook's cell, for training that takes more than a moment; cleared at the end."""
 
     def __init__(self) -> None:
         super().__init__(Console(stderr=True, force_jupyter=False, force_terminal=False))
@@ -148,15 +148,15 @@ class NotebookProgress(LiveProgress):
 
 
 def progress_display() -> LiveProgress | None:
-    """How a person sees training here; None where nobody looks."""
+    """The progress display for this environment, or None."""
     if in_notebook():
         return NotebookProgress()
     return LiveProgress(Console(stderr=True)) if sys.stderr.isatty() else None
 
 
 class ManyRuns(LiveProgress):
-    """The progress of all planned runs, whatever batches they train in. Their steps differ in size, so the time left is
-    told from operations done and to be done."""
+    """The progress of all planned runs across batches. Steps differ in cost, so the time left is estimated from
+    FLOPs."""
 
     def __init__(self, console: Console, planned: Any) -> None:
         super().__init__(console)
@@ -164,7 +164,7 @@ class ManyRuns(LiveProgress):
         steps = {member.id: member.experiment.steps or 1 for member in members}
         self.ended_runs, self.runs, self.total = planned.stored, planned.runs, sum(steps.values())
         self.flops = {m.id: work(m.experiment, m.task).flops / steps[m.id] for m in members}
-        """Of a step of each run."""
+        """FLOPs per step of each run."""
         self.flops_done, self.flops_left = 0.0, sum(self.flops[name] * number for name, number in steps.items())
         self.began = time.monotonic()
         self._speeds = [(self.began, 0)]

@@ -1,4 +1,4 @@
-"""What is known of many experiments: outcomes that the store has, and those that come while they train."""
+"""Outcomes of many experiments: those in the store, and new ones as they arrive."""
 
 import contextlib
 from collections.abc import Sequence
@@ -20,17 +20,17 @@ class Results:
         self._runs = {name: store.run(name) for name in self.ids}
         self.outcomes: dict[str, Result] = {}
         self.again = {e.content_hash: e for e in self.experiments if force or e.has_unknown_code}
-        """Those that are trained again even if the store has them."""
+        """Runs to train again even if the store has them."""
         self.refresh()
 
     @property
     def runs(self) -> int:
-        """How many different runs there are."""
+        """Number of distinct runs."""
         return len(self._runs)
 
     def refresh(self) -> None:
-        """Looks into the store for outcomes that other processes made. A damaged run counts as missing: whoever trains
-        it moves it aside."""
+        """Looks in the store for outcomes from other processes. A damaged run counts as missing; training moves it
+        aside."""
         for name, run in self._runs.items():
             if name not in self.outcomes and name not in self.again:
                 with contextlib.suppress(Damaged):
@@ -39,7 +39,7 @@ class Results:
 
     @property
     def pending(self) -> list[Experiment]:
-        """Resolved experiments without an outcome, each once."""
+        """Distinct resolved experiments without an outcome."""
         missing = {i: e for i, e in zip(self.ids, self.experiments, strict=True) if i not in self.outcomes}
         return list(missing.values())
 

@@ -20,7 +20,7 @@ from modgrok.shapes import Array, Float, Float16, Float32, Int32
 from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.kernels import pallas_kernels as pallas
 from modgrok.training.kernels import plain_xla
-from modgrok.training.kernels.pallas_kernels import HALF, SINGLE, Places, Scaled, Tile
+from modgrok.training.kernels.pallas_kernels import HALF, SINGLE, Scaled, Tile, ValueRows
 from modgrok.training.losses import Objective
 from modgrok.training.program import Program
 
@@ -52,21 +52,21 @@ TILES = {
         ),
     )
 }
-"""Measured, by kind of device: for little work, as many programs as possible; for much, each as large as it can be."""
+"""Measured, by kind of device: many small programs for little work, large ones for much."""
 OTHER_TILES = Tiles(), Tiles()
 MUCH = 1 << 23
-"""From so many activations of all runs on, there is much to do."""
+"""Number of activations of all runs from which the larger tiles are used."""
 D_Z = {"mse": HALF}
-"""In which the derivatives by the activations are kept, by loss, between the product that makes them and their sums;
-32 bits where nothing is said: in 16 a softmax's gradient would be up to 1.8 times less exact than with TF32."""
+"""Storage type of the activation derivatives, by loss; 32 bits by default, since in 16 bits a softmax's gradient would
+be up to 1.8 times less exact than with TF32."""
 PROGRAMS = 128
-"""As many tiles of 128 × 128 a product should have: where there are fewer, its sums are made in parts."""
+"""Number of 128 × 128 tiles that a product should have; with fewer, its sum is split into parts."""
 
 
 class Tables(NamedTuple):
-    """What is looked up besides the examples."""
+    """Index arrays besides the examples."""
 
-    places: Places
+    places: ValueRows
     share: Float32[Any, ""]
     """The weight of an example."""
 
@@ -80,7 +80,7 @@ class Dropout(NamedTuple):
 
 
 class Gpu:
-    """Falls back to the plain kernel where it has no way of its own."""
+    """Falls back to the plain kernel for programs it does not support."""
 
     guards = True
 
@@ -88,8 +88,7 @@ class Gpu:
         return applies(program)
 
     def padded_shape(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
-        """Coarser than the plain kernel's, so that more training sets share a compilation: slots that are not filled
-        cost nothing."""
+        """Coarser than the plain kernel's, so that more training sets share a compilation; empty slots cost nothing."""
         plain = plain_xla.KERNEL.padded_shape(program, inputs, rows)
         return PaddedShape(pallas.round_up(plain.rows, 128), pallas.round_up(plain.slots, 16))
 
@@ -103,7 +102,7 @@ class Gpu:
         # A single variable has no others, and stands in for them.
         others = [[there[place, o] for o in variables if o != s or len(rows) == 1] for s, place in enumerate(rows)]
         counts = np.stack([np.bincount(values, minlength=size) for values in inputs.T])
-        places = Places(rows, np.array(others, np.int32), counts.astype(np.int32))
+        places = ValueRows(rows, np.array(others, np.int32), counts.astype(np.int32))
         return Tables(places, np.asarray(1 / max(1, len(inputs)), np.float32))
 
     def extra_floats(self, program: Program, padded: PaddedShape) -> int:
@@ -138,7 +137,7 @@ KERNEL = Gpu()
 
 
 def applies(program: Program) -> bool:
-    """Whether a program's runs go this way."""
+    """Whether this kernel supports a program."""
     plain = program.batch_norm or program.codes or program.precision != "float32"
     return program.platform == "gpu" and not plain and plain_xla.gathers(program)
 
@@ -213,7 +212,7 @@ def _residuals(
 def _outer_product(
     left: Float16[Array, "row outputs"], z: Float16[Array, "row width"], runs: int
 ) -> Float32[Array, "outputs width"]:
-    """The sum over examples of their residuals times their activations, in parts where that makes more programs."""
+    """The sum over examples of residuals times activations, split into parts if that keeps more of the GPU busy."""
     rows, parts = len(z), 1
     programs = runs * -(-left.shape[1] // 128) * -(-z.shape[1] // 128)
     while programs * parts < PROGRAMS and rows % (16 * parts) == 0:
@@ -229,7 +228,7 @@ def _tiles(activations: int) -> Tiles:
 
 
 def _function(name: str) -> pallas.Function:
-    """An activation of which kernels know all parts; Triton has no error function."""
+    """An activation in terms that Triton supports; it has no error function."""
     return _gelu if name == "gelu" else activation(name)
 
 

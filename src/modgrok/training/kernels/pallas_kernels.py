@@ -24,7 +24,7 @@ HALF_MAX = 65504.0
 Z_EXPONENT, READOUT_EXPONENT, RESIDUAL_EXPONENT, D_Z_EXPONENT = 6, 10, 8, 15
 """Scaled numbers stay below two to the power of these."""
 SAMPLES = (1.0, 0.62, 0.38, 0.24)
-"""Where an activation is evaluated to learn its size, in units of the largest preactivation."""
+"""Points at which an activation is evaluated to bound it, in units of the largest preactivation."""
 
 Function = Callable[[Any], Any]
 Prefactors = tuple[float, float]
@@ -33,23 +33,23 @@ Prefactors = tuple[float, float]
 
 @dataclass(frozen=True)
 class Tile:
-    """What a program works on at a time."""
+    """The tile that a program processes at a time."""
 
     rows: int
     columns: int
     warps: int = 4
     stages: int = 1
-    """How far a loop loads ahead."""
+    """Pipeline stages: how far a loop loads ahead."""
     repeats: int = 1
-    """How many tiles a program works on, one after another."""
+    """Tiles that a program processes in sequence."""
 
     def within(self, columns: int) -> "Tile":
-        """The same, no wider than so many columns need."""
+        """The same tile, no wider than this many columns need."""
         return Tile(self.rows, min(self.columns, next_power(columns)), self.warps, self.stages, self.repeats)
 
 
 class Scaled(NamedTuple):
-    """The operands of a step, scaled into range, and the way back."""
+    """The operands of a step, scaled into range, and the factors that undo the scaling."""
 
     of_z: Float32[Array, "N"]
     r"""$\zeta$."""
@@ -60,7 +60,7 @@ class Scaled(NamedTuple):
     of_run: Float32[Array, "3"]
     r"""$1/\gamma$, $\rho$, and a number that is finite only where all gradients are sure to be."""
     of_columns: Float32[Array, "N"]
-    """What takes the scaled sums to the gradient of the columns."""
+    """Factor from the scaled sums to the gradient of the columns."""
     of_readout: Float32[Array, "N"]
     """The same for the readout."""
 
@@ -74,8 +74,8 @@ def scale_operands(
     bounds: tuple[int, float, bool],
     tiles: tuple[Tile, Tile],
 ) -> Scaled:
-    """`bounds`: how many residuals there are, what one counts in the gradient in units of `share`, and whether none
-    exceeds 1, as those of a softmax."""
+    """`bounds`: the number of residuals, the weight of one in the gradient in units of `share`, and whether they are at
+    most 1, as for a softmax."""
     rows, counted, bounded = bounds
     of_z, sizes = _sizes(function, prefactors, columns, readout, tiles[0])
     count, width = readout.shape
@@ -188,9 +188,9 @@ def look_up_activate(
 
 
 LOSSES = ("mse", "cross_entropy")
-"""Losses that `residuals` knows."""
+"""Losses that `residuals` implements."""
 MOST_OUTPUTS = 256
-"""So many outputs a program of `residuals` holds."""
+"""The most outputs that a program of `residuals` can hold."""
 
 
 def residuals(
@@ -240,15 +240,15 @@ def residuals(
     return tuple(call(z, scaled.inwards, scaled.of_run, labels, weight))
 
 
-class Places(NamedTuple):
-    """Where the values of each variable are: what a gradient by the columns is summed through."""
+class ValueRows(NamedTuple):
+    """Index arrays by value of each variable, through which the gradient of the columns is summed."""
 
     rows: Int32[Any, "S p slot"]
-    """The examples that have a value."""
+    """The examples with a given value."""
     others: Int32[Any, "S others p slot"]
-    """The values of the other variables there: known without looking at the example, so that no load waits for two."""
+    """The values of the other variables in these examples, so that no load depends on two others."""
     counts: Int32[Any, "S p"]
-    """How many slots are filled."""
+    """Number of slots in use."""
 
 
 def column_sums(
@@ -256,12 +256,12 @@ def column_sums(
     prefactors: Prefactors,
     columns: Float32[Array, "S p N"],
     d_z: Float[Array, "row width"],
-    places: Places,
+    places: ValueRows,
     of_columns: Float32[Array, "N"],
     tile: Tile,
 ) -> Float32[Array, "S p N"]:
-    """For every value of every variable the sum of the derivatives by the preactivations of the examples that have it;
-    these are made where they are added up, and never stored."""
+    """For every value of every variable, the sum of the preactivation derivatives over the examples that have it. The
+    derivatives are computed on the fly and never stored."""
     variables, size, width = columns.shape
     tile = tile.within(width)
 
@@ -299,8 +299,8 @@ def column_sums(
 
 
 def power_below(bound: Float32[Array, "*shape"], exponent: int) -> Float32[Array, "*shape"]:
-    """The power of two that takes positive numbers to between half of two to that exponent and all of it; 1 where they
-    are 0 or not finite."""
+    """The power of two that scales a positive number into the range from half of 2^exponent to 2^exponent; 1 if it is 0
+    or not finite."""
     of_bound = (jax.lax.bitcast_convert_type(bound, INTEGER) >> 23) & 255
     usable = (of_bound > 0) & (of_bound < 255)
     scale = jnp.where(usable, jnp.clip(exponent + 253 - of_bound, 27, 227), 127)
@@ -308,13 +308,13 @@ def power_below(bound: Float32[Array, "*shape"], exponent: int) -> Float32[Array
 
 
 def to_half(x: Float32[Array, "*shape"]) -> Float16[Array, "*shape"]:
-    """Rounded; the largest number where a finite one would overflow."""
+    """Rounds to 16 bits; finite numbers that would overflow become the largest one."""
     too_large = (jnp.abs(x) > HALF_MAX) & (jnp.abs(x) < jnp.inf)
     return jnp.where(too_large, jnp.where(x > 0, HALF_MAX, -HALF_MAX), x).astype(HALF)
 
 
 def padded_width(width: int) -> int:
-    """Neurons in rows of 64 bytes."""
+    """Number of neurons, padded to rows of 64 bytes."""
     return round_up(width, 32)
 
 
@@ -323,7 +323,7 @@ def round_up(number: int, multiple: int) -> int:
 
 
 def next_power(number: int) -> int:
-    """The power of two that holds so many, at least the 16 of a matrix unit."""
+    """The next power of two, at least 16, the size of a matrix unit."""
     return max(16, 1 << (number - 1).bit_length())
 
 
@@ -348,7 +348,7 @@ def _shape(shape: tuple[int, ...], dtype: Any = SINGLE) -> Any:
 
 
 def interpreted() -> bool:
-    """Whether the kernels run as plain JAX, as they do where there is no GPU."""
+    """Whether the kernels run in Pallas's interpreter, as they do without a GPU."""
     return jax.default_backend() == "cpu"
 
 

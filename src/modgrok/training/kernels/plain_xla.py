@@ -26,8 +26,7 @@ from modgrok.training.losses import Objective
 from modgrok.training.program import Program
 
 WIDE = 256
-"""From this width on it costs nothing to transpose the derivatives by the outputs in memory; at 128 a sixtieth of a
-step."""
+"""From this width on, transposing the output derivatives in memory is free; at 128 it costs a sixtieth of a step."""
 
 
 class TwoLayerKernel:
@@ -39,18 +38,18 @@ class TwoLayerKernel:
         return not program.codes
 
     def padded_shape(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
-        """On a GPU rows in multiples of 32 with at least one row of padding, slots in multiples of 2."""
+        """On a GPU, rows are padded to a multiple of 32 with at least one row to spare, slots to a multiple of 2."""
         if not gathers(program):
             return PaddedShape(rows)
         most = max(int(np.bincount(values).max()) for values in inputs().T)
         return PaddedShape(-(-(rows + 1) // 32) * 32, -(-most // 2) * 2)
 
     def tables(self, program: Program, inputs: np.ndarray, padded: PaddedShape) -> Any:
-        """For every variable and value the rows that have it, padded with a row of weight 0."""
+        """For every variable and value, the rows that have it, padded with a row of weight 0."""
         if not gathers(program):
             return None
         size = max(program.signature.sizes)
-        return np.stack([_places(values, size, padded.slots) for values in inputs.T])
+        return np.stack([_rows_by_value(values, size, padded.slots) for values in inputs.T])
 
     def extra_floats(self, program: Program, padded: PaddedShape) -> int:
         return len(program.signature.sizes) * max(program.signature.sizes) * padded.slots * _network(program).width
@@ -96,7 +95,7 @@ class TwoLayerKernel:
                 sums = _sums(program, _through_activation(network, table, values, d_z), inputs, None, of_columns)
             else:
                 sums = _gathered_sums(network, columns, inputs, d_z, batch.tables)
-            return (loss_before + loss, right_before + right, sums, of_readout + _turned(program, d_out) @ z), None
+            return (loss_before + loss, right_before + right, sums, of_readout + _transposed(program, d_out) @ z), None
 
         none = jnp.zeros((), program.loss_precision), jnp.zeros((), program.dtype)
         nothing = (*none, jnp.zeros_like(columns), jnp.zeros_like(readout))
@@ -119,7 +118,7 @@ KERNEL = TwoLayerKernel()
 
 
 def gathers(program: Program) -> bool:
-    """Whether gradients are summed by look-up: fast and deterministic on a GPU, where scattering is neither."""
+    """Whether gradients are summed by gathers, which are fast and deterministic on a GPU; scatters are neither."""
     return program.platform != "cpu" and program.batch_size is None and program.rule is None
 
 
@@ -135,14 +134,14 @@ def _padded_answers(program: Program) -> int:
 
 
 def _padded_width(program: Program) -> int:
-    """Width of the hidden layer while it is computed with: rows of whole cache lines, where that wastes little."""
+    """Padded width of the hidden layer: rows of whole cache lines, if that wastes little."""
     width = _network(program).width
     return width if program.platform != "cpu" or width < 128 else -(-width // 16) * 16
 
 
-def _turned(program: Program, d_out: Float[Array, "row outputs"]) -> Float[Array, "outputs row"]:
-    """Transposed; for a wide hidden layer on a CPU in memory too. All products then go to one of XLA's two libraries,
-    and the other need not generate its code when a program starts."""
+def _transposed(program: Program, d_out: Float[Array, "row outputs"]) -> Float[Array, "outputs row"]:
+    """The transpose, for a wide hidden layer on a CPU materialized in memory: then all products use one of XLA's two
+    libraries, and the other generates no code."""
     wide = program.platform == "cpu" and _network(program).width >= WIDE
     return jax.lax.optimization_barrier(d_out.T) if wide else d_out.T
 
@@ -162,7 +161,7 @@ def _dropout_mask(program: Program, noise: Noise, rows: Int32[Array, "row"]) -> 
 def _through_activation(
     network: TwoLayer, columns: Float[Array, "S p N"], inputs: Int32[Array, "row S"], d_z: Float[Array, "row N"]
 ) -> Float[Array, "row N"]:
-    """Derivatives by the preactivations from those by the activations."""
+    """Derivatives with respect to preactivations, from those with respect to activations."""
     _, pull_back = jax.vjp(activation(network.activation), look_up(columns, inputs))
     return pull_back(d_z)[0]
 
@@ -174,8 +173,8 @@ def _gathered_sums(
     d_z: Float[Array, "row N"],
     places: Int32[Array, "S p slot"],
 ) -> Float[Array, "S p N"]:
-    """`_sums` of derivatives that are made where they are added up, and never stored: a GPU looks up preactivations,
-    which come from a small table, faster than it writes their derivatives and reads them once for each variable."""
+    """`_sums` of derivatives that are recomputed where they are added up: on a GPU, looking up preactivations in a
+    small table is faster than storing their derivatives and reading them once per variable."""
 
     def of_value(place: Int32[Array, "slot"]) -> Float[Array, "N"]:
         chosen = (table.at[place].get(mode="promise_in_bounds") for table in (inputs, d_z))
@@ -194,7 +193,7 @@ def _sums(
     places: Any,
     before: Float[Array, "S p N"],
 ) -> Float[Array, "S p N"]:
-    """For every value of every variable the sum of the derivatives of the examples that have it, added to `before`."""
+    """For every value of every variable, the sum of derivatives over the examples that have it, added to `before`."""
     variables, size = before.shape[:2]
     if places is not None:
         sums = [d_h.at[place].get(mode="promise_in_bounds").sum(axis=1) for place in places]  # (p, slot, N) -> (p, N)
@@ -209,7 +208,7 @@ def _sums(
     return before + jnp.stack(sums)
 
 
-def _places(values: np.ndarray, size: int, slot_count: int) -> np.ndarray:
+def _rows_by_value(values: np.ndarray, size: int, slot_count: int) -> np.ndarray:
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     rank = np.arange(len(values)) - np.searchsorted(ordered, ordered)

@@ -21,12 +21,12 @@ from modgrok.training.data import PaddedShape
 from modgrok.training.program import Program
 
 MOST_COMPILERS = 6
-"""Programs that are compiled at the same time."""
+"""Programs compiled in parallel."""
 WORTH_BATCHES = 3
-"""With fewer batches to come, starting a process takes as long as compiling here."""
+"""With fewer batches left, starting a process takes as long as compiling here."""
 
 SWITCH_SECONDS = 5e-4
-"""How long a thread that traces keeps the interpreter from one that trains."""
+"""Switch interval of the interpreter, so that tracing does not hold up training."""
 
 Wait = Callable[[RunBatch], None]
 Process: TypeAlias = "subprocess.Popen[bytes]"
@@ -34,9 +34,9 @@ Process: TypeAlias = "subprocess.Popen[bytes]"
 
 @contextlib.contextmanager
 def compiling_ahead(batches: Sequence[RunBatch]) -> Iterator[Wait]:
-    """Compiles later batches on idle cores while earlier ones train on a GPU. What is yielded is to be called before
-    each batch: it waits for what is being compiled, takes back what is not yet, and lets the next batch be traced here
-    meanwhile. What fails here fails again, and is told, in its training."""
+    """Compiles later batches on idle cores while earlier ones train on a GPU. Call what is yielded before each batch:
+    it waits if that batch is being compiled, withdraws it if compilation has not started, and begins to trace the next
+    one here. Failures are ignored here; they occur again, and are reported, in training."""
     import jax
 
     from modgrok.experiments.rehearsal import precompile
@@ -77,8 +77,8 @@ def compiling_ahead(batches: Sequence[RunBatch]) -> Iterator[Wait]:
 
 
 class Compilers:
-    """Processes that compile batches, one after another each; one that finds nothing left to do ends, so that the
-    training has its part of the GPU's memory."""
+    """Processes that compile batches. A process with nothing left to do ends, to release its GPU memory for
+    training."""
 
     def __init__(self, batches: dict[Any, RunBatch], workers: int) -> None:
         self.jobs = {shape: _job(batch) for shape, batch in batches.items()}
@@ -105,11 +105,11 @@ class Compilers:
                 self.compiled[shape].set()
 
     def wait(self, shape: Any) -> None:
-        """Returns when it has been compiled, or could not be."""
+        """Waits until it is compiled or has failed."""
         self.compiled[shape].wait()
 
     def settle(self, shape: Any) -> None:
-        """Waits for what is being compiled; what has not been begun is compiled nowhere but where it is needed."""
+        """Waits if it is being compiled; withdraws it from the queue otherwise."""
         try:
             self.waiting.remove(shape)
         except ValueError:
@@ -129,7 +129,7 @@ class Compilers:
 
 
 def start_compiler() -> Process:
-    """A process that waits for jobs; it takes of a GPU's memory only what it needs, and no signals of the terminal."""
+    """A process that waits for jobs, without preallocated GPU memory and detached from the terminal's signals."""
     return subprocess.Popen(
         [sys.executable, "-m", __name__],
         stdin=subprocess.PIPE,
@@ -141,7 +141,7 @@ def start_compiler() -> Process:
 
 
 def ask(process: Process, job: tuple[Any, ...]) -> None:
-    """Returns when the job is done, or cannot be."""
+    """Returns when the job is done or has failed."""
     assert process.stdin is not None
     assert process.stdout is not None
     with contextlib.suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
@@ -160,7 +160,7 @@ def _job(batch: RunBatch) -> tuple[Program, PaddedShape, PlannedRun, int]:
 
 
 def main() -> None:
-    """Compiles until the input ends."""
+    """Compiles jobs from stdin until it ends."""
     import jax
 
     from modgrok.experiments.rehearsal import precompile

@@ -1,4 +1,4 @@
-"""What an engine is."""
+"""The interface of engines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ from modgrok.experiments.store import Store
 
 
 class Engine(ABC):
-    """Where the planner's batches train into a store. Which engine it was shows in no result."""
+    """Trains the planner's batches into a store. Results do not depend on the engine."""
 
     @property
     @abstractmethod
     def workers(self) -> int:
-        """How many batches train at the same time."""
+        """Number of batches that train in parallel."""
 
     @abstractmethod
     def plan(self, experiments: Sequence[Experiment], store: Store) -> list[RunBatch]:
-        """The batches these resolved experiments make here."""
+        """The batches for these resolved experiments."""
 
     @abstractmethod
     def measure(self, batch: RunBatch, store: Store) -> Speed:
-        """How fast one of the workers trains a batch."""
+        """Speed of a batch on one worker."""
 
     @abstractmethod
     def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:

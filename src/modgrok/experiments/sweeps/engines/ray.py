@@ -1,4 +1,4 @@
-"""Batches as tasks of a Ray cluster. This process plans, keeps the books and alone writes to the store."""
+"""Batches as tasks of a Ray cluster. Only this process plans, keeps track and writes to the store."""
 
 import inspect
 import logging
@@ -26,13 +26,13 @@ from modgrok.experiments.sweeps.engines import reaper, remote
 from modgrok.experiments.sweeps.engines.engine import Engine
 
 ATTEMPTS = 4
-"""How often a batch may lose its worker before it is given up."""
+"""How often a batch may lose its worker before it counts as failed."""
 GPU_RUNS, CPU_RUNS = 512, 64
-"""The most runs of one batch, which is also what the death of a worker costs."""
+"""The most runs of one batch, and so the most that a dying worker loses."""
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
 """What makes a cluster of this machine's own listen on 127.0.0.1, as Ray does on other systems, and tell nobody."""
 WAIT_SECONDS = 0.2
-"""How often to look whether training should stop."""
+"""Seconds between checks whether training should stop."""
 CONNECT_SECONDS = 5.0
 """How long the head of a cluster may take to answer for the first time."""
 HEAD_SECONDS = 8.0
@@ -43,14 +43,14 @@ SHORT_PATH = 20
 
 @dataclass
 class _Job:
-    """A batch on its way."""
+    """A batch in training."""
 
     batch: RunBatch
     stream: Any
     members: dict[str, PlannedRun]
-    """Those of its runs that have not ended, by id."""
+    """Its unfinished runs, by id."""
     run_steps: int = 0
-    """Counted as progress for runs that have not ended."""
+    """Steps already reported for unfinished runs."""
 
 
 class RayEngine(Engine):
@@ -75,7 +75,7 @@ class RayEngine(Engine):
 
     @property
     def workers(self) -> int:
-        """Batches that train at the same time: one on each GPU, or on each core where there is none."""
+        """Batches that train in parallel: one per GPU, or per core without GPUs."""
         return max(1, int(self._resources.get("GPU" if self.on_gpus else "CPU", 1)))
 
     @property
@@ -87,7 +87,7 @@ class RayEngine(Engine):
         return {"num_gpus": 1, "num_cpus": 1} if self.on_gpus else {"num_cpus": 1}
 
     def plan(self, experiments: Sequence[Experiment], store: Store) -> list[RunBatch]:
-        """Batches large enough for a worker to be busy, small enough for all of them to be."""
+        """Batches large enough to keep a worker busy, and small enough to keep all workers busy."""
         if any(experiment.parent for experiment in experiments):
             raise ModgrokError("Runs that start from another run's weights train on the engine local only.")
         most = GPU_RUNS if self.on_gpus else CPU_RUNS
@@ -127,7 +127,7 @@ class RayEngine(Engine):
         return failures
 
     def _start(self, batch: RunBatch, store: Store, observer: Observer) -> list[_Job]:
-        """Hands out what is still missing of a batch, with the files of runs that have begun."""
+        """Submits the unfinished runs of a batch, with the files of those that have begun."""
         from modgrok.experiments.trainer import remaining
 
         # Repeating a batch is done here, where it is known which of its runs have come in already.
@@ -147,7 +147,7 @@ class RayEngine(Engine):
         return [job for job in jobs if any(job.stream is stream for stream in ready)]
 
     def _listen(self, job: _Job, store: Store, observer: Observer) -> list[RunBatch] | Failure | None:
-        """Hears one event. Returns None while the batch goes on, then the batches that are left of it, or a failure."""
+        """Handles one event. Returns None while the batch continues, then the batches left of it, or a failure."""
         errors = self.ray.exceptions
         try:
             event = self.ray.get(next(job.stream))
@@ -178,7 +178,7 @@ class RayEngine(Engine):
         return None
 
     def _lost(self, job: _Job, what: str, observer: Observer) -> list[RunBatch] | Failure:
-        """A worker has left, for whatever reason; if all of its runs have come in, that was the end of its batch."""
+        """Handles the loss of a worker; if all of its runs have arrived, its batch is complete."""
         if not job.members:
             return []
         attempts = job.batch.attempts + 1

@@ -1,4 +1,4 @@
-"""One batch on a worker of a cluster: it trains in a folder of its own, and tells what happens as events."""
+"""Trains one batch on a worker of a cluster, in a folder of its own, and reports events."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ TELL_SECONDS = 0.5
 
 
 class Advanced(NamedTuple):
-    """The batch has come further."""
+    """Progress of the batch."""
 
     active: int
     step: int
@@ -44,13 +44,13 @@ class Ended(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """Something a person should know."""
+    """A remark for the user."""
 
     sentence: str
 
 
 class Failed(NamedTuple):
-    """The batch could not be trained to its end."""
+    """The batch failed."""
 
     reason: str
     out_of_memory: bool
@@ -60,7 +60,7 @@ Event = Advanced | Ended | Remark | Failed
 
 
 def train_batch(batch: RunBatch, begun: dict[str, dict[str, bytes]]) -> Iterator[Event]:
-    """Trains a batch, from the files of those of its runs that have begun. Closing the iterator stops training."""
+    """Trains a batch, given the files of runs that have begun. Closing the iterator stops training."""
     with private_store() as store:
         for name, files in begun.items():
             write_files(store.run(name), files)
@@ -128,7 +128,7 @@ def _train(batch: RunBatch, store: Store, teller: "_Teller") -> None:
 
 
 class _Teller(Observer):
-    """Turns what an observer hears into events."""
+    """An observer that turns calls into events."""
 
     def __init__(self) -> None:
         self.events: queue.Queue[Event | None] = queue.Queue()
