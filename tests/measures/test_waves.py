@@ -94,15 +94,15 @@ def test_neurons_without_a_wave() -> None:
         assert np.isnan(values).all()
 
 
-def test_coherence_and_pure_neurons(addition) -> None:
+def test_coherence_and_what_is_explained(addition) -> None:
     network, _, coordinate = addition
     waves = neuron_waves(network, coordinate)
     assert waves.coherence == pytest.approx(1)
-    assert waves.pure_share() == 1
+    assert waves.explained.min() > 0.9
     rng = np.random.default_rng(0)
     random = neuron_waves(two_layer(rng.normal(size=(2000, 2, 11)), rng.normal(size=(11, 2000))))
     assert random.coherence < 3 / np.sqrt(2000)
-    assert random.pure_share() < 0.02 < random.pure_share(0.1)
+    assert (random.explained > 0.9).mean() < 0.02 < (random.explained > 0.1).mean()
 
 
 def test_dead_neurons_stay_out(addition) -> None:
@@ -112,14 +112,13 @@ def test_dead_neurons_stay_out(addition) -> None:
     waves = neuron_waves(mixed, coordinate)
     assert (waves.frequency == 0).tolist() == (size < 1).tolist()
     assert np.isnan(waves.explained).tolist() == (size < 1).tolist()
-    assert waves.pure_share() == 1
+    assert np.nanmin(waves.explained) > 0.9
     all_small = neuron_waves(two_layer(5e-4 * network.w_in, 5e-4 * network.w_out))
     assert (all_small.frequency > 0).all()
 
 
-def test_no_neuron_is_pure_where_none_is_alive() -> None:
-    waves = neuron_waves(two_layer(np.zeros((3, 2, 5)), np.zeros((5, 3))))
-    assert np.isnan([waves.pure_share(), waves.coherence]).all()
+def test_where_no_neuron_is_alive_there_is_no_coherence() -> None:
+    assert np.isnan(neuron_waves(two_layer(np.zeros((3, 2, 5)), np.zeros((5, 3)))).coherence)
 
 
 def test_constant_is_no_wave_where_places_are_shared() -> None:

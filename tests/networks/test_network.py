@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modgrok.errors import ModgrokError
-from modgrok.networks import Normalization, as_numpy, grid, outputs, reparametrize, two_layer
+from modgrok.networks import Normalization, as_numpy, grid, outputs, two_layer
 from modgrok.networks.activation import activation, degree
 
 PHI = {
@@ -64,39 +64,6 @@ def test_batch_statistics_standardize_the_first_preactivations(network, seed):
     inputs = grid(network.signature.sizes)
     np.testing.assert_allclose(hidden(normalized, inputs), (hidden(network, inputs) - norm.mean) / norm.std)
     np.testing.assert_allclose(outputs(normalized, inputs), one_hot_outputs(normalized, inputs), rtol=1e-9, atol=1e-11)
-
-
-@given(networks(activations=("quadratic", "relu", "abs", "x^1", "x^3")))
-def test_reparametrization_keeps_the_outputs_of_homogeneous_activations(network):
-    other = "standard" if network.parametrization == "mean-field" else "mean-field"
-    converted = reparametrize(network, other)
-    inputs = grid(network.signature.sizes)
-    np.testing.assert_allclose(outputs(converted, inputs), outputs(network, inputs), rtol=1e-9, atol=1e-12)
-    back = reparametrize(converted, network.parametrization)
-    np.testing.assert_allclose(back.w_in, network.w_in)
-    np.testing.assert_allclose(back.w_out, network.w_out)
-
-
-def test_reparametrization_scales_both_matrices_alike():
-    rng = np.random.default_rng(0)
-    network = two_layer(rng.normal(size=(5, 2, 7)), rng.normal(size=(7, 5)))
-    converted = reparametrize(network, "standard")
-    c = (1 / (14 * 5)) ** (1 / 3)
-    np.testing.assert_allclose(converted.w_in, c * network.w_in)
-    np.testing.assert_allclose(converted.w_out, c * network.w_out)
-
-
-@pytest.mark.parametrize("name", ["gelu", "tanh", "silu"])
-def test_other_activations_do_not_convert(name):
-    network = two_layer(np.ones((2, 2, 3)), np.ones((3, 2)), name)
-    with pytest.raises(ModgrokError, match="homogeneous"):
-        reparametrize(network, "standard")
-
-
-def test_batch_normalization_does_not_convert():
-    network = two_layer(np.ones((2, 2, 3)), np.ones((3, 2)), normalization=Normalization(np.zeros(2), np.ones(2)))
-    with pytest.raises(ModgrokError, match="batch normalization"):
-        reparametrize(network, "standard")
 
 
 @given(networks(dtype=np.float32))

@@ -42,11 +42,6 @@ class Moments(NamedTuple):
     echo: float
     r"""$C = \langle\phi^2\cos 2(A+B)\rangle$."""
 
-    @property
-    def per_neuron(self) -> float:
-        r"""$2m^2/M$: N times it is the squared ratio of the right answer to the noise. 2/9 for $x^2$."""
-        return 2 * self.signal**2 / self.power
-
 
 def noise(arity: int) -> float:
     r"""N times the variance that random phases leave in an output of the form `waves`, averaged over the outputs.

@@ -21,12 +21,6 @@ MEMORY = 12.0
 """Weight of the term that is there for equal inputs only."""
 
 
-def infinite_tangent_kernel(a: Integer[np.ndarray, "a 2"], b: Integer[np.ndarray, "b 2"]) -> Float[np.ndarray, "a b"]:
-    """$4 + 6c^2$ between pairs, c the number of variables in which they agree."""
-    overlap = (a[:, None, :] == b[None, :, :]).sum(axis=2).astype(np.float64)
-    return 4 + 6 * overlap**2
-
-
 def features(inputs: Integer[np.ndarray, "input 2"], modulus: int) -> Float[np.ndarray, "input feature"]:
     """Vectors whose inner products are the kernel without its memory: a constant, and one-hot n and m."""
     one_hot = np.eye(modulus)

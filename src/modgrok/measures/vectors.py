@@ -8,6 +8,7 @@ of the field, which cancels between blocks: $\langle b, b'\rangle\langle c, c'\r
 depend on the choice and is 1 in the closed form, as $e^{i(φ_1 + φ_2 - φ_3)}$ is for waves.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,10 +74,7 @@ def neuron_vectors(network: Network, basis: Basis) -> NeuronVectors:
     share = np.divide(own.sum(axis=1), total, out=np.full(len(total), np.nan), where=alive)
     rank_one, agreement = np.full((2, len(total), 3), np.nan)
     gap = np.full(len(total), np.nan)
-    for k, one in enumerate(basis.representations):
-        neurons = np.flatnonzero((chosen == k) & alive)
-        if not len(neurons):
-            continue
+    for _, one, (neurons,) in _members(chosen, basis):
         u, values, v = _decomposed(blocks[neurons], one)
         squares = np.square(values)
         rank_one[neurons] = squares[..., : one.type].sum(axis=-1) / squares.sum(axis=-1)
@@ -130,9 +128,8 @@ def middle_share(network: Network, basis: Basis, vectors: NeuronVectors) -> Floa
     """Largest part of the middle vectors b of each representation's clear neurons along one direction over its field: 1
     where all have the same, t/d where none is preferred, NaN where there are no neurons or d = t."""
     blocks, found = group_blocks(network, basis), np.full(len(basis.representations), np.nan)
-    for k, one in enumerate(basis.representations):
-        neurons = np.flatnonzero((vectors.representation == k) & vectors.clear)
-        if len(neurons) and one.dimension > one.type:
+    for k, one, (neurons,) in _members(np.where(vectors.clear, vectors.representation, 0), basis):
+        if one.dimension > one.type:
             b = _decomposed(blocks[neurons], one)[2][:, 0]
             found[k] = np.linalg.eigvalsh(np.mean(b @ b.swapaxes(1, 2), axis=0))[-1]
     return found
@@ -165,10 +162,7 @@ def shared_vectors(network: Network, basis: Basis, shuffle: int | None = None) -
     blocks = group_blocks(network, basis)
     chosen = _dominant(blocks, representation_power(blocks, basis))
     result = _projected(blocks, basis, np.broadcast_to(chosen[:, None], blocks.shape[:2]), 1)
-    for k, one in enumerate(basis.representations):
-        neurons = np.flatnonzero(chosen == k)
-        if k == 0 or not len(neurons):
-            continue
+    for k, one, (neurons,) in _members(chosen, basis):
         if shuffle is not None:
             result[neurons, 1] = result[np.random.default_rng((shuffle, k)).permutation(neurons), 1]
             continue
@@ -224,6 +218,15 @@ def _dominant(blocks: np.ndarray, power: np.ndarray) -> Integer[np.ndarray, "N"]
     return np.where(alive, inputs.argmax(axis=1), 0)
 
 
+def _members(
+    chosen: Integer[np.ndarray, "*n"], basis: Basis
+) -> Iterator[tuple[int, Representation, tuple[np.ndarray, ...]]]:
+    """Number, representation and members of every representation but the trivial one that has any."""
+    for k, one in enumerate(basis.representations):
+        if k and len((members := np.nonzero(chosen == k))[0]):
+            yield k, one, members
+
+
 def _decomposed(blocks: Float[np.ndarray, "n 3 L"], one: Representation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Singular values of every M, and the t first left and right singular vectors as columns."""
     matrices = np.einsum("nbx,xij->nbij", blocks, one.matrices, optimize=True)
@@ -242,10 +245,7 @@ def _projected(
 ) -> Float[np.ndarray, "N 3 L"]:
     """Every block's part in its chosen representation, of a rank over its field; blocks without one stay."""
     result = blocks.copy()
-    for k, one in enumerate(basis.representations):
-        neurons, block = np.nonzero(chosen == k)
-        if k == 0 or not len(neurons):
-            continue
+    for _, one, (neurons, block) in _members(chosen, basis):
         matrices = np.einsum("nx,xij->nij", blocks[neurons, block], one.matrices, optimize=True)
         if rank is not None:
             u, values, v = np.linalg.svd(matrices)

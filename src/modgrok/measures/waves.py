@@ -10,9 +10,6 @@ from modgrok.networks import Network
 from modgrok.shapes import Float, Integer
 from modgrok.tasks.basis import Basis
 
-PURE = 0.9
-"""Explained share above which a neuron counts as one wave."""
-
 
 class NeuronWaves(NamedTuple):
     r"""Every neuron as $a_s\cos(2\pi k n_s/L + \varphi_s)$ and $a\cos(-2\pi k q/L - \varphi)$ (`eq_sol1`, `eq_sol2`).
@@ -40,11 +37,6 @@ class NeuronWaves(NamedTuple):
         1 in the closed form, about $0.89/\sqrt N$ for random weights.
         """
         return circular_spread(self.residual).resultant
-
-    def pure_share(self, threshold: float = PURE) -> float:
-        """Share of the neurons alive that are one wave: `explained` above the threshold."""
-        alive = self.explained[~np.isnan(self.explained)]
-        return float((alive > threshold).mean()) if len(alive) else np.nan
 
 
 def neuron_waves(subject: Any, coordinate: Any = None) -> NeuronWaves:

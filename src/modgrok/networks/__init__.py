@@ -5,7 +5,7 @@ from modgrok.networks.architecture import ARCHITECTURES, Architecture, Cost, Noi
 from modgrok.networks.network import Network, as_numpy, grid, outputs
 from modgrok.networks.scoring import Score, hidden_map, output_blocks, output_map, predictions, score, score_table
 from modgrok.networks.taps import tap
-from modgrok.networks.two_layer import Normalization, TwoLayer, hidden, reparametrize, two_layer
+from modgrok.networks.two_layer import Normalization, TwoLayer, hidden, two_layer
 from modgrok.setting import setting
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "outputs",
     "predictions",
     "register",
-    "reparametrize",
     "score",
     "score_table",
     "setting",

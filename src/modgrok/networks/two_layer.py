@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
-from modgrok.networks.activation import activation, activation_name, activation_setting, degree
+from modgrok.networks.activation import activation, activation_name, activation_setting
 from modgrok.networks.architecture import Architecture, Cost, Noise, Parameters, register
 from modgrok.networks.network import Network
 from modgrok.networks.taps import tap
@@ -226,25 +226,3 @@ def batch_statistics(h: Float[Any, "row N"], weight: Float[Any, "row"]) -> tuple
     mean = (weight[:, None] * h).sum(axis=0)
     variance = (weight[:, None] * (h - mean[None, :]) ** 2).sum(axis=0)
     return mean, namespace(h).sqrt(variance + VARIANCE_FLOOR)
-
-
-def reparametrize(network: Network, parametrization: str) -> Network:
-    r"""The same function with the prefactors of another parametrization absorbed into the weights.
-
-    For $\phi(cx) = c^d\phi(x)$ both matrices are multiplied by the same number $c$ with
-    $c^{d+1} = a^d b / (a'^d b')$, where a, b are the old prefactors and a', b' the new ones.
-    """
-    if parametrization == network.parametrization:
-        return network
-    d = degree(network.activation)
-    if d is None:
-        raise ModgrokError(
-            f"Weights convert between parametrizations only for homogeneous activations (quadratic, relu, abs, x^d), "
-            f"and {network.activation} is not one."
-        )
-    if network.normalization is not None:
-        raise ModgrokError("Weights of a network with batch normalization do not convert between parametrizations.")
-    dimension = network.arity * network.modulus
-    old, new = (scales(name, dimension, network.width) for name in (network.parametrization, parametrization))
-    c = ((old.hidden / new.hidden) ** d * old.output / new.output) ** (1 / (d + 1))
-    return two_layer(network.w_in * c, network.w_out * c, network.activation, parametrization)

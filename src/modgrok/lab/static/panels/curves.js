@@ -31,9 +31,10 @@ class Curves extends Panel {
     this.body.append(this.sentence, this.chart.element);
   }
 
-  // The other curves that this run has recorded.
+  // The other curves of which this run has recorded values.
   fillMore(run) {
-    const names = [...new Set(run.rows.flatMap((row) => Object.keys(row)))].filter((name) => !OWN.has(name));
+    const recorded = run.rows.flatMap((row) => Object.keys(row).filter((name) => row[name] != null));
+    const names = [...new Set(recorded)].filter((name) => !OWN.has(name));
     if (names.join() === this.names) return;
     this.names = names.join();
     const kept = this.more.value;
