@@ -57,6 +57,13 @@ def test_products_have_a_closed_form_modulo_every_number(capsys: pytest.CaptureF
     assert classify(capsys, "n*m", "--modulus", "15")["widths"] == {"exact": 24}
 
 
+def test_operands_stand_in_their_order(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "table.npy"
+    np.save(path, task("discrete:n^m", 7).table.T)
+    cli.main(["classify", str(path)])
+    assert "T(n, m) = g2(m) ^ g1(n)" in capsys.readouterr().out
+
+
 def test_groups_are_named_and_their_representations_listed(capsys: pytest.CaptureFixture[str]) -> None:
     result = classify(capsys, "group:S4")
     assert (result["structure"], result["group"], result["widths"]["exact"]) == ("group", "S4", 64)

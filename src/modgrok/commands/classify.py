@@ -127,11 +127,12 @@ def _witnesses(found: Task) -> Table:
     if structure.product is not None or structure.kind in OPERATIONS:
         letter, sign = ("f", " ∘ ") if structure.product is not None else ("g", " ^ ")
     heads = [f"{letter}{s + 1}({name})" for s, name in enumerate(names)]
-    inside = sign.join(heads)
+    operands = heads[::-1] if structure.swapped else heads
+    inside = sign.join(operands)
     if structure.kind == "root":
-        inside = f"{heads[0]} ^ (1/{heads[1]}), the least root"
+        inside = f"{operands[0]} ^ (1/{operands[1]}), the least root"
     elif structure.kind == "logarithm":
-        inside = f"log of {heads[1]} to base {heads[0]}, the least exponent"
+        inside = f"log of {operands[1]} to base {operands[0]}, the least exponent"
     table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
     outer = structure.outer if structure.kind.startswith("function_of") else None
     table.add_row(f"T({', '.join(names)})", "=", inside if outer is None else f"F({inside})")

@@ -86,10 +86,11 @@ def test_roots_and_logarithms(p: int) -> None:
     rng = np.random.default_rng(p)
     first, second = rng.permutation(p), rng.permutation(p)
     for kind, table in (("root", roots(p)), ("logarithm", logarithms(p))):
-        for some in (table, table[first][:, second]):
+        for some in (table, table[first][:, second], table.T):
             structure = Task.from_table(some).structure
             assert structure.kind == kind
             np.testing.assert_array_equal(structure.table[some >= 0], some[some >= 0])
+    assert Task.from_table(powers(p).T).structure.kind == "power"
     assert task("discrete:root(n+m)", p).structure.kind == "function_of_sum"
 
 

@@ -22,7 +22,8 @@ from modgrok.tasks.structure.verdict import Kind, Structure
 
 MOST_ENTRIES = 10_000_000
 """Larger tables are not searched for functions of sums and products."""
-AMONG_HOLES: dict[Kind, tuple[Callable[[np.ndarray, int], Parts | None], str]] = {
+Find = Callable[[np.ndarray, int], Parts | None]
+AMONG_HOLES: dict[Kind, tuple[Find, str]] = {
     "sum": (sum_among_holes, "The answers there are fit a sum."),
     "product": (product_among_holes, "The answers there are fit a product."),
     "root": (root_among_holes, "The logarithms of the answers are quotients modulo p − 1."),
@@ -62,10 +63,10 @@ def _search(table: Table, p: int) -> Structure:
     products = function_of_product(table)
     if isinstance(products, Structure):
         return _verified(table, products)
-    power = as_power(table, p) if is_prime(p) else None
+    reason = "Where no answer is 0, the logarithms are a product modulo p − 1."
+    power = _operation("power", table, p, as_power, reason) if is_prime(p) and table.ndim == 2 else None
     if power is not None:
-        reason = "Where no answer is 0, the logarithms are a product modulo p − 1."
-        return _verified(table, Structure("power", p, reason, power, identity))
+        return power
     groups = function_of_group(table)
     if groups is not None:
         return _verified(table, groups)
@@ -86,11 +87,10 @@ def _search_among_holes(table: Table, p: int) -> Structure:
     if filled.min() >= 0:
         found = _search(filled, p)
         return dataclasses.replace(found, reason=f"Values that never occur left out: {found.reason}")
-    identity = np.arange(p)
     for kind, (find, reason) in AMONG_HOLES.items() if table.ndim == 2 else ():
-        parts = find(table, p) if kind == "sum" or is_prime(p) else None
-        if parts is not None:
-            return _verified(table, Structure(kind, p, reason, parts, identity))
+        operation = _operation(kind, table, p, find, reason) if kind == "sum" or is_prime(p) else None
+        if operation is not None:
+            return operation
     marked = _of_existence(table, p) if table.size <= MOST_ENTRIES else None
     if marked is not None:
         return _verified(table, marked)
@@ -100,6 +100,17 @@ def _search_among_holes(table: Table, p: int) -> Structure:
     return Structure(
         "unknown", p, "The table has holes, among which not every structure can be sought; none was found."
     )
+
+
+def _operation(kind: Kind, table: Table, p: int, find: Find, reason: str) -> Structure | None:
+    """What a search finds in the table or with its variables exchanged."""
+    parts = find(table, p)
+    if parts is not None:
+        return _verified(table, Structure(kind, p, reason, parts, np.arange(p)))
+    parts = find(table.T, p)
+    if parts is None:
+        return None
+    return _verified(table, Structure(kind, p, reason, parts[::-1], np.arange(p), swapped=True))
 
 
 def _of_existence(table: Table, p: int) -> Structure | None:

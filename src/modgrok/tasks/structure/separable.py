@@ -126,8 +126,6 @@ def as_power(table: Int[np.ndarray, "*inputs"], prime: int) -> Parts | None:
     Rows with an answer 0 have the base 0. In the others the logarithms are a product modulo p − 1. Where that says
     e = 0, a row with the base 0 says whether it is 0 or p − 1.
     """
-    if table.ndim != 2:
-        return None
     zero = (table == 0).any(axis=1)
     if zero.all() or prime < 3:
         return None

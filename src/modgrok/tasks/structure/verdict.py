@@ -50,6 +50,8 @@ class Structure:
     """The Cayley table of the group in which the parts are multiplied, for the kinds that name one."""
     group: str = ""
     """Its name, or what else is known of it."""
+    swapped: bool = False
+    """Whether the second variable is the first operand of a power, a root or a logarithm, as m is in m^n."""
 
     def __repr__(self) -> str:
         where = f"in {self.group}" if self.group else f"mod {self.modulus}"
@@ -92,7 +94,8 @@ class Structure:
         if self.outer is None:
             raise AssertionError(f"A {self.kind} needs its outer function.")
         if self.kind in OPERATIONS:
-            return OPERATIONS[self.kind](self.modulus)[self.parts[0][:, None], self.parts[1]]
+            found = OPERATIONS[self.kind](self.modulus)
+            return (found.T if self.swapped else found)[self.parts[0][:, None], self.parts[1]]
         if self.product is not None:
             return self.outer[self.product[self.parts[0][:, None], self.parts[1]]]
         combine = outer_product if self.is_product else outer_sum
@@ -135,20 +138,22 @@ class Structure:
         r"""$b^e$ modulo a prime p as a product of pairs, $(\log b, 0)(e, [e>0]) = (e\log b, 0)$ modulo p − 1 and 2, and
         $(0, 1)(e, [e>0]) = (0, [e>0])$ for b = 0; the pair (x, ε) has the number 2x + ε."""
         monoid, (logarithm, power) = residues(self.modulus - 1), self._logarithms
-        base, exponent = self.parts
+        base, exponent = self._swap(self.parts)
         zero = 2 * monoid.first[0] + 1
         second = 2 * monoid.second[exponent % len(power)] + (exponent > 0)
         x, flag = np.divmod(np.arange(2 * len(monoid.value)), 2)
         readout = power[monoid.value[x]]
         readout[zero] = 0
         index = np.where(base > 0, 2 * monoid.first[logarithm[base]], zero), second
-        return Basis(len(x), index, readout, product=2 * monoid.product[x[:, None], x] + flag[:, None] * flag)
+        return Basis(
+            len(x), self._swap(index), readout, product=2 * monoid.product[x[:, None], x] + flag[:, None] * flag
+        )
 
     def _quotients(self) -> Basis:
         r"""The m-th root of n has the logarithm $\log n/m$ modulo p − 1, and the logarithm of m to base n is
         $\log m/\log n$; one more element, which absorbs all others, is for the number 0, and for m = 0 in a root."""
         monoid, (logarithm, power) = residues(self.modulus - 1, quotients=True), self._logarithms
-        first, second = self.parts
+        first, second = self._swap(self.parts)
         zero = len(monoid.value)
         product = np.full((zero + 1, zero + 1), zero)
         product[:zero, :zero] = monoid.product
@@ -166,7 +171,11 @@ class Structure:
                 np.where(second > 0, monoid.first[logarithm[second]], zero),
             )
             readout = np.append(monoid.value, 1)  # 0^1 = 0
-        return Basis(zero + 1, index, readout, product=product)
+        return Basis(zero + 1, self._swap(index), readout, product=product)
+
+    def _swap(self, pair: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        """From the order of the variables to that of the operands, and back."""
+        return pair[::-1] if self.swapped else pair
 
     @property
     def _logarithms(self) -> tuple[Int[np.ndarray, "p"], Int[np.ndarray, "exponent"]]:
