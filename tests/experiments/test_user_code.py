@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import jax
 import numpy as np
+import optax
 import pytest
 
 import modgrok as mg
@@ -69,6 +71,9 @@ def test_an_edited_measure(tmp_path) -> None:
     [
         ("return x + a", "return x + a", {"a": 1.0}, {"a": 2.0}),
         ("return a(x)", "return a(x)", {"a": lambda x: x}, {"a": lambda x: -x}),
+        ("return a.update(x)", "return a.update(x)", {"a": optax.scale(1.0)}, {"a": optax.scale(2.0)}),
+        ("return a(x)", "return a(x)", {"a": jax.jit(lambda x: x)}, {"a": jax.jit(lambda x: -x)}),
+        ("return a(x)", "return a(x)", {"a": jax.nn.relu}, {"a": jax.nn.gelu}),
         ("return x + a[0]", "return x + a[0]", {"a": np.ones(2)}, {"a": np.zeros(2)}),
         ("return [x * k for k in (1, 2)]", "return [x * k for k in (1, 3)]", {}, {}),
         ("return [k + 1 for k in x]", "return [k + 2 for k in x]", {}, {}),
@@ -78,6 +83,9 @@ def test_an_edited_measure(tmp_path) -> None:
     ids=[
         "a global number",
         "a global function",
+        "a library's closure",
+        "a compiled function",
+        "a library's function",
         "a global array",
         "a constant",
         "one inside",
@@ -133,8 +141,6 @@ def architecture(sign: float) -> None:
         width: int = 6
 
         def init(self, key: Any, signature: Any, scale: Any, dtype: Any) -> Any:
-            import jax
-
             return {"u": jax.random.normal(key, (signature.sizes[0], signature.outputs), dtype)}
 
         def apply(self, parameters: Any, inputs: Any, signature: Any, noise: Any = None) -> Any:
@@ -180,8 +186,6 @@ def test_an_edited_family(tmp_path) -> None:
 
 def test_edited_losses_optimizers_and_activations(tmp_path) -> None:
     def define(factor: float) -> None:
-        import optax
-
         LOSSES["own"] = Loss(lambda out, answers, count: factor * cross_entropy(out, answers, count))
         ACTIVATIONS["own"] = Activation(lambda x: factor * x)
         register_optimizer("own", Optimizer("own", 1.0, 10, 1.0), lambda rates: optax.scale(factor))

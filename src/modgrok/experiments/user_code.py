@@ -121,7 +121,7 @@ class Digest:
             self._write("version", value.__qualname__, str(version))
         elif isinstance(value, ModuleType):
             self._write("module", value.__name__)
-        elif isinstance(value, type | FunctionType) and _of_library(value):
+        elif _is_named(value) or (isinstance(value, type) and _of_library(value)):
             self._write("library", value.__module__, value.__qualname__)
         elif isinstance(value, type):
             self._read_class(value)
@@ -140,6 +140,8 @@ class Digest:
                 self.read(cell.cell_contents)
             except ValueError:
                 self._write("empty")
+        if _of_library(function):
+            return
         for name in sorted(_names(code, "LOAD_GLOBAL", "LOAD_NAME") & function.__globals__.keys()):
             self._write("global", name)
             found = function.__globals__[name]
@@ -199,8 +201,8 @@ class Digest:
         elif dataclasses.is_dataclass(value):
             self.read([getattr(value, field.name) for field in dataclasses.fields(value)])
         elif hasattr(value, "__wrapped__"):
-            self.read(value.__wrapped__)
-            self.read({name: one for name, one in getattr(value, "__dict__", {}).items() if name not in ABOUT_CLASS})
+            self.read(value.__wrapped__)  # and what else a wrapper such as jax.custom_vjp is made of
+            self.read([one for one in getattr(value, "__dict__", {}).values() if isinstance(one, FunctionType)])
         elif kind.__module__.startswith(("jax", "jaxlib")) and hasattr(value, "__array__"):
             self.read(np.asarray(value))
         elif callable(value) and _of_library(value) and getattr(value, "__name__", None):
@@ -219,6 +221,14 @@ def _alone(value: Any, unknown: list[str]) -> str:
     digest.read(value)
     unknown += digest.unknown
     return str(digest)
+
+
+def _is_named(value: Any) -> bool:
+    """Whether something is what a library has under its own name, and not made by a function of it."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or not _of_library(value):
+        return False
+    return getattr(sys.modules.get(module), name, None) is value
 
 
 def _names(code: CodeType, *instructions: str) -> set[str]:

@@ -42,10 +42,8 @@ def network_progress(
     """Losses on the training and test pairs, restricted and excluded loss for the key frequencies, Gini coefficients
     and the sum of squared weights; without a training set the excluded loss is that of all pairs."""
     logits, (embedding, readout) = logits_of(network), embedding_and_readout(network)
-    keys, of = (
-        measures.key_frequencies(readout) if keys is None else tuple(keys),
-        LOSSES.get(loss, LOSSES["cross_entropy"]),
-    )
+    keys = measures.key_frequencies(readout) if keys is None else tuple(keys)
+    of = LOSSES.get(loss, measures.cross_entropy)
     parts = {"loss": None} if trained is None else {"train_loss": trained, "test_loss": ~trained}
     found = {
         **{name: of(logits, answers, among) for name, among in parts.items()},
