@@ -22,7 +22,6 @@ from modgrok.text import size
 Arrays = dict[str, np.ndarray]
 BUFFERS = ("mask", "IGNORE")
 """Last words of the names of tensors that hold no weights."""
-COUNTING = [np.dtype(name) for name in ("bool", "int8", "int16", "int32", "int64", "uint8")]
 MOST_BYTES = 1 << 32
 """Of all arrays of a file together."""
 
@@ -48,7 +47,14 @@ def read_arrays(path: Path) -> Arrays:
 def state_dict_arrays(given: Mapping[str, Any]) -> Arrays:
     """The weights of a state dict; masks, counters and other buffers are left out."""
     named = {str(name): one for name, one in given.items() if str(name).split(".")[-1] not in BUFFERS}
-    return {name: as_array(one, name) for name, one in named.items() if getattr(one, "dtype", None) not in COUNTING}
+    return {name: as_array(one, name) for name, one in named.items() if not _counts(one)}
+
+
+def _counts(given: Any) -> bool:
+    """Whether a tensor of NumPy or PyTorch holds whole numbers or truth values."""
+    if hasattr(given, "is_floating_point"):
+        return not given.is_floating_point()
+    return isinstance(given, np.ndarray) and given.dtype.kind in "biu"
 
 
 def as_array(given: Any, name: str) -> np.ndarray:
