@@ -11,6 +11,7 @@ import pytest
 import modgrok as mg
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
+from modgrok.reproduce import measuring
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import TINY
 from modgrok.reproduce.pipeline import Request, reproduce
@@ -124,24 +125,35 @@ def test_every_paper_has_its_folder(tmp_path: Path) -> None:
         _ = Request(out=tmp_path / "file").folder
 
 
-POOL = """
-import multiprocessing, os, time
-from concurrent.futures import ProcessPoolExecutor
-from modgrok.reproduce import measuring
-if __name__ == "__main__":
-    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), measuring._prepare_process)
-    print(pool.submit(os.getpid).result(), flush=True)
-    time.sleep(600)
+PARENT = """
+import time
+from modgrok.reproduce.measuring import Process
+process = Process()
+print("begun", flush=True)
+time.sleep(600)
 """
 
 
 def test_processes_that_measure_end_with_the_one_that_is_killed(tmp_path: Path) -> None:
-    (tmp_path / "pool.py").write_text(POOL)
-    with subprocess.Popen([sys.executable, tmp_path / "pool.py"], stdout=subprocess.PIPE, text=True) as parent:
+    (tmp_path / "parent.py").write_text(PARENT)
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, tmp_path / "parent.py"], text=True, **pipes) as parent:
         assert parent.stdout is not None
-        assert parent.stdout.readline().strip().isdigit()
+        assert parent.stdout.readline() == "begun\n"
         parent.kill()
-        parent.communicate(timeout=60)  # which ends when nobody holds the pipe any more
+        parent.communicate(timeout=60)  # which ends when nobody holds stderr any more
+
+
+def test_errors_of_processes_that_measure_come_back(tmp_path: Path) -> None:
+    process = measuring.Process()
+    try:
+        with pytest.raises(ModgrokError, match="has not ended; train it first"):
+            process.measure(("gromov2023", "tiny", "fig2", tmp_path, False))
+        process.process.kill()
+        with pytest.raises(ModgrokError, match="The process that measured fig2 was ended"):
+            process.measure(("gromov2023", "tiny", "fig2", tmp_path, False))
+    finally:
+        process.end()
 
 
 SCRIPT = """

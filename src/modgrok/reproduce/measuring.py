@@ -1,14 +1,16 @@
 """From trained runs to the numbers and figures of studies, beside the training where there are several cores."""
 
-import multiprocessing
+import contextlib
 import os
-import signal
+import pickle
+import queue
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,13 @@ from modgrok.text import duration
 Say = Callable[[str], None]
 
 
+Asked = tuple[str, str, str, Path, bool]
+"""The arguments of `measure`."""
+BLAS_THREADS = 4
+"""The most threads of one process that measures; half as many as there are cores, where these are few: training has
+them too, and threads that wait for each other's turn waste it."""
+
+
 class Measuring:
     """Computes and writes the numbers of studies and draws them: one after another in the end, or in other processes as
     soon as it can be where there are several cores."""
@@ -31,29 +40,39 @@ class Measuring:
     def __init__(self, paper: Paper, profile: Sizes, out: Path, say: Say, drawn: bool) -> None:
         self.paper, self.profile, self.out, self.say, self.drawn = paper, profile, out, say, drawn
         self.waiting: list[Study] = []
-        self.pool: Executor | None = None
         self.started: list[tuple[Study, Future[float]]] = []
+        self.processes: list[Process] = []
+        self.idle: queue.SimpleQueue[Process] = queue.SimpleQueue()
 
     def __enter__(self) -> "Measuring":
         if (cores := os.cpu_count() or 1) > 1:
-            processes = max(1, cores // BLAS_THREADS)
-            self.pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare_process)
+            self.processes = [Process() for _ in range(max(1, cores // BLAS_THREADS))]
+        for process in self.processes:
+            self.idle.put(process)
+        self.threads = ThreadPoolExecutor(max(1, len(self.processes)))
         return self
 
     def start(self, studies: Sequence[Study]) -> None:
         """These can be measured now: their runs have ended, or they need none."""
-        if self.pool is None:
+        if self.processes:
+            self.started += [(study, self.threads.submit(self._measure, self._asked(study))) for study in studies]
+        else:
             self.waiting += studies
-            return
-        with _environment_of_processes(), _without_main_module():
-            self.started += [(study, self.pool.submit(measure, *self._asked(study))) for study in studies]
 
-    def _asked(self, study: Study) -> tuple[str, str, str, Path, bool]:
+    def _asked(self, study: Study) -> Asked:
         return self.paper.key, self.profile.name, study.name, self.out, self.drawn
 
+    def _measure(self, asked: Asked) -> float:
+        process = self.idle.get()
+        try:
+            return process.measure(asked)
+        finally:
+            self.idle.put(process)
+
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if self.pool is not None:
-            self.pool.shutdown(wait=error is None, cancel_futures=error is not None)
+        self.threads.shutdown(wait=error is None, cancel_futures=error is not None)
+        for process in self.processes:
+            process.end()
         if error is not None:
             return
         taken = [(study.name, future.result()) for study, future in self.started]
@@ -63,49 +82,57 @@ class Measuring:
                 self.say(f"{name}: numbers in {duration(seconds)}")
 
 
-BLAS_THREADS = 4
-"""The most threads of one process that measures; half as many as there are cores, where these are few: training has
-them too, and threads that wait for each other's turn waste it."""
+class Process:
+    """A process that measures studies: it leaves the GPU alone, uses few threads, and ends with this one. Its own
+    session keeps the terminal's Ctrl-C away from it."""
+
+    def __init__(self) -> None:
+        threads = str(min(BLAS_THREADS, max(1, (os.cpu_count() or 1) // 2)))
+        told = {"JAX_PLATFORMS": "cpu"} | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), threads)
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": os.environ | told}
+        self.process: Any = subprocess.Popen([sys.executable, "-m", __name__], start_new_session=True, **pipes)
+
+    def measure(self, asked: Asked) -> float:
+        """What the function returns or raises."""
+        try:
+            pickle.dump(asked, self.process.stdin)
+            self.process.stdin.flush()
+            answer = pickle.load(self.process.stdout)
+        except (OSError, EOFError):
+            raise ModgrokError(f"The process that measured {asked[2]} was ended; run the same command again.") from None
+        if isinstance(answer, Exception):
+            raise answer
+        return float(answer)
+
+    def end(self) -> None:
+        self.process.kill()
+        with contextlib.suppress(OSError), self.process:  # which closes the pipes
+            pass
 
 
-def _prepare_process() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The terminal's Ctrl-C is for the process that started this one.
+def main() -> None:
+    """Measures what is asked for on stdin until that ends, which it does when the process that asks ends."""
     os.nice(5)  # Training, which all wait for, comes first.
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # Whatever prints does not answer.
+    jobs: queue.SimpleQueue[Asked] = queue.SimpleQueue()
+    threading.Thread(target=_read_jobs, args=(jobs,), daemon=True).start()
+    while True:
+        try:
+            answer: Any = measure(*jobs.get())
+        except Exception as error:
+            error.add_note(traceback.format_exc())
+            answer = error
+        pickle.dump(answer, answers)
+        answers.flush()
 
 
-def _end_with_parent() -> None:
-    """A process that is killed does not tell those that work for it."""
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        os._exit(1)
-
-
-@contextmanager
-def _environment_of_processes() -> Iterator[None]:
-    """Processes started inside leave the GPU alone and use few threads each."""
-    threads = str(min(BLAS_THREADS, max(1, (os.cpu_count() or 1) // 2)))
-    told = {"JAX_PLATFORMS": "cpu"} | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), threads)
-    before = {name: os.environ.get(name) for name in told}
-    os.environ.update(told)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
-
-
-@contextmanager
-def _without_main_module() -> Iterator[None]:
-    """Processes started inside do not import the program that asked for them: a script would run once more in each."""
-    main: dict[str, Any] = vars(sys.modules["__main__"])
-    before = main.copy()
-    main.pop("__file__", None)
-    main["__spec__"] = None
-    try:
-        yield
-    finally:
-        main.update((name, before[name]) for name in ("__file__", "__spec__") if name in before)
+def _read_jobs(jobs: "queue.SimpleQueue[Asked]") -> None:
+    while True:
+        try:
+            jobs.put(pickle.load(sys.stdin.buffer))
+        except EOFError:
+            os._exit(0)  # Nobody waits for what is measured now.
 
 
 def measure(paper: str, profile_name: str, study_name: str, out: Path, drawn: bool) -> float:
@@ -141,3 +168,7 @@ def draw(study: Study, numbers: Numbers, out: Path) -> None:
         style.save(drawn, picture(out, figure))
         drawn.set_layout_engine("none")  # What was laid out for the first file stays where it is in the second.
         style.save(drawn, picture(out, figure).with_suffix(".svg"))
+
+
+if __name__ == "__main__":
+    main()
