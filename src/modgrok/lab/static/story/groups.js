@@ -61,7 +61,8 @@ export class GroupsScene extends Scene {
     this.pair = n === "3" ? [1, 3] : [33, 76];
     this.edged.replaceChildren(withEdges(this.canvas, this.group.order - 1, ["first", "then"]));
     for (const slider of this.sliders) slider.max = this.group.order - 1;
-    const button = ({ name, number, dimension }) => make("button", { type: "button", "data-kind": number, onclick: () => this.toggle(number) }, `size ${name}: ${dimension ** 3}`);
+    const button = ({ number, dimension }, i, all) => make("button", { type: "button", "data-kind": number, onclick: () => this.toggle(number) },
+      `size ${dimension}${all.slice(0, i).some((other) => other.dimension === dimension) ? "′" : ""}: ${dimension ** 3}`);
     this.taken.replaceChildren(...this.group.kinds.map(button));
     this.build(new Set(this.group.kinds.map(({ number }) => number)));
   }
