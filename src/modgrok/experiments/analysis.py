@@ -34,13 +34,13 @@ from modgrok.networks.scoring import blocks
 from modgrok.shapes import Float, Integer
 from modgrok.tasks import Basis, Task, usual_modulus
 from modgrok.tasks import task as find_task
-from modgrok.text import abridged
+from modgrok.text import abridged, number, percent
 
 STRONGEST = 8
 """How many of the strongest frequencies are named and kept unless another number is asked for."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
     """All measures of one network on one task, in the task's own coordinate (the raw index where it has none)."""
 
@@ -62,6 +62,15 @@ class Analysis:
     distance: ClosedFormDistance
     table_distance: float
     """Distance of the outputs from the one-hot table, relative to the table's norm."""
+
+    def __repr__(self) -> str:
+        found = f"accuracy {percent(self.score.accuracy)}, loss {number(self.score.loss)}"
+        waves = f"IPR {number(float(self.ipr.mean))}, frequencies {', '.join(map(str, self.top))}"
+        return f"Analysis({self.task.name} mod {self.task.modulus}: {found}, {waves})"
+
+    def neurons(self, frequency: int) -> Integer[np.ndarray, "neuron"]:
+        """The neurons whose wave has this frequency."""
+        return np.flatnonzero(self.waves.frequency == frequency)
 
     @property
     def coordinate(self) -> Basis | None:
@@ -119,7 +128,7 @@ class Analysis:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Overview:
     """What can be said of any network: how well it answers, how large its weights are, which frequencies or
     representations the weights hold that read its inputs."""
@@ -140,6 +149,10 @@ class Overview:
     def coordinate(self) -> Basis | None:
         """Along which the spectrum is taken; None for the raw index."""
         return self.task.structure.coordinate
+
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f": accuracy {percent(self.score.accuracy)}"
+        return f"Overview({self.task.name}, {self.network.architecture.name}{score})"
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers as JSON values; null where one does not exist."""

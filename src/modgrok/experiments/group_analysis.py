@@ -10,9 +10,10 @@ from modgrok.measures import CleaningRow, NeuronVectors, neuron_vectors, represe
 from modgrok.networks import Network, Score, as_numpy, score_table
 from modgrok.shapes import Float, Integer
 from modgrok.tasks import Basis, Task
+from modgrok.text import number, percent
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupAnalysis:
     """All measures of one network on one group."""
 
@@ -27,6 +28,11 @@ class GroupAnalysis:
     expected: Float[np.ndarray, "rho"]
     """The same number of neurons dealt in proportion to d³/t, the closed form's own count."""
     cleaning: tuple[CleaningRow, ...]
+
+    def __repr__(self) -> str:
+        found = f"accuracy {percent(self.score.accuracy)}, loss {number(self.score.loss)}"
+        counts = ", ".join(f"{name}: {n}" for name, n in zip(self.basis.names, self.counts, strict=True))
+        return f"GroupAnalysis({self.task.name}: {found}; neurons of {counts})"
 
     def medians(self) -> dict[str, float]:
         """Over the clear neurons: share of one representation, rank one of the worst block, agreement of the worst

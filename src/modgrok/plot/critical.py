@@ -7,6 +7,7 @@ import numpy as np
 
 from modgrok.palette import SERIES
 from modgrok.plot import style
+from modgrok.plot.curves import differences
 from modgrok.text import count, number
 
 if TYPE_CHECKING:
@@ -33,13 +34,15 @@ def critical(found: "Sequence[Critical]") -> "Figure":
 
 
 def transitions(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Axes":
-    """Share of runs that grok at each fraction, with the fit and the 95 % interval of α_c: by sampling for one modulus,
-    by modulus for several."""
+    """Share of runs that grok at each fraction, with the fit and the 95 % interval of α_c: by modulus for several, by
+    the settings in which they differ for one."""
     several = len({one.experiment.modulus for one in found}) > 1
+    found = sorted(found, key=lambda one: one.experiment.modulus or 0)
+    names = differences([one.experiment.as_dict() for one in found]) if len(found) > 1 else [""]
     with style.axes(ax) as panel:
-        for i, one in enumerate(sorted(found, key=lambda one: one.experiment.modulus or 0)):
+        for i, one in enumerate(found):
             color = SERIES[i % len(SERIES)]
-            _points(panel, one, color, None if several else f"{one.experiment.sampling}: {one}")
+            _points(panel, one, color, None if several else f"{names[i] or one.experiment.sampling}: {one}")
             if several and one.transition.critical is not None:
                 height = 1.04 + 0.06 * (i % 2)  # neighbors at two heights, since large moduli lie close
                 look: Any = {"color": color, "ha": "center", "fontsize": 7, "fontweight": "bold"}
@@ -53,7 +56,8 @@ def transitions(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Ax
         panel.set_ylabel(f"share of runs that grok within {within} steps")
         e = found[0].experiment
         modulus = "modulo the number on top" if several else f"mod {e.modulus}"
-        panel.set_title(f"{e.task} {modulus}, N = {e.width}, {optimizer_name(e)}")
+        optimizers = dict.fromkeys(optimizer_name(one.experiment) for one in found)
+        panel.set_title(f"{e.task} {modulus}, N = {e.width}, {', '.join(optimizers)}")
         if not several:
             panel.legend(loc="upper left", bbox_to_anchor=(0, 0.95), handletextpad=0.2)
     return panel

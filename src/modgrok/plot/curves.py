@@ -105,12 +105,12 @@ def _named(runs: Any) -> dict[str, History]:
         return {}
     called = [run.labels.name for run in runs]
     if not all(called) or len(set(called)) < len(called):
-        called = _differences([run.experiment.as_dict() for run in runs])
+        called = differences([run.experiment.as_dict() for run in runs])
     unique = len(set(called)) == len(called)
     return {name if unique else run.id: run.history for name, run in zip(called, runs, strict=True)}
 
 
-def _differences(settings: list[dict[str, Any]]) -> list[str]:
+def differences(settings: list[dict[str, Any]]) -> list[str]:
     """As few settings of each as tell all of them apart."""
     differing = [name for name in settings[0] if len({repr(one.get(name)) for one in settings}) > 1]
     texts = {name: [_text(name, one.get(name)) for one in settings] for name in differing}

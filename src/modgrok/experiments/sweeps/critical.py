@@ -16,6 +16,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.logistic import Transition, fit_transition
+from modgrok.text import count
 
 LEAST, MOST = 0.05, 0.95
 """Fractions tried where the transition is not between low and high."""
@@ -132,7 +133,7 @@ class Search:
         return {x: (sum(found), len(found)) for x, found in sorted(self.successes.items())}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Critical:
     """A measured α_c."""
 
@@ -142,6 +143,10 @@ class Critical:
     """Successes and trials at each fraction."""
     resolution: float
     """How close the fractions may be to each other near α_c."""
+
+    def __repr__(self) -> str:
+        where = f"{describe_task(self.experiment)}, {self.experiment.optimizer}, {self.experiment.sampling}"
+        return f"Critical({self} for {where} within {count(self.budget)} steps; {count(self.runs, 'run')})"
 
     @cached_property
     def transition(self) -> Transition:
