@@ -83,7 +83,7 @@ def test_names_tell_representations_of_one_dimension_apart() -> None:
 
 
 def curve(name: dict[str, Any], levels: dict[float, float]) -> list[dict[str, Any]]:
-    times = {"memorized_at": 500, "grokked_at": None, "steps": 100}
+    times = {"memorized_at": 500, "grokked_at": None, "steps": 100_000}
     return [name | times | {"fraction": fraction, "best": level} for fraction, level in levels.items()]
 
 
@@ -233,6 +233,7 @@ UNREACHED: dict[str, list[tuple[str, dict[str, Any], str, Any]]] = {
     "wrong_labels": [("fig6", {"wrong_labels": 0.0}, "best", 0.3)],
     "time_against_data": [("fig1b", {"fraction": fraction}, "grokked_at", None) for fraction in (0.3, 0.4)],
     "flat_minima": [("figA5", {}, "sharpness", 1.0)],
+    "never_learnt": [("fig2b", {}, "steps", 10_000)],
     "narrow_rates": [("fig2", {"variant": "Adam, rate 0.003"}, "variant", "AdamW")],
 }
 
