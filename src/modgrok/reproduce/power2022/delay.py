@@ -1,9 +1,7 @@
 """Figs. 1 and 4: how much later than the training set the test set is known, with and without weight decay, with more
 and less data."""
 
-import math
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,9 @@ from modgrok.reproduce.figures import panels, seeds, times
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, curves, study
 from modgrok.reproduce.power2022.sizes import DIVISION, grokking, trained, what
 from modgrok.text import count, percent, spread
+
+SEEDS, SCARCE = 5, 0.3
+"""How many seeds tell times apart, and the share of data below which the paper does."""
 
 
 def divisions(s: Sizes) -> Runs:
@@ -139,29 +140,33 @@ def second_descent(t: Table, ask: Ask) -> None:
     )
 
 
+def growth(t: Table, time: str) -> float:
+    """How much longer a time is for one percent less data: of the line through its logarithms against the share."""
+    some = t.where(f"{time} >= 0")
+    slope = np.polyfit(some["fraction"], np.log(some[time]), 1)[0] if len(some["fraction"].distinct()) > 1 else np.nan
+    return float(np.exp(-slope / 100) - 1)
+
+
 @data.claim(
     "3.1 (Fig. 1 center)",
-    "median times fall with the share of data wherever two shares grok, and fall by a larger factor than the times to "
-    "the training set",
+    "lines through the logarithms of the times of all seeds that know the set, against the share of data: the time to "
+    "the test set grows for less data, and faster than that to the training set; undecided with fewer than five seeds "
+    "or without a share of 30 % or less, where the paper measures it",
 )
 def time_against_data(t: Table, ask: Ask) -> None:
     """With less data the test set takes much longer, the training set does not."""
-    known, train = t.median("grokked_at", "fraction").known(), t.median("memorized_at", "fraction")
     for f, cell in t.by("fraction").items():
         both = f"{spread(cell['memorized_at'])}; {spread(cell['grokked_at'])}"
         ask.show({f"steps to training and test set at {percent(f, 0)}": both})
-    ask.undecided(f"Fewer than two shares grok within {count(t.one('steps'))} steps.", len(known) < 2)
-    low, *_, high = known
-    slower = known[low] / known[high]
-    trained = train[low] / train[high] if train[low] and train[high] else math.nan
-    unordered = " and ".join(
-        f"{percent(more, 0)} takes no less time than {percent(less, 0)}"
-        for less, more in pairwise(known)
-        if known[more] >= known[less]
+    test, train = growth(t, "grokked_at"), growth(t, "memorized_at")
+    shown = {"more time to the test set for one percent less data (the paper: 40 to 50 % between 25 and 30 %)": test}
+    ask.show(shown | {"more time to the training set, likewise": train}, percent)
+    several = len(t.where("grokked_at >= 0")["fraction"].distinct()) > 1
+    ask.undecided(f"Fewer than two shares grok within {count(t.one('steps'))} steps.", not several)
+    ask.undecided(
+        f"{seeds(t)} from {percent(min(t['fraction']), 0)} of the table on; the paper measures it at 25 to 30 %, and "
+        "equal runs differ by a third.",
+        len(t["seed"].distinct()) < SEEDS or min(t["fraction"]) > SCARCE,
     )
-    ask.yes("Less data takes longer.")
-    ask.fault(f"Not at every share: {unordered}.", unordered)
-    ask.fault("The training set takes as much longer.", not unordered and not slower > trained)
-    per_percent = slower ** (0.01 / (high - low)) - 1
-    ask.show({f"test set, {percent(low, 0)} over {percent(high, 0)}": slower, "training set, likewise": trained})
-    ask.show({"more time for one percent less data (the paper: 40 to 50 % between 25 and 30 %)": per_percent}, percent)
+    ask.yes(f"One percent less data takes {percent(test)} longer for the test set, {percent(train)} for the other.")
+    ask.fault("", test <= 0 or test <= train)
