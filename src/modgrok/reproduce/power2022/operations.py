@@ -73,7 +73,8 @@ def levels_against_data(t: Table, column: str, what: str, height: float) -> Any:
     for i, (name, line) in enumerate(levels(t, column).items()):
         look: Any = {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)]}
         panel.plot([*line], line.y, label=name, linestyle="-" if i < len(SERIES) else "--", **look)
-    panel.set(xlabel="share of the table that is trained on", ylabel="best test accuracy", ylim=(-0.02, 1.02))
+    panel.set(xlabel="share of the table that is trained on", ylabel="best test accuracy")
+    panel.set(xlim=(0, 1), ylim=(-0.02, 1.02))  # the same for variants and for operations
     panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6, handlelength=4)
     return figure
 
