@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modgrok.measures.linear_flow import Flow, Inputs, ends, slope
+from modgrok.measures.linear_flow import Flow, Inputs, ends
 
 RNG = np.random.default_rng(0)
 FEATURES = RNG.standard_normal((2, 40, 3))
@@ -34,8 +34,3 @@ def test_the_end_with_l1_is_where_no_direction_lowers_the_loss() -> None:
         gradient = x.T @ (x @ one - ANSWERS) / 40
         assert np.abs(gradient).max() <= 0.3 + 1e-6
         assert gradient[one != 0] == pytest.approx(-0.3 * np.sign(one[one != 0]), abs=1e-6)
-
-
-def test_the_slope_of_a_power_law() -> None:
-    x = np.logspace(-3, 0, 9)
-    assert slope(x, 5 * x**1.5) == pytest.approx(1.5)

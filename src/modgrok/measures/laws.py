@@ -1,7 +1,7 @@
 """Power laws through points, and for critical fractions against the modulus which of two laws describes them better."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,6 @@ def fit_laws(fractions: Mapping[int, float]) -> dict[str, Any] | None:
     }
 
 
-def exponent(points: Mapping[int, float]) -> float | None:
-    """The slope of ln y against ln x by least squares; None for fewer than two points."""
-    if len(points) < 2:
-        return None
-    x, y = np.log(np.array([*points.items()], float)).T
-    return float(np.polyfit(x, y, 1)[0])
+def exponent(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> float:
+    """Of the power law through points: the slope of ln y against ln x by least squares."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])

@@ -61,8 +61,3 @@ def ends(x: Float[np.ndarray, "set point f"], y: Any, l2: float, l1: float = 0.0
         pace, last = (1 + np.sqrt(1 + 4 * pace**2)) / 2, pace
         ahead = w + (last - 1) / pace * (w - before)
     return w[..., 0]
-
-
-def slope(x: Float[np.ndarray, "point"], y: Float[np.ndarray, "point"]) -> float:
-    """Of a power law: that of ln y against ln x, by least squares."""
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])

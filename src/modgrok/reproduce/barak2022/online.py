@@ -116,7 +116,8 @@ def plateau_and_movement(t: Table) -> Any:
 
 def exponents(t: Table) -> dict[int, Any]:
     """Of the power of n as which the median time grows, for every k."""
-    return {k: exponent(cell.median("grokked_at", "bits").known()) for k, cell in t.by("k").items()}
+    medians = {k: cell.median("grokked_at", "bits").known() for k, cell in t.by("k").items()}
+    return {k: exponent([*line], line.y) if len(line) > 1 else None for k, line in medians.items()}
 
 
 @times.figure()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modgrok.measures.linear_flow import slope
+from modgrok.measures.laws import exponent
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import panels
@@ -127,7 +127,7 @@ def flow(s: Sizes) -> Iterator[dict[str, Any]]:
         "distance": distance,
         "near": near,
         "linear": GAP / 2 * distance * (GAP - END) / GAP,
-        "exponent": slope(distance, near),
+        "exponent": exponent(distance, near),
     }
 
 

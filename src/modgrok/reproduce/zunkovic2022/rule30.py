@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.measures.linear_flow import Flow, Inputs, ends, slope
+from modgrok.measures.laws import exponent
+from modgrok.measures.linear_flow import Flow, Inputs, ends
 from modgrok.measures.principal import effective_dimension
 from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import panels
@@ -64,12 +65,12 @@ def mean_dimension(inputs: Inputs) -> float:
     return float(np.mean([effective_dimension(np.linalg.eigvalsh(np.cov(some.T))) for some in classes]))
 
 
-def exponent(error: Float[np.ndarray, "t"]) -> float | None:
+def critical_exponent(error: Float[np.ndarray, "t"]) -> float | None:
     """Slope of the error against the distance from the transition, both logarithmic; None where it jumps."""
     fitted = (error >= FIT[0]) & (error <= FIT[1])
     if fitted.sum() < 5 or np.ptp(np.log(error[fitted])) < np.log(5):
         return None
-    return slope(DISTANCES[fitted], error[fitted])
+    return exponent(DISTANCES[fitted], error[fitted])
 
 
 def end_errors(
@@ -94,7 +95,7 @@ def examples(s: Sizes) -> Iterator[dict[str, Any]]:
             "example": i + 1,
             "effective_dimension": mean_dimension(tested),
             "end_error": wrong,
-            "exponents": [None if some is None else exponent(some) for some in errors],
+            "exponents": [None if some is None else critical_exponent(some) for some in errors],
             "distance": DISTANCES,
             "errors": [[] if some is None else some for some in errors[:8]],
         }

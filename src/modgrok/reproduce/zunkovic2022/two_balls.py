@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.measures.linear_flow import Flow, Inputs, slope
+from modgrok.measures.laws import exponent
+from modgrok.measures.linear_flow import Flow, Inputs
 from modgrok.palette import GRAY, MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.figures import panels
@@ -49,7 +50,7 @@ def errors(s: Sizes) -> Iterator[dict[str, Any]]:
             "sigmas": ((sampled - predicted) / sigma)[predicted * s.points >= 10],
             "distance": distance,
             "near": near,
-            "exponent": slope(distance, near),
+            "exponent": exponent(distance, near),
             "flow_exponent": _flow_exponent(Ball(D, 1.5)),
         }
 
@@ -64,7 +65,7 @@ def _flow_exponent(ball: Ball) -> float:
 
     end = brentq(lambda t: h(t)[0] - 1, 0, 100, xtol=1e-14)
     distance = np.logspace(-5, -3, 20) * end
-    return slope(distance, test_error(h(end - distance), ball.dimension))
+    return exponent(distance, test_error(h(end - distance), ball.dimension))
 
 
 def flows(s: Sizes) -> Iterator[dict[str, Any]]:
