@@ -22,7 +22,7 @@ _LINE = re.compile(rb'(\{.*), "crc": "([0-9a-f]{8})"\}')
 
 @dataclass(frozen=True)
 class Mark:
-    """How far curves have come: what checkpoints and results say of them."""
+    """Length and checksum of curves, as checkpoints and results record them."""
 
     rows: int
     crc: str
@@ -31,7 +31,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Lines:
-    """What a file of curves holds, without a last line that a crash cut short."""
+    """Contents of a curves file, without a last line that a crash truncated."""
 
     rows: list[dict[str, Any]]
     marks: list[Mark]
@@ -51,8 +51,8 @@ class Curves:
         self._read: tuple[Any, Lines] | None = None
 
     def lines(self) -> Lines:
-        """What is there now; parsed anew only when the file has changed. `Damaged` names the first line that is not
-        what was written."""
+        """The current contents, parsed again only if the file has changed. `Damaged` names the first line that was
+        altered."""
         state = self._state()
         if state is None:
             return Lines([], [_mark(0, self._start)], [0], True)
@@ -72,7 +72,7 @@ class Curves:
         self._read = self._state(), Lines(lines.rows + rows, marks, ends, True)
 
     def cut_after(self, step: int) -> None:
-        """Drops all points after a step."""
+        """Removes all points after a step."""
         lines = self.lines()
         kept = lines.ends[sum(row["step"] <= step for row in lines.rows)]
         if kept < lines.ends[-1] or not lines.whole:
@@ -107,7 +107,7 @@ class Curves:
         return crc, row
 
     def _state(self) -> tuple[int, int, int] | None:
-        """What changes with the file; None where there is none."""
+        """A fingerprint that changes with the file; None if there is no file."""
         try:
             found = os.stat(self.path)
         except FileNotFoundError:

@@ -12,7 +12,7 @@ import modgrok
 
 
 def environment(device: Any) -> dict[str, Any]:
-    """What a reader needs to know to judge or repeat a number."""
+    """Everything needed to judge or repeat a number."""
     versions = {name: importlib.metadata.version(name) for name in ("jax", "jaxlib", "optax")}
     return host_environment() | {"device": device.device_kind, "platform": device.platform} | versions
 
@@ -49,6 +49,6 @@ def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def in_notebook() -> bool:
-    """Whether this is a kernel that shows what comes under its cells."""
+    """Whether this is a notebook kernel."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

@@ -1,4 +1,4 @@
-"""Signals as a request: training stops between two steps, where everything can be stored."""
+"""Turns signals into a request to stop, so that training ends between two steps with everything stored."""
 
 import signal
 from types import FrameType, TracebackType
@@ -8,13 +8,13 @@ from modgrok import signals
 
 
 class Interruption:
-    """While entered, the first signal sets `requested`; one that comes before `training` is set, or again, ends the
-    program at once, or interrupts a process that is not ours. For the main thread, which alone receives signals."""
+    """Inside the context, the first signal sets `requested`. A second one, or one before `training` is set, ends the
+    program at once, or interrupts a process that is not ours. For the main thread only, which receives the signals."""
 
     def __init__(self) -> None:
         self.requested = False
         self.training = False
-        """Whether there is progress to store; before that a program may be waiting or compiling for long."""
+        """Whether there is progress to store; before that, a program may wait or compile for a long time."""
         self.exit_code = 128 + signal.SIGINT
         self._before: dict[int, Any] = {}
 

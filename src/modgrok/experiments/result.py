@@ -11,7 +11,7 @@ from modgrok.experiments.stored_json import build
 
 @dataclass(frozen=True)
 class Result(Mapping[str, Any]):
-    """What became of a run; also a mapping, `result["grokked_at"]`, in which measures stand beside the rest."""
+    """The outcome of a run; also a mapping, `result["grokked_at"]`, which includes the measures."""
 
     run: str
     status: Literal["finished", "diverged", "collapsed"]
@@ -26,11 +26,11 @@ class Result(Mapping[str, Any]):
     grokked_at: int | None
     diverged_at: int | None
     seconds: float
-    """Since training last began: of a run that was stopped and went on, the last stretch."""
+    """Duration since training last began; for a resumed run, since it was resumed."""
     measures: dict[str, float | None] = field(default_factory=dict)
-    """Other measures at the end, by name."""
+    """Final values of other measures, by name."""
     memorized_after: int | None = None
-    """The last evaluation before `memorized_at`, at which it had not: it happened after the one, and by the other."""
+    """The evaluation before `memorized_at`: memorization happened between the two."""
     memorized_interpolated: float | None = None
     """Where the straight line between these two evaluations crosses the threshold."""
     grokked_after: int | None = None
@@ -38,7 +38,7 @@ class Result(Mapping[str, Any]):
     grokked_interpolated: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON values, measures beside the rest."""
+        """As JSON values, including the measures."""
         return {name: getattr(self, name) for name in _NAMES} | self.measures
 
     @classmethod

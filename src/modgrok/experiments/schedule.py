@@ -1,4 +1,5 @@
-"""At which steps a run is evaluated and kept: dense early, when everything happens fast, then ever sparser."""
+"""Steps at which a run is evaluated and its snapshots are kept: dense early, when everything happens fast, then ever
+sparser."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Many experiments from a plan to their results, on any engine: what the store has is not trained again."""
+"""Trains many experiments on any engine; stored runs are not trained again."""
 
 import warnings
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ from modgrok.experiments.sweeps.table import Table, sweep_table
 
 @dataclass(frozen=True)
 class Plan:
-    """What is about to happen."""
+    """A plan of training."""
 
     runs: int
-    """All runs asked for."""
+    """All requested runs."""
     stored: int
-    """Those the store has."""
+    """Those in the store."""
     batches: tuple[RunBatch, ...]
     """Of the others."""
 
 
 def plan(results: Results, store: Store, engine: Engine) -> Plan:
-    """Groups what is missing into batches."""
+    """Plans the missing runs in batches."""
     pending = results.pending
     batches = tuple(engine.plan(pending, store)) if pending else ()
     return Plan(results.runs, results.runs - len(pending), batches)
@@ -44,8 +44,8 @@ def execute(
     observer: Observer | None = None,
     record: Record | None = None,
 ) -> list[Failure]:
-    """Trains what is planned. Results are complete afterwards but for the failures returned; the record's table is
-    kept up to date all the time, also when training is stopped."""
+    """Trains a plan. Results are then complete except for the returned failures; the record's table stays up to date,
+    even if training is stopped."""
     observer = observer or Speaking()
     start_afresh(results.again.values(), store, observer)
     results.again = {}
@@ -73,7 +73,7 @@ class Executor:
         return execute(plan(results, self.store, self.engine), results, self.store, self.engine, record=record)
 
     def finish(self, experiments: Sequence[Experiment]) -> list[Result | None]:
-        """The outcomes of experiments, in order, after those that are missing have been trained."""
+        """The outcomes of experiments, in order; missing ones are trained first."""
         results = Results(experiments, self.store)
         if results.pending:
             self.train(results)
