@@ -44,15 +44,16 @@ def dealt_at_the_end(run: Run) -> dict[str, Any]:
     return dealt(run.network, basis, neuron_vectors(run.network, basis))
 
 
-def proportions(dimensions: Sequence[int], types: Sequence[int], e: float) -> Float[np.ndarray, "rho"]:
-    """Shares in proportion to $d^e/t$."""
-    weights = np.array(dimensions, float) ** e / np.array(types, float)
-    return weights / weights.sum()
+def proportions(dimensions: Sequence[int], types: Sequence[int], e: Any) -> Float[np.ndarray, "*e rho"]:
+    """Shares in proportion to $d^e/t$, for one exponent or several."""
+    weights = np.array(dimensions, float) ** np.asarray(e)[..., None] / np.array(types, float)
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def exponent(found: np.ndarray, dimensions: Sequence[int], types: Sequence[int]) -> float:
     """The e for which shares in proportion to $d^e/t$ are likeliest to give these numbers."""
-    return max(np.linspace(0, 6, 1201).tolist(), key=lambda e: found @ np.log(proportions(dimensions, types, e)))
+    tried = np.linspace(0, 6, 1201)
+    return float(tried[np.argmax(np.log(proportions(dimensions, types, tried)) @ found)])
 
 
 dealing = study(
