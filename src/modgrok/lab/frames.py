@@ -153,7 +153,7 @@ def _vectors(network: Network, task: Task) -> tuple[dict[str, Any], dict[str, np
         "neuron_representation": found.representation.astype(np.uint32),
         "neuron_share": found.share.astype(np.float32),
         "neuron_rank_one": found.rank_one.min(axis=1).astype(np.float32),
-        "neuron_agreement": found.agreement.min(axis=1).astype(np.float32),
+        "neuron_agreement": found.agreement.astype(np.float32),
     }
     return header, arrays
 

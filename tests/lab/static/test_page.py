@@ -33,7 +33,7 @@ def test_no_width_and_no_zoom_makes_it_wider_than_the_screen(
         assert chart.evaluate("chart => getComputedStyle(chart).overflow") == "hidden"
 
 
-@pytest.mark.parametrize(("width", "name"), [(390, "transformer"), (820, "small"), (1280, "tiny"), (1920, "embedding")])
+@pytest.mark.parametrize(("width", "name"), [(390, "transformer"), (820, "small"), (1280, "tiny"), (1920, "vectors")])
 def test_it_can_be_read_by_everyone(
     open_lab: Any, settled: Any, fits: Any, runs: dict[str, str], width: int, name: str, accessibility: Any
 ) -> None:

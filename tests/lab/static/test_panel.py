@@ -135,6 +135,15 @@ def test_a_network_on_a_group_is_taken_apart_and_its_table_ordered(
     expect(page.locator("#answers .legend")).to_contain_text(f"{100 * alone[max(alone)]:.1f}\u00a0% of all pairs right")
     page.locator("#changed").click()
     expect(page.locator("#changed")).to_be_hidden()
+    # The vectors of a neuron, as angles.
+    found = neuron_vectors(network, basis)
+    page.evaluate("import('lab/store.js').then(({ setView }) => setView({ neuron: 3 }))")
+    page.locator("#representations").scroll_into_view_if_needed()
+    angles = np.degrees(np.arccos(np.minimum(1, found.agreement[3]))).round().astype(int)
+    told = ", ".join(f"{name} {angle}°" for name, angle in zip("abc", angles.tolist(), strict=True))
+    expect(page.locator("#representations .caption").last).to_have_text(
+        re.compile(rf"Neuron 3, dimension {basis.names[found.representation[3]]} with .*: {told} apart\.")
+    )
     # A cell of the picture is the pair that stands there, in either order.
     order = coset_order(table)
     assert order is not None
