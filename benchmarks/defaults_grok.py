@@ -39,7 +39,7 @@ CASES: list[tuple[str, dict]] = [
 
 
 def main() -> None:
-    from modgrok.experiments.trainer import train_all
+    from modgrok.experiments.train import train_all
     from modgrok.training.devices import use_all_cores
 
     use_all_cores()
