@@ -42,7 +42,7 @@ API = {
     "Networks": "solve two_layer Network Architecture predictions score score_table Score",
     "Many runs": "sweep critical landscape Sweep run_sweep",
     "Measures": "analyze Analysis GroupAnalysis Overview neuron_waves power_spectrum average_ipr "
-    "grokked_at memorized_at cleaning_table distance_to_closed_form",
+    "grokked_at memorized_at distance_to_closed_form",
     "Papers": "reproduce_paper",
     "Errors": "ModgrokError Interrupted",
 }

@@ -29,7 +29,6 @@ NAMES = [
     "analyze",
     "average_ipr",
     "classify",
-    "cleaning_table",
     "critical",
     "distance_to_closed_form",
     "grokked_at",
@@ -217,3 +216,22 @@ def test_python_takes_what_the_command_line_takes() -> None:
     assert named == mg.Experiment("n + m", 7, steps=10_000, activation="relu", optimizer="adamw", width=100)
     with pytest.raises(mg.ModgrokError, match=r"steps must be a whole number, not 10\.5"):
         mg.Experiment("n + m", 7, steps=10.5)
+
+
+def test_more_careless_calls(tmp_path: Path) -> None:
+    run = mg.train("n + m", 7, store=tmp_path, **TINY)
+    assert mg.score_table(run, run.task) == mg.score_table(run.network, run.task.table)
+    assert mg.score(run, [[1, 2]], [3]).accuracy in (0, 1)
+    np.testing.assert_array_equal(mg.predictions(run), mg.predictions(run.network))
+    for call, words in (
+        (lambda: mg.solve("n + m", p=7), "did you mean 'modulus'"),
+        (lambda: mg.solve("n + m", 7, widht=3), "did you mean 'width'"),
+        (lambda: mg.task("n + m", p=7), "did you mean 'modulus'"),
+        (lambda: mg.sweep("n + m", 7), "varies something"),
+        (lambda: mg.critical("n + m", 7, engine="slurm"), "engine must be local or ray"),
+        (lambda: mg.plot.sweep("last"), "the table that modgrok.sweep returns"),
+        (lambda: mg.plot.curves("last"), "modgrok.load"),
+        (lambda: mg.predictions("last"), "A network or a run"),
+    ):
+        with pytest.raises(mg.ModgrokError, match=words):
+            call()

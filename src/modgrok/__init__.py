@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from modgrok.experiments.train import train, train_all
     from modgrok.measures import (
         average_ipr,
-        cleaning_table,
         distance_to_closed_form,
         grokked_at,
         memorized_at,
@@ -83,7 +82,6 @@ _HOMES = {
     "modgrok.experiments.train": ("train", "train_all"),
     "modgrok.measures": (
         "average_ipr",
-        "cleaning_table",
         "distance_to_closed_form",
         "grokked_at",
         "memorized_at",

@@ -3,6 +3,7 @@
 Everything that is a task is a text of any family, a callable, a table or a `Task`.
 """
 
+import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -94,6 +95,8 @@ def classify(task: Any, modulus: int | None = None) -> Structure:
 def solve(task: Any, modulus: int | None = None, *, form: Any = None, **options: Any) -> Network:
     """The weights that compute a task, written down, modulo 97 where nothing else is said; exactly where there is an
     exact form and no width is given. Options are those of `modgrok.closed_form.solve`."""
+    known = inspect.signature(closed_form.solve).parameters
+    require_settings("A closed form", options, ["modulus", *(name for name in known if name not in ("task", "report"))])
     found = find_task(task, usual_modulus(task, modulus))
     return closed_form.solve(found, form or closed_form.usual_form(found, options.get("width")), **options)
 
@@ -102,7 +105,7 @@ def sweep(
     task: Any,
     modulus: int | None = None,
     *,
-    vary: Any,
+    vary: Any = None,
     store: StoreLike = None,
     engine: str = "local",
     address: str | None = None,
@@ -120,7 +123,9 @@ def sweep(
     """
     from modgrok.experiments.sweeps.engines import engine_named
 
-    place = as_store(store)
+    if vary is None:
+        raise ModgrokError('A sweep varies something; give vary={"seed": range(5)}, for example.')
+    vary, place = [vary] if isinstance(vary, str) else vary, as_store(store)
     axes = [{name: values} for name, values in vary.items()] if isinstance(vary, dict) else list(vary)
     names: dict[str, str] = {}
     given = described_settings(DEFAULTS | describe_source(task, modulus, place) | settings, train_on, place)
@@ -200,7 +205,7 @@ def landscape(
 ) -> list[LandscapeRow]:
     """Functions, the structure of their tables, and what training makes of them."""
     _leave_out(SEEDS, settings)
-    place = as_store(store)
+    place, functions = as_store(store), [functions] if isinstance(functions, str) else functions
     base = Experiment.from_dict(DEFAULTS | {"task": "n + m", "modulus": modulus} | settings)
     chosen = landscape_sweep(base, functions, fraction, seeds)
     return landscape_rows(chosen, Executor(place).run(chosen))

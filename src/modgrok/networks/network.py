@@ -148,6 +148,14 @@ class Network:
         )
 
 
+def network_of(subject: Any) -> Network:
+    """A network itself, or that of a run."""
+    found = subject if isinstance(subject, Network) else getattr(subject, "network", None)
+    if not isinstance(found, Network):
+        raise ModgrokError(f"A network or a run is wanted here, not {abridged(subject)}.")
+    return found
+
+
 def as_rows(inputs: Any, signature: Signature) -> Any:
     """Inputs as an array of rows that a network of this signature takes; one input is one row."""
     length = len(signature.sizes) or signature.dimension

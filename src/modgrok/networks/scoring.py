@@ -8,9 +8,10 @@ import numpy as np
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
-from modgrok.networks.network import Network, grid, outputs
+from modgrok.networks.network import Network, as_rows, grid, network_of, outputs
 from modgrok.networks.two_layer import hidden
-from modgrok.shapes import Inexact, Integer, Shaped
+from modgrok.shapes import Inexact, Integer
+from modgrok.tasks import Task
 
 BLOCK_BYTES = 1 << 26
 
@@ -27,15 +28,20 @@ class Score:
     """Which loss it is: another where a run was trained with one."""
 
 
-def score(network: Network, inputs: Shaped[Any, "input width"], answers: Integer[Any, "input"]) -> Score:
-    """Mean squared error and accuracy on the given inputs."""
+def score(subject: Any, inputs: Any, answers: Any) -> Score:
+    """Mean squared error and accuracy of a network, or of a run's, on the given inputs."""
+    network = network_of(subject)
+    if not hasattr(inputs, "dtype") and len(inputs) > 0:
+        inputs, answers = as_rows(inputs, network.signature), np.asarray(answers)
     if len(inputs) == 0:
         raise ModgrokError("A score needs at least one input, and the set of inputs is empty.")
     return _score(network, ((inputs[part], answers[part]) for part in blocks(network, len(inputs))))
 
 
-def score_table(network: Network, table: Integer[Any, "*inputs"]) -> Score:
-    """Mean squared error and accuracy over all inputs of a table that occur."""
+def score_table(subject: Any, table: Any) -> Score:
+    """Mean squared error and accuracy of a network, or of a run's, over all inputs of a table that occur, or of a
+    task's."""
+    network, table = network_of(subject), np.asarray(table.table if isinstance(table, Task) else table)
     sizes, found = network.signature.sizes, np.shape(table)
     if found != sizes:
         raise ModgrokError(
@@ -54,8 +60,9 @@ def output_blocks(network: Network) -> Iterator[Inexact[Any, "input q"]]:
         yield outputs(network, grid(sizes, part.start, part.stop))
 
 
-def predictions(network: Network) -> Integer[np.ndarray, "*inputs"]:
-    """The table of answers that the network gives."""
+def predictions(subject: Any) -> Integer[np.ndarray, "*inputs"]:
+    """The table of answers that a network, or a run's, gives."""
+    network = network_of(subject)
     found = [np.asarray(out.argmax(axis=1)) for out in output_blocks(network)]
     return np.concatenate(found).reshape(network.signature.sizes)
 

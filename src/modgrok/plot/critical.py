@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from modgrok.experiments.sweeps.critical import Critical
 
 
-def critical(found: "Sequence[Critical]") -> "Figure":
+def critical(found: "Critical | Sequence[Critical]") -> "Figure":
     """Successes with the fitted curves; where there are several moduli, α_c with its intervals beside them."""
+    found = found if isinstance(found, Sequence) else [found]
     moduli = {one.experiment.modulus for one in found}
     with style.context():
         if len(moduli) == 1:

@@ -101,6 +101,8 @@ def _named(runs: Any) -> dict[str, History]:
     """Several runs by what a legend calls them; empty for one, and for histories."""
     if isinstance(runs, Mapping):
         return {} if "step" in runs else {str(name): run.history for name, run in runs.items()}
+    if isinstance(runs, str):
+        raise ModgrokError(f"Curves are drawn of runs; modgrok.load({runs!r}) finds one by its name or id.")
     if not isinstance(runs, Sequence) or len(runs) < 2 or any(isinstance(run, Mapping) for run in runs):
         return {}
     called = [run.labels.name for run in runs]

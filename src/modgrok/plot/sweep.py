@@ -8,7 +8,7 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.palette import EMPTY, GRAY, SERIES
 from modgrok.plot import style
-from modgrok.text import number
+from modgrok.text import abridged, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,10 @@ def sweep(
     """An outcome of a sweep's table against the settings x and y; without them, against the first one or two that vary
     and are no seeds. A map where both are numbers of which there are several, curves otherwise."""
     from modgrok.experiments.sweeps.summary import Summary, summarize_table
+    from modgrok.experiments.sweeps.table import Table
 
+    if not isinstance(data, Summary | Table):
+        raise ModgrokError(f"A sweep is drawn from the table that modgrok.sweep returns, not from {abridged(data)}.")
     summary = data if isinstance(data, Summary) else summarize_table(data, outcome, x, y)
     if kind == "auto":
         several = summary.y is not None and len(summary.y_values) > 2 and numeric(summary.y_values)

@@ -79,7 +79,7 @@ def _from_text(text: str, modulus: int | None, settings: dict[str, Any]) -> Task
         return _from_text(text.removesuffix(UNORDERED).rstrip(), modulus, settings).unordered()
     family = family_of(text)
     if family is not None:
-        require_settings(f"The family {family.name}", settings, [one.name for one in family.settings])
+        require_settings(f"The family {family.name}", settings, ["modulus", *(one.name for one in family.settings)])
         own = {one.name: one.default for one in family.settings} | settings
         return family.read(text, _required(modulus, text) if family.reads_modulus else modulus, **own)
     word = text.partition(":")[0]
