@@ -9,6 +9,8 @@ from typing import Any
 
 from modgrok.reproduce.form import Runs, Sizes, runs, sizes
 
+PAPER_STEPS = 40_000
+
 QUICK, FULL, TINY = sizes(
     modulus=(53, 113),
     width=(64, 128),
