@@ -86,6 +86,31 @@ def test_tables_are_asked_by_rows_columns_and_lines() -> None:
     assert Column([1, None]).average() == 1
 
 
+@pytest.mark.parametrize(
+    ("of", "fails", "expected"),
+    [
+        ("event", True, "undecided here"),
+        ("event", False, "holds"),
+        ("never", True, "does not hold here"),
+        ("never", False, "undecided here"),
+        ("effect", True, "undecided here"),
+        ("effect", False, "undecided here"),
+    ],
+)
+def test_too_little_is_undecided(of: Any, fails: bool, expected: str) -> None:
+    def judge(ask: Ask, needed: int = 3) -> None:
+        ask.budget(TABLE, of, seeds=needed, p=5)
+        ask.yes("It is so.")
+        ask.fault("It is not.", fails)
+        ask.show({"p": 7}, paper="97")
+
+    short, enough = Ask.about(judge), Ask.about(lambda ask: judge(ask, 2))
+    assert short.outcome == expected
+    assert ("seeds 2 here, 3 or more needed" in short.sentence) is (expected == "undecided here")
+    assert enough.outcome == ("does not hold here" if fails else "holds")
+    assert enough.measured == {"p": "7; paper: 97"}
+
+
 def test_tables_are_kept_with_shared_values_once() -> None:
     numbers = TABLE.to_json(5)
     assert numbers["shared"] == {"p": 7}

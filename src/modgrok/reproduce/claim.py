@@ -5,7 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from modgrok.text import number, spread
+from modgrok.reproduce.table import Table
+from modgrok.text import count, number, spread
 
 Numbers = dict[str, Any]
 
@@ -83,7 +84,8 @@ class Ask:
     Two ways of speaking. In one, a phrase says what should be: `that`, `remark` and `possible` take the phrase, whether
     it is so, and the values behind it, and the phrase serves as threshold, as sentence of failure and as label of the
     values. In the other, a whole sentence is said under a condition: `fault`, `note` and `undecided`, beside `yes` for
-    what holds and `show` for labeled values.
+    what holds and `show` for labeled values. `budget` says what it takes to decide: with less, a failure is not the
+    paper's.
     """
 
     def __init__(self) -> None:
@@ -92,7 +94,8 @@ class Ask:
         self.failed = self.undecidable = False
         self.notes: list[str] = []
         self.measured: dict[str, str] = {}
-        self.sentence = ""
+        self.sentence = self.short = ""
+        self.open = (False, False)
 
     @classmethod
     def about(cls, judge: Callable[["Ask"], None]) -> Verdict:
@@ -143,9 +146,26 @@ class Ask:
             self.notes, self.sentence, self.undecidable = [], sentence, True
             raise Judged
 
-    def show(self, rows: Mapping[str, Any], text: Callable[[Any], str] = number, over: str = "seed") -> None:
-        """Labeled values: a list with median and range over seeds, a single number, or text as it is."""
-        self.measured |= {label: _told(value, text, over) for label, value in rows.items()}
+    def budget(self, t: Table, of: Literal["event", "never", "effect"] = "event", **least: float) -> None:
+        """The steps, seeds, modulus, width … that it takes to decide; `seeds` counts them.
+
+        With less, an event that does not happen is undecided, and so is success where something is said never to
+        happen; an effect that fewer seeds do not tell from noise is undecided either way.
+        """
+        for name, needed in least.items():
+            have = t.seeds if name == "seeds" else min(t[name])
+            if have < needed:
+                said = f"{name} {count(int(have))} here, {count(int(needed))} or more needed"
+                self.short = f"{self.short[:-1]}; {said}." if self.short else f"Too little to decide: {said}."
+        self.open = (of != "never", of != "event")
+
+    def show(
+        self, rows: Mapping[str, Any], text: Callable[[Any], str] = number, over: str = "seed", paper: str = ""
+    ) -> None:
+        """Labeled values: a list with median and range over seeds, a single number, or text as it is; beside them what
+        the paper has."""
+        beside = f"; paper: {paper}" if paper else ""
+        self.measured |= {label: _told(value, text, over) + beside for label, value in rows.items()}
 
     def _state(self, phrase: str, values: Any, label: str | None = None) -> None:
         self.phrases.append(phrase)
@@ -158,6 +178,8 @@ class Ask:
         else:
             outcome = "does not hold here" if self.failed else "holds with a remark" if self.notes else "holds"
         said = self.faults or [self.sentence] if self.failed else [self.sentence, *self.notes]
+        if self.short and outcome != "undecided here" and self.open[0 if self.failed else 1]:
+            outcome, said = "undecided here", [self.short, "So far:", *said]
         return Verdict(outcome, " ".join(filter(None, said)), self.measured, "; ".join(self.phrases))
 
 

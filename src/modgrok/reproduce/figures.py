@@ -35,9 +35,8 @@ def legend_above(figure: Any, shown: Sequence[Any], columns: int) -> None:
 
 
 def seeds(t: Table) -> str:
-    """How many seeds a table has, or has at each fraction where every fraction has its own, in words."""
-    repeats = t["repeat"] if t.first.repeat is not None else t["seed"]
-    return count(len(repeats.distinct()), "seed")
+    """How many seeds a table has, in words."""
+    return count(t.seeds, "seed")
 
 
 def modular(t: Table) -> str:

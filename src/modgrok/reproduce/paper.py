@@ -2,18 +2,40 @@
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import modgrok.reproduce
 from modgrok.errors import ModgrokError
-from modgrok.reproduce.claim import Claim
+from modgrok.reproduce.claim import Claim, Outcome, Verdict
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Figure, Study
 
 DEFAULT = "gromov2023"
+
+
+@dataclass(frozen=True)
+class Takeaway:
+    """What a reader may take away, in a sentence, and the outcomes on which it stands."""
+
+    sentence: str
+    stands_on: Mapping[str, Outcome]
+    """By claim."""
+
+    def stands(self, verdicts: Mapping[str, Verdict]) -> bool:
+        return all(verdicts[claim].outcome == outcome for claim, outcome in self.stands_on.items())
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """What is done otherwise than in the paper."""
+
+    what: str
+    paper: str
+    here: Callable[[Sizes], str]
+    why: str
 
 
 @dataclass(frozen=True)
@@ -34,6 +56,21 @@ class Paper:
     """How long a profile took, and on what."""
     errata: tuple[str, ...] = ()
     """What the paper's text and formulas get wrong, a sentence for each."""
+    takeaways: tuple[Takeaway, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
+    not_attempted: tuple[tuple[str, str], ...] = ()
+    """What of the paper is not reproduced, and why."""
+    exclusive: tuple[tuple[str, str], ...] = ()
+    """Claims of which not both can hold."""
+    implied: tuple[tuple[str, str], ...] = ()
+    """Where the first claim holds, the second has to."""
+
+    def contradictions(self, verdicts: Mapping[str, Verdict]) -> list[str]:
+        """Which declared pairs of verdicts contradict each other."""
+        holds = {name: verdict.outcome.startswith("holds") for name, verdict in verdicts.items()}
+        found = [f"{a} and {b} cannot both hold" for a, b in self.exclusive if holds[a] and holds[b]]
+        fails = {name for name, verdict in verdicts.items() if verdict.outcome == "does not hold here"}
+        return found + [f"{a} holds, so {b} cannot fail" for a, b in self.implied if holds[a] and b in fails]
 
     @property
     def figures(self) -> tuple[Figure, ...]:

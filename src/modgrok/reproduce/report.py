@@ -50,12 +50,14 @@ class Report:
         papers, further = ([e for e in self.verdicts if e[0].beyond is beyond] for beyond in (False, True))
         figures, more_figures = ([s for s in self.figures if s.beyond is beyond] for beyond in (False, True))
         links = ["Verdicts", *["Beyond the paper"] * bool(further), "Figures", "Claims in detail"]
-        links += [*["Errata of the paper"] * bool(self.paper.errata), "How this was made"]
+        sections = self._differences() + self._errata()
+        links += [part.removeprefix("## ") for part in sections if part.startswith("## ")] + ["How this was made"]
         parts = [
             f"# {self.paper.title}, reproduced",
             f"The figures and claims of {self.paper.reference}, made again "
             f"{'from networks trained' if self._trains else 'by formulas and samples'} for this report. "
             "Verdicts are computed from the numbers by the thresholds given with each claim.",
+            *self._takeaways(),
             _counts(papers),
             " ".join(f"[{link}](#{_anchor(link)})" for link in links),
             "## Verdicts",
@@ -65,7 +67,7 @@ class Report:
             *map(self._figure, figures),
             "## Claims in detail",
             *(self._claim(claim, verdict) for claim, verdict in self.verdicts),
-            *self._errata(),
+            *sections,
             "## How this was made",
             _table(("", ""), self._made()),
         ]
@@ -91,6 +93,27 @@ class Report:
             _table(("Statement, and what was found", "Verdict"), map(self._verdict, verdicts)),
             *map(self._figure, figures),
         ]
+
+    def _takeaways(self) -> list[str]:
+        """The sentences that these verdicts bear out."""
+        verdicts = {claim.name: verdict for claim, verdict in self.verdicts}
+        said = [one for one in self.paper.takeaways if one.stands(verdicts)]
+        lines = []
+        for i, one in enumerate(said, 1):
+            links = ", ".join(f"[{_plain(name)}](#{name})" for name in one.stands_on)
+            lines.append(f"{i}. {_plain(one.sentence)} ({links})")
+        return ["\n".join(lines)] if lines else []
+
+    def _differences(self) -> list[str]:
+        """What is done otherwise than in the paper, and what is not done."""
+        rows = [
+            (_plain(d.what), _plain(d.paper), _plain(d.here(self.profile)), _plain(d.why))
+            for d in self.paper.deviations
+        ]
+        missing = [f"- {_plain(what)}: {_plain(why)}" for what, why in self.paper.not_attempted]
+        return (["## Deviations", _table(("", "Paper", "Here", "Why"), rows)] if rows else []) + (
+            ["## Not attempted", "\n".join(missing)] if missing else []
+        )
 
     def _errata(self) -> list[str]:
         if not self.paper.errata:

@@ -105,6 +105,11 @@ class Table:
     def first(self) -> Row:
         return self.rows[0]
 
+    @property
+    def seeds(self) -> int:
+        """How many seeds there are, or are at each fraction where every fraction has its own."""
+        return len(self["seed" if self.first.repeat is None else "repeat"].distinct())
+
     def each(self, value: Callable[[Row], Any]) -> Column:
         """A value computed for every row."""
         return Column(value(row) for row in self.rows)
