@@ -60,9 +60,9 @@ def expected_loss(
 ) -> float:
     r"""Mean squared error over all inputs and answers of the form `waves`, averaged over its phases: exact.
 
-    $4/N + 1/(p(p-1))$ for n + m, odd p, and all frequencies equally often. The second term is the missing frequency 0;
-    with `constant` it is there, and $4(p-1)^2/(p^2(N-1))$ is all. For groups that are not cyclic the loss of random
-    vectors, with all branches.
+    $4/N + 1/(p(p-1))$ for n + m, odd p, and the frequencies 1 … (p−1)/2 equally often. The second term is the missing
+    frequency 0; with `constant` it is there, and $4(p-1)^2/(p^2(N-1))$ is all. The paper's own weights have it too
+    (`printed_loss`). For groups that are not cyclic the loss of random vectors, with all branches.
     """
     if not coordinate.is_cyclic:
         return expected_vector_loss(coordinate, width, None if frequencies is None else frequencies.tolist(), constant)
@@ -93,6 +93,14 @@ def expected_loss(
         if zeros:
             loss += inputs * _power_of_cosines(arity - zeros, 2 * arity) * power
     return float(loss / modulus ** (arity + 1))
+
+
+def printed_loss(modulus: int, width: int) -> float:
+    r"""$\frac4N(1 + \frac1{16p})$: mean squared error of Claim I's weights as printed, averaged over their phases.
+
+    In `eq_sol1` the frequencies are k = 1 … N modulo p, 0 among them; exact for n + m, odd p that divides N.
+    """
+    return 4 / width * (1 + 1 / (16 * modulus))
 
 
 def moments(activation: str, scale: float = 1.0) -> Moments:

@@ -68,7 +68,7 @@ def test_shuffled_weights_have_no_single_series_of_peaks(write_runs: Any) -> Non
 
 @pytest.mark.parametrize(
     "claim",
-    ["grokking", "no_waves_yet", "loss_peak", "train_loss", "loss_gap_closes", "norms", "gradients"],
+    ["grokking", "no_waves_yet", "loss_peak", "train_loss", "loss_gap_closes", "norms_of_solution", "gradients"],
 )
 def test_a_textbook_run_fulfils_what_the_paper_says_of_dynamics(claim: str, write_runs: Any) -> None:
     numbers = measure("fig0", write_runs)

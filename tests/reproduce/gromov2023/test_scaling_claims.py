@@ -46,17 +46,17 @@ def alphas(medians: tuple[Any, ...]) -> list[dict[str, Any]]:
     return [{"budget": budget, "alpha": asdict(transition_within(times, budget))} for budget in BUDGETS]
 
 
-def cells(way: str, medians: tuple[Any, ...], **more: Any) -> Rows:
+def cells(way: str, medians: tuple[Any, ...], seeds: int = 8, **more: Any) -> Rows:
     """Runs with these times at every fraction, alike in all seeds."""
     row = {"way": way, "task": "n + m", "modulus": 97, "width": 500, "steps": BUDGETS[-1], **more}
     return [
         row | {"fraction": a, "seed": seed, "grokked_at": time}
         for a, time in zip(FRACTIONS, medians, strict=True)
-        for seed in range(4)
+        for seed in range(seeds)
     ]
 
 
-def race(effective: float = 3.0, **medians: tuple[Any, ...]) -> Rows:
+def race(effective: float = 3.0, seeds: int = 8, **medians: tuple[Any, ...]) -> Rows:
     """The table of trials, with the median times of some; underscores stand for ` + `. A second, slow trial of momentum
     has the effective rate of a second one of GD."""
     named = {name.replace("__", " + ").replace("_", " "): found for name, found in medians.items()}
@@ -65,8 +65,8 @@ def race(effective: float = 3.0, **medians: tuple[Any, ...]) -> Rows:
     both = zip(found["GD"], found["momentum"], strict=True)
     slow = tuple(None if None in pair else 90_000 for pair in both)
     fast = tuple(time and time / effective for time in slow)
-    rows = [row for way, times in found.items() for row in cells(way, times, trial=0, lr=3.0)]
-    rows += cells("GD", slow, trial=1, lr=10.0) + cells("momentum", fast, trial=1, lr=1.0)
+    rows = [row for way, times in found.items() for row in cells(way, times, seeds, trial=0, lr=3.0)]
+    rows += cells("GD", slow, seeds, trial=1, lr=10.0) + cells("momentum", fast, seeds, trial=1, lr=1.0)
     critical = [{"way": way} | one for way, times in found.items() for one in alphas(times)]
     return [row | {"critical": critical} for row in rows]
 
@@ -100,6 +100,8 @@ REGULARIZERS = ("GD__weight_decay", "GD__dropout", "GD__batch_norm", "momentum__
         ("lower_fraction", race(**dict.fromkeys(REGULARIZERS, FAST)), HOLDS),
         ("lower_fraction", race(**dict.fromkeys(REGULARIZERS[1:4], FAST)), REMARK),
         ("lower_fraction", race(AdamW=FAST), FAILS),
+        ("lower_fraction", race(seeds=4, **dict.fromkeys(REGULARIZERS, FAST)), ABSENT),
+        ("adaptive_fraction", race(seeds=4, Adam=FAST), ABSENT),
         ("decay_in_adamw", race(AdamW=FAST), HOLDS),
         ("decay_in_adamw", race(AdamW=FAST, Adam=(90, 990, 990, 990, 990)), REMARK),
         ("decay_in_adamw", race(AdamW=EVEN), REMARK),
@@ -115,12 +117,12 @@ STEEP = (None, None, 9500, 800, 500)
 """Grows toward the critical fraction, and is always there within the two smaller budgets at the same α."""
 
 
-def patience(default: Any = STEEP, longest: Any = (), **medians: Any) -> Rows:
+def patience(default: Any = STEEP, longest: Any = (), end: float = 0.4, **medians: Any) -> Rows:
     """The table of long runs; `adam_small` and so on name the contestants."""
     keys = dict(zip(("gd", "adam_small", "adamw_small", "adam_large", "adamw_large"), LONG, strict=True))
     found = {name: medians.get(key, default) for key, name in keys.items()}
     rows = [row for way, times in found.items() for row in cells(way, times, part="long")]
-    last = {"part": "longest", "fraction": 0.2, "steps": 300_000, "tenth": 0.1, "half": 0.2, "end": 0.4, "modulus": 97}
+    last = {"part": "longest", "fraction": 0.2, "steps": 300_000, "tenth": 0.1, "half": 0.2, "end": end, "modulus": 97}
     rows += [last | {"seed": seed, "grokked_at": time} for seed, time in enumerate(longest)]
     critical = [{"way": way} | one for way, times in found.items() for one in alphas(times)]
     return [row | {"critical": critical} for row in rows]
@@ -143,11 +145,12 @@ HIGH = (None, None, None, None, 300)
         ("adamw_fraction", patience(LATE, adamw_small=EARLY), REMARK),
         ("adamw_fraction", patience(LATE), FAILS),
         ("adam_needs_more", patience(EARLY, adam_small=LATE, adam_large=LATE), HOLDS),
-        ("adam_needs_more", patience(EARLY, adam_small=LATE), REMARK),
+        ("adam_needs_more", patience(EARLY, adam_small=LATE), FAILS),
         ("adam_needs_more", patience(LATE, adam_small=EARLY), FAILS),
         ("very_long", patience(longest=[200_000, 250_000]), HOLDS),
         ("very_long", patience(longest=[200_000, None]), REMARK),
-        ("very_long", patience(longest=[None, None]), FAILS),
+        ("very_long", patience(longest=[None, None]), ABSENT),
+        ("very_long", patience(longest=[None, None], end=0.2), FAILS),
         ("very_long", patience(), ABSENT),
     ],
 )
@@ -190,6 +193,8 @@ def table(*by_budget: list[float], widths: Any = ((0.2, 0.2), (0.3, 0.3), (0.4, 
 
 
 LOGARITHMIC = [0.804, 0.654, 0.483, 0.354, 0.278, 0.247]
+BENT = [alpha * (1.1 if i % 2 else 0.95) for i, alpha in enumerate(LOGARITHMIC)]
+"""Nearer to the logarithm than to a power, and on neither."""
 POWER = [8 * p**-0.6 for p in MODULI]
 RISING = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 
@@ -204,6 +209,7 @@ RISING = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
         ("law", table(LOGARITHMIC, LOGARITHMIC), HOLDS),
         ("law", table(POWER, LOGARITHMIC), REMARK),
         ("law", table(LOGARITHMIC, POWER), FAILS),
+        ("law", table(LOGARITHMIC, BENT), FAILS),
         ("law", table(LOGARITHMIC[:3]), ABSENT),
         ("width_and_data", table(LOGARITHMIC, LOGARITHMIC), HOLDS),
         ("width_and_data", table(LOGARITHMIC, POWER, widths=((0.3, 0.2), (0.3, 0.3), (0.3, 0.4))), REMARK),
@@ -220,15 +226,16 @@ def test_moduli(claim: str, rows: Rows, expected: str) -> None:
     [
         ((-0.05, -0.04, -0.06, -0.05), HOLDS),
         ((0.0, 0.0, -0.06, 0.01), REMARK),
-        ((0.01, 0.0, -0.006, 0.05), FAILS),
-        ((-0.011, 0.0, 0.0, 0.0), FAILS),
+        ((0.01, 0.0, -0.006, 0.05), ABSENT),
+        ((-0.011, 0.0, 0.0, 0.0), ABSENT),
+        ((0.05, 0.04, 0.06, 0.05), FAILS),
     ],
 )
 def test_samplings(changes: tuple[float, ...], expected: str) -> None:
     names = ("random", "balanced", "answers", "lines", "expander")
     found = [known(0.3 + change, 0.01 / math.sqrt(2)) for change in (0.0, *changes)]
     critical = [{"sampling": name, "alpha": alpha} for name, alpha in zip(names, found, strict=True)]
-    # The last case is below zero by the 95 % interval of one comparison, and not by that of the best of four.
+    # The fourth case is below zero by the 95 % interval of one comparison, and not by that of the best of four.
     assert (
         outcome("sampling", "samplings", [{"modulus": 97, "steps": 3000, "seed": 0, "critical": critical}]) == expected
     )

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modgrok.closed_form.interference import printed_loss
 from modgrok.measures.loss_curves import acceleration
+from modgrok.networks import score_table
 from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.gromov2023 import PAPER, behavior, correlations, statements
 from modgrok.reproduce.gromov2023.statements import MIXED
 from modgrok.reproduce.paper import members
+from modgrok.tasks import task
 
 HOLDS, REMARK, FAILS = "holds", "holds with a remark", "does not hold here"
 FAILED = {"test_accuracy": 0.05, "grokked_at": None}
@@ -36,7 +39,6 @@ KINDS = {"optimizer": ("GD", "Adam", "AdamW", "momentum"), "loss": ("mse",), "fu
 LABELS = {16: (0.4, 0.5), 64: (0.8, 0.7), 256: (1.0, 1.0)}
 RATIO = {"at_grokking": 0.05, "half_way": 0.1, "end": 0.15}
 DEALT = {"accuracy": 1.0, "loss": 1e-3, "dealt_accuracy": [0.8, 0.8], "dealt_loss": [0.01, 0.01]}
-LOSSES = {(False, 100): 0.041, (False, 10_000): 5e-4, (True, 100): 0.04, (True, 10_000): 4e-4}
 TABLES = {
     "three_variables": grokked(150, 140, modulus=11, width=1000),
     "composite": grokked(200, 210, modulus=31) + grokked(220, 210, modulus=30),
@@ -70,13 +72,14 @@ TABLES = {
         {"weights": "closed form", "kurtosis": -1.5, "triple": 0.7},
     ],
     "loss_floor": [
-        {"modulus": 32, "constant": constant, "width": N, "loss": loss, "expected": loss}
-        for (constant, N), loss in LOSSES.items()
+        {"modulus": 31, "frequencies": frequencies, "width": N, "loss": 4 / N, "expected": 4 / N}
+        for frequencies in (correlations.PRINTED, *correlations.WITHOUT_AND_WITH)
+        for N in (100, 10_000)
     ],
 }
 """As the paper says."""
 NARROW, LAST, GD = {"width": 16}, {"seed": 1}, {"name": "GD"}
-FREE = {"width": 10_000, "constant": False}
+FLOOR = {"width": 10_000, "frequencies": correlations.PRINTED}
 DEALT_ROW = {"loss": 1e-3}
 
 CASES: list[tuple[str, str, list[tuple[str, dict[str, Any], str, Any]]]] = [
@@ -126,8 +129,8 @@ CASES: list[tuple[str, str, list[tuple[str, dict[str, Any], str, Any]]]] = [
     ("weights_correlated", FAILS, [("correlated_weights", {"weights": "trained"}, "kurtosis", 0.0)]),
     ("weights_correlated", FAILS, [("correlated_weights", {"weights": "trained"}, "triple", 0.1)]),
     ("weights_correlated", FAILS, [("correlated_weights", {"weights": "random"}, "triple", 0.1)]),
-    ("loss_to_zero", REMARK, [("loss_floor", FREE, name, 1.4e-3) for name in ("loss", "expected")]),
-    ("loss_to_zero", FAILS, [("loss_floor", {"width": 10_000, "constant": True}, "loss", 1e-3)]),
+    ("loss_to_zero", FAILS, [("loss_floor", FLOOR, name, 1.4e-3) for name in ("loss", "expected")]),
+    ("loss_to_zero", FAILS, [("loss_floor", FLOOR, "loss", 1e-3)]),
 ]
 
 
@@ -159,6 +162,13 @@ def test_the_errata_are_those_of_the_theory() -> None:
     table = text.partition("## Errata of the paper")[2].partition("\n## ")[0]
     rows = [line for line in table.splitlines() if line.startswith("| ")]
     assert len(rows) - 1 == len(PAPER.errata)
+
+
+@pytest.mark.parametrize("p", [5, 7, 11])
+def test_the_loss_of_the_weights_as_printed(p: int) -> None:
+    table = task("n + m", p).table
+    losses = [score_table(correlations.printed(p, 4 * p, seed), table).loss for seed in range(300)]
+    assert abs(np.mean(losses) - printed_loss(p, 4 * p)) < 4 * np.std(losses) / np.sqrt(300)
 
 
 def test_the_waves_in_2m_carry_the_second_phase_twice() -> None:

@@ -28,6 +28,7 @@ from modgrok.reproduce.gromov2023 import (
     widths,
 )
 from modgrok.reproduce.gromov2023.errata import ERRATA
+from modgrok.reproduce.gromov2023.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
 from modgrok.reproduce.gromov2023.sizes import FULL, QUICK, TINY
 
 MODULES = (
@@ -49,7 +50,7 @@ critical_fraction adamw_fraction adam_needs_more very_long modulus law width_and
 composite_modulus products_of_functions mixed_functions_harder parameter_regimes minibatch_batch_norm
 general_behavior_everywhere train_loss_accelerates ipr_training phases_dependent weights_correlated loss_to_zero
 memorizer_waves memorizer_projection memorizer_alignment sharpness_rises edge_of_stability kernel_drifts kernel_learns
-roots_and_logarithms structure_predicts"""
+roots_and_logarithms structure_predicts norms_of_solution"""
 
 
 def _in_order(found: tuple[Any, ...], names: str) -> tuple[Any, ...]:
@@ -66,5 +67,13 @@ PAPER = Paper(
     claims=_in_order(members(Claim, *MODULES), CLAIMS),
     profiles=(QUICK, FULL, TINY),
     errata=ERRATA,
+    takeaways=TAKEAWAYS,
+    deviations=DEVIATIONS,
+    not_attempted=NOT_ATTEMPTED,
+    exclusive=(("adaptive_fraction", "adam_needs_more"),),
+    implied=(
+        *(("law", "modulus"), ("very_long", "grokking"), ("claim_two", "claim_one"), ("corollary", "claim_one")),
+        *(("phases_adamw", "phases"), ("copies", "periodic"), ("memorizer_projection", "memorizer_waves")),
+    ),
     cost={"quick": "5 to 7 min on two CPU cores", "full": "14 min on an H200"},
 )

@@ -145,6 +145,12 @@ def other_activations(t: Table, ask: Ask) -> None:
         f"{number(needed['GELU'] / square, 2)} times the width of the square.",
         needed["GELU"] < 10 * square,
     )
+    odd = [
+        f"{series} {number(needed[series])} (theory {number(theory[series])})"
+        for series in cells
+        if series not in PREDICTED and theory[series] and not 1 / 1.5 <= needed[series] / theory[series] <= 1.5
+    ]
+    ask.note(f"Not where theory says, by the widths tried: {', '.join(odd)}.", odd)
     ask.note("An odd activation (tanh) stays at chance: it makes no wave in n + m.", math.isinf(needed["tanh"]))
     for series, cell in cells.items():
         said = f"99 % at N = {number(needed[series])} (theory {number(theory[series])})"
@@ -164,7 +170,7 @@ def activations(t: Table, ask: Ask) -> None:
     medians = {name: float(np.median(cell["grokked_at"])) for name, cell in cells.items() if groks}
     slowest, fastest = (choose(medians, key=medians.__getitem__, default="") for choose in (max, min))
     factor = medians[slowest] / medians[fastest] if groks else math.inf
-    late = f"{slowest} takes {factor:.1f} times as long as {fastest}."
+    late = f"{slowest} takes {factor:.1f} times as long as {fastest}, all at the same rate."
     ask.yes("ReLU and GELU networks grok too, and not much later.")
     ask.fault("Not every activation groks within the profile's steps.", not groks)
     ask.fault(late, groks and factor > 5)

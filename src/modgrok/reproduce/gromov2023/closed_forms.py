@@ -167,7 +167,7 @@ def corollary(t: Table, trained: Table, ask: Ask) -> None:
 )
 def branches(t: Table, ask: Ask) -> None:
     """If F⁻¹ has b branches, the closed form's accuracy is about 1/b."""
-    p, fits, beyond, complete = t.first.modulus, [], [], []
+    p, fits, beyond, complete, most = t.first.modulus, [], [], [], 0.0
     for degree, b in _branches(t).items():
         if b == 1:
             continue
@@ -176,6 +176,7 @@ def branches(t: Table, ask: Ask) -> None:
         expected = read_out / p + (1 - read_out / p) / read_out
         fits.append(abs(one.average() - expected) <= 0.03)
         beyond += [str(b)] if abs(one.average() - 1 / b) > 0.03 else []
+        most = max(most, b * one.average() - 1)
         complete.append(min(every))
         ask.show(
             {
@@ -190,8 +191,8 @@ def branches(t: Table, ask: Ask) -> None:
         "The accuracy of a single branch is not what reading out one of b branches gives.", not fits or not all(fits)
     )
     ask.note(
-        f"1/b itself is too low by more than 3 points for b = {', '.join(beyond)}: zero has one root, and guesses "
-        "among few answers hit.",
+        f"1/b itself is too low by more than 3 points for b = {', '.join(beyond)}, by up to {percent(most, 0)} of "
+        "itself: zero has one root, and guesses among few answers hit.",
         beyond,
     )
     least = min(complete, default=0.0)

@@ -117,7 +117,8 @@ def _sudden(r: Row) -> bool:
 @memorizing.claim(
     "4.1",
     "trained for at least 5 × the memorization step: train accuracy ≥ 99 %, best test accuracy within five standard "
-    "deviations of chance or below it, last test loss ≥ 95 % of its maximum, in every seed",
+    "deviations of chance or below it, last test loss ≥ 95 % of the seeds' median maximum (that of one seed may be a "
+    "spike of one evaluation), in every seed; a remark where the training loss does not saturate",
 )
 def memorizing_phase(t: Table, ask: Ask) -> None:
     """With too little data the network stays a memorizer: the training loss saturates, and the test loss never leaves
@@ -125,7 +126,8 @@ def memorizing_phase(t: Table, ask: Ask) -> None:
     p, alpha, steps = t.one("modulus"), t.one("fraction"), t.one("steps")
     chance = 1 / p
     limit = chance + 5 * (chance / round((1 - alpha) * p**2)) ** 0.5
-    ratio = t.each(lambda r: r.loss_end / r.loss_peak)
+    largest = np.median(t["loss_peak"])
+    ratio = t.each(lambda r: r.loss_end / largest)
     falls = t.each(lambda r: r.train_loss_half / r.train_loss_end)
     long = min(t["train_accuracy"]) >= 0.99 and all(m is not None and 5 * m <= steps for m in t["memorized_at"])
     stays = long and max(t["best_test_accuracy"]) <= limit
@@ -145,7 +147,8 @@ def memorizing_phase(t: Table, ask: Ask) -> None:
     ask.show(
         {
             "chance, limit": f"{percent(chance)}, {percent(limit)}",
-            "last / largest test loss": ratio,
+            "last test loss / median of the largest": ratio,
+            "largest test loss": t["loss_peak"],
             "train loss after half of the steps / at the end": falls,
             "p": str(p),
         }

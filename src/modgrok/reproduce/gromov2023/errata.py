@@ -2,9 +2,6 @@
 
 ERRATA = (
     "eq_omg, second line: the phases of the waves in 2m are 2φ2, not 2φ1.",
-    "Claim I: the loss does not come arbitrarily close to 0 with the frequencies 1 … (p − 1)/2; without the frequency "
-    "0 it stops at 1/(p(p − 1)).",
-    "After eq_phases: the sum of cosines is a δ-function only up to a constant, −N/(2(p − 1)) at the wrong answers.",
     "Section 3.1, last display: the prefactor 1/(DN) is missing on the left.",
     "Corollary: with b branches the accuracy is (1 + (p − 1)/b)/p for powers, 50.5 % for the square at p = 97, and "
     "what is right by chance, not 100 %/b.",

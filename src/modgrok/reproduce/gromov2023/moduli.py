@@ -22,6 +22,8 @@ ADAM_RATE = 0.1
 MOST = 0.95
 """The largest fraction tried."""
 EVALUATIONS = 100
+FITS = 2.0
+"""χ² per degree of freedom up to which a law fits."""
 
 
 def around(s: Sizes, way: str, modulus: int, width: int) -> Runs:
@@ -78,6 +80,23 @@ def _names(law: dict[str, Any]) -> tuple[str, str]:
     return f"{number(factors['logarithmic'])} ln p / p", power
 
 
+def _misfits(t: Table, way: str, budget: int, law: dict[str, Any]) -> dict[str, float]:
+    """χ² per degree of freedom of both laws, a 95 % interval being 3.92 standard deviations."""
+    found = transitions(t).where(lambda r: r.alpha.critical is not None, part="moduli", way=way, budget=budget)
+    p, alphas = np.array(found["modulus"]), found["alpha"]
+    middle = np.array([alpha.critical for alpha in alphas])
+    deviation = np.array([(alpha.high - alpha.low) / 3.92 for alpha in alphas])
+    return {
+        kind: float(np.square((middle - fitted) / deviation).sum() / (len(p) - free))
+        for (kind, fitted), free in zip(_fitted(law, p).items(), (1, 2), strict=True)
+    }
+
+
+def _fitted(law: dict[str, Any], p: Any) -> dict[str, Any]:
+    factors = law["factors"]
+    return {"logarithmic": factors["logarithmic"] * np.log(p) / p, "power": factors["power"] * p ** -law["exponent"]}
+
+
 @moduli.figure()
 def fractions_moduli_widths(t: Table) -> Any:
     rows = transitions(t)
@@ -98,9 +117,7 @@ def fractions_moduli_widths(t: Table) -> Any:
             error_bars(panel, cell[x], cell["alpha"], i, f"T = {count(budget)}")
     if (law := _laws(t)["Adam", last]) is not None:
         p = np.linspace(min(adam["modulus"]), max(adam["modulus"]), 200)
-        factors = law["factors"]
-        curves = factors["logarithmic"] * np.log(p) / p, factors["power"] * p ** -law["exponent"]
-        for label, alpha, line in zip(_names(law), curves, ("-", ":"), strict=True):
+        for label, alpha, line in zip(_names(law), _fitted(law, p).values(), ("-", ":"), strict=True):
             middle.plot(p, alpha, color="black", lw=0.9, ls=line, label=label)
     right.set_xscale("log", base=2)
     right.set_xticks(widths["width"].distinct(), [number(width) for width in widths["width"].distinct()])
@@ -141,7 +158,8 @@ def modulus(t: Table, ask: Ask) -> None:
 @moduli.claim(
     BEYOND,
     "of the laws c·ln p / p and c·p^(−k), fitted to the same α_c of Adam at five or more moduli, the first has the "
-    "smaller corrected Akaike criterion at the largest budget; a remark where it has not at every budget",
+    "smaller corrected Akaike criterion and fits: χ² per degree of freedom, by the 95 % intervals of α_c, at most "
+    f"{FITS:g}, at the largest budget; a remark where it is not so at every budget",
 )
 def law(t: Table, ask: Ask) -> None:
     """The critical fraction falls with the modulus as ln p / p."""
@@ -150,14 +168,24 @@ def law(t: Table, ask: Ask) -> None:
     known = len(t.where(part="moduli", way="Adam")["modulus"].distinct())
     ask.undecided(f"A law needs five moduli, and there are {known} with a known α_c.", adam[-1] is None)
     gaps = {key: one["aicc"]["logarithmic"] - one["aicc"]["power"] for key, one in found.items() if one is not None}
-    better = [key in gaps and gaps[key] < 0 for key in found if key[0] == "Adam"]
+    chi = {key: _misfits(t, *key, one) for key, one in found.items() if one is not None}
+    better = [key in gaps and gaps[key] < 0 and chi[key]["logarithmic"] <= FITS for key in found if key[0] == "Adam"]
+    last = next(key for key in reversed(gaps) if key[0] == "Adam")
+    neither = min(chi[last].values()) > FITS
     ask.yes("c·ln p / p describes the critical fractions better than a power law, with one parameter less.")
-    ask.fault("A power law describes the critical fractions better than c·ln p / p.", not better[-1])
+    ask.fault(
+        "Neither law fits: χ² per degree of freedom is "
+        f"{number(chi[last]['logarithmic'], 2)} for c·ln p / p and {number(chi[last]['power'], 2)} for the power law. "
+        f"Of the two the {'first' if gaps[last] < 0 else 'second'} is nearer; α was tried along the first.",
+        neither,
+    )
+    ask.fault("A power law describes the critical fractions better than c·ln p / p.", not neither and not better[-1])
     ask.note("Not within the smaller budgets.", not all(better))
     for (way, budget), one in found.items():
         if one is not None:
             laws = zip(_names(one), ("logarithmic", "power"), strict=True)
-            said = [f"{name}: rms {percent(one['rms'][kind])}" for name, kind in laws]
+            misfit = chi[way, budget]
+            said = [f"{name}: rms {percent(one['rms'][kind])}, χ²/dof {number(misfit[kind], 2)}" for name, kind in laws]
             said.append(f"difference of AICc {gaps[way, budget]:+.1f}")
             ask.show({f"{way}, {count(budget)} steps": "; ".join(said)})
 

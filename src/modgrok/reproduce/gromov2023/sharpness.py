@@ -12,6 +12,9 @@ from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Sizes, Table, runs, s
 from modgrok.reproduce.gromov2023.sizes import Recipe
 from modgrok.text import number, percent
 
+BETWEEN = 15
+"""Snapshots between memorization and grokking that tell one event from the other."""
+
 
 def at_several_rates(s: Sizes) -> Runs:
     """n + m under plain gradient descent at several rates (tagged in natural units), for equally long times."""
@@ -79,6 +82,16 @@ def edge(t: Table) -> Any:
     return figure
 
 
+def enough_between(t: Table, ask: Ask) -> None:
+    """Undecided where snapshots are too few to tell memorization from grokking."""
+    between = t.each(lambda r: sum(r.memorized_at <= step <= r.grokked_at for step in r.step))
+    ask.show({"snapshots between memorization and grokking": between}, over="run")
+    ask.undecided(
+        f"{min(between)} snapshots lie between memorization and grokking, too few to tell which of them it goes with.",
+        min(between) < BETWEEN,
+    )
+
+
 def _stable(t: Table, ask: Ask) -> Table:
     found = t.where(lambda r: r.grokked_at is not None, status="finished")
     ask.undecided("No network groks.", not found)
@@ -92,33 +105,40 @@ def _growth(r: Row, event: str) -> float:
 
 @sharpness.claim(
     BEYOND,
-    "at every rate that groks, sharpness at the first snapshot from grokking on ≥ 10 × that at the start",
+    "at every rate that groks, sharpness at the first snapshot from grokking on ≥ 10 × that at the start; undecided "
+    f"with fewer than {BETWEEN} snapshots between memorization and grokking, which tell one event from the other",
 )
 def sharpness_rises(t: Table, ask: Ask) -> None:
     """The loss becomes sharper as the network memorizes and groks."""
     found = _stable(t, ask)
     growth = found.each(lambda r: _growth(r, "grokked_at"))
     memorizing = found.each(lambda r: np.log(_growth(r, "memorized_at")) / np.log(_growth(r, "grokked_at")))
-    ask.yes(f"The largest eigenvalue of the Hessian grows about {growth.average():.2g} times by the time of grokking.")
-    ask.fault("The largest eigenvalue of the Hessian does not grow tenfold by the time of grokking.", min(growth) < 10)
     ask.show({"sharpness at grokking / at the start": growth}, over="rate")
     ask.show({"share of that growth (in the logarithm) until memorization": memorizing}, percent, "rate")
+    enough_between(found, ask)
+    ask.yes(f"The largest eigenvalue of the Hessian grows about {growth.average():.0f}-fold by the time of grokking.")
+    ask.fault("The largest eigenvalue of the Hessian does not grow tenfold by the time of grokking.", min(growth) < 10)
 
 
 @sharpness.claim(
     BEYOND,
-    "at the largest rate that groks the last sharpness is within 10 % of 2/rate; at no rate it is above 1.1 × 2/rate",
+    "at the largest rate that groks the last sharpness is within 10 % of 2/rate; at the smallest it is below 0.9 × "
+    "2/rate; at none above 1.1 × 2/rate",
 )
 def edge_of_stability(t: Table, ask: Ask) -> None:
     """Large rates end at the edge of stability, where sharpness is 2/rate; small ones stay below it."""
     ends = {row.rate: row.over_limit[-1] for row in _stable(t, ask)}
-    below = ", ".join(number(rate) for rate, end in ends.items() if end < 0.9)
     broken = ", ".join(number(rate) for rate in t["rate"] if rate not in ends)
-    ask.yes("At the largest rate that groks, sharpness rises to 2/rate and stays there.")
+    ask.yes(
+        "At the largest rate that groks, sharpness rises to 2/rate and stays there; at the smallest it stays below."
+    )
     ask.fault(
         "Sharpness does not end at 2/rate at the largest rate that groks.",
         abs(ends[max(ends)] - 1) > 0.1 or max(ends.values()) > 1.1,
     )
-    ask.note(f"At {below} it stays below: grokking does not need the edge.", below)
+    ask.fault(
+        f"Small rates do not stay below: sharpness ends at 2/rate at all {len(ends)} rates that grok.",
+        min(ends.values()) >= 0.9,
+    )
     ask.show({f"last sharpness / (2/rate), rate {number(rate)} natural units": end for rate, end in ends.items()})
     ask.show({"rates that do not grok": broken} if broken else {})

@@ -10,8 +10,9 @@ from modgrok.palette import GREEN, PURPLE, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.figures import modular, panels
 from modgrok.reproduce.form import BEYOND, Ask, Table, study
+from modgrok.reproduce.gromov2023.sharpness import BETWEEN, enough_between
 from modgrok.reproduce.gromov2023.sizes import usual_by_gd
-from modgrok.text import percent, spread
+from modgrok.text import number, percent, spread
 
 MOST_PAIRS = 1200
 """Pairs between which kernels are compared."""
@@ -74,28 +75,34 @@ def kernels(t: Table) -> Any:
 
 @tangent.claim(
     BEYOND,
-    "by the end the kernel between test pairs has moved by ≥ its own initial norm, and its alignment with the answers "
-    "has grown by ≥ 0.05",
+    "by the end the alignment (which knows no scale) of the kernel between test pairs with the answers has grown by "
+    "≥ 0.05; a remark where its alignment with the initial kernel is still ≥ 0.9",
 )
 def kernel_drifts(t: Table, ask: Ask) -> None:
     """The tangent kernel does not stay what it is at initialization: features are learnt."""
     ask.undecided("The network does not grok.", not t["grokked_at"].whole())
     drift = t.each(lambda r: r.drift[-1])
     first, last = ([row.like_target[i] for row in t] for i in (0, -1))
-    ask.yes("The kernel grows and turns toward the answers.")
+    like_start = t.each(lambda r: r.like_start[-1])
+    ask.yes("The kernel turns toward the answers.")
     ask.fault(
-        "The kernel stays near what it is at initialization, or does not turn toward the answers.",
-        min(drift) < 1 or min(t.each(lambda r: r.like_target[-1] - r.like_target[0])) < 0.05,
+        "The kernel does not turn toward the answers.",
+        min(t.each(lambda r: r.like_target[-1] - r.like_target[0])) < 0.05,
     )
-    ask.show({"distance from the initial kernel / its norm": drift})
-    ask.show({"alignment with the initial kernel": t.each(lambda r: r.like_start[-1])})
+    ask.note(
+        f"It turns little, though: its alignment with the initial kernel ends at {number(like_start.average())}; what "
+        "grows much is its scale, with the norms of the weights.",
+        max(like_start) >= 0.9,
+    )
+    ask.show({"distance from the initial kernel / its norm": drift, "alignment with the initial kernel": like_start})
     ask.show({"alignment with the answers, start → end": f"{spread(first)} → {spread(last)}"})
 
 
 @tangent.claim(
     BEYOND,
     "regression with the kernel frozen at a step answers ≤ 5 % of the test pairs at the start and ≥ 95 % at the end, "
-    "and passes 50 % within one snapshot of the network",
+    "and passes 50 % within one snapshot of the network; undecided with fewer than "
+    f"{BETWEEN} snapshots between memorization and grokking",
 )
 def kernel_learns(t: Table, ask: Ask) -> None:
     """The kernel frozen on the way generalizes as soon as the network does, and not before."""
@@ -106,6 +113,9 @@ def kernel_learns(t: Table, ask: Ask) -> None:
 
     apart = t.each(lambda r: passes(r.regression_accuracy) - passes(r.test_accuracy))
     first, last = ([row.regression_accuracy[i] for row in t] for i in (0, -1))
+    ask.show({"test accuracy of regression with the kernel, start": first, "end": last}, percent)
+    ask.show({"snapshots between the kernel's 50 % and the network's": apart})
+    enough_between(t, ask)
     ask.yes(
         "Regression with the kernel of the memorizing network fails on test pairs; with that of the grokked network it "
         "answers them. What is learnt at grokking is the kernel."
@@ -114,5 +124,3 @@ def kernel_learns(t: Table, ask: Ask) -> None:
         "The frozen kernel does not begin to generalize when the network does.",
         max(first) > 0.05 or min(last) < 0.95 or max(map(abs, apart)) > 1,
     )
-    ask.show({"test accuracy of regression with the kernel, start": first, "end": last}, percent)
-    ask.show({"snapshots between the kernel's 50 % and the network's": apart})
