@@ -30,14 +30,12 @@ def primitive_root(p: int) -> int:
     return next(g for g in range(1, p) if all(pow(g, (p - 1) // q, p) != 1 for q in prime_factors(p - 1)))
 
 
-def discrete_logarithm(p: int, root: int) -> Int[np.ndarray, "p"]:
-    """log_root(n) modulo a prime p for every n, −1 at n = 0."""
-    logarithm = np.full(p, -1, dtype=np.int64)
-    power = 1
-    for exponent in range(p - 1):
-        logarithm[power] = exponent
-        power = power * root % p
-    return logarithm
+def discrete_logarithm(p: int) -> tuple[Int[np.ndarray, "p"], Int[np.ndarray, "p-1"]]:
+    """Logarithms to the smallest primitive root modulo a prime p, −1 at n = 0, and the powers of that root."""
+    root, power = primitive_root(p), [1]
+    while len(power) < p - 1:
+        power.append(power[-1] * root % p)
+    return first_places(np.array(power), p), np.array(power)
 
 
 @lru_cache

@@ -13,7 +13,6 @@ from modgrok.tasks.arithmetic import (
     is_prime,
     logarithms,
     powers,
-    primitive_root,
     roots,
 )
 from modgrok.tasks.families.family import Family
@@ -31,7 +30,7 @@ def square_root_of_sum(modulus: int) -> Table:
 def logarithm_of_product(modulus: int) -> Table:
     """x with g^x = nm for the smallest primitive root g; a hole where nm = 0."""
     n = np.arange(modulus)
-    return discrete_logarithm(modulus, primitive_root(modulus))[n[:, None] * n % modulus]
+    return discrete_logarithm(modulus)[0][n[:, None] * n % modulus]
 
 
 FUNCTIONS: dict[str, Callable[[int], Table]] = {

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from modgrok.shapes import Int
-from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, primitive_root
+from modgrok.tasks.arithmetic import discrete_logarithm, is_prime
 from modgrok.tasks.structure.cyclic import CyclicSum, cyclic_sum
 from modgrok.tasks.structure.separable import Parts, as_shifted_product
 from modgrok.tasks.structure.verdict import Structure
@@ -83,8 +83,7 @@ def _exponentiated(found: CyclicSum, kept: list[np.ndarray], at_zero: int, p: in
     makes most second differences of the g_s vanish (so that linear g_s come out as such), the factors make
     g_s(1) − g_s(0) = 1 where it is not 0.
     """
-    logarithm = discrete_logarithm(p, primitive_root(p))
-    powers = np.argsort(logarithm[1:]) + 1  # exponent -> root^exponent
+    powers = discrete_logarithm(p)[1]
     parts = np.zeros((len(kept), p), dtype=np.int64)
 
     def raised(exponent: int) -> np.ndarray:

@@ -45,11 +45,10 @@ def product_among_holes(table: Matrix, prime: int) -> Parts | None:
     A row without an answer other than 0 may as well have g_1 = 0, any other has not; the logarithms of what is left are
     a sum.
     """
-    logarithm = discrete_logarithm(prime, primitive_root(prime))
-    powers = np.argsort(logarithm[1:]) + 1  # exponent -> root^exponent
+    logarithm, power = discrete_logarithm(prime)
     nonzero = table > 0
     exponents = _potentials(logarithm[table], nonzero, prime - 1)
-    first, second = (np.where(nonzero.any(axis=1 - s), powers[part], 0) for s, part in enumerate(exponents))
+    first, second = (np.where(nonzero.any(axis=1 - s), power[part], 0) for s, part in enumerate(exponents))
     wrong = (table >= 0) & (first[:, None] * second % prime != table)
     return None if wrong.any() else (first, second)
 

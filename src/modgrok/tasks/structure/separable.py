@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from modgrok.shapes import Bool, Int
-from modgrok.tasks.arithmetic import discrete_logarithm, prime_factors, primitive_root
+from modgrok.tasks.arithmetic import discrete_logarithm, prime_factors
 
 Parts = tuple[Int[np.ndarray, "_"], ...]
 
@@ -129,13 +129,12 @@ def as_power(table: Int[np.ndarray, "*inputs"], prime: int) -> Parts | None:
     zero = (table == 0).any(axis=1)
     if zero.all() or prime < 3:
         return None
-    root = primitive_root(prime)
-    logarithm = discrete_logarithm(prime, root)
+    logarithm, power = discrete_logarithm(prime)
     parts = as_product(logarithm[table[~zero]], prime - 1)
     if parts is None:
         return None
     base, exponent = np.zeros(prime, dtype=np.int64), parts[1] % (prime - 1)
-    base[~zero] = (np.argsort(logarithm[1:]) + 1)[parts[0] % (prime - 1)]
+    base[~zero] = power[parts[0] % (prime - 1)]
     if zero.any():
         exponent = np.where((exponent == 0) & (table[np.argmax(zero)] == 0), prime - 1, exponent)
     powers_of = np.where(exponent == 0, 1, 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from modgrok.card import card
 from modgrok.shapes import Int
-from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, logarithms, powers, primitive_root, roots
+from modgrok.tasks.arithmetic import discrete_logarithm, is_prime, logarithms, powers, roots
 from modgrok.tasks.basis import Basis
 from modgrok.tasks.basis.residues import residues
 from modgrok.tasks.polynomial import spell
@@ -111,7 +111,7 @@ class Structure:
             return Basis(p, self.parts, self.outer)
         if not is_prime(p):
             return None
-        logarithm, power = self._logarithms
+        logarithm, power = discrete_logarithm(self.modulus)
         return Basis(p - 1, tuple(logarithm[g] for g in self.parts), self.outer[power], int(self.outer[0]))
 
     @cached_property
@@ -137,7 +137,7 @@ class Structure:
     def _powers(self) -> Basis:
         r"""$b^e$ modulo a prime p as a product of pairs, $(\log b, 0)(e, [e>0]) = (e\log b, 0)$ modulo p − 1 and 2, and
         $(0, 1)(e, [e>0]) = (0, [e>0])$ for b = 0; the pair (x, ε) has the number 2x + ε."""
-        monoid, (logarithm, power) = residues(self.modulus - 1), self._logarithms
+        monoid, (logarithm, power) = residues(self.modulus - 1), discrete_logarithm(self.modulus)
         base, exponent = self._swap(self.parts)
         zero = 2 * monoid.first[0] + 1
         second = 2 * monoid.second[exponent % len(power)] + (exponent > 0)
@@ -152,7 +152,7 @@ class Structure:
     def _quotients(self) -> Basis:
         r"""The m-th root of n has the logarithm $\log n/m$ modulo p − 1, and the logarithm of m to base n is
         $\log m/\log n$; one more element, which absorbs all others, is for the number 0, and for m = 0 in a root."""
-        monoid, (logarithm, power) = residues(self.modulus - 1, quotients=True), self._logarithms
+        monoid, (logarithm, power) = residues(self.modulus - 1, quotients=True), discrete_logarithm(self.modulus)
         first, second = self._swap(self.parts)
         zero = len(monoid.value)
         product = np.full((zero + 1, zero + 1), zero)
@@ -176,9 +176,3 @@ class Structure:
     def _swap(self, pair: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         """From the order of the variables to that of the operands, and back."""
         return pair[::-1] if self.swapped else pair
-
-    @property
-    def _logarithms(self) -> tuple[Int[np.ndarray, "p"], Int[np.ndarray, "exponent"]]:
-        """Discrete logarithms to the least primitive root, and its powers."""
-        logarithm = discrete_logarithm(self.modulus, primitive_root(self.modulus))
-        return logarithm, np.argsort(logarithm[1:]) + 1
