@@ -289,7 +289,7 @@ def test_runs_are_found_by_prefix_and_by_last(lab, store, copied):
             store.find(name)
     twin = copied.id[:6] + "0" * 6
     shutil.copytree(copied.folder, store.folder / twin)
-    with pytest.raises(ModgrokError, match=r"2 runs .* write more of the id"):
+    with pytest.raises(ModgrokError, match=r"2 runs .* write one of these ids"):
         store.find(copied.id[:6])
 
 
