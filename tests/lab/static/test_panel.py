@@ -67,7 +67,7 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(
     expect(page.locator("#embedding .sentence")).not_to_contain_text("of the power")
     expect(page.locator("#embedding .histogram")).to_be_hidden()
     context = chromium.new_context(offline=True)
-    for name in ("transformer", "parity", "small"):
+    for name in ("transformer", "parity", "small", "vectors"):
         file = tmp_path / f"{name}.html"
         address = f"http://127.0.0.1:{lab.port}/api/runs/{runs[name]}/replay"
         file.write_bytes(page.request.get(address, headers={"x-modgrok-token": lab.token}).body())
@@ -76,6 +76,7 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(
         expect(replayed.page.locator("#panels > .panel:visible")).to_have_count(len(SHOWN[name] - {"whatif"}))
         settled(replayed.page)
         assert blank_on_paper(replayed.page) == []
+        expect(replayed.page.locator(".ablation button")).to_have_count(0)  # There is no other network in the file.
         assert (replayed.problems, replayed.hosts) == ([], set())
     context.close()
 

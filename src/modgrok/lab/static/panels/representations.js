@@ -5,6 +5,7 @@ import { css, frequencyColor } from "lab/color.js";
 import { make, number, percent } from "lab/dom.js";
 import { Panel, toCsv } from "lab/panel.js";
 import { lastFrame } from "lab/panels/weights.js";
+import { source } from "lab/source.js";
 import { setView, state } from "lab/store.js";
 
 const CLEAR = 0.5;
@@ -79,6 +80,7 @@ class Representations extends Panel {
     this.ablation.hidden = !without;
     if (!without) return;
     const look = (kind, k, share) => {
+      if (source.replay) return make("td", {}, percent(share)); // It holds the network as it is alone.
       const change = `${kind}:${k}`;
       const pressed = state.view.changes.includes(change);
       return make("td", {}, make("button", {
@@ -89,7 +91,7 @@ class Representations extends Panel {
     const rows = names.map((_, k) => k).filter((k) => k && k in without);
     const heads = ["dimension", "neurons", "without them", "alone"];
     this.ablation.replaceChildren(
-      make("caption", { class: "caption" }, `Pairs right: ${percent(accuracy)} as trained. Press a number to see that network.`),
+      make("caption", { class: "caption" }, `Pairs right: ${percent(accuracy)} as trained.${source.replay ? "" : " Press a number to see that network."}`),
       make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))),
       make("tbody", {}, ...rows.map((k) => make("tr", {}, make("th", { scope: "row" }, names[k]),
         make("td", {}, chosen.filter((other) => other === k).length), look("representation", k, without[k]), look("alone", k, alone[k])))));
