@@ -32,6 +32,66 @@ def test_every_study_is_measured_drawn_and_judged(judge: Any) -> None:
     assert verdicts["critical_share"].outcome != "undecided here"
 
 
+def diagram(name: str, phases: dict[str, tuple[float, float, float]]) -> list[dict[str, Any]]:
+    """Two runs a phase at a rate of the embedding, a decay and a rate of the decoder."""
+    rows = [
+        {"diagram": name, "embedding_lr": a, "weight_decay": b, "lr": c, "seed": seed, "steps": 100_000}
+        for a, b, c in phases.values()
+        for seed in range(2)
+    ]
+    return [row | {"phases": [p for p in phases for _ in range(2)], "run_steps": 9, "lag": 1000} for row in rows]
+
+
+RATES = {"comprehension": (1e-2, 0.0, 1e-4), "grokking": (1e-2, 0.0, 1e-2), "memorization": (1e-4, 0.0, 1e-2)}
+DECAYS = {"memorization": (1e-3, 0.0, 1e-3), "comprehension": (1e-3, 2.0, 1e-3), "confusion": (1e-3, 9.0, 1e-3)}
+SIZES = {20: (None, None), 22: (2000, None), 45: (900, 800)}
+TIMES = [
+    {"steps": 10_000, "examples": n, "seed": i, "linear_at": time, "rate": 3000 / (time or 1e9)}
+    for n, times in SIZES.items()
+    for i, time in enumerate(times)
+]
+PLANE = {"roundness": [0.5, 0.1], "effective_dimension": [50.0, 2.0], "test_accuracy": 1.0}
+TABLES: dict[str, list[dict[str, Any]]] = {
+    "fig4": TIMES,
+    "fig6": diagram("a", RATES) + diagram("b", DECAYS),
+    "fig6d": diagram("d", DECAYS),
+    "figP": [PLANE | {"seed": 0}, PLANE | {"seed": 1}],
+}
+for one in TABLES["fig6"]:
+    one["phases"] = [p for some in (RATES, DECAYS) for p in some for _ in range(2)]
+HOLDS, REMARK, FAILS, UNDECIDED = "holds", "holds with a remark", "does not hold here", "undecided here"
+OTHERWISE = ("fig6", {"diagram": "a", "lr": 1e-2, "embedding_lr": 1e-2}, "lr", 1e-5)
+NOT_AT_ZERO = ("fig6d", {"weight_decay": 2.0}, "weight_decay", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "outcome", "changes"),
+    [
+        ("transition_in_training", HOLDS, []),
+        ("transition_in_training", FAILS, [("fig4", {"examples": 22}, "linear_at", None)]),
+        ("time_from_theory", HOLDS, []),
+        ("time_from_theory", REMARK, [("fig4", {"linear_at": time}, "rate", 500 / time) for time in (2000, 900, 800)]),
+        ("time_from_theory", FAILS, [("fig4", {"linear_at": 2000}, "rate", 9.0)]),
+        ("phases_of_rates", HOLDS, []),
+        ("grokking_between", HOLDS, []),
+        ("grokking_between", FAILS, [OTHERWISE]),
+        ("grokking_between", UNDECIDED, [OTHERWISE, ("fig6", {}, "steps", 10_000)]),
+        ("phases_of_decay", HOLDS, []),
+        ("phases_of_decay", FAILS, [("fig6", {"weight_decay": 9.0}, "lr", 1e-5)]),
+        ("phases_of_permutations", HOLDS, []),
+        ("phases_of_permutations", FAILS, [NOT_AT_ZERO]),
+        ("circle", HOLDS, []),
+        ("circle", FAILS, [("figP", {}, "roundness", [0.5, 0.4])]),
+    ],
+)
+def test_what_is_claimed_can_hold_and_fail(claim: str, outcome: str, changes: Any, outcomes: Any) -> None:
+    assert outcomes(PAPER, TABLES, *changes)[claim] == outcome
+
+
+def test_one_circle_is_a_remark(outcomes: Any) -> None:
+    assert outcomes(PAPER, TABLES | {"figP": TABLES["figP"][:1]})["circle"] == REMARK
+
+
 def test_the_pipeline(tmp_path: Path) -> None:
     outcome = reproduce(Request("liu2022", "tiny", only=("fig6",), out=tmp_path), say=lambda line: None)
     assert set(outcome.verdicts) == {claim.name for claim in PAPER.claims}
