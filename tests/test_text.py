@@ -1,6 +1,6 @@
 import pytest
 
-from modgrok.text import abridged, count, duration, number, percent, printable, size, spread
+from modgrok.text import abridged, count, duration, in_ascii, number, percent, printable, size, spread
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,9 @@ def test_a_spread_names_median_range_and_what_is_missing() -> None:
     assert spread([3, None]) == "3 (2 seeds, none in 1)"
     assert spread([None, None]) == "none of 2"
     assert spread([0.5], percent, over="fraction") == "50.0\u202f% (1 fraction)"
+
+
+def test_what_a_terminal_cannot_show_is_spelled() -> None:
+    assert in_ascii("α ≤ 99\u202f%, φ1 − φ2…") == "alpha <= 99 %, phi1 - phi2..."
+    assert in_ascii("é ██ ⠒ ┤─ 中") == "e ## . |- ?"
+    assert in_ascii("plain") == "plain"

@@ -1,6 +1,7 @@
 """The command line: one module of `modgrok.commands` for each command, imported only when it is called."""
 
 import atexit
+import codecs
 import errno
 import gc
 import importlib
@@ -70,9 +71,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     # What is imported need not be searched for garbage at the end: without this JAX takes 0.8 s longer to leave.
     atexit.register(gc.freeze)
     signals.catch(signals.end_at_once)
+    codecs.register_error("spelled", _spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # For terminals that cannot show α.
+            stream.reconfigure(errors="spelled")  # For terminals that cannot show α.
     try:
         _answer(sys.argv[1:])
     except BaseException as ended:
@@ -80,6 +82,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         if asked and (not isinstance(ended, SystemExit) or ended.code == 128 + asked):
             signals.end(128 + asked, "" if isinstance(ended, SystemExit) else "interrupted.")
         raise
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    from modgrok.text import in_ascii
+
+    assert isinstance(error, UnicodeEncodeError)
+    return in_ascii(error.object[error.start : error.end]), error.end
 
 
 def _answer(argv: Sequence[str]) -> None:

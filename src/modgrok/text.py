@@ -3,6 +3,7 @@
 import math
 import re
 import statistics
+import unicodedata
 from collections.abc import Callable, Sequence
 
 NARROW = "\u202f"
@@ -30,6 +31,42 @@ def count(value: int | None, noun: str = "") -> str:
     text = NONE if value is None else f"{value:,}".replace(",", NARROW)
     plural = "" if value == 1 else "es" if noun.endswith("ch") else "s"
     return f"{text} {noun}{plural}" if noun else text
+
+
+_ASCII = {
+    "–": "-",
+    "−": "-",
+    "·": "*",
+    "…": "...",
+    "→": "->",
+    "≤": "<=",
+    "≥": ">=",
+    "×": "x",
+    "∘": "o",
+    "µ": "u",
+    "⊥": "_|_",
+    "²": "^2",
+    "³": "^3",
+    "“": '"',
+    "”": '"',
+    "’": "'",
+    NARROW: " ",
+}
+
+
+def in_ascii(text: str) -> str:
+    """A text for terminals that show no other letters, in which what has a spelling is spelled."""
+    return "".join(letter if letter.isascii() else _ASCII.get(letter) or _bare(letter) for letter in text)
+
+
+def _bare(letter: str) -> str:
+    """A letter without its accents; of Greek ones the name, of lines, bars and dots something alike."""
+    for last, alike in (("\u257f", "-" if letter in "─┬" else "|"), ("\u259f", "#"), ("\u28ff", ".")):
+        if "\u2500" <= letter <= last:
+            return alike
+    plain = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
+    greek = unicodedata.name(letter, "").removeprefix("GREEK SMALL LETTER ").lower()
+    return plain or (greek if greek.isalpha() and len(greek) < 8 else "?")
 
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
