@@ -5,7 +5,7 @@ Everything that is a task is a text of any family, a callable, a table or a `Tas
 
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -176,7 +176,7 @@ def critical(
     if executor is None and (engine, address) != ("local", None):
         executor = Executor(store, engine_named(engine, address))
     place, many = executor.store if executor else as_store(store), {**DEFAULTS, "evaluations": EVALUATIONS}
-    moduli = [modulus] if modulus is None or isinstance(modulus, int) else list(modulus)
+    moduli = list(modulus) if isinstance(modulus, Iterable) else [modulus]
     samplings = [sampling] if isinstance(sampling, str) else list(sampling)
     searches = [
         Search(
@@ -195,20 +195,25 @@ def critical(
 
 
 def landscape(
-    functions: Sequence[str] = (),
+    functions: str | Sequence[str] = (),
     modulus: int | None = None,
     *,
-    fraction: Sequence[float] = (0.3, 0.5, 0.7, 0.9),
+    fraction: float | Sequence[float] = (0.3, 0.5, 0.7, 0.9),
     seeds: int = 3,
     store: StoreLike = None,
+    engine: str = "local",
+    address: str | None = None,
     **settings: Any,
 ) -> list[LandscapeRow]:
     """Functions, the structure of their tables, and what training makes of them."""
+    from modgrok.experiments.sweeps.engines import engine_named
+
     _leave_out(SEEDS, settings)
     place, functions = as_store(store), [functions] if isinstance(functions, str) else functions
+    fraction = fraction if isinstance(fraction, Iterable) else [fraction]
     base = Experiment.from_dict(DEFAULTS | {"task": "n + m", "modulus": modulus} | settings)
     chosen = landscape_sweep(base, functions, fraction, seeds)
-    return landscape_rows(chosen, Executor(place).run(chosen))
+    return landscape_rows(chosen, Executor(place, engine_named(engine, address)).run(chosen))
 
 
 def reproduce_paper(paper: str | None = None, **request: Any) -> "Outcome | list[StudyCost]":
