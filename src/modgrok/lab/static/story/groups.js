@@ -45,7 +45,7 @@ export class GroupsScene extends Scene {
     this.edged = make("div");
     this.figure.prepend(this.which);
     this.figure.append(make("div", { class: "bench" }, this.edged, this.moves), make("div", { class: "sliders" }, row("first", 0), row("then", 1)), this.says,
-      this.score, make("p", { class: "above" }, "kinds of matrices in the network (′: another of that size), with their neurons; press one to take it away"), this.taken, this.bars);
+      this.score, make("div", { class: "trials" }, make("p", {}, make("span", { class: "above" }, "kinds of matrices in the network (′: another of that size), with their neurons; press one to take it away"), this.taken)), this.bars);
     const [triangle, five] = GROUPS.map(([n]) => this.groups.get(n));
     const one = ({ kinds }, d) => widthOf([kinds.find(({ dimension }) => dimension === d)]);
     writeNumbers(replay, {
