@@ -94,6 +94,7 @@ train group:S99                                  | not 99
 train "n + m" --start nowhere.safetensors        | nowhere.safetensors
 train "n + m" --train-on nowhere.csv             | nowhere.csv
 train "n + m" --parent abc                       | RUN@STEP
+train "n + m" --width 1000000000                 | are free; take a smaller width
 train "n + m" --store=file.txt/x --modulus 4x    | modulus must be a whole number
 classify                                         | needs an EXPR
 classify n + m                                   | put quotes around it

@@ -7,6 +7,7 @@ import pytest
 from modgrok.experiments import planner
 from modgrok.experiments.planner import PlannedRun, batch_limit, plan
 from modgrok.training import devices
+from modgrok.training.memory import cores
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def test_cpu_batches_are_cut_to_short_calls(planned, monkeypatch, runs, expected
 
 
 def test_cores_are_those_this_process_may_use(monkeypatch):
-    monkeypatch.setattr(devices.os, "sched_getaffinity", lambda _: {3, 5}, raising=False)
-    assert devices.cores() == 2
-    monkeypatch.delattr(devices.os, "sched_getaffinity")
-    assert devices.cores() >= 1
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {3, 5}, raising=False)
+    assert cores() == 2
+    monkeypatch.delattr("os.sched_getaffinity")
+    assert cores() >= 1

@@ -70,3 +70,15 @@ def test_what_was_begun_is_told_of_when_training_is_stopped():
     with pytest.raises(KeyboardInterrupt):
         write_all(told, stopped())
     assert told == ["a"]
+
+
+def test_large_networks_wait_for_each_other(monkeypatch):
+    monkeypatch.setattr(writing, "PENDING_BYTES", 100)
+    told = []
+    with BackgroundWriter() as at_once:
+        for name in "abc":
+            at_once.begin(lambda name=name: name, told.append)
+        at_once.make_room(50)
+        assert told[:1] == ["a"]
+        at_once.make_room(101)
+        assert told == ["a", "b", "c"]

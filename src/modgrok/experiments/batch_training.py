@@ -291,6 +291,8 @@ class BatchTraining:
 
     def _keep_snapshots(self) -> None:
         """Starts to write snapshots of all active runs."""
+        program = self.live.program
+        self.writing.make_room(np.dtype(program.dtype).itemsize * program.cost.parameters)
         for member, network in zip(self.active_members, self.live.networks(self.active), strict=True):
 
             def tell(_: None, run: Run = member.run, step: int = self.step, network: Network = network) -> None:

@@ -15,7 +15,8 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.programs import program_of
 from modgrok.tasks import Task
 from modgrok.text import size
-from modgrok.training.program import Program, free_bytes
+from modgrok.training.memory import cores, free_bytes, memory_of
+from modgrok.training.program import Program
 
 COMPILE_SECONDS = 3.0
 """Duration of a compilation."""
@@ -42,7 +43,7 @@ class Work:
     """FLOPs of all steps and evaluations."""
     steps: int
     memory: int
-    """Memory in training, in bytes."""
+    """Bytes of a process that trains it alone."""
     disk: int
     """Bytes of its networks and curves in the store."""
 
@@ -52,12 +53,14 @@ class Work:
         return self.flops / cpu_rate() + self.steps * STEP_SECONDS
 
 
-def work(experiment: Experiment, task: Task) -> Work:
-    """The cost of a resolved experiment."""
+def work(experiment: Experiment, task: Task, on_cpu: bool = True) -> Work:
+    """The cost of a resolved experiment; of memory only what the host needs, where other devices train it."""
     assert experiment.steps is not None
     program = program_of(experiment, task, "cpu")
     trained, tested = experiment.split.counts(task)
     rows = experiment.batch_size or trained
+    largest = trained or rows  # Evaluations take the gradient over the training set.
+    shared = program.sharing(largest, min(program.on.most_sharing, cores()))
     evaluated, evaluations = evaluated_examples(experiment, task), min(experiment.evaluations + 2, experiment.steps + 1)
     # An evaluation looks at everything once and takes the gradient over the training set.
     evaluation = evaluated * program.cost.flops + program.step_flops(trained or tested)
@@ -67,7 +70,7 @@ def work(experiment: Experiment, task: Task) -> Work:
         program,
         experiment.steps * program.step_flops(rows) + evaluations * evaluation,
         experiment.steps,
-        program.run_bytes(rows, 0, evaluated),
+        memory_of(program, largest, evaluated, shared=shared).alone(shared if on_cpu else 0),
         (1 + kept) * item * program.cost.parameters + ROW_BYTES * evaluations,
     )
 
@@ -77,11 +80,11 @@ def evaluated_examples(experiment: Experiment, task: Task) -> int:
     return math.prod(task.sizes) if task.table is not None else sum(experiment.split.counts(task))
 
 
-def check_memory(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> None:
-    """Raises, before anything is allocated, if a run needs more memory than this machine has free."""
+def check_memory(experiments: Sequence[Experiment], tasks: Sequence[Task], on_cpu: bool = True) -> None:
+    """Raises, before anything is allocated, where a run needs more memory than this machine has free."""
     free = free_bytes()
     for experiment, task in dict(zip(experiments, tasks, strict=True)).items():
-        needed = work(experiment, task).memory
+        needed = work(experiment, task, on_cpu).memory
         if needed > MEMORY_SHARE * free:
             raise ModgrokError(
                 f"{experiment.task} with a {experiment.network} network of width {experiment.architecture.width} needs "  # type: ignore[attr-defined]

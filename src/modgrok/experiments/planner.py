@@ -135,7 +135,8 @@ def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence
     import jax
 
     used = tuple(devices or jax.local_devices())
-    check_memory(experiments, [experiment.load_task(store.tables) for experiment in experiments])
+    tasks = [experiment.load_task(store.tables) for experiment in experiments]
+    check_memory(experiments, tasks, used[0].platform == "cpu")
     return plan_experiments(experiments, store, used[0].platform, batch_limit(used))
 
 

@@ -40,7 +40,7 @@ def measure_speed(batch: RunBatch) -> Speed:
     return Speed(
         f"{len(placed.devices)} × {devices[0].device_kind}",
         runs * count / spent,
-        -(-runs // len(placed.devices)) * run_bytes(batch.program, batch.padded_shape, batch.evaluated),
+        run_bytes(batch.program, batch.padded_shape, batch.evaluated, -(-runs // len(placed.devices))),
         count * batch.step_flops / spent,
         compilation,
     )

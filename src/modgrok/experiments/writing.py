@@ -9,6 +9,8 @@ WRITERS = 8
 """Threads that write."""
 MOST_PENDING = 256
 """The most writes that may be pending while training continues."""
+PENDING_BYTES = 1 << 28
+"""The most bytes that they hold, where that is more than one write."""
 
 
 def in_parallel(write: Callable[..., Any], *values: Sequence[Any]) -> list[Any]:
@@ -41,6 +43,10 @@ class BackgroundWriter:
     def report_finished(self) -> None:
         """Reports finished writes, and waits if too many are pending; raises the error of a failed write."""
         self._tell(MOST_PENDING)
+
+    def make_room(self, size: int) -> None:
+        """Waits until one more write of so many bytes may be pending."""
+        self._tell(min(MOST_PENDING, PENDING_BYTES // size))
 
     def wait(self) -> None:
         """Waits for all writes."""

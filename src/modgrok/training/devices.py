@@ -9,7 +9,8 @@ import jax
 
 from modgrok.training.data import PaddedShape
 from modgrok.training.kernels import kernel_for
-from modgrok.training.program import Program, free_bytes
+from modgrok.training.memory import cores, free_bytes, memory_of
+from modgrok.training.program import Program
 
 BATCH_FLOATS = 1 << 20
 """Activations of all runs of a batch on one CPU device, which trains them in turn: small enough for each run to take
@@ -27,13 +28,6 @@ def use_all_cores() -> None:
             jax.config.update("jax_num_cpu_devices", cores())
 
 
-def cores() -> int:
-    """CPU cores available to this process, which may be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @contextlib.contextmanager
 def precision_of(program: Program) -> Iterator[None]:
     """Enables float64 and full-precision products if the program asks for them: `highest` keeps all bits of float32
@@ -43,14 +37,23 @@ def precision_of(program: Program) -> Iterator[None]:
         yield
 
 
-def run_bytes(program: Program, padded: PaddedShape, evaluated: int) -> int:
-    """Memory of one run in training."""
-    return program.run_bytes(padded.rows, kernel_for(program).extra_floats(program, padded), evaluated)
+def run_bytes(program: Program, padded: PaddedShape, evaluated: int, runs: int = 1) -> int:
+    """Memory that so many runs of a batch take on one device."""
+    each, once = _bytes(program, padded, evaluated)
+    return runs * each + once
+
+
+def _bytes(program: Program, padded: PaddedShape, evaluated: int) -> tuple[int, int]:
+    """What each run takes, and what one takes a step in where they take turns."""
+    extra = kernel_for(program).extra_floats(program, padded)
+    one = memory_of(program, padded.rows, evaluated, extra)
+    return (one.resident, one.step) if program.on.separate else (one.state + one.step, 0)
 
 
 def runs_per_device(program: Program, padded: PaddedShape, evaluated: int, device: Any) -> int:
     """How many runs one device trains at once: few on a CPU, as many as fit in memory elsewhere."""
-    fits = max(1, int(MEMORY_SHARE * device_memory(device) / run_bytes(program, padded, evaluated)))
+    each, once = _bytes(program, padded, evaluated)
+    fits = max(1, int((MEMORY_SHARE * device_memory(device) - once) / each))
     if program.on.most_runs is not None:
         return min(fits, program.on.most_runs)
     return min(fits, max(CPU_RUNS, BATCH_FLOATS // (padded.rows * program.cost.activations)))

@@ -1,10 +1,7 @@
 """What a compilation depends on: runs with equal programs and array shapes train in one batch."""
 
-import os
 from dataclasses import dataclass
 from typing import Any, Literal
-
-import numpy as np
 
 from modgrok.networks import Architecture, Cost
 from modgrok.tasks import Signature
@@ -129,21 +126,6 @@ class Program:
         rows = min(-(-examples // (self.on.evaluated_blocks * self.parts)), most)
         return self.blocks_of(rows, examples), rows
 
-    def run_bytes(self, rows: int, extra: int, evaluated: int) -> int:
-        """Memory of one run in training: weights, optimizer state, activations and their derivatives, the kernel's own
-        arrays, and the evaluated examples."""
-        blocks, block = self.blocks(rows)
-        block = max((5 if blocks == 1 else 4) * block, 3 * self.evaluation_blocks(max(1, evaluated))[1])
-        kept = block * (self.cost.activations + self.signature.outputs)
-        copies = 8 + self.window
-        return np.dtype(self.dtype).itemsize * (copies * self.cost.parameters + kept + extra + 8 * evaluated)
-
     def step_flops(self, rows: int) -> float:
         """FLOPs of one step: forward pass, backward pass (twice as many), and update."""
         return 3.0 * rows * self.cost.flops + 20 * self.cost.parameters
-
-
-def free_bytes() -> int:
-    """Free memory of this machine."""
-    pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
-    return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
