@@ -30,6 +30,7 @@ from modgrok.setting import require_settings
 from modgrok.tasks import Structure, usual_modulus
 from modgrok.tasks import task as find_task
 from modgrok.tasks.choice import write_choice
+from modgrok.text import abridged
 
 if TYPE_CHECKING:
     from modgrok.reproduce.pipeline import Outcome
@@ -48,6 +49,8 @@ def load(name: str | Path | Mapping[str, Any] = "last", store: StoreLike = None,
     or what a `layout` describes: `transformerlens`, `nanda`, `pytorch`, `sequential`, or a mapping of names as
     `modgrok.networks.layouts` has them, with the settings that shapes do not tell, such as `heads=4`.
     """
+    if not isinstance(name, str | Path | Mapping):
+        raise ModgrokError(f"A run's id, a file or a state dict is loaded, not {abridged(name)}.")
     if isinstance(name, Path | Mapping) or Path(name).suffix:
         return load_weights(name, **options)
     if options:

@@ -216,3 +216,18 @@ def test_sentences() -> None:
         mg.load(wrong | {"blocks.0.attn.W_Q": normal(D, D)})
     with pytest.raises(ModgrokError, match=r"do not make a network transformer: its blocks.attention.0.key.weight"):
         mg.load(wrong | {"blocks.0.attn.W_K": normal(H, D + 1, D // H)})
+    for wrong in ("a xy->xz", "a 5/3", "a x/y", "a{j}", "a b"):
+        with pytest.raises(ModgrokError, match="A layout maps texts to texts"):
+            mg.load({"a": np.ones((2, 2))}, layout={"embedding": wrong})
+    with pytest.raises(ModgrokError, match="a file or a state dict is loaded, not 5"):
+        mg.load(5)  # type: ignore[arg-type]
+
+
+def test_a_two_layer_network_by_names() -> None:
+    exact = mg.solve("n + m", P, form="exact")
+    names = {"w_in": "first", "w_out": "second"}
+    settings: dict[str, Any] = {"network": "two-layer", "modulus": P, "width": exact.width}
+    net = mg.load({"first": exact.w_in, "second": exact.w_out}, layout=names, **settings)
+    np.testing.assert_array_equal(net(PAIRS), exact(PAIRS))
+    with pytest.raises(ModgrokError, match="names no tensor for w_out"):
+        mg.load({"first": exact.w_in}, layout=names, **settings)

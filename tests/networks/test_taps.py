@@ -105,10 +105,15 @@ def test_sentences(tmp_path) -> None:
     net = network("two-layer")
     with pytest.raises(ModgrokError, match="no inner value 'resid'; it has preactivations, hidden"):
         net.with_patch(resid=0)
-    with pytest.raises(ModgrokError, match=r"patch of hidden must fit the shape \(25, 6\), rows first, and has \(7,\)"):
+    with pytest.raises(ModgrokError, match=r"patch of hidden must be .* \(25, 6\), rows first, and has \(7,\)"):
         outputs(net.with_patch(hidden=np.ones(7)), PAIRS)
+    for nothing in (None, "zero"):
+        with pytest.raises(ModgrokError, match="patch of hidden must be numbers"):
+            net.with_patch(hidden=nothing)(PAIRS)
+    with pytest.raises(ModgrokError, match="Patches map names"):
+        net.with_patch("hidden")
     with pytest.raises(ModgrokError, match="A patched network is more than its weights"):
         net.with_patch(hidden=0).save(tmp_path / "net.safetensors")
-    for wrong in ([[1, 2, 3]], [[0.5, 1.0]], [[1, P]], "n + m"):
+    for wrong in ([[1, 2, 3]], [[0.5, 1.0]], [[1, P]], "n + m", np.zeros((0, 2), int)):
         with pytest.raises(ModgrokError, match="network"):
             net.activations(wrong)

@@ -101,8 +101,10 @@ def broken(network: mg.Network, data: Any) -> Any:
         ("rank_won", "did you mean 'rank_one'?"),
         (lambda network: 1, "A measure needs a name"),
         ([1], "record must be a list of texts"),
+        (None, "record must be a list of texts"),
+        (max, "The measure max fails"),
     ],
-    ids=["numpy", "float", "nothing", "misspelt", "broken", "unknown", "nameless", "number"],
+    ids=["numpy", "float", "nothing", "misspelt", "broken", "unknown", "nameless", "number", "none", "builtin"],
 )
 def test_what_is_no_measure_gets_a_sentence(tmp_path: Path, measure: Any, sentence: str) -> None:
     with pytest.raises(ModgrokError, match=re.escape(sentence)):

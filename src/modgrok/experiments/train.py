@@ -3,7 +3,7 @@
 import contextlib
 import inspect
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,7 @@ def _split_settings(train_on: Any, settings: dict[str, Any], store: Store) -> di
 
 def _measure_names(given: Any) -> tuple[str, ...]:
     """The names of measures, one or several; a function becomes a measure under its own name."""
-    listed = [given] if isinstance(given, str) or callable(given) else list(given)
+    listed = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
     for one in listed:
         if callable(one):
             name = getattr(one, "__name__", "")

@@ -102,13 +102,19 @@ def read_layout(
     **settings: Any,
 ) -> Network:
     """The network that a layout finds in arrays; `settings` are those of its architecture that shapes do not tell."""
-    if isinstance(layout, str) and layout not in LAYOUTS:
+    if layout not in LAYOUTS if isinstance(layout, str) else not isinstance(layout, Mapping):
         raise ModgrokError(f"A layout is one of {', '.join(LAYOUTS)}, or a mapping of names, not {layout!r}.")
     usual = dict(USUAL[layout]) if isinstance(layout, str) else {}
     kind = architecture_named(network or usual.pop("network", "transformer"))
     usual.pop("network", None)
     require_settings(f"The network {kind.name}", settings, settings_of(kind))
-    parameters, heads = _mapped(arrays, LAYOUTS[layout] if isinstance(layout, str) else layout)
+    try:
+        parameters, heads = _mapped(arrays, LAYOUTS[layout] if isinstance(layout, str) else layout)
+    except (ValueError, KeyError, IndexError, AttributeError) as error:
+        raise ModgrokError(
+            f"A layout maps texts to texts such as 'attn.{{i}}.qkv 0/3' or 'fc.{{i}}.up io->oi', and this one does not "
+            f"fit: {str(error).strip(chr(39))}."
+        ) from error
     given = usual | ({"heads": heads} if heads else {}) | settings
     try:
         found, signature = READERS.get(kind.name, _as_given)(parameters, given, modulus, variables)
@@ -176,6 +182,8 @@ def _rearranged(array: np.ndarray, how: str, name: str) -> np.ndarray:
     if "/" in how:
         part, parts = map(int, how.split("/"))
         return np.split(array, parts)[part]
+    if "->" not in how:
+        raise ValueError(how)
     left, right = how.split("->")
     if len(left) != array.ndim:
         raise ModgrokError(f"The layout reads {name} as {left}, {len(left)} axes, and it has the shape {array.shape}.")
@@ -269,9 +277,12 @@ def _network(kind: type[Architecture], settings: dict[str, Any], signature: Sign
     architecture = kind(**{name: declared[name].checked(value) for name, value in settings.items()})
     architecture.check(signature)
     common = np.result_type(*w.values())
-    made = Network(architecture, signature, {name: np.asarray(value, common) for name, value in w.items()})
     try:
+        tensors = architecture.from_tensors({name: np.asarray(value, common) for name, value in w.items()})
+        made = Network(architecture, signature, tensors)
         check_tensors(made)
+    except KeyError as missing:
+        raise ModgrokError(f"The layout names no tensor for {missing.args[0]} of a network {kind.name}.") from missing
     except ValueError as error:
         raise ModgrokError(f"These tensors do not make a network {kind.name}: {error}.") from error
     return made

@@ -117,6 +117,8 @@ class Network:
             net.with_patch(hidden=0)
             net.with_patch({"blocks.0.pattern": lambda pattern: pattern.mean(axis=0, keepdims=True)})
         """
+        if patches is not None and not isinstance(patches, Mapping):
+            raise ModgrokError(f"Patches map names of inner values to what replaces them, unlike {abridged(patches)}.")
         chosen, kind = {**(patches or {}), **more}, type(self.architecture)
         sizes, dimension = self.signature.sizes, self.signature.dimension
         known = self.activations(np.zeros((1, len(sizes)), np.int32) if sizes else np.zeros((1, dimension)))
@@ -162,7 +164,12 @@ def as_rows(inputs: Any, signature: Signature) -> Any:
     try:
         rows = inputs if hasattr(inputs, "dtype") else np.asarray(inputs)
         rows = rows[None, :] if rows.ndim == 1 else rows
-        fits = rows.ndim == 2 and rows.shape[1] == length and rows.dtype.kind in ("iu" if signature.sizes else "iuf")
+        fits = (
+            rows.ndim == 2
+            and len(rows) > 0
+            and rows.shape[1] == length
+            and rows.dtype.kind in ("iu" if signature.sizes else "iuf")
+        )
     except (TypeError, ValueError):
         fits = False
     if not fits:

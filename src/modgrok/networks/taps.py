@@ -9,8 +9,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
+from modgrok.text import abridged
 
 Listener = Callable[[str, Any], Any]
 """Hears the name of a value and the value, rows first, and returns what the pass goes on with."""
@@ -50,10 +53,13 @@ class Patches:
         if name not in self.patches:
             return value
         patch, xp = self.patches[name], namespace(value)
-        new = xp.asarray(patch(value) if callable(patch) else patch, value.dtype)
+        new = patch(value) if callable(patch) else patch
         try:
-            return xp.broadcast_to(new, value.shape)
-        except ValueError:
+            if new is None:
+                raise TypeError
+            return xp.broadcast_to(xp.asarray(new, value.dtype), value.shape)
+        except (ValueError, TypeError):
+            given = f"has {np.shape(new)}" if np.shape(new) else f"is {abridged(new)}"
             raise ModgrokError(
-                f"The patch of {name} must fit the shape {tuple(value.shape)}, rows first, and has {tuple(new.shape)}."
+                f"The patch of {name} must be numbers that fit the shape {tuple(value.shape)}, rows first, and {given}."
             ) from None

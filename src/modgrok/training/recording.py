@@ -98,9 +98,9 @@ class Measure:
         """The scalar; a `ModgrokError` if the function fails, does not return a scalar, or cannot be compiled."""
         import jax
 
-        given = (data.network, data) if len(inspect.signature(self.function).parameters) > 1 else (data.network,)
         try:
-            found = self.function(*given)
+            alone = len(inspect.signature(self.function).parameters) < 2
+            found = self.function(data.network) if alone else self.function(data.network, data)
         except ModgrokError:
             raise
         except jax.errors.JAXTypeError as error:
