@@ -110,7 +110,7 @@ class Network:
             )
         return found
 
-    def with_patch(self, patches: Mapping[str, Any] | None = None, **more: Any) -> "Network":
+    def with_patch(self, patches: Any = None, **more: Any) -> "Network":
         """The same network with inner values replaced wherever it is evaluated: by a function of the value, or by
         numbers that fit its shape.
 
