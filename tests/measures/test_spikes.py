@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from modgrok.measures.spikes import growth, near, spikes
+from modgrok.measures.spikes import growth, late_spikes, near, spikes, stairs
 
 STEPS = np.arange(0, 1000, 10)
 
@@ -21,6 +21,18 @@ def test_spikes_are_counted_where_they_begin() -> None:
     rounding = loss_with_spikes()
     rounding[60:70] = 9e-6
     assert spikes(STEPS, rounding) == []
+
+
+def test_late_spikes_follow_a_loss_that_has_vanished() -> None:
+    assert late_spikes(STEPS, loss_with_spikes(200, 600, 800)) == [600, 800]
+    assert late_spikes(STEPS, np.maximum(loss_with_spikes(200, 600), 1e-7)) == []
+
+
+def test_stairs_are_plateaus_and_growth_before_a_spike() -> None:
+    loss = loss_with_spikes(500, 800)
+    assert stairs(STEPS, loss, np.maximum(STEPS, 700.0)) == [True]
+    assert stairs(STEPS, loss, 1.0 * STEPS) == [False]
+    assert stairs(STEPS, loss_with_spikes(500), 1.0 * STEPS) == []
 
 
 def test_growth_in_spikes() -> None:

@@ -1,6 +1,7 @@
 """Spikes of the loss and stairs of a norm, from recorded curves."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,22 @@ def spikes(steps: Steps, loss: Curve) -> list[int]:
     """Where the loss becomes high. It must come down again before the next spike."""
     above = high(loss)
     return [int(step) for step in steps[1:][above[1:] & ~above[:-1]]]
+
+
+def late_spikes(steps: Steps, loss: Curve) -> list[int]:
+    """Those after the loss has been below a tenth of `FLOOR`, where float32 has no error left."""
+    begun = steps[np.minimum.accumulate(loss) < FLOOR / 10]
+    return [step for step in spikes(steps, loss) if len(begun) and step > begun[0]]
+
+
+def stairs(steps: Steps, loss: Curve, norm: Curve) -> list[bool]:
+    """Between every two spikes, whether a norm grows at least thrice as much in the last quarter of the steps as in the
+    first: a plateau behind a spike, and growth that ends in the next."""
+    found = []
+    for a, b in pairwise(spikes(steps, loss)):
+        start, first, last, end = np.interp([a, a + (b - a) / 4, b - (b - a) / 4, b], steps, norm)
+        found.append(bool(end - last > 0 and end - last >= 3 * (first - start)))
+    return found
 
 
 def near(steps: Steps, places: Sequence[int], within: int) -> Bool[np.ndarray, "evaluation"]:
