@@ -113,7 +113,7 @@ def by_epsilon(t: Table) -> tuple[bool, str]:
 def stairs_and_spikes(t: Table, ask: Ask) -> None:
     """Long after memorization the last layer grows in stairs, each of which ends in a spike of the training loss."""
     seeds = t.where(variant=FIRST)
-    found = seeds.each(lambda r: climbs(np.array(r.step), np.array(r.train_loss), np.array(r.last_layer)))
+    found = seeds.each(lambda r: climbs(np.array(r.step, int), *np.array([r.train_loss, r.last_layer], float)))
     stairs, between = sum(map(sum, found)), sum(map(len, found))
     ask.yes(f"In {stairs} of {between} intervals between spikes it grows before the second, and not behind the first.")
     ask.fault("Some seeds have no two spikes.", not all(found))
