@@ -49,6 +49,7 @@ def test_all_else_is_a_sentence(run: mg.Run, transformer: mg.Run, tmp_path: Path
     slips = {
         "did you mean 'test_accuracy'": lambda: mg.plot.curves(run, "test_acuracy"),
         "No curve 7 was recorded": lambda: mg.plot.curves(run, 7),
+        "There is no run to draw": lambda: mg.plot.curves([]),
         "name its task": lambda: mg.plot.weights(net),
         "knows its task": lambda: mg.plot.answers(run, "n + m"),
         "not of transformer": lambda: mg.neuron_waves(transformer),

@@ -54,6 +54,8 @@ def curves(
     """
     named = _named(runs)
     found = list(named.values()) if named else _histories(runs)
+    if not found:
+        raise ModgrokError("There is no run to draw; give one or several.")
     words = WORDS.get(measure, str(measure).replace("_", " "))
     lines = PAIRS.get(measure) or _lines(measure, words, found)
     with style.axes(ax) as panel:
