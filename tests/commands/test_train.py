@@ -104,7 +104,7 @@ def test_every_setting_is_a_flag_with_help(capsys: pytest.CaptureFixture[str], m
     ("settings", "status", "words"),
     [
         (["--weight-decay", "5", "--steps", "600"], "collapsed", "the weight decay 5 is too strong"),
-        (["--lr", "1e30", "--steps", "50"], "diverged", "the learning rate 1e+30 is too large"),
+        (["--lr", "1e30", "--steps", "50"], "diverged", "the learning rate 1e30 is too large"),
     ],
 )
 def test_bad_ends_are_explained(
