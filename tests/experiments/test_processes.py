@@ -5,10 +5,11 @@ import signal
 import numpy as np
 
 from modgrok.experiments import Store
-from modgrok.experiments.programs import program_of
 from modgrok.experiments.trainer import train_stored
 
 DEVICES = 8
+SIX_BLOCKS = 160
+"""Floats of a block for each hidden unit at which the training set modulo 29 is six blocks of 128 examples."""
 
 
 def test_kills_do_not_change_a_bit(lab, store):
@@ -74,16 +75,16 @@ def test_runs_spread_over_eight_devices_are_the_runs_alone(lab, store, trained):
 
 
 def test_two_devices_that_share_a_run_do_not_change_a_bit_and_more_round_differently(lab, store):
-    """Large enough for several blocks; alone it is shared, in a batch each device has a run of its own."""
-    pair = [lab.small(modulus=31, width=800, dropout=0.2, seed=seed, steps=8, evaluations=4) for seed in (0, 1)]
-    first, task = pair[0].resolve(), pair[0].load_task()
-    assert program_of(first, task, "cpu").blocks(len(first.split.divide(task)[0]))[0] > 2
-    lab.wait_for(lab.start(store, *pair, devices=2))
+    """Alone it is shared, in a batch each device has a run of its own."""
+    pair = [lab.small(modulus=29, dropout=0.2, seed=seed, steps=8, evaluations=4) for seed in (0, 1)]
+    first, blocks = pair[0].resolve(), {"block_floats": SIX_BLOCKS * pair[0].width}
+    lab.wait_for(lab.start(store, *pair, devices=2, **blocks))
     batched, alone = store.find(first.id), {}
-    for devices in (1, 2, DEVICES):
+    for devices, shared_by in ((1, 1), (2, 2), (DEVICES, 6)):
         place = Store(store.folder.parent / f"alone on {devices}")
-        lab.wait_for(lab.start(place, first, devices=devices))
+        lab.wait_for(lab.start(place, first, devices=devices, **blocks))
         (alone[devices],) = place
+        assert alone[devices].settings["environment"]["shared_by"] == shared_by
     lab.assert_same(alone[1], batched)
     lab.assert_same(alone[2], batched)
     rows = [[list(row.values()) for row in alone[devices].rows()] for devices in (1, DEVICES)]
@@ -94,7 +95,7 @@ def test_a_run_is_shared_as_it_was_begun(lab, store):
     """On eight devices: one of a batch, which goes on alone, and one that is alone from the beginning."""
     pair = [lab.small(modulus=29, seed=seed) for seed in (0, 1)]
     name = pair[0].resolve().id
-    eight = {"devices": DEVICES, "block_floats": 160 * pair[0].width}  # Six blocks of 128.
+    eight = {"devices": DEVICES, "block_floats": SIX_BLOCKS * pair[0].width}
     for begun, shared_by in ((pair, 1), (pair[:1], 6)):
         whole, broken = (Store(store.folder.parent / f"{word} {shared_by}") for word in ("whole", "broken"))
         lab.wait_for(lab.start(whole, *begun, **eight))
