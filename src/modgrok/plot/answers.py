@@ -66,6 +66,12 @@ def over_inputs(values: Any, *, ax: "Axes | None" = None, **image: Any) -> "Axes
     return panel
 
 
+def signed(values: Any) -> dict[str, Any]:
+    """Colors of a map whose values have a sign: white is 0."""
+    largest = float(np.abs(values).max())
+    return {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
+
+
 def few_digits(values: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
     """A map for the eye: in steps of a thousandth of its largest value, zeros where it is rounding error."""
     largest = float(abs(values).max())
@@ -79,7 +85,7 @@ def maps_and_spectrum(panels: Any, maps: dict[str, Any], spectrum: Any) -> None:
             over_inputs(values, ax=panel, cmap="Greys", vmin=0, vmax=1)
             panel.text(0.5, 0.5, "exactly 0", transform=panel.transAxes, ha="center", va="center")
         else:
-            over_inputs(values, ax=panel)
+            over_inputs(values, ax=panel, **signed(values))
             style.color_bar(panel)
         panel.set_title(name, loc="center", pad=5)
         panel.tick_params(labelleft=panel is panels[0])

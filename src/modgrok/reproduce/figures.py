@@ -75,26 +75,29 @@ def phase_map(
 
 
 def time_curve(panel: Any, t: Table, x: str, series: int, label: str, row: int | None = None) -> None:
-    """Medians against x with the range of the seeds; a cross on top where at least half of the seeds do not grok.
+    """Medians against x with the range of the seeds; a cross alone, on top, where at least half of them do not grok.
     Series differ in color, marker, line and the row of their crosses, so that none hides another."""
     color, marker = SERIES[series % len(SERIES)], MARKERS[series % len(MARKERS)]
     medians = t.median("grokked_at", x)
     middle = [math.nan if value is None else value for value in medians.y]
     panel.plot([*medians], middle, color=color, marker=marker, ls=LINES[series % len(LINES)], label=label)
-    ends = {at: times for at, times in t.of("grokked_at", Column.known, x).items() if times}
+    ends = {at: times for at, times in t.of("grokked_at", Column.known, x).items() if medians[at] is not None}
     panel.vlines([*ends], [*map(min, ends.values())], [*map(max, ends.values())], color=color)
     never = [at for at, value in medians.items() if value is None]
     heights = [TOP - ROW * (series if row is None else row)] * len(never)
     panel.plot(never, heights, "x", color=color, markersize=3, transform=panel.get_xaxis_transform())
 
 
-def step_axis(panel: Any, steps: int, rows: int) -> None:
-    """A logarithmic axis up to so many steps, which a line marks; above it the rows of crosses."""
+def step_axis(panel: Any, steps: int, rows: int, named: bool = True) -> None:
+    """A logarithmic axis up to so many steps, which a line marks; above it, named or not, the rows of crosses."""
     low = min((value for line in panel.lines for value in _positive(line.get_ydata())), default=steps / 10) / 1.3
     share = TOP - ROW * (rows - 0.3)
     panel.set_yscale("log")
     panel.set_ylim(low, low * (steps / low) ** (1 / share))
     panel.axhline(steps, color=GRAY, lw=0.5)
+    if named:
+        above: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right"}
+        panel.annotate(f"not within {count(steps)}", (0.99, steps), (0, 2), fontsize=6, color=GRAY, **above)
     panel.yaxis.set_major_formatter(lambda value, _: number(value) if value <= steps else "")
     panel.yaxis.set_minor_formatter(
         lambda value, _: number(value) if f"{value:.0e}"[0] in "25" and value <= steps else ""

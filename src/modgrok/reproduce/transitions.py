@@ -50,9 +50,14 @@ def bars(found: Sequence[Transition]) -> tuple[list[float], list[list[float]]]:
 def error_bars(
     panel: Any, places: Sequence[Any], found: Sequence[Transition], series: int, label: str, lying: bool = False
 ) -> None:
-    """α_c with its interval at every x, or lying at every y."""
+    """α_c with its interval at every x, or lying at every y; an arrow at the outermost α tried where it lies beyond."""
     middle, ends = bars(found)
     look: Any = {"color": SERIES[series], "marker": MARKERS[series], "capsize": 2, "lw": 0, "elinewidth": 1}
+    for place, one in zip(places, found, strict=True):
+        beyond, arrow = (one.low, "^>") if one.high is None else (one.high, "v<")
+        if one.critical is None:
+            at = (beyond, place) if lying else (place, beyond)
+            panel.plot(*at, color=SERIES[series], marker=arrow[lying], ls="", fillstyle="none")
     if lying:
         panel.errorbar(middle, places, xerr=ends, label=label, **look)
     else:

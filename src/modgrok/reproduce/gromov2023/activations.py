@@ -103,9 +103,12 @@ def accuracy_of_activations(t: Table) -> Any:
         f"{len(t.first.accuracy)} draws, N ≤ {count(t.one('limit'))}; dashed: theory, the outputs as independent "
         "Gaussians with their exact moments",
     )
-    draw_by_width(panel, t, lambda cell: (cell.first.mean, min(cell.first.accuracy), max(cell.first.accuracy)))
-    for color, cell in zip(SERIES, t.by("series").values(), strict=False):
-        panel.plot(cell["width"], cell["predicted"], color=color, linestyle="--", linewidth=0.9)
+    colors = dict(zip(ACTIVATIONS, SERIES, strict=True))
+    draw_by_width(
+        panel, t, lambda cell: (cell.first.mean, min(cell.first.accuracy), max(cell.first.accuracy)), colors, "-"
+    )
+    for series, cell in t.by("series").items():
+        panel.plot(cell["width"], cell["predicted"], color=colors[series], linestyle="--", linewidth=0.9)
     panel.plot([], [], color=GRAY, linestyle="--", linewidth=0.9, label="theory")
     panel.set_ylabel("accuracy on all pairs")
     panel.set_title("the closed form's weights: only the width they need depends on the activation")

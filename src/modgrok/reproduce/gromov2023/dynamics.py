@@ -16,6 +16,8 @@ from modgrok.reproduce.gromov2023.sizes import addition_by_gd
 from modgrok.tasks import task
 from modgrok.text import number, percent
 
+LINEAR = 100
+"""Steps up to which the axis of Fig. 0 is linear."""
 NEAR = 3.0
 """Two times are near each other within this factor."""
 
@@ -70,13 +72,15 @@ def losses_norms_accuracies_gradients(t: Table) -> Any:
         f"seed 0, faint: {len(t) - 1} more",
     )
     for panel, measure in zip(grid, ("loss", "norm", "accuracy", "gradient"), strict=True):
-        curves([vars(row) for row in t], measure, linear=100, ax=panel)
+        curves([vars(row) for row in t], measure, linear=LINEAR, ax=panel)
         for name, side in (("memorized_at", "right"), ("grokked_at", "left")):
             style.mark(panel, first[name], name.removesuffix("_at") if measure == "accuracy" else "", side)
     for panel in grid[2:]:
         panel.set_title(panel.get_title(loc="left"), pad=13)
     for panel in grid[:2]:
         panel.set_xlabel("")
+    for panel in grid[2:]:
+        panel.set_xlabel(f"step (linear up to {LINEAR}, then logarithmic)")
     grid[0].set_ylabel("mean squared error")
     grid[0].get_legend().set_loc("lower left")
     if first.shown_losses is not None:

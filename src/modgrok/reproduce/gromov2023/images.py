@@ -9,7 +9,7 @@ from modgrok.measures.fourier_image import fourier_image, wave_shares
 from modgrok.measures.waves import nearest_frequency, neuron_of
 from modgrok.networks import Network, hidden_map, output_map
 from modgrok.plot import style
-from modgrok.plot.answers import few_digits, over_inputs
+from modgrok.plot.answers import few_digits, over_inputs, signed
 from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd
@@ -79,7 +79,7 @@ def preactivations(t: Table) -> Any:
     for column, (form, one) in enumerate(found.items()):
         for row, values in enumerate(one["shown"]):
             panel = grid[row, column]
-            over_inputs(values, ax=panel, **centered if row == 1 else {})
+            over_inputs(values, ax=panel, **centered if row == 1 else signed(values))
             style.color_bar(panel)
             panel.tick_params(labelleft=column == 0)
         grid[0, column].set_title(f"{form}\nN = {one['width']}", loc="center")

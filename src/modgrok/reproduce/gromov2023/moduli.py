@@ -102,13 +102,15 @@ def fractions_moduli_widths(t: Table) -> Any:
     rows = transitions(t)
     adam, widths = rows.where(part="moduli", way="Adam"), rows.where(part="widths")
     last = max(rows["budget"])
-    figure, (left, middle, right) = panels(
+    figure, (left, middle, right, residuals) = panels(
         f"T = {count(last)}",
         "Adam, and two laws",
         f"Adam, p = {widths.one('modulus')}",
-        height=3.2,
-        note=f"n + m mod p; (a), (b) N = {adam.one('width')}; 95 % intervals from {seeds(t)} at each α; laws fitted to "
-        "the largest budget",
+        f"Adam, T = {count(last)}, over each law",
+        rows=2,
+        height=5.6,
+        note=f"n + m mod p; (a), (b), (d) N = {adam.one('width')}; 95 % intervals from {seeds(t)} at each α; laws are "
+        "fitted to the largest budget",
     )
     for i, (way, cell) in enumerate(rows.where(part="moduli", budget=last).by("way").items()):
         error_bars(left, cell["modulus"], cell["alpha"], i, way)
@@ -119,6 +121,27 @@ def fractions_moduli_widths(t: Table) -> Any:
         p = np.linspace(min(adam["modulus"]), max(adam["modulus"]), 200)
         for label, alpha, line in zip(_names(law), _fitted(law, p).values(), ("-", ":"), strict=True):
             middle.plot(p, alpha, color="black", lw=0.9, ls=line, label=label)
+        known = adam.where(lambda r: r.alpha.critical is not None, budget=last)
+        found = known["alpha"]
+        for i, (label, alpha) in enumerate(
+            zip(_names(law), _fitted(law, np.array(known["modulus"])).values(), strict=True)
+        ):
+            over = [
+                Transition(a.critical / x, a.low / x, a.high / x, a.width) for a, x in zip(found, alpha, strict=True)
+            ]
+            error_bars(residuals, [p * (1 + 0.02 * i) for p in known["modulus"]], over, i, label)
+        residuals.axhline(1, color="black", lw=0.7, ls=":")
+    for panel in (middle, residuals):
+        panel.set_xscale("log")
+        panel.set_xticks(adam["modulus"].distinct(), [number(p) for p in adam["modulus"].distinct()])
+        panel.xaxis.set_minor_formatter(lambda *_: "")
+    middle.set_yscale("log")
+    middle.yaxis.set_major_formatter(lambda value, _: number(value))
+    middle.yaxis.set_minor_formatter(lambda value, _: number(value))
+    middle.tick_params(axis="y", which="minor", labelsize=6)
+    residuals.set(xlabel="modulus p", ylabel=r"$\alpha_c$ / law")
+    if residuals.get_legend_handles_labels()[1]:
+        residuals.legend(fontsize=6)
     right.set_xscale("log", base=2)
     right.set_xticks(widths["width"].distinct(), [number(width) for width in widths["width"].distinct()])
     for panel, label in zip((left, middle, right), ("modulus p", "modulus p", "width N"), strict=True):

@@ -73,7 +73,7 @@ def ratio_and_accuracy(t: Table) -> Any:
     above, below = grid
     curves([vars(row) for row in t], "ipr", linear=math.inf, ax=above, label="network")
     curves([vars(row) for row in t], linear=math.inf, ax=below)
-    above.plot(first.bends, first.bend_values, color="black", linewidth=0.9, marker=".", label="four pieces")
+    above.plot(first.bends, first.bend_values, color="black", linewidth=0.9, marker=".", label="four pieces", zorder=1)
     above.axhline(first.closed_form_ipr, color=GREEN, linestyle="--", label="closed form")
     for name, (left, right) in zip(PIECES, pairwise(first.bends), strict=True):
         where: Any = {"xycoords": ("data", "axes fraction"), "ha": "center", "color": GRAY}

@@ -16,6 +16,8 @@ from modgrok.tasks import SAMPLINGS
 from modgrok.text import count, number
 
 EVALUATIONS = 100
+ZOOM = 0.012
+"""How far beyond the intervals of α_c the figure reaches."""
 BONFERRONI = 2.5 / 1.96
 """By how much the interval of one difference widens where the best of four is picked: from 95 % to 98.75 %."""
 
@@ -56,6 +58,9 @@ def chosen_pairs(t: Table) -> Any:
     panel.set_title("Which pairs are trained on")
     panel.legend(loc="upper left", title=r"$\alpha_c$ and its 95 % interval")
     panel.set_ylim(-0.04, 1.04)
+    known = [row.alpha for row in transitions(t) if row.alpha.critical is not None]
+    if known:
+        panel.set_xlim(min(alpha.low for alpha in known) - 2 * ZOOM, max(alpha.high for alpha in known) + ZOOM)
     return figure
 
 

@@ -60,7 +60,7 @@ def times_and_rates(t: Table) -> Any:
                 best = Table(one for cell in rates for one in search.fastest(cell))
                 time_curve(panel, best, "lr", ways.index(way), way, i)
             panel.set_xscale("log")
-            step_axis(panel, steps, len(members))
+            step_axis(panel, steps, len(members), named=False)
             panel.set_title(f"{title}, α = {number(a)}")
             panel.set_ylabel("steps until test accuracy ≥ 99 %", fontsize=7)
     legend_above(figure, grid[0], 4)
@@ -89,7 +89,7 @@ def with_and_without(t: Table) -> Any:
         "data, at the best settings",
         height=3.7,
         note=f"{modular(t)}, N = {t.one('width')}, {seeds(t)}, {len(t['trial'].distinct())} trials for each; "
-        "(b) 95 % intervals, no point where all or none of the runs grok",
+        "(b) 95 % intervals, arrows where all or none of the runs grok",
     )
     for i, (way, base) in enumerate(search.REGULARIZED.items()):
         found = search.ratios(medians, way, base)

@@ -1,7 +1,7 @@
 """Data and width: times of tuned optimizers, and accuracy against width (section 4.2; Fig. 3)."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,8 @@ from modgrok.text import count, number, percent
 AFTER = 500
 """Steps that the networks of figure 3b train on after grokking."""
 TRAINED = ("GD", "AdamW")
+WRITTEN_DOWN = {"random phases": "black", "exact form": "#999999"}
+"""Colors of closed forms; optimizers have those of their times."""
 
 Rows = Iterator[dict[str, Any]]
 
@@ -92,7 +94,7 @@ def times_and_widths(t: Table) -> Any:
     left.margins(x=0.06)
     left.set_xlabel("fraction of the pairs trained on, α")
     left.set_ylabel("steps until test accuracy ≥ 99 %")
-    draw_by_width(right, by_width, _mean_and_range)
+    draw_by_width(right, by_width, _mean_and_range, {way: SERIES[i] for i, way in enumerate(ways)} | WRITTEN_DOWN)
     right.set_ylabel("accuracy")
     right.legend(loc="lower right")
     legend_above(figure, [left], 4)
@@ -104,14 +106,21 @@ def _mean_and_range(cell: Table) -> tuple[float, float, float]:
     return accuracy.average(), min(accuracy), max(accuracy)
 
 
-def draw_by_width(panel: Any, t: Table, summary: Callable[[Table], tuple[float, float, float]]) -> None:
+def draw_by_width(
+    panel: Any,
+    t: Table,
+    summary: Callable[[Table], tuple[float, float, float]],
+    colors: Mapping[str, str],
+    lines: Sequence[str] = LINES,
+) -> None:
     """Means with their ranges against the width, each series in its color."""
     for i, (label, part) in enumerate(t.by("series").items()):
+        color = colors[label]
         widths, found = part["width"].distinct(), map(summary, part.by("width").values())
         middle, least, most = zip(*found, strict=True)
-        look: Any = {"color": SERIES[i], "marker": MARKERS[i], "ls": LINES[i % len(LINES)], "fillstyle": "none"}
+        look: Any = {"color": color, "marker": MARKERS[i], "ls": lines[i % len(lines)], "fillstyle": "none"}
         panel.plot(widths, middle, label=label, **look)
-        panel.fill_between(widths, least, most, color=SERIES[i], alpha=0.15, linewidth=0)
+        panel.fill_between(widths, least, most, color=color, alpha=0.15, linewidth=0)
     panel.set_xscale("log", base=2)
     panel.xaxis.set_major_formatter(lambda width, _: number(width))
     panel.margins(x=0.08)
