@@ -50,6 +50,28 @@ def test_verdicts(
     assert outcomes(PAPER, {"figS": TABLE}, ("figS", where, column, value))[f"{claim}_teacher"] == outcome
 
 
+U, L = (0.9, 0.02, 0.8), (0.9, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("test", "train", "outcome"),
+    [
+        (U, L, "holds"),
+        ((0.9, 0.02, 0.01), L, "does not hold here"),
+        (U, (0.9, 0.0, 0.3), "does not hold here"),
+        (U, (None, None, None), "undecided here"),
+    ],
+)
+def test_digits_are_judged_by_errors(test: Any, train: Any, outcome: str, outcomes: Any) -> None:
+    losses = landscape(train=(1.0, 0.01, 0.5))
+    places = [
+        place | {"test_accuracy": 1 - a, "train_accuracy": None if b is None else 1 - b}
+        for place, a, b in zip(losses, test, train, strict=True)
+    ]
+    rows = [row | {"task": "digits", "landscape": places} for row in TABLE]
+    assert outcomes(PAPER, {"figD": rows})["landscape_digits"] == outcome
+
+
 def test_digits_are_left_out_where_their_images_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sizes, "has_digits", lambda: False)
     assert too_large() == ("figD",)
