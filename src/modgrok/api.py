@@ -62,7 +62,9 @@ def runs(store: StoreLike = None, search: str = "", **settings: Any) -> list[Run
     """The stored runs, the latest first; only those with these settings, such as `optimizer="gd"`, and with the text
     `search` in their names, tags, notes or tasks."""
     require_settings("An experiment", settings, known_settings())
-    found = [run for run in as_store(store) if run.labels.has(search) or search.lower() in run.task_name.lower()]
+    found = list(as_store(store))
+    if search:
+        found = [run for run in found if run.labels.has(search) or search.lower() in run.task_name.lower()]
     return [run for run in found if all(getattr(run.experiment, name) == value for name, value in settings.items())]
 
 

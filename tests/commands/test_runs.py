@@ -14,9 +14,11 @@ from modgrok import cli
 from modgrok.commands import runs
 from modgrok.disk import Lock
 from modgrok.errors import Unknown
-from modgrok.experiments import Observer, Run, Store
+from modgrok.experiments import Experiment, Observer, Run, Store
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.stored_settings import write_settings
+from modgrok.experiments.sweeps.record import Record
+from modgrok.experiments.sweeps.sweep import Sweep
 
 
 @pytest.fixture
@@ -241,3 +243,13 @@ def test_a_narrow_list_keeps_what_matters(
     assert "status" in head
     assert "finished" in rows[0]
     assert ("rate" in head) == ("seed" in head) == (columns == 120)
+
+
+def test_sweeps_have_names_too(run_json: Any, tmp_path: Path) -> None:
+    sweep = Sweep(Experiment("n + m", 5), ["seed=0:3"])
+    Record(sweep, Store(tmp_path)).begin()
+    place = ("--store", str(tmp_path))
+    run_json("runs", "label", sweep.id[:6], "--name", "seeds", "--tag", "first", *place)
+    (listed,) = run_json("sweep", "list", *place)["sweeps"]
+    assert listed["label"] == {"name": "seeds", "tags": ["first"], "note": ""}
+    assert run_json("sweep", "show", "seeds", *place)["sweep"] == sweep.id

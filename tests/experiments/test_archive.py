@@ -83,9 +83,9 @@ def flip(end: str) -> Callable[[dict[str, bytes]], None]:
     return change
 
 
-def renamed(old: str, new: str) -> Callable[[dict[str, bytes]], None]:
+def renamed(old: str, new: str, length: int = 0) -> Callable[[dict[str, bytes]], None]:
     def change(files: dict[str, bytes]) -> None:
-        files[new] = files[name_of(files, old)]
+        files[new] = files[name_of(files, old)].ljust(length)
 
     return change
 
@@ -107,6 +107,8 @@ CHANGES = {
     "another table": (flip(".npy"), "does not hold the table|cannot be read as a table|The answers lie"),
     "no starting weights": (lambda files: files.pop(next(n for n in files if n[0] == "n")), "starts from"),
     "no table": (lambda files: files.pop(name_of(files, ".npy")), "no file"),
+    "a name without an end": (renamed("result.json", "tables/0123456789abcdef.txt", 10**6), "far longer than a name"),
+    "another label": (flip("label.json"), "digest|cannot be read"),
     "other settings": (other_settings, "other settings than its id says"),
     "another curve": (flip("curves.jsonl"), "checksum|cannot be read"),
     "another snapshot": (flip("00000003.safetensors"), "digest|cannot be read|is not"),

@@ -26,6 +26,8 @@ from modgrok.sealed import UNSEALED, check_seal, exists, parse_json, seal
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+LONGEST_TEXT = 100_000
+"""Bytes of names and notes."""
 _FILES = f"experiment.json {CURVES} network.safetensors {STATE} {LABEL} checkpoint.safetensors result.json"
 _NAME = re.compile(
     f"[0-9a-f]{{12}}/(?:{'|'.join(map(re.escape, _FILES.split()))}|checkpoint[.]before[.]safetensors"
@@ -126,6 +128,10 @@ def _check_members(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
             raise ModgrokError(f"{path} holds {member.filename[:80]!r}, which is no file of a run.")
         if kind not in (0, stat.S_IFREG) or member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1:
             raise ModgrokError(f"{path} holds {member.filename!r} as a link, compressed or encrypted; nothing is read.")
+        if member.filename.endswith((LABEL, ".txt")) and member.file_size > LONGEST_TEXT:
+            raise ModgrokError(
+                f"{path} holds {member.filename!r} of {member.file_size:,} bytes, far longer than a name."
+            )
     if sum(member.file_size for member in members) > path.stat().st_size:
         raise ModgrokError(f"{path} would unpack to more than it has bytes; nothing is read.")
 
@@ -146,7 +152,7 @@ def _check(run: Run, staging: Store) -> None:
     check_intact(run, snapshots=True)
     if settings_hash(run.settings["experiment"]) != run.id:
         raise ModgrokError(f"Run {run.id} has other settings than its id says.")
-    _ = run.task
+    _ = run.task, run.labels
     parent = run.experiment.parent
     if parent.startswith(NETWORK):
         file = staging.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors"

@@ -70,9 +70,10 @@ def stored_sweeps(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def find_sweep(store: Store, name: str) -> Sweep:
-    """The sweep whose id begins so; `last` is the latest."""
+    """The sweep whose id begins so, or that was given this name; `last` is the latest."""
     found = list(stored_sweeps(store))
     matches = found[:1] if name == "last" else [one for one in found if name and one["id"].startswith(name)]
+    matches = matches or [one for one in found if name and one.get("label", {}).get("name") == name]
     if not matches:
         raise ModgrokError(f"There is no sweep {name!r} in {store.folder}; `modgrok sweep list` lists what is there.")
     if len(matches) > 1:
