@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from modgrok.reproduce.accelerators import PAPER
 from modgrok.reproduce.accelerators.contest import choose
 from modgrok.reproduce.accelerators.sizes import BASELINE, CONTESTANTS, FULL, QUICK, TINY, searched
@@ -66,31 +68,45 @@ def test_verdicts_on_speed() -> None:
     mixed = (made_up(Lion=[50, 50]), made_up(Lion=[50, 50]), made_up())
     assert verdict("lion", *mixed).outcome == "holds with a remark"
     not_begun = made_up(**{"Grokfast, MA": [50, 50]})
-    assert verdict("grokfast", not_begun).outcome == "does not hold here"
+    assert verdict("grokfast_tuned", not_begun).outcome == "does not hold here"
     late = made_up(**{"AdamW": [400, 400], "Grokfast, EMA": [500, 500], "Grokfast, MA": [200, 200]})
-    assert verdict("grokfast", late).outcome == "holds"
+    assert verdict("grokfast_tuned", late).outcome == "holds"
 
 
 def test_every_verdict_about_muon_says_how_it_departs_from_jordans() -> None:
     for times, outcome in (([50], "holds with a remark"), ([95], "does not hold here"), ([None], "undecided here")):
-        found = verdict("muon", made_up(Muon=times))
+        found = verdict("muon_tuned", made_up(Muon=times))
         assert found.outcome == outcome
         assert "Jordan's leaves embeddings, readouts and vectors to AdamW" in found.sentence
 
 
 def test_a_best_trial_at_the_edge_of_the_search_is_a_remark() -> None:
-    found = verdict("muon", made_up(3.0, Muon=[50, 60]))
+    found = verdict("muon_tuned", made_up(3.0, Muon=[50, 60]))
     assert found.outcome == "holds with a remark"
     assert "edge of the search" in found.sentence
 
 
+@pytest.mark.parametrize(
+    ("memorized", "times", "outcome"),
+    [
+        (10, [50, 60], "holds"),
+        (10, [95, 95], "does not hold here"),
+        (50, [50, 60], "undecided here"),
+        (None, [50, 60], "undecided here"),
+    ],
+)
+def test_what_authors_say_needs_a_delay_of_the_baseline(memorized: Any, times: Any, outcome: str) -> None:
+    rows = [row | {"memorized_at": memorized} for row in made_up(StableMax=times)]
+    assert verdict("stablemax", rows).outcome == outcome
+
+
 def test_verdicts_without_decay() -> None:
-    assert verdict("without_decay", made_up()).outcome == "holds with a remark"
+    assert verdict("without_decay", made_up()).outcome == "undecided here"
     never = made_up(tried=(None, None, None))
     alone = [row for row in made_up() if row["contestant"] != BASELINE]
     alone += [row for row in never if row["contestant"] == BASELINE]
     assert verdict("without_decay", alone).outcome == "holds"
-    assert verdict("without_decay", alone, alone, never).outcome == "does not hold here"
+    assert verdict("without_decay", never).outcome == "does not hold here"
 
 
 def test_every_study_is_measured_drawn_and_judged(judge: Any) -> None:

@@ -19,6 +19,9 @@ JORDAN = (
     "Muon here orthogonalizes every matrix, embedding and readout included, without the factor √max(1, rows/columns), "
     "and takes signs for vectors; Jordan's leaves embeddings, readouts and vectors to AdamW."
 )
+DELAY = 5
+"""Times the steps to the training set that tuned AdamW has to take, for there to be a delay to shorten."""
+ARENA = f"; undecided where tuned AdamW does not take {DELAY} times the steps to the training set on most tasks"
 THRESHOLD = (
     "median steps to 95 % test accuracy below 0.8 of AdamW's, both tuned by the same search, on most tasks; remark "
     "where not on all, or where a best rate or decay is an outermost one; a task on which it never gets there counts "
@@ -44,7 +47,7 @@ STUDIES = tuple(
         "same weights on the same training sets. Rate and decay of each are chosen among equally many trials by one "
         "seed; other seeds are compared.",
         runs=partial(searched, name),
-        keep=("grokked_at", "test_accuracy"),
+        keep=("memorized_at", "grokked_at", "test_accuracy"),
         also=choose,
     )
     for name, title in TITLES.items()
@@ -115,12 +118,25 @@ def _ratio(t: Table, name: str) -> float | None:
     return None if own is None else 0.0 if base is None else own / base
 
 
-def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], departure: str) -> None:
+def delayed(t: Table) -> bool:
+    """Whether the baseline at its best groks so late that there is a delay to shorten."""
+    own = best(t, BASELINE)
+    learnt, known = own["memorized_at"].median(), own["grokked_at"].median()
+    return learnt is not None and (known is None or known >= DELAY * learnt)
+
+
+def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], departure: str, tuned: bool) -> None:
     """Holds where the best of the names is faster on every task, with a remark where only on most, or where what was
     trained is not quite what its authors train: every verdict says so."""
     for title, t in zip(TITLES.values(), tables, strict=True):
         for name in (BASELINE, *names):
             ask.show({f"{title}: {name} ({found_at(t, name)}{edges(t, name)})": best(t, name)["grokked_at"]})
+    soon = ", ".join(number(best(t, BASELINE)["grokked_at"].median()) for t in tables)
+    ask.undecided(
+        f"Tuned {BASELINE} is done after {soon} steps: no delay is shown that could be shortened, and the authors' own "
+        f"network, which has one, is not trained here. {departure}".strip(),
+        not tuned and 2 * sum(map(delayed, tables)) <= len(tables),
+    )
     ratios: list[Any] = [
         min((ratio for name in names if (ratio := _ratio(t, name)) is not None), default=None) for t in tables
     ]
@@ -145,47 +161,73 @@ def without_decay(*asked: Any) -> None:
         for title, t in zip(TITLES.values(), tables, strict=True)
         for name in ("⊥Grad", "StableMax", BASELINE)
     }
-    ask.yes("It does on every task.")
-    ask.fault(
-        f"Not on every task within {count(tables[0].one('steps'))} steps.",
-        any(found[title, "⊥Grad"] is None for title in TITLES.values()),
-    )
-    ask.note(f"{BASELINE} does so too on some.", any(found[title, BASELINE] is not None for title in TITLES.values()))
+    first, *_ = TITLES.values()
     ask.show({f"{title}: {name} without decay": time for (title, name), time in found.items()})
+    ask.undecided(
+        f"On {first} {BASELINE} does so too in this network; the authors' own is not trained here.",
+        found[first, BASELINE] is not None,
+    )
+    ask.yes(f"It does on {first}.")
+    ask.fault(f"Not within {count(tables[0].one('steps'))} steps.", found[first, "⊥Grad"] is None)
 
 
-def _claim(name: str, section: str, statement: str, *names: str, more: str = "", departure: str = "") -> Claim:
+def _claim(
+    name: str, section: str, statement: str, *names: str, more: str = "", departure: str = "", tuned: bool = False
+) -> Claim:
     def judge(*asked: Any) -> None:
-        faster(asked[:-1], asked[-1], names, departure)
+        faster(asked[:-1], asked[-1], names, departure, tuned)
 
-    return make_claim(judge, name, statement, section, THRESHOLD + more, STUDIES)
+    return make_claim(judge, name, statement, section, THRESHOLD + more + ("" if tuned else ARENA), STUDIES)
+
+
+AUTHORS: dict[str, dict[str, Any]] = {
+    "grokfast": {
+        "section": "2405.20233",
+        "says": "Grokfast generalizes in fewer steps (its authors find 50 times fewer than Adam without weight decay)",
+        "names": ("Grokfast, EMA", MOVING_AVERAGE),
+        "more": f"; the better of EMA and MA counts, MA where its window of {WINDOW} steps was full before the end",
+    },
+    "muon": {
+        "section": "2504.16041",
+        "says": "Muon generalizes in fewer steps than AdamW (its authors find 0.67 times as many)",
+        "names": ("Muon",),
+        "departure": JORDAN,
+    },
+    "orthogonal_gradient": {
+        "section": "2501.04697",
+        "says": "⊥Grad generalizes in fewer steps",
+        "names": ("⊥Grad",),
+    },
+    "stablemax": {
+        "section": "2501.04697",
+        "says": "StableMax in the place of the softmax generalizes in fewer steps",
+        "names": ("StableMax",),
+    },
+    "lion": {"section": "2302.06675", "says": "Lion generalizes in fewer steps", "names": ("Lion",)},
+}
+"""What the authors of each say; of Lion nobody does, and it is only searched."""
+
+
+def _said(name: str, tuned: bool) -> Claim:
+    said = AUTHORS[name]
+    more = {key: said[key] for key in ("more", "departure") if key in said}
+    if not tuned:
+        return _claim(name, said["section"], f"{said['says']}.", *said["names"], **more)
+    statement = f"{said['says']}, also where every optimizer is tuned by the same search."
+    key = name if name == "lion" else f"{name}_tuned"
+    return _claim(key, f"{BEYOND} ({said['section']})", statement, *said["names"], **more, tuned=True)
 
 
 CLAIMS = (
-    _claim(
-        "grokfast",
-        "2405.20233",
-        "Grokfast generalizes in fewer steps (its authors find 50 times fewer than Adam without weight decay).",
-        *("Grokfast, EMA", MOVING_AVERAGE),
-        more=f"; the better of EMA and MA counts, MA where its window of {WINDOW} steps was full before the end",
-    ),
-    _claim(
-        "muon",
-        "2504.16041",
-        "Muon generalizes in fewer steps than AdamW (its authors find 0.67 times as many).",
-        "Muon",
-        departure=JORDAN,
-    ),
-    _claim("orthogonal_gradient", "2501.04697", "⊥Grad generalizes in fewer steps.", "⊥Grad"),
-    _claim("stablemax", "2501.04697", "StableMax in the place of the softmax generalizes in fewer steps.", "StableMax"),
-    _claim("lion", f"{BEYOND} (Lion: 2302.06675)", "Lion generalizes in fewer steps.", "Lion"),
+    *(_said(name, tuned=False) for name in AUTHORS if name != "lion"),
     make_claim(
         without_decay,
         "without_decay",
         "⊥Grad generalizes without weight decay, where AdamW does not.",
         "2501.04697",
-        "with seed 0 ⊥Grad reaches 95 % test accuracy at some rate without decay, on every task; remark where AdamW "
-        "does too",
+        "on n + m, the authors' task, with seed 0 ⊥Grad reaches 95 % test accuracy at some rate without decay; "
+        "undecided where AdamW does too",
         STUDIES,
     ),
+    *(_said(name, tuned=True) for name in AUTHORS),
 )
