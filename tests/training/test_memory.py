@@ -58,6 +58,7 @@ def test_wider_networks_take_more(plain, name, platform):
         ("step", {"features": frozenset({"dropout"}), "batch_size": 8}, 10_000, 25),
         ("step", {"modulus": 101}, 15, 25),
         ("data", {}, 15, 10_000),
+        ("task", {}, 15, 10_000),
         ("host", {}, 15, 10_000),
         ("files", {"width": 4096}, 15, 25),
     ],
@@ -69,9 +70,9 @@ def test_every_cause_counts(plain, cause, changes, rows, evaluated):
 
 
 def test_devices_that_share_a_run_have_a_state_each():
-    run = Memory(state=5, step=7, data=2, host=20, files=3)
+    run = Memory(state=5, step=7, data=2, task=1, host=20, files=3)
     assert run.alone(1) == COMPILATION + 20
-    assert run.alone(2) == COMPILATION + 2 * (5 + 7 + 2) + 3
+    assert run.alone(2) == COMPILATION + 2 * (5 + 7 + 2) + 3 + 1
     assert run.resident == 5 + 2 + 3
 
 

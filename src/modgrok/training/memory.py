@@ -35,6 +35,8 @@ class Memory(NamedTuple):
     """What a step or an evaluation needs beside the state, likewise."""
     data: int
     """The examples, likewise."""
+    task: int
+    """The table and what is known of it, on the host."""
     host: int
     """Making the examples, before training starts."""
     files: int
@@ -42,7 +44,7 @@ class Memory(NamedTuple):
 
     def alone(self, devices: int) -> int:
         """Of a process that trains the run alone, shared by so many devices."""
-        return COMPILATION + max(self.host, devices * (self.state + self.step + self.data) + self.files)
+        return COMPILATION + max(self.host, devices * (self.state + self.step + self.data) + self.files + self.task)
 
     @property
     def resident(self) -> int:
@@ -59,13 +61,14 @@ def memory_of(program: Program, rows: int, evaluated: int, extra: int = 0, share
     arrays += len({"grokfast_ema", "decay_to_start"} & program.features)
     counted = evaluated if program.dynamic_blocks else rows
     data = 10 * evaluated + (8 + 4 * variables) * counted
-    # The table, numbers of its entries, and inputs in 64 bits before they are in 32.
-    host = (20 + 32 * variables) * evaluated
+    # The table and the numbers of its entries stay; inputs are made in 64 bits before they are in 32.
+    task, host = 24 * evaluated, (20 + 32 * variables) * evaluated
     if not program.on.separate:
         blocks, block = program.blocks(rows)
         block = max((5 if blocks == 1 else 4) * block, 3 * program.evaluation_blocks(max(1, evaluated))[1])
         kept = item * (block * (cost.activations + program.signature.outputs) + extra + 8 * evaluated)
-        return Memory(arrays * weights, (GPU_COPIES + program.window - arrays) * weights + kept, 0, host, 2 * weights)
+        step = (GPU_COPIES + program.window - arrays) * weights + kept
+        return Memory(arrays * weights, step, 0, task, host, 2 * weights)
     activations, outputs = LIVE.get(program.architecture.name, GENERIC)
     example = item * (activations * cost.activations + outputs * program.signature.outputs)
     if "dropout" in program.features:
@@ -78,7 +81,7 @@ def memory_of(program: Program, rows: int, evaluated: int, extra: int = 0, share
     )
     if program.architecture.has_waves:
         evaluation += 2 * item * sum(size**2 for size in program.signature.sizes)  # cosines and sines of the spectra
-    return Memory(arrays * weights, max(update, slope, evaluation) + item * extra, data, host, 2 * weights)
+    return Memory(arrays * weights, max(update, slope, evaluation) + item * extra, data, task, host, 2 * weights)
 
 
 def free_bytes() -> int:
