@@ -1,6 +1,7 @@
 """The exact numbers of the solvable models, and the paper's pipeline on small samples."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,6 +118,29 @@ def test_rule_30_and_its_features() -> None:
 def test_effective_dimensions_are_those_of_table_1(example: int) -> None:
     inputs = rule30.all_inputs(np.array(rule30.EXAMPLES[example]), 10)
     assert rule30.mean_dimension(inputs) == pytest.approx(rule30.DIMENSIONS[example], abs=0.3)
+
+
+ERRORS = dict.fromkeys(("l1, 3 bits", "l2, 3 bits", "l2, 4 bits"), 0.0)
+RULE = {"end_error": ERRORS, "random_l1": 0.01, "random_l2": 0.01, "pairs": 100}
+TABLE = [
+    RULE | {"example": i + 1, "effective_dimension": d, "exponents": [e - 0.05, e, e + 0.05]}
+    for i, (d, e) in enumerate(zip(rule30.DIMENSIONS, rule30.EXPONENTS, strict=True))
+]
+
+
+@pytest.mark.parametrize(
+    ("claim", "exponents", "outcome"),
+    [
+        ("rule_exponents", None, "holds"),
+        ("rule_exponents", [1.4, 1.5, 1.6], "does not hold here"),
+        ("rule_exponents", [0.7, 1.5, 2.5], "undecided here"),
+        ("rule_below_ball", None, "holds"),
+        ("rule_below_ball", [2.4, 2.5, 2.6], "does not hold here"),
+    ],
+)
+def test_exponents_of_rule_30(claim: str, exponents: list[float] | None, outcome: str, outcomes: Any) -> None:
+    changes = [("figT1", {"example": 1}, "exponents", exponents)] if exponents else []
+    assert outcomes(PAPER, {"figT1": TABLE}, *changes)[claim] == outcome
 
 
 def test_the_whole_pipeline(tmp_path: Path) -> None:

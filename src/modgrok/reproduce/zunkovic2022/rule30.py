@@ -21,7 +21,7 @@ from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.shapes import Float
-from modgrok.text import count, percent
+from modgrok.text import count, number, percent
 
 RULE = {0: -1, 1: 1, 2: 1, 3: 1, 4: 1, 5: -1, 6: -1, 7: -1}
 """From the bits left, middle, right as a number to the new bit."""
@@ -31,6 +31,8 @@ EXAMPLES = (
     (((1.37336, -0.465853), (-1.10382, 0.720113)), ((0.128517, 0.166033), (0.634426, 1.13816))),
 )
 """The paper's three pairs A(−1), A(+1)."""
+NEAR = 0.25
+"""How far an exponent may lie from the paper's."""
 DIMENSIONS, EXPONENTS = (3.0, 3.8, 3.0), (0.85, 0.75, 0.84)
 """What Table 1 of the paper gives for them."""
 FIT = (1e-3, 0.1)
@@ -174,21 +176,42 @@ def local_rule(t: Table, ask: Ask) -> None:
         ask.show({f"wrong on long rings, example {row.example}": wrong})
 
 
-@networks.claim("5 (Table 1)", "median exponent over starts within 0.25 of 0.85, 0.75 and 0.84")
-def rule_exponents(t: Table, ask: Ask) -> None:
-    """Rule 30 is learnt in a transition with exponents 0.85, 0.75 and 0.84, below those of a ball."""
+def _medians(t: Table) -> list[float]:
     known = [sorted(value for value in values if value is not None) for values in t["exponents"]]
-    medians = [values[len(values) // 2] if values else math.inf for values in known]
-    near = [abs(median - said) <= 0.25 for median, said in zip(medians, EXPONENTS, strict=True)]
-    below = [median < (D + 1) / 2 for median, D in zip(medians, t["effective_dimension"], strict=True)]
-    ask.yes("The exponents are those of the paper.")
-    ask.fault(
-        f"All medians lie below the ball's (D + 1)/2: {'yes' if all(below) else 'no'}; near the paper's numbers: "
-        f"{sum(near)} of {len(near)}. The error falls in steps, and a slope depends on the start and on the range of "
-        "the fit, which the paper does not state.",
-        not all(near),
-    )
+    return [values[len(values) // 2] if values else math.inf for values in known]
+
+
+@networks.claim(
+    "5 (Table 1)",
+    "median exponent over starts within 0.25 of 0.85, 0.75 and 0.84; where not, undecided if the exponents of single "
+    "starts differ by more than that, for the paper states neither its starts nor the range of its fit",
+)
+def rule_exponents(t: Table, ask: Ask) -> None:
+    """Rule 30 is learnt in a transition with exponents 0.85, 0.75 and 0.84."""
+    near = [abs(median - said) <= NEAR for median, said in zip(_medians(t), EXPONENTS, strict=True)]
+    known = [[value for value in values if value is not None] for values in t["exponents"]]
+    wide = any(max(values) - min(values) > NEAR for values in known if values)
     ask.show({f"example {row.example}": row.exponents for row in t}, over="start")
+    told = f"Near the paper's numbers: {sum(near)} of {len(near)}"
+    ask.undecided(
+        f"{told}. The error falls in steps, and a slope depends on the start and on the range of the fit, which the "
+        "paper does not state.",
+        wide and not all(near),
+    )
+    ask.yes("The exponents are those of the paper.")
+    ask.fault(f"{told}.", not all(near))
+
+
+@networks.claim(
+    "5 (Table 1)", "median exponent over starts below (D + 1)/2, D the effective dimension, in all examples"
+)
+def rule_below_ball(t: Table, ask: Ask) -> None:
+    """The exponents of Rule 30 lie below that of a ball of the effective dimension."""
+    medians, balls = _medians(t), [(dimension + 1) / 2 for dimension in t["effective_dimension"]]
+    for row, median, ball in zip(t, medians, balls, strict=True):
+        ask.show({f"example {row.example}, its ball": f"{number(median)}, {number(ball)}"})
+    ask.yes("They do.")
+    ask.fault("Not all do.", any(median >= ball for median, ball in zip(medians, balls, strict=True)))
 
 
 @networks.claim("5", "at most 2 % of random matrices, with either regularizer")
