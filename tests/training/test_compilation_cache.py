@@ -16,7 +16,8 @@ from modgrok.training.compilation_cache import enable_cache
 seen = []
 jax.monitoring.register_event_listener(lambda event, **_: seen.append(event))
 print(enable_cache())
-jax.jit(lambda x: jax.numpy.linalg.svd(jax.numpy.sort(x @ x) ** 3))(jax.numpy.ones((40, 40))).S.block_until_ready()
+found = jax.jit(lambda x: jax.numpy.linalg.svd(jax.numpy.sort(x @ x) ** 3))(jax.numpy.ones((40, 40))).S
+print(found.tobytes().hex())
 print("hit" if "/jax/compilation_cache/cache_hits" in seen else "missed")
 """
 
@@ -40,9 +41,10 @@ def started(folder):
 
 
 def test_a_second_start_compiles_nothing(tmp_path):
-    folder, first = started(tmp_path)
+    folder, found, first = started(tmp_path)
     assert folder.startswith(str(tmp_path))
-    assert (first, started(tmp_path)[1]) == ("missed", "hit")
+    assert first == "missed"
+    assert started(tmp_path) == [folder, found, "hit"]
 
 
 def truncate(path):
@@ -86,11 +88,11 @@ def test_files_of_others_are_not_read(tmp_path, monkeypatch):
 
 
 def test_a_program_that_was_planted_is_compiled_anew(tmp_path):
-    started(tmp_path)
+    folder, found, _ = started(tmp_path)
     for kept in tmp_path.glob("*/*-own"):
         kept.write_bytes(b"planted" + kept.read_bytes())
-    assert started(tmp_path)[1] == "missed"
-    assert started(tmp_path)[1] == "hit"
+    assert started(tmp_path) == [folder, found, "missed"]
+    assert started(tmp_path) == [folder, found, "hit"]
 
 
 @pytest.mark.parametrize("word", ["off", "OFF", "0", "no"])
