@@ -4,15 +4,14 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.networks import Network
+from modgrok.networks.network import network_of
 from modgrok.tasks import Basis, Task
 from modgrok.text import abridged
 
 
 def two_layer_network(subject: Any) -> Network:
     """The network of a subject; a sentence where it has no waves."""
-    network = subject if isinstance(subject, Network) else getattr(subject, "network", None)
-    if not isinstance(network, Network):
-        raise ModgrokError(f"Waves are measured of a network or a run, not of {abridged(subject)}.")
+    network = network_of(subject)
     if not network.architecture.has_waves:
         kind = network.architecture.name
         raise ModgrokError(f"Neurons with waves and phases are those of a two-layer network, not of {kind}.")
