@@ -2,7 +2,8 @@
 
 import copy
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,59 @@ from modgrok.closed_form import available, solve
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.networks import Network, two_layer
-from modgrok.reproduce.claim import Verdict
+from modgrok.reproduce.claim import Claim, Verdict
 from modgrok.reproduce.gromov2023.sizes import GD_FRACTION
-from modgrok.reproduce.paper import Paper
+from modgrok.reproduce.paper import Paper, find_paper, paper_keys
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.table import Table
+
+ONE_WAY = """accelerators: grokfast muon orthogonal_gradient stablemax lion without_decay
+barak2022: plateau scaling no_luck fourier_identity small_subnetwork
+liu2022: critical_share
+omnigrok2022: landscape_digits no_delay_digits inverse_decay_digits landscape_addition no_delay_addition
+omnigrok2022: inverse_decay_addition landscape_transformer no_delay_transformer inverse_decay_transformer
+zunkovic2022: linear_transition probability_in_one_dimension times_in_one_dimension ball_exponent ball_grokking
+zunkovic2022: ball_probability sparse_weights ball_times effective_dimensions local_rule rule_exponents rare_networks"""
+"""Claims that still lack a table on which they hold or one on which they fail."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def both_ways(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where all tests of this folder run, every claim of every paper is seen to hold and to fail.
+
+    Workers share their folder for temporary files; the last one to end compares what all have seen.
+    """
+    seen: dict[str, tuple[Claim, set[str]]] = {}
+    judge = Claim.verdict
+
+    def noted(claim: Claim, numbers: Any) -> Verdict:
+        verdict = judge(claim, numbers)
+        seen.setdefault(str(id(claim)), (claim, set()))[1].add(verdict.outcome.split()[0])
+        return verdict
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Claim, "verdict", noted)
+        yield
+    session, option = request.session, request.config.option
+    whole = {*Path(__file__).parent.rglob("test_*.py")} <= {item.path for item in session.items}
+    if not whole or option.keyword or option.markexpr or session.testsfailed or session.shouldstop:
+        return
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    shared = tmp_path_factory.getbasetemp().parent if worker else tmp_path_factory.getbasetemp()
+    claims = {f"{key}.{claim.name}": claim for key in paper_keys() for claim in find_paper(key).claims}
+    found = {name: sorted(seen[str(id(claim))][1]) for name, claim in claims.items() if str(id(claim)) in seen}
+    written = shared / f"{worker}.judged"
+    written.with_suffix(".part").write_text(json.dumps(found))
+    written.with_suffix(".part").rename(written)
+    all_found = [json.loads(path.read_text()) for path in shared.glob("*.judged")]
+    if len(all_found) < int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)):
+        return
+    lines = [line.partition(": ") for line in ONE_WAY.splitlines()]
+    excused = {f"{key}.{name}" for key, _, names in lines for name in names.split()}
+    outcomes = {name: {outcome for one in all_found for outcome in one.get(name, ())} for name in claims}
+    lacking = [name for name, some in outcomes.items() if not {"holds", "does"} <= some and name not in excused]
+    assert not lacking, f"No table on which they hold, or none on which they fail: {', '.join(lacking)}"
+
 
 Find = Callable[[Experiment], Run]
 Write = Callable[[Sequence[Experiment]], Find]
