@@ -13,5 +13,6 @@ PAPER = Paper(
     studies=members(Study, online, gradients, finite),
     claims=members(Claim, online, gradients, finite),
     profiles=(QUICK, FULL, TINY),
+    not_attempted=(("Other activations, batch size against initialization, width, label noise", "not run yet"),),
     cost={"quick": "1 min on two idle CPU cores", "full": "7 min on two CPU cores"},
 )
