@@ -53,7 +53,7 @@ def test_all_else_is_a_sentence(run: mg.Run, transformer: mg.Run, tmp_path: Path
         "name its task": lambda: mg.plot.weights(net),
         "knows its task": lambda: mg.plot.answers(run, "n + m"),
         "not of transformer": lambda: mg.neuron_waves(transformer),
-        "of a network or a run, not of 'n": lambda: mg.average_ipr("n + m"),
+        "A network or a run is wanted here, not 'n": lambda: mg.average_ipr("n + m"),
         "A coordinate is a task": lambda: mg.distance_to_closed_form(net, "n + m"),
         r"shape \(N, S, p\), not \(5, 6\)": lambda: mg.power_spectrum(net.w_out),
         "observer must be a modgrok.Observer": lambda: mg.train("n + m", 5, store=tmp_path, observer=print, **TINY),
