@@ -82,8 +82,11 @@ def test_train_scrub_look_inside_take_apart_share(
     changed = page.locator('#whatif-scores [data-key="test_accuracy"]')
     settled(page)
     before = changed.inner_text()
-    page.locator(".ranking button").first.click()
-    expect(page.locator(".made .chip")).to_have_count(1)
+    strongest = page.locator(".ranking button").first
+    for chips, pressed in ((1, "true"), (0, "false"), (1, "true")):  # removed, put back, removed
+        strongest.click()
+        expect(page.locator(".made .chip")).to_have_count(chips)
+        expect(strongest).to_have_attribute("aria-pressed", pressed)
     page.fill("#keep-top", "1")
     page.press("#keep-top", "Enter")
     expect(changed).not_to_have_text(before)

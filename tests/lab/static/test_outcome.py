@@ -23,6 +23,8 @@ def test_what_became_of_a_run_is_said_in_a_sentence(open_lab: Any) -> None:
         "Memorized at step 40, not grokked in 40 steps (test 10.0 %). α = 0.2 is little data": base | {"rows": rows},
         "Not memorized yet.": base | {"rows": rows[:1], "status": "unfinished"},
         "Not memorized in 0 steps. Train longer": base | {"rows": rows[:1]},
+        "Not memorized in 0 steps. The rate 0.3 may be too large for p = 97; auto is 0.001.": base
+        | {"rows": rows[:1], "auto": {"lr": 0.001}},
         "The rate 0.3 is too large for p = 97; auto is 0.5.": base | {"rows": rows, "status": "diverged"},
         "Forked at step 100. Its training pairs were memorized before the fork, grokked at step 1 000.": base
         | {"parent": {"step": 100, "rows": []}, "rows": [rows[1] | {"step": 0}, grokked]},

@@ -76,6 +76,13 @@ def test_runs_lie_side_by_side_on_one_clock(open_lab: Any, settled: Any, many: P
             test = f"{100 * history['test_accuracy'][row]:.1f}"
             expect(captions.nth(i)).to_have_text(re.compile(rf"step {history['step'][row]}: train .*, test {test}\s%"))
     assert page.locator("#beside canvas").evaluate_all(drawn) == [255, 255]
+    page.fill("#keep-top", "1")
+    page.press("#keep-top", "Enter")
+    settled(page)
+    expect(page.locator("#beside figcaption").first).to_have_text("n + m mod 13, changed")
+    changed = page.locator('#whatif-scores [data-key="test_accuracy"]').inner_text()
+    expect(captions.first).to_contain_text(f"test {changed}")
+    expect(captions.last).to_contain_text(f"test {test}")
     page.click("#open-runs")
     page.get_by_label(f"Compare {runs['seed9']}").uncheck()
     page.keyboard.press("Escape")

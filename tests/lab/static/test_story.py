@@ -475,6 +475,7 @@ def test_the_reader_can_touch_it(reader: Any) -> None:
         neurons.fill(str(count - 1))
         expect(page.locator("#formula")).to_have_attribute("data-checked", str(count))
         expect(right).to_have_text(re.compile(share_text(share)[:-1]))
+        expect(page.locator("#formula .reply")).to_contain_text(f"{right.inner_text()} of all sums are right")
     page.locator("#limits").scroll_into_view_if_needed()
     page.locator('#limits [data-value="n*m"]').click()
     expect(page.locator("#limits .reply")).to_contain_text("n·m mod")
@@ -489,6 +490,7 @@ def test_moves_instead_of_clocks(reader: Any, width: int) -> None:
     def is_right(n: int, kinds: str, right: int) -> None:
         expect(scene).to_have_attribute("data-filled", f"{n}:{kinds}:{right}")
         expect(scene.locator(".score .test b")).to_have_text(re.compile(rf"^{right:,} of".replace(",", "\u202f")))
+        expect(scene.locator(".score")).not_to_contain_text("so far")
 
     is_right(3, "1,2", 36)
     expect(scene.locator(".score b").first).to_have_text("10")
@@ -504,6 +506,7 @@ def test_moves_instead_of_clocks(reader: Any, width: int) -> None:
     expect(scene.locator(".reply")).to_have_text(
         "First turn right, then flip, top fixed: flip, right fixed. The other way round: flip, left fixed."
     )
+    expect(scene.locator("figure > .above")).to_contain_text("number 5 is “flip, right fixed”")
     assert TRIANGLE.table[3, 1] == 5
     assert TRIANGLE.table[1, 3] == 2
     box = scene.locator("canvas.cells").bounding_box()

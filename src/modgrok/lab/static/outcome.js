@@ -49,6 +49,7 @@ export function advice(run) {
   if (run.status === "diverged") return `${rate} is too large${where}${unit}.`;
   const { memorized } = times(run);
   if (!memorized && auto?.lr && settings.lr < 0.5 * auto.lr) return `${rate} is too small${where}${unit}, or train longer.`;
+  if (!memorized && auto?.lr && settings.lr > 10 * auto.lr) return `${rate} may be too large${where}${unit}.`;
   if (!memorized) return "Train longer, or widen the network.";
   if (settings.examples != null) return `${grouped(settings.examples)} examples may be too few: train longer, add weight decay, or show more.`;
   if (settings.modulus != null && ["none", "unknown"].includes(run.task.structure)) return `For this function no structure is known that waves could use.`;

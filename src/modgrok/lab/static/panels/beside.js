@@ -39,7 +39,8 @@ class Beside extends Panel {
 
   // What is drawn of each run: its name, the step, its frame if it is here.
   get rows() {
-    const mine = { run: state.run, label: taskName(state.run), step: clock.step, frame: state.frame };
+    const label = `${taskName(state.run)}${state.base ? ", changed" : ""}`;
+    const mine = { run: state.run, label, step: clock.step, frame: state.frame, scores: state.base && state.frame };
     return [mine, ...others().map(({ run, label }) => {
       const step = nearest(run.snapshots, clock.step);
       return { run, label, step, frame: this.frames.get(`${run.run}@${step}`) ?? this.load(run, step) };
@@ -66,9 +67,9 @@ class Beside extends Panel {
     while (this.tables.children.length < rows.length) {
       this.tables.append(make("figure", {}, make("figcaption"), make("canvas", { class: "table", role: "img", "aria-label": "Table of answers" }), make("p", { class: "caption" })));
     }
-    rows.forEach(({ run, label, step, frame }, i) => {
+    rows.forEach(({ run, label, step, frame, scores }, i) => {
       const [title, canvas, words] = this.tables.children[i].children;
-      const row = rowAt(run, step);
+      const row = scores ?? rowAt(run, step);
       title.textContent = label;
       words.textContent = `step ${grouped(step)}: train ${percent(row?.train_accuracy)}, test ${percent(row?.test_accuracy)}`;
       if (frame?.margins) drawTable(canvas, frame, "answers", taskTables(run), null, tableOrder(run));
@@ -78,7 +79,7 @@ class Beside extends Panel {
 
   csv() {
     const { rows } = this;
-    const at = (name) => rows.map(({ run, step }) => rowAt(run, step)?.[name]);
+    const at = (name) => rows.map(({ run, step, scores }) => (scores ?? rowAt(run, step))?.[name]);
     return toCsv({ run: rows.map(({ run }) => run.run), step: rows.map(({ step }) => step), train_accuracy: at("train_accuracy"), test_accuracy: at("test_accuracy") });
   }
 }

@@ -76,7 +76,7 @@ class WhatIf extends Panel {
     this.body.append(this.scores, this.made, make(
       "p",
       { class: "caption" },
-      "Strongest frequencies; click one to remove it",
+      "Strongest frequencies; click one to remove it, or to put it back",
     ), this.ranking,
       this.frequency.row, this.neuron.row, this.top.row, this.plain);
     this.add = add;
@@ -142,18 +142,22 @@ class WhatIf extends Panel {
         "undo all",
       )] : []));
     const strongest = before.ranking.slice(0, 14);
-    this.ranking.replaceChildren(...strongest.map(([k, count, share]) =>
-      make(
+    this.ranking.replaceChildren(...strongest.map(([k, count, share]) => {
+      const change = `frequency:${k}`;
+      const gone = view.changes.includes(change);
+      return make(
         "button",
         {
           type: "button",
           title: `${count} neurons`,
           "data-frequency": k,
+          "aria-pressed": String(gone),
           style: `--share:${Math.round((100 * share) / strongest[0][2])}%`,
-          onclick: () => this.add(`frequency:${k}`),
+          onclick: () => (gone ? setView({ changes: view.changes.filter((text) => text !== change) }) : this.add(change)),
         },
         String(k),
-      )));
+      );
+    }));
     this.key([css("faint"), "bar: share of wave power", "box"]);
   }
 

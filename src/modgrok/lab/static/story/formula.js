@@ -32,10 +32,15 @@ export class FormulaScene extends Scene {
     const place = Number(this.range.value);
     const count = Math.max(1, place - FEW + 1);
     this.network = place < FEW ? fewNeurons(p, place + 1) : closedForm(p, Array.from({ length: count }, (_, i) => i + 1));
-    this.range.setAttribute("aria-valuetext", this.network.width === 1 ? "one neuron" : `${this.network.width} neurons`);
+    this.range.setAttribute("aria-valuetext", this.counted);
+    this.right = "…";
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(count), CHECK);
     this.redraw();
+  }
+
+  get counted() {
+    return this.network.width === 1 ? "one neuron" : `${this.network.width} neurons`;
   }
 
   check(count) {
@@ -45,13 +50,15 @@ export class FormulaScene extends Scene {
     const sum = (values) => values.reduce((a, b) => a + b, 0);
     const highest = margins.map((_, at) => table[at * p + ((Math.floor(at / p) + (at % p)) % p)]);
     const right = predictions.reduce((sum, q, at) => sum + Number(q === (Math.floor(at / p) + (at % p)) % p), 0);
+    this.right = share(right / predictions.length);
     writeNumbers(this.replay, {
       formulaFrequencies: count === 1 ? "one frequency" : `${count} frequencies`,
-      formulaWidth: this.network.width === 1 ? "one neuron" : `${this.network.width} neurons`,
-      formulaAccuracy: share(right / predictions.length),
+      formulaWidth: this.counted,
+      formulaAccuracy: this.right,
       formulaMargin: `${number((100 * sum(margins)) / sum(highest), 2)}\u00a0%`,
     });
     this.section.dataset.checked = this.network.width;
+    this.redraw();
   }
 
   draw() {
@@ -69,6 +76,6 @@ export class FormulaScene extends Scene {
     const next = Math.max(...total.filter((_, q) => q !== right));
     let digits = 3; // as many as tell them apart
     while (digits < 12 && number(total[right], digits) === number(next, digits)) digits++;
-    this.says.textContent = `${pair.n} + ${pair.m} = ${right}: output ${number(total[right], digits)} there, at most ${number(next, digits)} elsewhere.${drawn ? " Lines are weights, purple above zero and green below; a neuron is as full as what it lets through." : ""}`;
+    this.says.textContent = `With ${this.counted}, ${this.right} of all sums are right. ${pair.n} + ${pair.m} = ${right}: output ${number(total[right], digits)} there, at most ${number(next, digits)} elsewhere.${drawn ? " Lines are weights, purple above zero and green below; a neuron is as full as what it lets through." : ""}`;
   }
 }

@@ -34,6 +34,7 @@ export class GroupsScene extends Scene {
     this.canvas.addEventListener("pointerdown", (event) => this.choose(...cellAt(event, this.canvas, this.group.order, this.group.order)));
     this.moves = make("canvas", { class: "lists", role: "img", "aria-label": "The things at rest, after the first move, and after both" });
     this.bars = make("canvas", { class: "curves", role: "img", "aria-label": "The outputs of the network for the chosen moves" });
+    this.outputsOf = make("p", { class: "above" });
     this.which = choice("Moves of", GROUPS, "3", (n) => this.take(n));
     this.taken = make("div", { class: "choice", role: "group", "aria-label": "Kinds of matrices" });
     this.score = make("p", { class: "score" });
@@ -45,7 +46,7 @@ export class GroupsScene extends Scene {
     this.edged = make("div");
     this.figure.prepend(this.which);
     this.figure.append(make("div", { class: "bench" }, this.edged, this.moves), make("div", { class: "sliders" }, row("first", 0), row("then", 1)), this.says,
-      this.score, make("div", { class: "trials" }, make("p", {}, make("span", { class: "above" }, "kinds of matrices in the network (′: another of that size), with their neurons; press one to take it away"), this.taken)), this.bars);
+      this.score, make("div", { class: "trials" }, make("p", {}, make("span", { class: "above" }, "kinds of matrices in the network (′: another of that size), with their neurons; press one to take it away"), this.taken)), this.outputsOf, this.bars);
     const [triangle, five] = GROUPS.map(([n]) => this.groups.get(n));
     const one = ({ kinds }, d) => widthOf([kinds.find(({ dimension }) => dimension === d)]);
     writeNumbers(replay, {
@@ -132,7 +133,7 @@ export class GroupsScene extends Scene {
     const { context, width, height } = prepare(this.bars);
     drawOutputs(context, [0, 4, width, height], total, right, said);
     this.score.replaceChildren(make("span", {}, make("b", {}, network.width), network.width === 1 ? " neuron" : " neurons"),
-      make("span", { class: "test" }, "right ", make("b", {}, `${grouped(this.right)} of ${grouped(group.order ** 2)}`)));
+      make("span", { class: "test" }, "right ", make("b", {}, `${grouped(this.right)} of ${grouped(this.done * group.order)}`), this.done < group.order ? " so far" : ""));
     this.sliders.forEach((slider, i) => {
       slider.value = pair[i];
       slider.setAttribute("aria-valuetext", this.nameOf(pair[i]));
@@ -140,6 +141,7 @@ export class GroupsScene extends Scene {
     const back = this.product(y, x);
     const names = [x, y, right, back].map((move) => this.nameOf(move));
     this.says.textContent = `${group.n === 3 ? `First ${names[0]}, then ${names[1]}` : `${names[0]} after the first, after both`}: ${names[2]}. The other way round: ${back === right ? "the same" : names[3]}.`;
+    this.outputsOf.textContent = `outputs of the network, one for each ${group.n === 3 ? "move" : "order"}; number ${right} is “${names[2]}”`;
     if (this.done < group.order) this.fill();
   }
 

@@ -34,7 +34,7 @@ export class SilenceScene extends Scene {
       {
         title: "answers right", room: 0.42, write: (x) => percent(x, 0), top: 1,
         curves: [["test_accuracy", "test", "never shown"], ["train_accuracy", "train", "shown"],
-          ...(this.revealed ? [["waves_only", "waves", "never shown, waves alone"]] : [])],
+          ...(this.revealed ? [["waves_only", "waves", "never shown, eraser held"]] : [])],
       },
       { title: "how far the phases disagree", room: 0.29, write: (x) => `${number(x, 2)} rad`, curves: [["spread", "accent", ""]], top: widest },
       {
