@@ -71,6 +71,10 @@ TABLES = {
         {"weights": "trained", "kurtosis": -0.6, "triple": 0.5},
         {"weights": "closed form", "kurtosis": -1.5, "triple": 0.7},
     ],
+    "third_phase": [
+        {"modulus": 97, "width": 500, "free": free, "accuracy": accuracy}
+        for free, accuracy in ((False, 1.0), (True, 0.01))
+    ],
     "loss_floor": [
         {"modulus": 31, "frequencies": frequencies, "width": N, "loss": 4 / N, "expected": 4 / N}
         for frequencies in (correlations.PRINTED, *correlations.WITHOUT_AND_WITH)
@@ -131,6 +135,8 @@ CASES: list[tuple[str, str, list[tuple[str, dict[str, Any], str, Any]]]] = [
     ("weights_correlated", FAILS, [("correlated_weights", {"weights": "random"}, "triple", 0.1)]),
     ("loss_to_zero", FAILS, [("loss_floor", FLOOR, name, 1.4e-3) for name in ("loss", "expected")]),
     ("loss_to_zero", FAILS, [("loss_floor", FLOOR, "loss", 1e-3)]),
+    ("phases_chosen", FAILS, [("third_phase", {"free": True}, "accuracy", 0.9)]),
+    ("phases_chosen", FAILS, [("third_phase", {"free": False}, "accuracy", 0.9)]),
 ]
 
 

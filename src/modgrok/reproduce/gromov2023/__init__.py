@@ -39,8 +39,8 @@ MODULES = (
 
 STUDIES = """fig0 fig1 fig2 fig3 fig4 figA1 figA2 figA3 figA4 figA5 closed_forms kernel cross_entropy random_table
 quadratic_form_data activations more_data delay memorizing features composed three_variables composite products
-mixed_functions capacity minibatches general_behavior over_training shuffled_phases correlated_weights loss_floor tuning
-critical moduli samplings memorizer sharpness tangent_kernel powers"""
+mixed_functions capacity minibatches general_behavior over_training shuffled_phases correlated_weights third_phase
+loss_floor tuning critical moduli samplings memorizer sharpness tangent_kernel powers"""
 CLAIMS = """grokking memorizes_first no_waves_yet loss_peak train_loss loss_gap_closes norms gradients memorizing_phase
 claim_one width trained_width trained_faster other_activations claim_two corollary branches complex_network
 many_variables fourier_peaks periodic copies phases phases_adamw phases_random cross_entropy ipr_start ipr_onset
@@ -48,9 +48,9 @@ ipr_regimes ipr_gap ipr_data multiplication square_of_sum quadratic_form quadrat
 activations momentum momentum_fraction adaptive_time adaptive_fraction regularization_time lower_fraction decay_in_adamw
 critical_fraction adamw_fraction adam_needs_more very_long modulus law width_and_data sampling three_variables_trained
 composite_modulus products_of_functions mixed_functions_harder parameter_regimes minibatch_batch_norm
-general_behavior_everywhere train_loss_accelerates ipr_training phases_dependent weights_correlated loss_to_zero
-memorizer_waves memorizer_projection memorizer_alignment sharpness_rises edge_of_stability kernel_drifts kernel_learns
-roots_and_logarithms structure_predicts norms_of_solution"""
+general_behavior_everywhere train_loss_accelerates ipr_training phases_dependent weights_correlated phases_chosen
+loss_to_zero memorizer_waves memorizer_projection memorizer_alignment sharpness_rises edge_of_stability kernel_drifts
+kernel_learns roots_and_logarithms structure_predicts norms_of_solution"""
 
 
 def _in_order(found: tuple[Any, ...], names: str) -> tuple[Any, ...]:

@@ -58,14 +58,25 @@ def written_down(s: Sizes) -> list[dict[str, Any]]:
     return [_moments("closed form", solve(addition, width=s.width, seed=seed)) for seed in range(s.seeds)]
 
 
-def printed(p: int, width: int, seed: int) -> Network:
-    """Claim I's weights as the paper prints them: the neuron's index k = 1 … N is its frequency, modulo p."""
+def printed(p: int, width: int, seed: int, free: bool = False) -> Network:
+    """Claim I's weights as the paper prints them: the neuron's index k = 1 … N is its frequency, modulo p. Where φ3 is
+    `free` it is random as well, instead of φ1 + φ2."""
     angles = 2 * np.pi / p * (np.outer(np.arange(1, width + 1), np.arange(p)) % p)
-    phases = np.random.default_rng(seed).uniform(0, 2 * np.pi, (width, 2))
+    rng = np.random.default_rng(seed)
+    phases = rng.uniform(0, 2 * np.pi, (width, 2))
+    third = rng.uniform(0, 2 * np.pi, (width, 1)) if free else phases.sum(axis=1, keepdims=True)
     amplitude = (4 * p) ** (1 / 3)
     w_in = amplitude * np.cos(angles[:, None, :] + phases[:, :, None])
-    w_out = amplitude * np.cos(angles + phases.sum(axis=1, keepdims=True)).T
+    w_out = amplitude * np.cos(angles + third).T
     return two_layer(w_in.astype(np.float32), w_out.astype(np.float32))
+
+
+def free_and_bound(s: Sizes) -> Iterator[dict[str, Any]]:
+    addition = task("n + m", s.modulus)
+    for free in (False, True):
+        for seed in range(s.closed_seeds):
+            accuracy = score_table(printed(s.modulus, s.width, seed, free), addition.table).accuracy
+            yield {"modulus": s.modulus, "width": s.width, "seed": seed, "free": free, "accuracy": accuracy}
 
 
 def losses_of_waves(s: Sizes) -> Iterator[dict[str, Any]]:
@@ -107,6 +118,12 @@ correlated = study(
     runs=addition_by_gd,
     keep=lambda run: [_moments("random", run.snapshot(0)), _moments("trained", run.network)],
     rows=written_down,
+)
+third_phase = study(
+    "third_phase",
+    "Waves with and without the constraint",
+    "The waves of Claim I with φ3 = φ1 + φ2, and with a φ3 that is random too.",
+    rows=free_and_bound,
 )
 floor = study(
     "loss_floor",
@@ -179,6 +196,17 @@ def weights_correlated(t: Table, ask: Ask) -> None:
     ask.fault("The weights are not both correlated and non-Gaussian.", any(gaussian))
     for column, name in (("triple", "third moment"), ("kurtosis", "excess kurtosis")):
         ask.show({f"{name}, {weights}": cell[column] for weights, cell in t.by("weights").items()})
+
+
+@third_phase.claim("3.1", "accuracy ≥ 99.9 % with φ3 = φ1 + φ2 and ≤ 5 % with a random φ3, for every draw")
+def phases_chosen(t: Table, ask: Ask) -> None:
+    """The waves solve modular addition only after their phases are chosen."""
+    bound, free = (t.where(free=one)["accuracy"] for one in (False, True))
+    ask.yes("The same waves answer every pair with φ3 = φ1 + φ2, and next to none with a random φ3.")
+    ask.fault("The waves do not answer with φ3 = φ1 + φ2.", min(bound) < 0.999)
+    ask.fault("The waves answer with a random φ3 too.", max(free) > 0.05)
+    ask.show({"accuracy with φ3 = φ1 + φ2": bound, "accuracy with a random φ3": free}, percent, "draw")
+    ask.show({"p, N": f"{t.one('modulus')}, {t.one('width')}"})
 
 
 @floor.claim(

@@ -16,8 +16,8 @@ TAKEAWAYS = (
         {"claim_one": "holds", "loss_to_zero": "holds", "phases": "holds"},
     ),
     Takeaway(
-        "The norms are not what the paper says: they grow fivefold, mostly before the onset, as its own closed form "
-        "requires.",
+        "The norms are not what the paper says: they grow fivefold, as its own closed form requires, and mostly before "
+        "the onset.",
         {"norms": "does not hold here", "norms_of_solution": "holds"},
     ),
     Takeaway(
@@ -31,8 +31,7 @@ TAKEAWAYS = (
         },
     ),
     Takeaway(
-        "No law is known for the critical fraction: it falls as the modulus grows, and neither ln p / p nor a power of "
-        "p fits.",
+        "The critical fraction falls as the modulus grows; neither ln p / p nor a power of p fits it.",
         {"modulus": "holds", "law": "does not hold here"},
     ),
 )
@@ -87,10 +86,6 @@ NOT_ATTEMPTED = (
     (
         "At some loss the only way down is to learn the features (the paper's central explanation)",
         "no measure of the ways down that a memorizer has left was found yet",
-    ),
-    (
-        "Phases have to be chosen: the same waves with a free φ3 as a control",
-        "not written yet; shuffled phases stand beside it",
     ),
     ("Appendix B for Claim II and the Corollary", "other activations are scored on n + m only"),
     ("α_c as a measure of a function's complexity", "critical fractions are searched for n + m only"),
