@@ -92,8 +92,9 @@ def replay(run: Run | str, path: str | Path, store: StoreLike = None) -> None:
     write_bytes(Path(path), replay_text(Library(Store(found.folder.parent)), found).encode())
 
 
-def classify(task: Any, modulus: int | None = None) -> Structure:
+def classify(task: Any, modulus: int | None = None, **unknown: Any) -> Structure:
     """Which closed form a function admits, found from its table; modulo 97 where nothing else is said."""
+    require_settings("A classification", unknown, ["modulus"])
     return find_task(task, usual_modulus(task, modulus)).structure
 
 
