@@ -21,6 +21,7 @@ from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.table import Table
 
 ONE_WAY = """accelerators: grokfast muon orthogonal_gradient stablemax lion without_decay
+accelerators: grokfast_tuned muon_tuned orthogonal_gradient_tuned stablemax_tuned
 barak2022: plateau scaling no_luck fourier_identity small_subnetwork
 liu2022: critical_share
 omnigrok2022: landscape_digits no_delay_digits inverse_decay_digits landscape_addition no_delay_addition
