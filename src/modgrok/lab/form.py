@@ -9,6 +9,7 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
 from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, work
 from modgrok.experiments.experiment import known_settings
+from modgrok.experiments.known_settings import brought
 from modgrok.lab.limits import check_size
 from modgrok.networks.activation import ACTIVATIONS
 from modgrok.setting import Setting
@@ -93,7 +94,8 @@ def natural_rate(experiment: Experiment) -> float | None:
 
 
 def fields() -> list[dict[str, Any]]:
-    """Every setting with its default, its choices and the help text of its definition."""
+    """Every setting with its default, its choices, the help text of its definition, and whether networks bring it."""
+    networks = brought().owners["network"].values()
     return [
         {
             "name": one.name,
@@ -101,6 +103,7 @@ def fields() -> list[dict[str, Any]]:
             "help": one.help,
             "choices": _choices(one),
             "switch": bool in one.kinds,
+            "network": any(one.name in own for own in networks),
         }
         for one in known_settings().values()
     ]

@@ -22,6 +22,18 @@ def test_the_form_survives_a_reload_and_is_filled_by_a_run(open_lab: Any, settle
     expect(page.locator("#set-modulus")).to_have_value("11")
 
 
+def test_another_network_leaves_open_what_the_one_before_had(open_lab: Any, settled: Any, runs: dict[str, str]) -> None:
+    page = open_lab(f"#run={runs['tiny']}")
+    expect(page.locator("#set-parametrization")).to_have_value("mean-field")
+    page.locator("#expert summary").click()
+    page.locator("#set-network").select_option("transformer")
+    settled(page)
+    expect(page.locator("#mistake")).to_be_hidden()
+    expect(page.locator("#train")).to_be_enabled()
+    assert [page.input_value(f"#set-{name}") for name in ("parametrization", "loss", "lr")] == ["", "", ""]
+    assert [page.input_value(f"#set-{name}") for name in ("width", "modulus", "steps")] == ["64", "13", "30"]
+
+
 def test_symbols_that_the_page_prints_can_be_typed(open_lab: Any, settled: Any) -> None:
     page = open_lab()
     page.fill("#set-task", "n²·m − 3")

@@ -60,7 +60,7 @@ export function buildFields(fields, changed) {
   };
 }
 
-function field({ name, help, choices, switch: isSwitch, default: value }, changed) {
+function field({ name, help, choices, switch: isSwitch, default: value, network }, changed) {
   const id = `set-${name}`;
   const words_ = choices ?? (isSwitch && value === null ? ["", "true", "false"] : null);
   const shown = { "": "auto", true: "yes", false: "no" };
@@ -73,19 +73,26 @@ function field({ name, help, choices, switch: isSwitch, default: value }, change
   }
   const known = name === "task" && make("datalist", { id: "tasks" }, ...Object.entries(TASKS).map(([text, label]) => make("option", { value: text }, label)));
   if (known) input.setAttribute("list", "tasks");
+  if (name === "network") input.addEventListener("input", reopen);
   input.addEventListener("input", changed);
-  input.usual = value;
+  Object.assign(input, { usual: value, reopens: (network && name !== "width") || ["loss", "lr"].includes(name) });
   inputs[name] = input;
   return make("label", { for: id, title: help, class: `field ${name}` }, make("span", {}, LABELS[name] ?? words(name)), input, known || null);
 }
 
+function write(input, value) {
+  if (input.type === "checkbox") input.checked = Boolean(value);
+  else if (input.tagName === "SELECT") input.value = String(value ?? input.usual ?? input.options[0].value);
+  else input.value = value === null || value === "auto" ? "" : value;
+}
+
+// Another network has other settings, and another loss and rate suit it: what the one before had is left open.
+function reopen() {
+  for (const input of Object.values(inputs)) if (input.reopens) write(input, null);
+}
+
 export function fillFields(settings) {
-  for (const [name, input] of Object.entries(inputs)) {
-    const value = settings[name] ?? OWN[name] ?? null;
-    if (input.type === "checkbox") input.checked = Boolean(value);
-    else if (input.tagName === "SELECT") input.value = String(value ?? input.usual ?? input.options[0].value);
-    else input.value = value === null || value === "auto" ? "" : value;
-  }
+  for (const [name, input] of Object.entries(inputs)) write(input, settings[name] ?? OWN[name] ?? null);
 }
 
 // What the form says, without what is left open; those are the defaults.
