@@ -1,8 +1,9 @@
 """Ways to grok sooner, each tuned by the same search and compared at its best."""
 
 from modgrok.reproduce.accelerators import contest
+from modgrok.reproduce.accelerators.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
 from modgrok.reproduce.accelerators.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.form import Deviation, Paper
+from modgrok.reproduce.form import Paper
 
 PAPER = Paper(
     key="accelerators",
@@ -14,25 +15,9 @@ PAPER = Paper(
     studies=contest.STUDIES,
     claims=contest.CLAIMS,
     profiles=(QUICK, FULL, TINY),
-    deviations=(
-        Deviation(
-            "arena",
-            "each author's own network and task",
-            lambda s: "a quadratic perceptron on n + m, n · m and a group",
-            "one arena for all; each author's own is not run yet",
-        ),
-        Deviation(
-            "Muon",
-            "√max(1, rows/columns), AdamW for vectors and embeddings",
-            lambda s: "every matrix orthogonalized, signs for vectors",
-            "as it is implemented here",
-        ),
-    ),
-    not_attempted=(
-        (
-            "Grokfast on the two-layer transformer and x · y; ⊥Grad and StableMax without decay at p = 113",
-            "not run yet",
-        ),
-    ),
+    takeaways=TAKEAWAYS,
+    deviations=DEVIATIONS,
+    not_attempted=NOT_ATTEMPTED,
+    implied=tuple((f"{name}_tuned", name) for name in ("grokfast", "muon", "orthogonal_gradient", "stablemax")),
     cost={"quick": "2 min on two idle CPU cores", "full": "5 min on an H200"},
 )

@@ -1,6 +1,7 @@
 """B. Barak et al., Hidden progress in deep learning: SGD learns parities near the computational limit (2022)."""
 
 from modgrok.reproduce.barak2022 import finite, gradients, online
+from modgrok.reproduce.barak2022.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
 from modgrok.reproduce.barak2022.sizes import FULL, QUICK, TINY
 from modgrok.reproduce.form import Claim, Paper, Study, members
 
@@ -13,6 +14,8 @@ PAPER = Paper(
     studies=members(Study, online, gradients, finite),
     claims=members(Claim, online, gradients, finite),
     profiles=(QUICK, FULL, TINY),
-    not_attempted=(("Other activations, batch size against initialization, width, label noise", "not run yet"),),
+    takeaways=TAKEAWAYS,
+    deviations=DEVIATIONS,
+    not_attempted=NOT_ATTEMPTED,
     cost={"quick": "1 min on two idle CPU cores", "full": "7 min on two CPU cores"},
 )

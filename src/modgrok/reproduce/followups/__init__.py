@@ -1,8 +1,9 @@
 """What was found later about networks like the paper's: margins, wrong labels, and machines that learn features."""
 
 from modgrok.reproduce.followups import corruption, features, margin
+from modgrok.reproduce.followups.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
 from modgrok.reproduce.followups.sizes import FULL, QUICK, TINY
-from modgrok.reproduce.form import Claim, Deviation, Paper, Study, members
+from modgrok.reproduce.form import Claim, Paper, Study, members
 
 PAPER = Paper(
     key="followups",
@@ -14,14 +15,8 @@ PAPER = Paper(
     studies=members(Study, margin, corruption, features),
     claims=members(Claim, margin, corruption, features),
     profiles=(QUICK, FULL, TINY),
-    deviations=(
-        Deviation(
-            "p of the largest margin, of wrong labels, of the feature machine",
-            "71, 97, 61",
-            lambda s: f"{s.margin_modulus}, {s.modulus}, {s.machine_modulus}",
-            "two CPU cores in the quick profile",
-        ),
-    ),
-    not_attempted=(("Every fraction and share of wrong labels of the authors' diagrams", "every second one is run"),),
+    takeaways=TAKEAWAYS,
+    deviations=DEVIATIONS,
+    not_attempted=NOT_ATTEMPTED,
     cost={"quick": "40 s on two idle CPU cores", "full": "2 min on an H200 with CPU cores beside it"},
 )

@@ -1,7 +1,8 @@
 """Z. Liu, E. Michaud and M. Tegmark, Omnigrok: grokking beyond algorithmic data (2022)."""
 
-from modgrok.reproduce.form import Deviation, Paper
+from modgrok.reproduce.form import Paper
 from modgrok.reproduce.omnigrok2022.landscape import CLAIMS, STUDIES
+from modgrok.reproduce.omnigrok2022.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
 from modgrok.reproduce.omnigrok2022.sizes import FULL, QUICK, TINY
 
 PAPER = Paper(
@@ -13,12 +14,8 @@ PAPER = Paper(
     studies=tuple(STUDIES.values()),
     claims=CLAIMS,
     profiles=(QUICK, FULL, TINY),
-    deviations=(Deviation("images", "MNIST", lambda s: "the digits of scikit-learn", "nothing is downloaded"),),
-    not_attempted=(
-        (
-            "MNIST, IMDb reviews and QM9 molecules",
-            "data that is not at hand; digits of scikit-learn stand for the first",
-        ),
-    ),
+    takeaways=TAKEAWAYS,
+    deviations=DEVIATIONS,
+    not_attempted=NOT_ATTEMPTED,
     cost={"quick": "40 s on two idle CPU cores", "full": "97 s on an H200"},
 )

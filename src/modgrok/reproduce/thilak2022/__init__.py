@@ -1,9 +1,9 @@
 """V. Thilak et al., The slingshot mechanism (2022)."""
 
-from modgrok.reproduce.form import Claim, Deviation, Paper, Study, members
+from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.thilak2022 import curvature, stairs, transformer
+from modgrok.reproduce.thilak2022.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
 from modgrok.reproduce.thilak2022.sizes import FULL, QUICK, TINY
-from modgrok.text import count
 
 PAPER = Paper(
     key="thilak2022",
@@ -14,19 +14,8 @@ PAPER = Paper(
     studies=members(Study, stairs, transformer, curvature),
     claims=members(Claim, stairs, curvature, transformer),
     profiles=(QUICK, FULL, TINY),
-    deviations=(
-        Deviation("p", "97", lambda s: str(s.modulus), "two CPU cores in the quick profile"),
-        Deviation(
-            "network",
-            "transformer of Power et al.",
-            lambda s: f"perceptron of width {s.width}" + ("" if s.left_out else ", and the transformer"),
-            "the perceptron is cheap",
-        ),
-        Deviation("steps", "up to 1 000 000", lambda s: count(s.steps), "device time"),
-    ),
-    not_attempted=(
-        ("Stairs and generalization after 100 000 steps and more", "device time"),
-        ("Features of the transformer over spikes", "followed on the perceptron alone"),
-    ),
+    takeaways=TAKEAWAYS,
+    deviations=DEVIATIONS,
+    not_attempted=NOT_ATTEMPTED,
     cost={"quick": "1 min on two idle CPU cores", "full": "4 min on an H200"},
 )

@@ -2,6 +2,7 @@
 
 from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.zunkovic2022 import exponential, rule30, two_balls
+from modgrok.reproduce.zunkovic2022.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
 from modgrok.reproduce.zunkovic2022.sizes import FULL, QUICK, TINY
 
 PAPER = Paper(
@@ -13,6 +14,8 @@ PAPER = Paper(
     studies=members(Study, exponential, two_balls, rule30),
     claims=members(Claim, exponential, two_balls, rule30),
     profiles=(QUICK, FULL, TINY),
-    not_attempted=(("Trained tensor networks", "not written yet"),),
+    takeaways=TAKEAWAYS,
+    deviations=DEVIATIONS,
+    not_attempted=NOT_ATTEMPTED,
     cost={"quick": "half a minute on two CPU cores", "full": "1 min on two CPU cores"},
 )
