@@ -20,14 +20,12 @@ from modgrok.reproduce.paper import Paper, find_paper, paper_keys
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.table import Table
 
-ONE_WAY = """accelerators: grokfast muon orthogonal_gradient stablemax lion without_decay
-accelerators: grokfast_tuned muon_tuned orthogonal_gradient_tuned stablemax_tuned
-barak2022: plateau scaling no_luck fourier_identity small_subnetwork
+ONE_WAY = """barak2022: plateau scaling no_luck fourier_identity
 liu2022: critical_share
-omnigrok2022: landscape_digits no_delay_digits inverse_decay_digits landscape_addition no_delay_addition
+omnigrok2022: no_delay_digits inverse_decay_digits landscape_addition no_delay_addition
 omnigrok2022: inverse_decay_addition landscape_transformer no_delay_transformer inverse_decay_transformer
 zunkovic2022: linear_transition probability_in_one_dimension times_in_one_dimension ball_exponent ball_grokking
-zunkovic2022: ball_probability sparse_weights ball_times effective_dimensions local_rule rule_exponents rare_networks"""
+zunkovic2022: ball_probability sparse_weights ball_times effective_dimensions local_rule rare_networks"""
 """Claims that still lack a table on which they hold or one on which they fail."""
 
 

@@ -57,7 +57,8 @@ def made_up(decay: Any = 1.0, tried: Any = (200, 100, 300), **times: Any) -> Row
 def verdict(claim: str, *tables: Rows) -> Verdict:
     """On three tasks, which are alike where one table is given."""
     numbers = [Table(rows).to_json(5) for rows in (tables if len(tables) == 3 else tables * 3)]
-    return next(one for one in PAPER.claims if one.name == claim).judge(*numbers)
+    studies = dict(zip(("figN", "figP", "figG"), numbers, strict=True))
+    return next(one for one in PAPER.claims if one.name == claim).verdict(studies)
 
 
 def test_verdicts_on_speed() -> None:
@@ -98,6 +99,17 @@ def test_a_best_trial_at_the_edge_of_the_search_is_a_remark() -> None:
 def test_what_authors_say_needs_a_delay_of_the_baseline(memorized: Any, times: Any, outcome: str) -> None:
     rows = [row | {"memorized_at": memorized} for row in made_up(StableMax=times)]
     assert verdict("stablemax", rows).outcome == outcome
+
+
+SPEED = {"grokfast": "Grokfast, EMA", "muon": "Muon", "orthogonal_gradient": "⊥Grad", "stablemax": "StableMax"}
+
+
+@pytest.mark.parametrize("tuned", ["", "_tuned"])
+@pytest.mark.parametrize("claim", SPEED)
+def test_every_contestant_can_win_and_lose(claim: str, tuned: str) -> None:
+    for times, outcome in (([50, 60], "holds"), ([95, 95], "does not hold here")):
+        rows = [row | {"memorized_at": 10} for row in made_up(**{SPEED[claim]: times})]
+        assert verdict(claim + tuned, rows).outcome.startswith(outcome)
 
 
 def test_verdicts_without_decay() -> None:
