@@ -22,7 +22,7 @@ BLOCK = re.compile(
 
 
 STEPS = re.compile(r"(steps=|--steps )([0-9][0-9_]*)\b")
-MOST_STEPS = 60
+MOST_STEPS = 20
 """Longer training than this is cut: that the code runs is what is looked at."""
 
 

@@ -27,7 +27,7 @@ kernel, out = AsyncKernelManager(kernel_name="python3"), Path(sys.argv[1])
 for path in map(Path, sys.argv[2:]):
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
-        cell.source = re.sub("steps=[0-9_]+", lambda given: min(given[0], "steps=60", key=length), cell.source)
+        cell.source = re.sub("steps=[0-9_]+", lambda given: min(given[0], "steps=20", key=length), cell.source)
     try:
         NotebookClient(notebook, km=kernel, timeout=600).execute()
     except CellExecutionError as error:
