@@ -27,7 +27,7 @@ test: $(TESTING) chromium axe
 check: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy & types=$$!; $(PYTEST) -m "not long"; tests=$$?; wait $$types && exit $$tests
+	$(BIN)/mypy & types=$$!; $(PYTEST) -n 2 -m "not long"; tests=$$?; wait $$types && exit $$tests
 
 # The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read.
 docs: $(VENV)/with-docs

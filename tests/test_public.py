@@ -228,6 +228,8 @@ def test_more_careless_calls(tmp_path: Path) -> None:
         (lambda: mg.solve("n + m", 7, widht=3), "did you mean 'width'"),
         (lambda: mg.task("n + m", p=7), "did you mean 'modulus'"),
         (lambda: mg.classify("n + m", p=7), "did you mean 'modulus'"),
+        (lambda: mg.critical("n + m", 7, effort={"seeds": 2}), "effort must be a modgrok.Effort"),
+        (lambda: run.snapshot(None), "no weights of step None"),
         (lambda: mg.sweep("n + m", 7), "varies something"),
         (lambda: mg.critical("n + m", 7, engine="slurm"), "engine must be local or ray"),
         (lambda: mg.plot.sweep("last"), "the table that modgrok.sweep returns"),

@@ -179,6 +179,8 @@ def critical(
     from modgrok.experiments.sweeps.engines import engine_named
 
     _leave_out(SEARCHED, settings)
+    if not isinstance(effort, Effort | None):
+        raise ModgrokError(f"effort must be a modgrok.Effort, such as Effort(seeds=12), not {abridged(effort)}.")
     if executor is None and (engine, address) != ("local", None):
         executor = Executor(store, engine_named(engine, address))
     place, many = executor.store if executor else as_store(store), {**DEFAULTS, "evaluations": EVALUATIONS}

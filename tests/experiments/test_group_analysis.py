@@ -52,10 +52,10 @@ def test_pictures() -> None:
 
 
 def test_rates_and_decays_in_units_of_the_group() -> None:
-    chosen = {name: Experiment(f"group:{name}", optimizer="adamw").resolve() for name in ("S4", "A5", "S5")}
+    chosen = {name: Experiment(f"group:{name}", optimizer="adamw").resolve() for name in ("S3", "S4", "A5", "S5")}
     assert {one.lr for one in chosen.values()} == {0.3}
     decays = [one.weight_decay for one in chosen.values()]
-    np.testing.assert_allclose(decays, [0.05 * 97 / order for order in (24, 60, 120)], rtol=1e-5)
+    np.testing.assert_allclose(decays, [0.05 * 97 / order for order in (24, 24, 60, 120)], rtol=1e-5)
     assert Experiment("n + m", optimizer="adamw").resolve().weight_decay == 0.05
     mlp = Experiment("group:S4", optimizer="adamw", network="mlp").resolve()
     assert (mlp.lr, mlp.weight_decay) == (1e-3, 1.0)

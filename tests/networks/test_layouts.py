@@ -205,6 +205,9 @@ def test_sentences() -> None:
         mg.load(w)
     with pytest.raises(ModgrokError, match="no setting 'head'; did you mean 'heads'"):
         mg.load(w, head=2)
+    placeless = {name: weights for name, weights in w.items() if name != "positions.weight"}
+    with pytest.raises(ModgrokError, match="no learned positions; say positions='sinusoidal'"):
+        mg.load(placeless, heads=2)
     with pytest.raises(ModgrokError, match=r"no place for encoder\.other"):
         mg.load(w | {"encoder.other": np.ones(3)}, heads=H)
     with pytest.raises(ModgrokError, match="A layout is one of transformerlens, nanda, pytorch, sequential"):

@@ -211,8 +211,8 @@ class Run:
 
     def snapshot(self, step: int) -> Network:
         """The network at a kept step."""
-        path = self.snapshot_path(step)
-        if not exists(path):
+        path = self.snapshot_path(step) if isinstance(step, int | np.integer) else None
+        if path is None or not exists(path):
             kept = ", ".join(map(str, self.snapshots)) or "none"
             raise ModgrokError(f"Run {self.id} has kept no weights of step {step}; it has those of {kept}.")
         return self._read_network(path, step)

@@ -223,6 +223,8 @@ def _transformer(w: Parameters, given: dict[str, Any], modulus: int | None, vari
     variables = variables or (len(w["positions"]) - 1 if "positions" in w else 2)
     if "positions" in w:
         w["positions"] = w["positions"][: variables + (3 if given.get("framed") else 1)]
+    elif "positions" not in given:
+        raise ModgrokError("This file has no learned positions; say positions='sinusoidal' if the network has those.")
     settings = {
         "width": width,
         "layers": sum(name.endswith("query.weight") for name in w),

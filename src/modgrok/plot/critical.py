@@ -56,9 +56,10 @@ def transitions(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Ax
         within = " to ".join(count(budget) for budget in dict.fromkeys((budgets[0], budgets[-1])))
         panel.set_ylabel(f"share of runs that grok within {within} steps")
         e = found[0].experiment
-        modulus = "modulo the number on top" if several else f"mod {e.modulus}"
+        modulus = " modulo the number on top" if several else f" mod {e.modulus}" if e.modulus else ""
+        tasks = ", ".join(dict.fromkeys(str(one.experiment.task) for one in found))
         optimizers = dict.fromkeys(optimizer_name(one.experiment) for one in found)
-        panel.set_title(f"{e.task} {modulus}, N = {e.width}, {', '.join(optimizers)}")
+        panel.set_title(f"{tasks}{modulus}, N = {e.width}, {', '.join(optimizers)}")
         if not several:
             panel.legend(loc="upper left", bbox_to_anchor=(0, 0.95), handletextpad=0.2)
     return panel

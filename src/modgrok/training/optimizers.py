@@ -94,11 +94,12 @@ GROUP_RATE = 3.0
 
 def natural_decay(optimizer: str, architecture: Architecture, group: int = 0) -> float:
     """The weight decay behind `auto`. For the paper's network on a group in inverse proportion to its order: measured
-    with N = 500 and α = 0.5, S4 groks at 0.1 to 0.2 and not at 0.05 or 0.3, A5 best at 0.08, S5 at 0.02 to 0.04."""
+    with N = 500 and α = 0.5, S4 groks at 0.1 to 0.2 and not at 0.05 or 0.3, A5 best at 0.08, S5 at 0.02 to 0.04. Groups
+    of less than 24 elements have S4's: more of it makes their weights vanish."""
     chosen = OPTIMIZERS[optimizer]
     if not architecture.starts_large:
         return chosen.standard_decay
-    return float(f"{chosen.weight_decay * (97 / group if group else 1):.6g}")
+    return float(f"{chosen.weight_decay * (97 / max(group, 24) if group else 1):.6g}")
 
 
 def natural_learning_rate(
