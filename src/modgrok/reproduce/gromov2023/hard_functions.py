@@ -16,7 +16,7 @@ QUADRATIC, QUADRATIC_FRACTION = "n^2 + m^2 + n*m", 0.73
 CUBIC, CUBIC_FRACTION = "n^3 + n*m^2 + m", 0.9
 RANDOM_FRACTION = 0.9
 """Share of random tables that is trained on."""
-TITLES = {QUADRATIC: "n² + m² + nm from α = 0.73: learnt late", CUBIC: "n³ + nm² + m from α = 0.9: learnt by heart"}
+TITLES = {QUADRATIC: "n² + m² + nm from α = 0.73: learnt late", CUBIC: "n³ + nm² + m from α = 0.9: memorized"}
 CURVES = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
 PAPER_MODULUS = 97
 FLAT_ACCURACY, FLAT_LOSS = 0.005, 0.1

@@ -86,7 +86,7 @@ def sampling(t: Table, ask: Ask) -> None:
     for name, change in middles.items():
         ends = f"[{change - halves[name]:+.3f}, {change + halves[name]:+.3f}]"
         ask.show({f"change by {name}": f"{change:+.3f} {ends}"})
-    said = f"{t.one('modulus')}, {count(t.one('steps'))}, {seeds(t).split()[0]}"
+    said = f"{t.one('modulus')}, {count(t.one('steps'))}, {t.seeds}"
     ask.show({"p, steps, seeds at each α": said})
     ask.fault("Every choice tried needs clearly more pairs than a random one.", worse == tried)
     ask.undecided(

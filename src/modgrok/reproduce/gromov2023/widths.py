@@ -9,7 +9,7 @@ from modgrok.closed_form import solve
 from modgrok.experiments import Run
 from modgrok.networks import score_table
 from modgrok.palette import MARKERS, SERIES
-from modgrok.reproduce.figures import LINES, legend_above, panels, step_axis, time_curve
+from modgrok.reproduce.figures import LINES, legend_above, panels, seeds, step_axis, time_curve
 from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import searched, tuned
 from modgrok.tasks import Task, task
@@ -84,8 +84,8 @@ def times_and_widths(t: Table) -> Any:
         height=3.6,
         width_ratios=(1.25, 1),
         note=f"n + m mod {t.one('modulus')}; (a) N = {trials.one('width')}, median and range of "
-        f"{len(trials['seed'].distinct())} seeds, × most do not grok within {count(steps)} steps; (b) α = "
-        f"{some.one('fraction')}, mean and range of {len(some['seed'].distinct())} seeds",
+        f"{seeds(trials)}, × most do not grok within {count(steps)} steps; (b) α = "
+        f"{some.one('fraction')}, mean and range of {seeds(some)}",
     )
     ways = tuned(trials).by("way")
     for i, (way, cell) in enumerate(ways.items()):

@@ -79,7 +79,7 @@ def places(t: Table) -> Table:
 
 
 def maps(t: Table) -> Any:
-    found, drawn, seeds = diagrams(t), [], len(t["seed"].distinct())
+    found, drawn, seeds = diagrams(t), [], t.seeds
     note = f"{'24 of 36' if 'd' in found else '45 of 55'} pairs, at most {count(t.one('steps'))} steps, "
     note += "one seed" if seeds == 1 else f"the commonest of {seeds} seeds"
     note += f"; grokking: test {count(t.one('lag'))} steps or more after training"

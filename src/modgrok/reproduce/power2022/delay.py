@@ -166,7 +166,7 @@ def time_against_data(t: Table, ask: Ask) -> None:
     ask.undecided(
         f"{seeds(t)} from {percent(min(t['fraction']), 0)} of the table on; the paper measures it at 25 to 30 %, and "
         "equal runs differ by a third.",
-        len(t["seed"].distinct()) < SEEDS or min(t["fraction"]) > SCARCE,
+        t.seeds < SEEDS or min(t["fraction"]) > SCARCE,
     )
     ask.yes(f"One percent less data takes {percent(test)} longer for the test set, {percent(train)} for the other.")
     ask.fault("", test <= 0 or test <= train)

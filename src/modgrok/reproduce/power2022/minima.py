@@ -78,7 +78,7 @@ def flat_minima(t: Table, ask: Ask) -> None:
     ask.undecided(
         "These networks differ in task, variant and labels, which decide sharpness and accuracy both; the paper's "
         "differ in their seed alone.",
-        len(t["seed"].distinct()) < SEEDS,
+        t.seeds < SEEDS,
     )
     ask.yes(f"Over {count(len(t), 'network')} the correlation is {number(found)}.")
     ask.fault("", found is not None and found >= -0.5)

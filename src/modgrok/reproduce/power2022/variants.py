@@ -128,7 +128,7 @@ def trials_and_best(t: Table) -> Any:
     for panel in (left, right):
         panel.grid(axis="y", color=EMPTY)
     figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    worst = f"the worst of {seeds(t)}" if len(t["seed"].distinct()) > 1 else "one seed"
+    worst = f"the worst of {seeds(t)}" if t.seeds > 1 else "one seed"
     style.note(
         figure,
         f"{what(t)}, {percent(t.one('fraction'), 0)} of the table, at most {count(t.one('steps'))} steps, {worst}; "
