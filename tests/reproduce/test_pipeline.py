@@ -59,7 +59,7 @@ def test_an_interrupted_reproduction_goes_on_and_trains_nothing_twice(tmp_path: 
     assert third.evaluations == []
     assert len(list(Store(tmp_path / "runs"))) == 4
     assert outcome.report == tmp_path / "report.html"
-    figures = [f"figures/fig2.{suffix}" for suffix in ("png", "svg", "json")]
+    figures = [f"figures/fig2.{suffix}" for suffix in ("png", "svg", "json.gz")]
     for name in ("report.html", "report.md", "verdicts.json", *figures):
         assert (tmp_path / name).stat().st_size > 0
     assert json.loads((tmp_path / "session.json").read_text())["environment"]["device"]
@@ -88,7 +88,7 @@ def test_numbers_travel_without_their_runs(tmp_path: Path, write_runs: Any) -> N
     assert redrawn.verdicts == outcome.verdicts
     assert redrawn.report is not None
     assert "10 min" in redrawn.report.read_text()
-    assert {path.name for path in (there / "figures").iterdir()} >= {"fig0.png", "fig2.svg", "fig2.json"}
+    assert {path.name for path in (there / "figures").iterdir()} >= {"fig0.png", "fig2.svg", "fig2.json.gz"}
     assert not (there / "runs").exists()
 
 

@@ -96,16 +96,25 @@ def save(picture: "Figure | Axes", path: str | Path, resolution: int = RESOLUTIO
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with context():
         figure.savefig(drawn, dpi=resolution, format=kind, metadata=undated)
-    write_bytes(path, _in_few_colors(drawn) if kind == "png" else drawn.getvalue())
+    write_bytes(
+        path, _in_few_colors(drawn, 256 if _has_color_map(figure) else 64) if kind == "png" else drawn.getvalue()
+    )
 
 
-def _in_few_colors(png: io.BytesIO) -> bytes:
-    """The picture in 256 colors of its own, which is a third of the bytes and looks the same."""
+def _has_color_map(figure: "Figure") -> bool:
+    """Whether colors stand for numbers somewhere; lines and their soft edges look the same in far fewer."""
+    return any(
+        panel.images or any(drawn.get_array() is not None for drawn in panel.collections) for panel in figure.axes
+    )
+
+
+def _in_few_colors(png: io.BytesIO, colors: int) -> bytes:
+    """The picture in a palette of its own, which is a third of the bytes and looks the same."""
     from PIL import Image
 
     small = io.BytesIO()
     with Image.open(png) as picture:
-        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+        picture.convert("RGB").quantize(colors, dither=Image.Dither.NONE).save(small, "png", optimize=True)
     return small.getvalue()
 
 

@@ -24,7 +24,8 @@ from modgrok.reproduce.study import Figure, Numbers, Study
 from modgrok.text import duration
 
 Say = Callable[[str], None]
-
+RESOLUTION = 144
+"""Dots per inch of the PNG files, which are kept with the sources; the SVG files beside them are not."""
 
 Asked = tuple[str, str, str, Path, bool]
 """The arguments of `measure`."""
@@ -165,7 +166,7 @@ def draw(study: Study, numbers: Numbers, out: Path) -> None:
     for figure in study.figures:
         with style.context():
             drawn = figure.draw(numbers)
-        style.save(drawn, picture(out, figure))
+        style.save(drawn, picture(out, figure), RESOLUTION)
         drawn.set_layout_engine("none")  # What was laid out for the first file stays where it is in the second.
         style.save(drawn, picture(out, figure).with_suffix(".svg"))
 

@@ -1,7 +1,8 @@
-"""The numbers of studies on disk: one JSON file each, beside the figure where there is one."""
+"""The numbers of studies on disk: one compressed JSON file each, beside the figure where there is one."""
 
+import gzip
 import json
-import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,17 @@ from modgrok.reproduce.study import Numbers, Study
 
 SESSION = "session.json"
 """Where and for how long the runs of a reproduction were trained."""
-LINE_BREAK = re.compile(r",\n\s+")
 
 
 def record_path(out: Path, study: Study) -> Path:
-    return out / ("figures" if study.figures else "studies") / f"{study.name}.json"
+    return out / ("figures" if study.figures else "studies") / f"{study.name}.json.gz"
 
 
 def write_record(out: Path, study: Study, profile: Sizes, numbers: Numbers) -> None:
-    """Keeps the numbers of a study, a list of plain values on one line."""
+    """Keeps the numbers of a study; the same numbers give the same bytes."""
     record = {"study": study.name, "profile": profile.name, "numbers": numbers}
-    text = re.sub(r"\[\n\s*([^][{}]*?)\n\s*\]", _on_one_line, json.dumps(record, indent=1, allow_nan=False))
-    write_bytes(record_path(out, study), f"{text}\n".encode())
-
-
-def _on_one_line(found: re.Match[str]) -> str:
-    return f"[{re.sub(LINE_BREAK, ',', found[1])}]"
+    text = json.dumps(record, separators=(",", ":"), allow_nan=False)
+    write_bytes(record_path(out, study), gzip.compress(f"{text}\n".encode(), mtime=0))
 
 
 def read_records(out: Path, paper: Paper, profile: Sizes) -> dict[str, Numbers]:
@@ -43,9 +39,9 @@ def read_record(out: Path, study: Study, profile: Sizes) -> Numbers | None:
     if not path.exists():
         return None
     try:
-        record = json.loads(path.read_text())
+        record = json.loads(gzip.decompress(path.read_bytes()))
         return record["numbers"] if record["profile"] == profile.name else None
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
         raise ModgrokError(f"{path} does not hold the numbers of a study; delete it and run again.") from error
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from modgrok.disk import write_bytes, write_json
 from modgrok.experiments import Experiment
-from modgrok.plot.style import RESOLUTION
 from modgrok.reproduce.claim import Claim, Outcome, Verdict, counted
+from modgrok.reproduce.measuring import RESOLUTION
 from modgrok.reproduce.paper import DEFAULT, Paper
 from modgrok.reproduce.records import read_session, record_path, session_commits
 from modgrok.reproduce.runs import said_settings
