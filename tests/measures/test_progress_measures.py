@@ -146,5 +146,5 @@ def test_random_phases_are_restricted_to_their_sums() -> None:
 
 
 def test_wrong_frequencies_are_refused() -> None:
-    with pytest.raises(ModgrokError, match="1 to 6 at p = 13, and 7"):
+    with pytest.raises(ModgrokError, match="1 to 6 at p = 13; 7"):
         sum_directions(P, [1, 7])

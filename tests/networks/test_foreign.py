@@ -103,10 +103,10 @@ def test_files_that_take_too_much(tmp_path, monkeypatch) -> None:
     with open(tmp_path / "net.safetensors", "wb") as file:
         file.truncate(1 << 40)
     for name in ("net.npz", "net.safetensors"):
-        with pytest.raises(ModgrokError, match=f"{name}.* takes .*, and a network that is read may take 4.19 MB"):
+        with pytest.raises(ModgrokError, match=f"{name}.* takes .*; a network may take at most 4.19 MB"):
             mg.load(tmp_path / name)
     np.savez(tmp_path / "texts.npz", a=np.ones((4, 10)), b=np.ones((5, 4)), c=np.array([(1, 2.0)], dtype="i4,f8"))
-    with pytest.raises(ModgrokError, match=r"c of .* holds no numbers"):
+    with pytest.raises(ModgrokError, match=r"c of .* must hold numbers"):
         mg.load(tmp_path / "texts.npz")
     with pytest.raises(ModgrokError, match="w_in takes 4 TB"):
         mg.Network.from_matrices(np.broadcast_to(np.float32(1), (10**6, 10**6)), np.ones((5, 10**6), np.float32))
@@ -200,7 +200,7 @@ def test_state_dicts_and_checkpoints(exact: mg.Network, tmp_path, torch_finds) -
         np.testing.assert_array_equal(mg.load(path).w_in, exact.w_in)
     for content in ([weights], Tensor(w_in), {"epoch": 3}, {"a": weights, "b": weights}, RuntimeError("Re-run with …")):
         torch_finds(content)
-        with pytest.raises(ModgrokError, match=r"no state dict of PyTorch; write one with torch\.save"):
+        with pytest.raises(ModgrokError, match=r"not a state dict of PyTorch; write one with torch\.save"):
             mg.load(path)
 
 
@@ -211,7 +211,7 @@ def test_tensors_without_numbers_or_with_lazy_signs(exact: mg.Network, tmp_path,
     torch_finds({"a": Lazy(-w_in), "b": Tensor(w_out)})
     np.testing.assert_array_equal(mg.load(path).w_in, exact.w_in)
     torch_finds({"a": Meta(w_in), "b": Tensor(w_out)})
-    with pytest.raises(ModgrokError, match=r"a is a dense array .*: it is on PyTorch's meta device"):
+    with pytest.raises(ModgrokError, match=r"a must be a dense array .*: it is on PyTorch's meta device"):
         mg.load(path)
     torch_finds({"a": Meta(np.broadcast_to(np.float32(0), (1 << 20, 1 << 20))), "b": Tensor(w_out)})
     with pytest.raises(ModgrokError, match=r"a takes 4\.4 TB"):

@@ -201,21 +201,21 @@ def test_a_loaded_transformer_is_drawn() -> None:
 
 def test_sentences() -> None:
     w = encoder(1)
-    with pytest.raises(ModgrokError, match="say heads"):
+    with pytest.raises(ModgrokError, match="pass heads"):
         mg.load(w)
     with pytest.raises(ModgrokError, match="no setting 'head'; did you mean 'heads'"):
         mg.load(w, head=2)
     placeless = {name: weights for name, weights in w.items() if name != "positions.weight"}
-    with pytest.raises(ModgrokError, match="no learned positions; say positions='sinusoidal'"):
+    with pytest.raises(ModgrokError, match="no learned positions; pass positions='sinusoidal'"):
         mg.load(placeless, heads=2)
     with pytest.raises(ModgrokError, match=r"no place for encoder\.other"):
         mg.load(w | {"encoder.other": np.ones(3)}, heads=H)
-    with pytest.raises(ModgrokError, match="A layout is one of transformerlens, nanda, pytorch, sequential"):
+    with pytest.raises(ModgrokError, match="layout must be one of transformerlens, nanda, pytorch, sequential"):
         mg.load(w, layout="keras")
     with pytest.raises(ModgrokError, match="no tensor of this file for embedding"):
         mg.load({name: value for name, value in w.items() if name != "embedding.weight"}, heads=H)
     wrong = transformer_lens(1, False, False)
-    with pytest.raises(ModgrokError, match=r"W_Q as hie, 3 axes, and it has the shape \(8, 8\)"):
+    with pytest.raises(ModgrokError, match=r"W_Q as hie, 3 axes, but its shape is \(8, 8\)"):
         mg.load(wrong | {"blocks.0.attn.W_Q": normal(D, D)})
     with pytest.raises(ModgrokError, match=r"do not make a network transformer: its blocks.attention.0.key.weight"):
         mg.load(wrong | {"blocks.0.attn.W_K": normal(H, D + 1, D // H)})

@@ -112,7 +112,7 @@ def test_sentences(tmp_path) -> None:
             net.with_patch(hidden=nothing)(PAIRS)
     with pytest.raises(ModgrokError, match="Patches map names"):
         net.with_patch("hidden")
-    with pytest.raises(ModgrokError, match="A patched network is more than its weights"):
+    with pytest.raises(ModgrokError, match="A patched network cannot be saved"):
         net.with_patch(hidden=0).save(tmp_path / "net.safetensors")
     for wrong in ([[1, 2, 3]], [[0.5, 1.0]], [[1, P]], "n + m", np.zeros((0, 2), int)):
         with pytest.raises(ModgrokError, match="network"):

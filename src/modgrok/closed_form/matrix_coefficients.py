@@ -104,7 +104,7 @@ def _products(basis: Basis, one: Representation, readout: Float[np.ndarray, "coe
 
 
 def neurons_by_representation(basis: Basis, numbers: Sequence[int] | None, count: int) -> Int[np.ndarray, "rho"]:
-    """How many of so many neurons with random vectors each representation gets: in proportion to d³/t."""
+    """How many of `width` neurons with random vectors each representation gets: in proportion to d³/t."""
     chosen = [0] * len(basis.representations)
     for k in numbers or range(1, len(chosen)):
         chosen[k] = basis.representations[k].neurons
@@ -169,7 +169,7 @@ def _allotted(
     """Neurons of each representation, and the factor that makes the right answer's mean 1."""
     chosen_representations(basis, numbers)
     if width < 1 + constant:
-        raise ModgrokError(f"The width has to be at least {1 + constant} for this task, not {width}.")
+        raise ModgrokError(f"width must be at least {1 + constant} for this task, not {width}.")
     counts = neurons_by_representation(basis, numbers, width - constant)
     whole = sum(one.dimension**2 / one.type for one, count in zip(basis.representations, counts, strict=True) if count)
     return counts, (basis.length - constant) / whole

@@ -84,7 +84,7 @@ def least_width(task: Task) -> int:
 def one_hot(task: Task) -> Target:
     """The table of a task of two variables, one plane for each answer."""
     if task.arity != 2 or (task.table < 0).any():
-        raise ModgrokError("The smallest exact network is searched for tables of two variables without holes.")
+        raise ModgrokError("The search for the smallest exact network needs a table of two variables without holes.")
     return np.moveaxis(np.eye(task.modulus)[task.table], 2, 0)
 
 
@@ -120,7 +120,7 @@ def search(
     deadline: float = np.inf,
     report: Callable[[Attempt], None] = lambda attempt: None,
 ) -> Attempt:
-    """The best of so many starts, or of those until the deadline; an exact network ends it at once."""
+    """The best network over `starts`, or until the deadline; an exact one ends the search."""
     best, tried = None, 0
     while best is None or not (best.exact or tried == starts or time.monotonic() > deadline):
         weights, loss = _descend(target, width, rng, deadline)

@@ -67,7 +67,7 @@ def solve(
     activation = None if activation is None else activation_name(activation)
     check_activation(activation or natural)
     if seed < 0:
-        raise ModgrokError(f"A seed is 0 or larger, not {seed}.")
+        raise ModgrokError(f"seed must be 0 or larger, not {seed}.")
     if constant and form not in ("waves", "complex"):
         why = "has no room for it" if form == "few" else "has it anyway"
         raise ModgrokError(f"The frequency 0 is an option of random phases; the form {form} {why}.")
@@ -191,7 +191,7 @@ def _exact_layers(
 def _check_width(basis: Basis, width: int, constant: bool) -> None:
     smallest = 1 + other_neurons(basis, constant)
     if width < smallest:
-        raise ModgrokError(f"The width has to be at least {smallest} for this task, not {width}.")
+        raise ModgrokError(f"width must be at least {smallest} for this task, not {width}.")
 
 
 def _check_size(task: Task, width: int, item: int = 8) -> None:
@@ -205,4 +205,4 @@ def _check_size(task: Task, width: int, item: int = 8) -> None:
 
 def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ModgrokError(f"The {what} is one of {', '.join(choices)}, not {value!r}.")
+        raise ModgrokError(f"{what} must be one of {', '.join(choices)}, not {value!r}.")

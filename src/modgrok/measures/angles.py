@@ -1,4 +1,4 @@
-"""Statistics of angles, for which 359° and 1° are neighbours."""
+"""Statistics of angles, for which 359° and 1° are neighbors."""
 
 from typing import NamedTuple
 

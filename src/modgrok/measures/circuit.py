@@ -49,7 +49,7 @@ class Circuit:
                 "Only the default transformer is taken apart: one block, ReLU, no LayerNorm, reading n m =."
             )
         if len(sizes) != 2:
-            raise ModgrokError(f"The circuit is that of two variables, and this network has {len(sizes)}.")
+            raise ModgrokError(f"The circuit needs two variables, but this network has {len(sizes)}.")
 
     @property
     def modulus(self) -> int:

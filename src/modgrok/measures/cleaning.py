@@ -51,7 +51,7 @@ def waves_only(network: Network, coordinate: Basis | None = None) -> Network:
 
 
 def own_waves(network: Network, coordinate: Basis | None = None) -> Network:
-    """Every block of every neuron replaced by the wave that fits it best, whatever its neighbours' frequencies."""
+    """Every block of every neuron replaced by the wave that fits it best, whatever the frequencies of its neighbors."""
     _check_real(network)
     return with_blocks(network, fit_own_waves(network, coordinate))
 

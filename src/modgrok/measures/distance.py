@@ -47,7 +47,7 @@ def distance_to_table(network: Network, table: Integer[np.ndarray, "*inputs"]) -
 def nearest_closed_form(network: Network, coordinate: Basis | None = None) -> Network:
     """The closed form nearest to a network, in float64; neurons without a wave, such as constants, stay as they are."""
     if network.dtype.kind == "c":
-        raise ModgrokError("The distance to a closed form is defined for real weights, and these are complex.")
+        raise ModgrokError("The distance to a closed form needs real weights, not complex ones.")
     triples = fit_triples(network, coordinate)
     waves = triples.waves(_nearest_coefficients(triples))
     blocks = np.where((triples.frequency > 0)[:, None, None], waves, triples.blocks)

@@ -56,7 +56,7 @@ class EarlyFlow(NamedTuple):
 def early_flow(
     network: Network, lr: float, steps: Float[np.ndarray, "time"], coordinate: Basis | None = None
 ) -> EarlyFlow:
-    """Gradient flow from a network's weights, at the times of so many steps of gradient descent (ascending)."""
+    """Gradient flow from a network's weights, at the times of these steps of gradient descent (ascending)."""
     from scipy.integrate import solve_ivp
 
     start = modes(network, coordinate)

@@ -17,7 +17,7 @@ COMPLETE = 0.999
 EARLY = 0.2
 """Share of the way to the onset that counts as the beginning."""
 AFTERMATH = 1.5
-"""Up to so many times the grokking step the gradients belong to it; later the rate may be too large for the minimum."""
+"""Gradients up to this multiple of the grokking step belong to it; later the rate may be too large for the minimum."""
 
 
 def grokking_events(h: Mapping[str, np.ndarray], memorized: int | None, grokked: int | None) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def embedding_and_readout(network: Network) -> tuple[Float[np.ndarray, "p a"], F
     p, w, made = network.signature.outputs, network.parameters, network.architecture
     read = made.input_weights(w, network.signature)
     if read is None or read.shape[2] != p:
-        raise ModgrokError(f"Progress measures are those of networks that answer numbers modulo p, not of {made.name}.")
+        raise ModgrokError(f"Progress measures need a network that answers numbers modulo p, not {made.name}.")
     readout = np.asarray(made.last_layer(w), np.float64)[:p]
     if made.name == "transformer":
         readout = readout @ np.asarray(w[f"blocks.mlp.{network.layers - 1}.out.weight"], np.float64)
@@ -74,5 +74,5 @@ def logits_of(network: Network) -> Float[np.ndarray, "p p p"]:
     """$L[a, b, c]$ over both arguments and the answers."""
     sizes, p = network.signature.sizes, network.signature.outputs
     if sizes != (p, p):
-        raise ModgrokError(f"Progress measures are those of pairs modulo p, not of inputs {sizes} and {p} answers.")
+        raise ModgrokError(f"Progress measures need pairs modulo p, not inputs {sizes} with {p} answers.")
     return np.asarray(outputs(network, grid(sizes)), np.float64).reshape(p, p, p)

@@ -182,5 +182,5 @@ def _all(modulus: int) -> Integer[np.ndarray, "k"]:
 def _checked(modulus: int, frequencies: Iterable[int]) -> Integer[np.ndarray, "k"]:
     chosen = np.unique(np.array(list(frequencies), dtype=np.int64))
     if wrong := [int(k) for k in chosen if not 1 <= k <= (modulus - 1) // 2]:
-        raise ModgrokError(f"Frequencies run from 1 to {(modulus - 1) // 2} at p = {modulus}, and {wrong[0]} does not.")
+        raise ModgrokError(f"Frequencies run from 1 to {(modulus - 1) // 2} at p = {modulus}; {wrong[0]} is outside.")
     return chosen

@@ -16,14 +16,14 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def all_right(accuracy: float, total: int, drawn: int) -> float:
-    """The chance that a random choice of so many of all test pairs holds none of those that are answered wrongly."""
+    """The probability that `drawn` random test pairs of `total` are all answered correctly."""
     from scipy.stats import hypergeom
 
     return float(hypergeom.pmf(0, total, round((1 - accuracy) * total), drawn))
 
 
 def best_guess(pairs: int, chance: float, tries: int) -> float:
-    """The accuracy that the best of many tries to guess so many pairs exceeds with a probability of at most 1/1000."""
+    """The accuracy that the best of many attempts at guessing exceeds with a probability of at most 1/1000."""
     from scipy.stats import binom
 
     return float(binom.isf(1e-3 / tries, pairs, chance)) / pairs

@@ -9,7 +9,7 @@ import numpy as np
 from modgrok.shapes import Bool, Float, Int
 
 RISE = 100
-"""A spike rises to so many times the least loss so far …"""
+"""A spike rises to this multiple of the least loss so far …"""
 FLOOR = 1e-7
 """… or of this, where that was less: near the rounding of a loss in float32."""
 VANISHED = 1e-5

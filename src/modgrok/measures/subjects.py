@@ -14,7 +14,7 @@ def two_layer_network(subject: Any) -> Network:
     network = network_of(subject)
     if not network.architecture.has_waves:
         kind = network.architecture.name
-        raise ModgrokError(f"Neurons with waves and phases are those of a two-layer network, not of {kind}.")
+        raise ModgrokError(f"Waves and phases need a two-layer network, not {kind}.")
     return network
 
 
@@ -24,4 +24,4 @@ def coordinate_of(given: Any) -> Basis | None:
         return given
     if isinstance(given, Task):
         return given.structure.coordinate
-    raise ModgrokError(f"A coordinate is a task, or its task.structure.coordinate, not {abridged(given)}.")
+    raise ModgrokError(f"A coordinate must be a task or its task.structure.coordinate, not {abridged(given)}.")

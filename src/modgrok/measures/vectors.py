@@ -178,7 +178,7 @@ def group_blocks(network: Network, basis: Basis) -> Float[np.ndarray, "N 3 L"]:
     answer of several elements is dealt to them."""
     network = as_numpy(network, np.float64)
     if len(basis.index) != 2 or any((index < 0).any() for index in basis.index):
-        raise ModgrokError("Vectors are those of neurons on a product of two elements of a group.")
+        raise ModgrokError("Vectors need neurons on a product of two elements of a group.")
     shared = np.bincount(basis.readout, minlength=network.signature.outputs)
     readout = (network.w_out.T / shared.clip(1))[:, basis.readout]
     return np.concatenate([on_elements(network.w_in, basis), readout[:, None]], axis=1)
@@ -205,7 +205,7 @@ def _with_functions(network: Network, basis: Basis, functions: Float[np.ndarray,
 def representation_power(blocks: Float[np.ndarray, "N B L"], basis: Basis) -> Float[np.ndarray, "N B rho"]:
     """Power of every block in every representation."""
     if not all(one.support.all() for one in basis.representations):
-        raise ModgrokError("Vectors are those of neurons on a group, and this product is only a monoid's.")
+        raise ModgrokError("Vectors need a group, but this product is only a monoid's.")
     parts = [one.dimension * np.square(blocks @ one.coefficients).sum(axis=2) for one in basis.representations]
     return np.stack(parts, axis=2) / basis.length
 
@@ -284,7 +284,7 @@ def group_data(basis: Basis | None) -> GroupData:
         or len(basis.index) != 2
         or any(not np.array_equal(np.sort(part), np.arange(order)) for part in (*basis.index, basis.readout))
     ):
-        raise ModgrokError("This measure needs a task that is the product of a group, one value for each element.")
+        raise ModgrokError("This measure needs the product of a group, with one value for each element.")
     found = basis.representations
     functions = np.concatenate([one.coefficients * (one.dimension / order) ** 0.5 for one in found], axis=1)
     number = np.repeat(np.arange(len(found)), [one.dimension**2 // one.type for one in found])

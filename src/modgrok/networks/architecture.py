@@ -19,10 +19,10 @@ class Cost(NamedTuple):
     """What one example and the parameters take; all estimates of time and memory follow from these."""
 
     flops: float
-    """Operations of one example's way forward; the way back takes twice as many."""
+    """FLOPs of one example's forward pass; the backward pass takes twice as many."""
     parameters: int
     activations: int
-    """Numbers of an example's hidden layers that the way back reads again."""
+    """Hidden activations of one example that the backward pass reads again."""
 
 
 class Noise(NamedTuple):

@@ -46,13 +46,12 @@ class EmbeddingMLP(Architecture):
         activation(self.activation)
         if self.combine == "product" and math.isqrt(self.embedding) ** 2 != self.embedding:
             raise ModgrokError(
-                f"Embeddings that are multiplied are square matrices, and {self.embedding} numbers fill none; take 4, "
-                "9, 16, …"
+                f"Multiplied embeddings are square matrices: embedding must be 4, 9, 16, …, not {self.embedding}."
             )
 
     def check(self, signature: Signature) -> None:
         if not signature.sizes:
-            raise ModgrokError("The network embedding-mlp reads numbers, and this task has real vectors; use mlp.")
+            raise ModgrokError("The network embedding-mlp reads numbers, but this task has real vectors; use mlp.")
 
     def _decoder(self, signature: Signature) -> Perceptron:
         first = self.embedding * (len(signature.sizes) if self.combine == "concat" else 1)

@@ -38,17 +38,17 @@ def from_matrices(
     """
     find_activation(activation_name(activation))
     if variables is not None and variables < 1:
-        raise ModgrokError(f"A network has one variable or more, not {variables}.")
+        raise ModgrokError(f"variables must be at least 1, not {variables}.")
     first, last = as_array(w_in, "w_in"), as_array(w_out, "w_out")
     if first.ndim not in (2, 3) or 0 in first.shape:
-        raise ModgrokError(f"w_in has the shape (N, S·p), (S·p, N) or (N, S, p), not {first.shape}.")
+        raise ModgrokError(f"w_in must have the shape (N, S·p), (S·p, N) or (N, S, p), not {first.shape}.")
     if last.ndim != 2 or 0 in last.shape:
-        raise ModgrokError(f"w_out has the shape (q, N) or (N, q), not {last.shape}.")
+        raise ModgrokError(f"w_out must have the shape (q, N) or (N, q), not {last.shape}.")
     if first.ndim == 2:
         first = _oriented(first, last, variables)
     width = first.shape[0]
     if width not in last.shape:
-        raise ModgrokError(f"w_out has the shape (q, N) or (N, q) with N = {width}, not {last.shape}.")
+        raise ModgrokError(f"w_out must have the shape (q, N) or (N, q) with N = {width}, not {last.shape}.")
     last = last if last.shape[1] == width else last.T
     if parametrization is not None:
         return two_layer(first, last, activation, parametrization)
@@ -83,7 +83,7 @@ def load(
     if layout is not None:
         return read_layout(arrays, layout, variables=variables, **own, **options)
     if options:
-        raise ModgrokError(f"{min(options)} is read with a layout; name one, or map names to those of the tensors.")
+        raise ModgrokError(f"{min(options)} needs a layout; name one, or pass a mapping of names.")
     biased = any(array.ndim == 1 and array.any() for array in arrays.values())
     layers = chain(arrays)
     if layers is not None and (biased or sum(name.endswith("weight") for name in layers) > 2):
@@ -91,7 +91,7 @@ def load(
     matrices = [array for array in arrays.values() if array.ndim >= 2]
     if len(matrices) != 2:
         names = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8])
-        raise ModgrokError(f"{place} should hold two weight matrices, and holds {len(arrays)}: {names or 'nothing'}.")
+        raise ModgrokError(f"{place} should hold two weight matrices, but holds {len(arrays)}: {names or 'nothing'}.")
     others = [name for name, array in arrays.items() if array.ndim < 2 and array.any()]
     if others:
         raise ModgrokError(
@@ -114,7 +114,7 @@ def _oriented(first: np.ndarray, last: np.ndarray, variables: int | None) -> Ine
     said = "as many blocks as there are variables" if variables is None else f"{variables} blocks of equal length"
     raise ModgrokError(
         f"The hidden width is an axis of both matrices, and the other axis of w_in holds {said}; shapes {first.shape} "
-        f"and {last.shape} do not fit." + (" Say how many with variables=…." if variables is None else "")
+        f"and {last.shape} do not fit." + (" Pass variables=…." if variables is None else "")
     )
 
 

@@ -103,7 +103,7 @@ def read_layout(
 ) -> Network:
     """The network that a layout finds in arrays; `settings` are those of its architecture that shapes do not tell."""
     if layout not in LAYOUTS if isinstance(layout, str) else not isinstance(layout, Mapping):
-        raise ModgrokError(f"A layout is one of {', '.join(LAYOUTS)}, or a mapping of names, not {layout!r}.")
+        raise ModgrokError(f"layout must be one of {', '.join(LAYOUTS)}, or a mapping of names, not {layout!r}.")
     usual = dict(USUAL[layout]) if isinstance(layout, str) else {}
     kind = architecture_named(network or usual.pop("network", "transformer"))
     usual.pop("network", None)
@@ -120,7 +120,7 @@ def read_layout(
         found, signature = READERS.get(kind.name, _as_given)(parameters, given, modulus, variables)
     except KeyError as missing:
         raise ModgrokError(
-            f"The layout names no tensor of this file for {missing.args[0]}; the file has {_listed(arrays)}."
+            f"The layout has no tensor of this file for {missing.args[0]}; the file has {_listed(arrays)}."
         ) from None
     return _network(kind, found, signature, parameters)
 
@@ -186,7 +186,7 @@ def _rearranged(array: np.ndarray, how: str, name: str) -> np.ndarray:
         raise ValueError(how)
     left, right = how.split("->")
     if len(left) != array.ndim:
-        raise ModgrokError(f"The layout reads {name} as {left}, {len(left)} axes, and it has the shape {array.shape}.")
+        raise ModgrokError(f"The layout reads {name} as {left}, {len(left)} axes, but its shape is {array.shape}.")
     moved = array.transpose([left.index(axis) for axis in right if axis not in "()"])
     lengths, shape, joined = iter(moved.shape), list[int](), False
     for axis in right:
@@ -224,7 +224,7 @@ def _transformer(w: Parameters, given: dict[str, Any], modulus: int | None, vari
     if "positions" in w:
         w["positions"] = w["positions"][: variables + (3 if given.get("framed") else 1)]
     elif "positions" not in given:
-        raise ModgrokError("This file has no learned positions; say positions='sinusoidal' if the network has those.")
+        raise ModgrokError("This file has no learned positions; pass positions='sinusoidal' if the network uses those.")
     settings = {
         "width": width,
         "layers": sum(name.endswith("query.weight") for name in w),
@@ -238,7 +238,7 @@ def _transformer(w: Parameters, given: dict[str, Any], modulus: int | None, vari
     if "norms.0.weight" not in w:
         given = given | {"layer_norm": "none"}
     if "heads" not in given:
-        raise ModgrokError("The number of heads does not show in the shapes of this file; say heads=….")
+        raise ModgrokError("The shapes in this file do not tell the number of heads; pass heads=….")
     return settings | given, Signature((modulus,) * variables, modulus)
 
 
@@ -248,7 +248,9 @@ def _mlp(w: Parameters, given: dict[str, Any], modulus: int | None, variables: i
     outputs = len(w[f"layers.{depth}.weight"])
     count = variables or inputs // (modulus or outputs)
     if count < 1 or inputs % count:
-        raise ModgrokError(f"The first layer reads {inputs} numbers, which are not {count} blocks; say variables=….")
+        raise ModgrokError(
+            f"The first layer reads {inputs} numbers, which do not split into {count} blocks; pass variables=…."
+        )
     biased = any(name.endswith(".bias") for name in w)
     for i in range(depth + 1) if biased else ():
         w.setdefault(f"layers.{i}.bias", np.zeros(len(w[f"layers.{i}.weight"]), w["layers.0.weight"].dtype))
@@ -267,7 +269,7 @@ def _embedding_mlp(w: Parameters, given: dict[str, Any], modulus: int | None, va
 
 def _as_given(w: Parameters, given: dict[str, Any], modulus: int | None, variables: int | None) -> Read:
     if modulus is None:
-        raise ModgrokError("The shapes of this network do not tell the modulus; say modulus=….")
+        raise ModgrokError("The shapes of this network do not tell the modulus; pass modulus=….")
     return given, Signature((modulus,) * (variables or 2), modulus)
 
 

@@ -52,7 +52,7 @@ class Network:
         from modgrok.networks.storage import network_bytes
 
         if Path(path).suffix.lower() != ".safetensors":
-            raise ModgrokError(f"A network is saved to a .safetensors file, which PyTorch reads too, not to {path}.")
+            raise ModgrokError(f"A network is saved as a .safetensors file, which PyTorch reads too, not as {path}.")
         write_bytes(Path(path), network_bytes(self, settings))
 
     @property
@@ -154,7 +154,7 @@ def network_of(subject: Any) -> Network:
     """A network itself, or that of a run."""
     found = subject if isinstance(subject, Network) else getattr(subject, "network", None)
     if not isinstance(found, Network):
-        raise ModgrokError(f"A network or a run is wanted here, not {abridged(subject)}.")
+        raise ModgrokError(f"Expected a network or a run, not {abridged(subject)}.")
     return found
 
 
@@ -177,7 +177,7 @@ def as_rows(inputs: Any, signature: Signature) -> Any:
         raise ModgrokError(f"A network takes rows of {length} {kind} each, not {abridged(inputs)}.")
     if signature.sizes and isinstance(rows, np.ndarray) and ((rows < 0) | (rows >= np.array(signature.sizes))).any():
         sizes = " and ".join(f"0 to {size - 1}" for size in dict.fromkeys(signature.sizes))
-        raise ModgrokError(f"The inputs of this network are {sizes}, and {abridged(inputs)} has others.")
+        raise ModgrokError(f"This network's inputs are {sizes}; {abridged(inputs)} has others.")
     return rows
 
 

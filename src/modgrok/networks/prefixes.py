@@ -59,7 +59,7 @@ class Prefixes(NamedTuple):
         return found
 
     def last(self, count: int) -> Float[Any, "some d"]:
-        """The rows of the last so many positions."""
+        """The rows of the last `count` positions."""
         return self.values[self.values.shape[0] - sum(map(self.rows, self.on[-count:])) :]
 
     def _seen(self, t: int) -> int:
@@ -67,7 +67,7 @@ class Prefixes(NamedTuple):
         return t + 1 if self.causal else len(self.on)
 
     def asked(self, count: int, each: bool) -> "Prefixes":
-        """The last so many positions with the rows that they have when all positions before have been looked at; if
+        """The last `count` positions with the rows that they have after attending to all earlier positions; if
         `each` is set a row for every example."""
         chosen = range(len(self.on) - count, len(self.on))
         to = tuple(EACH if each else reduce(depends_on_both, self.on[: self._seen(t)]) for t in chosen)

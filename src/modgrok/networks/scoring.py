@@ -34,7 +34,7 @@ def score(subject: Any, inputs: Any, answers: Any) -> Score:
     if not hasattr(inputs, "dtype") and len(inputs) > 0:
         inputs, answers = as_rows(inputs, network.signature), np.asarray(answers)
     if len(inputs) == 0:
-        raise ModgrokError("A score needs at least one input, and the set of inputs is empty.")
+        raise ModgrokError("A score needs at least one input, but the set is empty.")
     return _score(network, ((inputs[part], answers[part]) for part in blocks(network, len(inputs))))
 
 
@@ -81,7 +81,7 @@ def output_map(network: Network, answer: int) -> Inexact[np.ndarray, "*inputs"]:
 
 
 def blocks(network: Network, total: int) -> Iterator[slice]:
-    """Parts of so many inputs whose activations fit into `BLOCK_BYTES`."""
+    """Blocks of inputs whose activations fit into `BLOCK_BYTES`."""
     kept = 2 * network.architecture.cost(network.signature).activations + network.signature.outputs
     rows = max(1, BLOCK_BYTES // (network.dtype.itemsize * kept))
     for start in range(0, total, rows):

@@ -65,7 +65,7 @@ def _tensors(network: Network) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """
     tensors, architecture = network.tensors, network.architecture
     if getattr(architecture, "patched", False):
-        raise ModgrokError("A patched network is more than its weights; save or train the network without patches.")
+        raise ModgrokError("A patched network cannot be saved or trained; use the network without patches.")
     if network.dtype.kind == "c":
         tensors = {f"{name}_{part}": getattr(w, part) for name, w in tensors.items() for part in ("real", "imag")}
     signature = dataclasses.asdict(network.signature)

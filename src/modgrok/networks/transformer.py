@@ -67,7 +67,7 @@ class Transformer(Architecture):
 
     def check(self, signature: Signature) -> None:
         if not signature.sizes:
-            raise ModgrokError("The network transformer reads numbers, and this task has real vectors; use mlp.")
+            raise ModgrokError("The network transformer reads numbers, but this task has real vectors; use mlp.")
         numbers, least = _numbers(signature), _numbers(signature) + self._marks(signature)
         if self.vocabulary is not None and self.vocabulary < least:
             raise ModgrokError(

@@ -78,7 +78,7 @@ class TwoLayer(Architecture):
 
     def check(self, signature: Signature) -> None:
         if not signature.sizes:
-            raise ModgrokError("The network two-layer reads numbers, and this task has real vectors; use mlp.")
+            raise ModgrokError("The network two-layer reads numbers, but this task has real vectors; use mlp.")
 
     def shapes(self, signature: Signature) -> dict[str, tuple[int, ...]]:
         columns = (len(signature.sizes), max(signature.sizes), self.width)
@@ -206,7 +206,7 @@ def scales(parametrization: str, input_dimension: int, width: int) -> Scales:
         return Scales(input_dimension**-0.5, 1 / width, 1.0)
     if parametrization == "standard":
         return Scales(1.0, 1.0, (16 * width) ** (-1 / 3))
-    raise ModgrokError(f"A parametrization is one of {', '.join(PARAMETRIZATIONS)}, not {parametrization!r}.")
+    raise ModgrokError(f"parametrization must be one of {', '.join(PARAMETRIZATIONS)}, not {parametrization!r}.")
 
 
 def look_up(columns: Inexact[Any, "S p N"], inputs: Integer[Any, "row S"]) -> Inexact[Any, "row N"]:

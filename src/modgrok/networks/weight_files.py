@@ -35,12 +35,12 @@ def saved_by_modgrok(path: Path) -> bool:
 def read_arrays(path: Path) -> Arrays:
     """The arrays of a file, by name and in its order."""
     if path.suffix not in READERS:
-        raise ModgrokError(f"A network is read from a .safetensors, .npz, .pt or .pth file, not from {path.name}.")
+        raise ModgrokError(f"A network is read from a .safetensors, .npz, .pt or .pth file, not {path.name}.")
     _check_file(path)
     arrays = READERS[path.suffix](path)
     for name, array in arrays.items():
         if isinstance(array, np.ndarray) and array.dtype.kind not in "biufc":
-            raise ModgrokError(f"{name} of {path} holds no numbers, but {array.dtype}.")
+            raise ModgrokError(f"{name} of {path} must hold numbers, not {array.dtype}.")
     return state_dict_arrays(arrays)
 
 
@@ -64,15 +64,15 @@ def as_array(given: Any, name: str) -> np.ndarray:
         found = np.asarray(_on_host(given))
     except (TypeError, ValueError, RuntimeError, MemoryError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        raise ModgrokError(f"{name} is a dense array of NumPy, JAX or PyTorch: {reason}.") from error
+        raise ModgrokError(f"{name} must be a dense array of NumPy, JAX or PyTorch: {reason}.") from error
     if found.dtype.name in ("float16", "bfloat16"):
         found = found.astype(np.float32)
     if found.dtype.kind not in "fc":
-        raise ModgrokError(f"{name} holds real or complex numbers, not {found.dtype}.")
+        raise ModgrokError(f"{name} must hold real or complex numbers, not {found.dtype}.")
     double = np.float64 if found.dtype.kind == "f" else np.complex128
     found = found.astype(double if found.itemsize > np.dtype(double).itemsize else found.dtype.newbyteorder("="))
     if not np.isfinite(found).all():
-        raise ModgrokError(f"{name} holds finite numbers, and this one has infinities or NaN.")
+        raise ModgrokError(f"{name} must be finite, but it has infinities or NaN.")
     return found
 
 
@@ -95,7 +95,7 @@ def _check_size(given: Any, name: str) -> None:
 
 
 def _too_large(what: str, found: int) -> ModgrokError:
-    return ModgrokError(f"{what} takes {size(found)}, and a network that is read may take {size(MOST_BYTES)}.")
+    return ModgrokError(f"{what} takes {size(found)}; a network may take at most {size(MOST_BYTES)}.")
 
 
 def _check_file(path: Path) -> None:
@@ -135,7 +135,7 @@ def _state_dict(path: Path) -> Arrays:
         import torch
     except ModuleNotFoundError as error:
         raise ModgrokError(f"{path} is read with PyTorch, which is not installed; save it as .safetensors.") from error
-    refusal = f"{path} is no state dict of PyTorch; write one with torch.save(model.state_dict(), …)."
+    refusal = f"{path} is not a state dict of PyTorch; write one with torch.save(model.state_dict(), …)."
     try:
         _check_unpacked(content, path)
         with warnings.catch_warnings(action="ignore"):

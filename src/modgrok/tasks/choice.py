@@ -31,10 +31,10 @@ def write_choice(given: Any, task: "Task") -> str:
 
         given = read_table(Path(given))
     if not task.enumerable:
-        raise ModgrokError(f"The inputs of {task.name!r} are too many to choose from; give a number of examples.")
+        raise ModgrokError(f"{task.name!r} has too many inputs to choose from; give a number of examples.")
     size = math.prod(task.sizes)
     if size > MOST_INPUTS:
-        raise ModgrokError(f"Training inputs are chosen one by one among at most {MOST_INPUTS:,}, not {size:,}.")
+        raise ModgrokError(f"train_on can choose among at most {MOST_INPUTS:,} inputs, not {size:,}.")
     mask = np.zeros(size, dtype=bool)
     mask[_indices(np.asarray(given), task, size)] = True
     packed = base64.b85encode(zlib.compress(np.packbits(mask).tobytes(), 9)).decode()
@@ -59,7 +59,7 @@ def read_choice(text: str, task: "Task") -> Int[np.ndarray, "train"]:
         )
     if not 0 < len(chosen) < len(task.present):
         raise ModgrokError(
-            f"A split needs inputs on both sides, and train_on chooses {len(chosen)} of {len(task.present)}."
+            f"train_on must leave inputs on both sides, but it chooses {len(chosen)} of {len(task.present)}."
         )
     return chosen
 

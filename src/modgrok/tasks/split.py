@@ -82,24 +82,24 @@ class Split:
             if getattr(self, name) is not None or name == "seed":
                 object.__setattr__(self, name, _whole(name, getattr(self, name)))
         if not 0 < self.fraction < 1:
-            raise ModgrokError(
-                f"The training fraction lies between 0 and 1, both excluded, and {self.fraction} does not."
-            )
+            raise ModgrokError(f"fraction must be strictly between 0 and 1, not {self.fraction}.")
         if self.sampling not in SAMPLINGS:
-            raise ModgrokError(f"The sampling is one of {', '.join(SAMPLINGS)}, not {self.sampling!r}.")
+            raise ModgrokError(f"sampling must be one of {', '.join(SAMPLINGS)}, not {self.sampling!r}.")
         if self.seed < 0:
-            raise ModgrokError(f"A seed is a number from 0 on, not {self.seed}.")
+            raise ModgrokError(f"seed must be 0 or larger, not {self.seed}.")
         if not 0 <= self.wrong <= 1:
-            raise ModgrokError(f"The share of wrong labels lies in 0 … 1, and {self.wrong} does not.")
+            raise ModgrokError(f"wrong_labels must be between 0 and 1, not {self.wrong}.")
         for name, value in (("training", self.examples), ("test", self.test_examples)):
             if value is not None and value < 1:
-                raise ModgrokError(f"The number of {name} examples is at least 1, not {value}.")
+                raise ModgrokError(f"The number of {name} examples must be at least 1, not {value}.")
 
     def divide(self, task: Task) -> tuple[Int[np.ndarray, "train"], Int[np.ndarray, "test"]]:
         """Train and test inputs as ascending indices into the raveled table, exactly round(α·size) of them in train,
         where the size counts the inputs that occur."""
         if self.test_examples is not None:
-            raise ModgrokError(f"All inputs of {task.name!r} that are not trained on are tested; drop test_examples.")
+            raise ModgrokError(
+                f"test_examples has no effect on {task.name!r}: every input outside the training set is tested."
+            )
         if self.chosen:
             trained = read_choice(self.chosen, task)
             return trained, np.setdiff1d(task.present, trained, assume_unique=True)
@@ -145,7 +145,7 @@ class Split:
     def _of_rule(self, task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         assert task.rule is not None
         if self.wrong and self.examples is None:
-            raise ModgrokError(f"Wrong labels of {task.name!r} need a fixed training set; give a number of examples.")
+            raise ModgrokError(f"wrong_labels needs a fixed training set for {task.name!r}; give a number of examples.")
         train = self.examples or 0
         total = train + (self.test_examples or TEST_EXAMPLES)
         if total * task.arity > MOST_ENTRIES:

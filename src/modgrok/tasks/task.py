@@ -80,19 +80,21 @@ class Task:
                 object.__setattr__(self, name, _own(given, given.dtype))
         if self.vectors is not None and self.sizes != self.vectors.shape[:1]:
             raise ModgrokError(
-                f"Real inputs are one row for each input, and for sizes {self.sizes} came {self.vectors.shape}."
+                f"Real inputs need one row for each input: sizes {self.sizes} do not fit shape {self.vectors.shape}."
             )
         if self.codes is not None and (self.codes.ndim != 2 or len(self.codes) != self.answers):
-            raise ModgrokError(f"Codes are one row for each of {self.answers} answers, not {self.codes.shape}.")
+            raise ModgrokError(f"Codes need one row for each of {self.answers} answers, not shape {self.codes.shape}.")
         if self.tolerance is not None and (self.codes is None or not self.tolerance > 0):
-            raise ModgrokError(f"A tolerance is a positive number and goes with codes, and {self.tolerance} came.")
+            raise ModgrokError(f"tolerance must be positive and needs codes, not {self.tolerance}.")
 
     def _checked_table(self) -> Int[np.ndarray, "*sizes"]:
         """The table as read-only 64-bit integers: itself where it is that already and nobody else's view, a copy
         otherwise."""
         check_entries(self.sizes)
         if self.table.shape != self.sizes:
-            raise ModgrokError(f"A table over inputs of sizes {self.sizes} has that shape, not {self.table.shape}.")
+            raise ModgrokError(
+                f"A table over inputs of sizes {self.sizes} must have that shape, not {self.table.shape}."
+            )
         low, high = int(self.table.min()), int(self.table.max())
         if low < HOLE or high >= self.answers:
             raise ModgrokError(
@@ -100,7 +102,7 @@ class Task:
                 f"{low if low < HOLE else high}; reduce it modulo {self.answers} first."
             )
         if high == HOLE:
-            raise ModgrokError(f"A task needs inputs, and in the table of {self.name!r} none occurs.")
+            raise ModgrokError(f"A task needs inputs, but the table of {self.name!r} has only holes.")
         return _own(self.table, np.int64)
 
     def __repr__(self) -> str:
@@ -250,11 +252,11 @@ class Task:
                 f"A task is a text, a function, a table with one axis for each variable, or a Task, and this is {kind}."
             )
         if not np.issubdtype(table.dtype, np.integer):
-            raise ModgrokError(f"A table has integer entries, and this one has the type {table.dtype}.")
+            raise ModgrokError(f"A table needs integer entries, not {table.dtype}.")
         if answers is None:
             answers = table.shape[0] if len(set(table.shape)) == 1 or not table.size else int(table.max()) + 1
         if not table.size:
-            raise ModgrokError(f"A table needs at least 2 answers, and one of shape {table.shape} has none.")
+            raise ModgrokError(f"A table needs at least 2 answers, but one of shape {table.shape} has none.")
         return cls(name, table.shape, answers, table)
 
     @classmethod
@@ -283,11 +285,11 @@ def whole_modulus(modulus: Any) -> int:
     try:
         whole = operator.index(modulus)
     except TypeError:
-        raise ModgrokError(f"The modulus is a whole number, not {modulus!r}.") from None
+        raise ModgrokError(f"modulus must be a whole number, not {modulus!r}.") from None
     digits = round(abs(whole).bit_length() * math.log10(2))
     shown = f"one of about {digits:,} digits" if digits > 20 else str(modulus)
     if isinstance(modulus, bool) or whole < 2:
-        raise ModgrokError(f"The modulus must be at least 2, not {shown}.")
+        raise ModgrokError(f"modulus must be at least 2, not {shown}.")
     if whole > MOST_ENTRIES:
         raise ModgrokError(f"A table has at most {MOST_ENTRIES:,} entries, too few for the modulus {shown}.")
     return whole

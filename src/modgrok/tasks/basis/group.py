@@ -13,7 +13,7 @@ def identity(table: Cayley) -> int:
     order = np.arange(len(table))
     both = np.flatnonzero((table == order).all(axis=1) & (order == table.T).all(axis=1))
     if not len(both):
-        raise ModgrokError("A group has a neutral element, and no row and column of this table repeat the elements.")
+        raise ModgrokError("This table has no identity element, so it is not a group.")
     return int(both[0])
 
 
@@ -95,9 +95,9 @@ def check_group(table: Int[np.ndarray, "..."]) -> None:
     """An error that says why a table is not that of a group."""
     n = len(table)
     if table.shape != (n, n) or not np.array_equal(np.sort(table, axis=1), np.broadcast_to(np.arange(n), (n, n))):
-        raise ModgrokError("A Cayley table is square, and every row has every element 0, 1, … once.")
+        raise ModgrokError("A Cayley table must be square, with every element 0, 1, … once in every row.")
     if not is_latin(table):
-        raise ModgrokError("A Cayley table has every element once in every column.")
+        raise ModgrokError("A Cayley table must have every element once in every column.")
     if wrong := not_associative(table):
         x, g, y = wrong
-        raise ModgrokError(f"A group is associative, and here ({x}·{g})·{y} is not {x}·({g}·{y}).")
+        raise ModgrokError(f"This table is not associative: ({x}·{g})·{y} is not {x}·({g}·{y}).")

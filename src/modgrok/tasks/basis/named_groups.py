@@ -35,7 +35,7 @@ def cayley_table(name: str) -> Cayley:
     for factor in name.upper().split("X"):
         match = re.fullmatch("([SADQZ])([0-9]{1,4})", factor)
         if match is None:
-            raise ModgrokError(f"Groups are S5, A4, D4, Q8, Z6, products such as Z2xZ3, or a table; {name!r} is none.")
+            raise ModgrokError(f"A group is S5, A4, D4, Q8, Z6, a product such as Z2xZ3, or a table, not {name!r}.")
         other = _BUILDERS[match[1]](int(match[2]))
         check_entries((len(table) * len(other),) * 2)
         table = (table[:, None, :, None] * len(other) + other[None, :, None, :]).reshape((len(table) * len(other),) * 2)
@@ -44,7 +44,7 @@ def cayley_table(name: str) -> Cayley:
 
 def _permutations(n: int, even: bool) -> Cayley:
     if not 1 <= n <= 8:
-        raise ModgrokError(f"Symmetric and alternating groups are of 1 to 7 (or 8) points, not {n}.")
+        raise ModgrokError(f"Symmetric groups act on 1 to 7 points and alternating groups on 1 to 8, not {n}.")
     check_entries((factorial(n) // (2 if even and n > 1 else 1),) * 2)
     elements = np.array(list(permutations(range(n))))
     if even:
@@ -70,13 +70,13 @@ def _two_cosets(n: int, square: int) -> Cayley:
 
 def _dihedral(n: int) -> Cayley:
     if n < 1:
-        raise ModgrokError("A dihedral group D1, D2, … is that of a polygon with at least one side, not D0.")
+        raise ModgrokError("Dihedral groups start at D1; there is no D0.")
     return _two_cosets(n, 0)
 
 
 def _dicyclic(order: int) -> Cayley:
     if order < 8 or order % 4:
-        raise ModgrokError(f"The dicyclic groups are Q8, Q12, Q16, …, of an order that 4 divides, not Q{order}.")
+        raise ModgrokError(f"Dicyclic groups are Q8, Q12, Q16, …: the order must be a multiple of 4, not {order}.")
     return _two_cosets(order // 2, order // 4)
 
 

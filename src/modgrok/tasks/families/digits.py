@@ -22,7 +22,7 @@ def has_digits() -> bool:
 def digits() -> Task:
     """Images as vectors of 64 numbers between 0 and 1, and which of ten digits they show."""
     if not has_digits():
-        raise ModgrokError("The images of digits come with scikit-learn: pip install 'modgrok[digits]'.")
+        raise ModgrokError("The digit images need scikit-learn: pip install 'modgrok[digits]'.")
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)

@@ -48,7 +48,7 @@ def _read(text: str, modulus: int | None) -> Task:
     if name not in FUNCTIONS:
         raise ModgrokError(f"Discrete functions are {', '.join(f'discrete:{f}' for f in FUNCTIONS)}, not {text!r}.")
     if not is_prime(modulus):
-        raise ModgrokError(f"Discrete powers, roots and logarithms are taken modulo a prime, and {modulus} is none.")
+        raise ModgrokError(f"Discrete powers, roots and logarithms need a prime modulus, not {modulus}.")
     return Task(f"discrete:{name}", table_shape(modulus, 2), modulus, FUNCTIONS[name](modulus))
 
 

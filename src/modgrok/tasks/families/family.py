@@ -57,8 +57,10 @@ def task(source: Any, modulus: int | None = None, **settings: Any) -> Task:
     found = _find(source, p, settings)
     if p is not None and found.answers != p:
         if found.is_modular:
-            raise ModgrokError(f"The table {found.name!r} is one modulo {found.modulus}, and modulo {p} was asked for.")
-        raise ModgrokError(f"{found.name!r} has {found.answers} answers and reads no modulus; leave out the {p}.")
+            raise ModgrokError(f"The table {found.name!r} is modulo {found.modulus}, not modulo {p}.")
+        raise ModgrokError(
+            f"modulus has no effect on {found.name!r}, which has {found.answers} answers; leave out {p}."
+        )
     return found
 
 
@@ -109,5 +111,5 @@ def usual_modulus(source: Any, modulus: int | None = None) -> int | None:
 
 def _required(modulus: int | None, what: str) -> int:
     if modulus is None:
-        raise ModgrokError(f"{what!r} leaves the modulus open; give one, such as --modulus 97 or task(…, 97).")
+        raise ModgrokError(f"{what!r} needs a modulus, such as --modulus 97 or task(…, 97).")
     return modulus

@@ -55,14 +55,14 @@ def _read_csv(path: Path) -> Shaped[np.ndarray, "row column"]:
         cells = [cell.strip() for cell in line.split(",")]
         for cell in cells:
             if not re.fullmatch("(-?[0-9]{1,18})?", cell):
-                raise ModgrokError(f"Line {number} of {str(path)!r} has {cell!r} where an integer must stand.")
+                raise ModgrokError(f"Line {number} of {str(path)!r} has {cell!r} where an integer is required.")
         rows.append([int(cell) if cell else HOLE for cell in cells])
         if len(cells) != len(rows[0]):
             raise ModgrokError(
-                f"Line {number} of {str(path)!r} has {len(cells)} entries, and the first has {len(rows[0])}."
+                f"Line {number} of {str(path)!r} has {len(cells)} entries, but the first has {len(rows[0])}."
             )
         if len(rows) * len(cells) > MOST_ENTRIES:
-            raise ModgrokError(f"{str(path)!r} has more than {MOST_ENTRIES:,} entries, which no table may have.")
+            raise ModgrokError(f"{str(path)!r} has more than {MOST_ENTRIES:,} entries, the most a table may have.")
     if not rows:
         raise ModgrokError(f"{str(path)!r} is empty; a table has a row of integers for each value of n.")
     return np.array(rows, dtype=np.int64)

@@ -11,7 +11,7 @@ from modgrok.tasks.task import Task, check_entries
 
 def addition(count: int, arity: int = 2, codes: int | None = None) -> Task:
     """n + m for n, m = 0 … count − 1, with 2·count − 1 answers; of S variables S·(count − 1) + 1. With `codes` every
-    answer stands for a vector of so many normal numbers, the same ones always, instead of a one-hot vector."""
+    answer stands for a fixed vector of that many normal numbers instead of a one-hot vector."""
     sizes = (count,) * arity
     check_entries(sizes)
     table = sum(np.ogrid[tuple(slice(size) for size in sizes)], start=np.zeros((1,) * arity, dtype=np.int64))

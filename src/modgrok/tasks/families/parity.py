@@ -34,7 +34,7 @@ class Parity:
 def parity(n: int, k: int, seed: int | None = None) -> Task:
     """The parity of the first k of n bits, or of k that a seed chooses."""
     if not 1 <= k <= n <= MOST_BITS:
-        raise ModgrokError(f"A parity of k among n bits has 1 ≤ k ≤ n ≤ {MOST_BITS:,}, not n = {n} and k = {k}.")
+        raise ModgrokError(f"A parity of k among n bits needs 1 ≤ k ≤ n ≤ {MOST_BITS:,}, not n = {n} and k = {k}.")
     bits = (
         range(k) if seed is None else np.sort(np.argsort(np.random.PCG64([seed, n]).random_raw(n), kind="stable")[:k])
     )

@@ -21,7 +21,7 @@ def teacher_student(count: int, seed: int = 0) -> Task:
     """So many normal vectors of length 5, and the teacher's answers of length 5; the teacher's weights and biases are
     uniform between ±1/√(fan in), as PyTorch's are."""
     if not 2 <= count <= MOST_VECTORS:
-        raise ModgrokError(f"A teacher answers 2 to {MOST_VECTORS:,} vectors, not {count:,}.")
+        raise ModgrokError(f"A teacher labels 2 to {MOST_VECTORS:,} vectors, not {count:,}.")
     rng = np.random.default_rng([seed, count])
     vectors = rng.standard_normal((count, WIDTHS[0]))
     answers: Float[np.ndarray, "count width"] = vectors
