@@ -61,7 +61,7 @@ OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)\)")
 
 def on_config(config: Any) -> Any:
     """The parts of the navigation that depend on what there is."""
-    papers = ["papers.md", *(str(path.relative_to(ROOT / "docs")) for path in _reports())]
+    papers = ["papers.md", *(str(path.relative_to(ROOT / "docs")) for path in _reports()), "reproduction/THRESHOLDS.md"]
     made = {"Tutorials": [f"tutorials/{name}.md" for name in NOTEBOOKS], "Reproduction": papers}
     for part in config.nav:
         for title in part.keys() & made.keys():

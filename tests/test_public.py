@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import modgrok as mg
+from modgrok import cli
 
 NAMES = [
     "Analysis",
@@ -56,6 +57,42 @@ NAMES = [
     "unpack",
 ]
 
+PLOTS = [
+    "against_modulus",
+    "answers",
+    "classify",
+    "critical",
+    "curves",
+    "film",
+    "gaps",
+    "landscape",
+    "phase_diagram",
+    "phases",
+    "portrait",
+    "progress",
+    "purity",
+    "representations",
+    "save",
+    "spectrum",
+    "sweep",
+    "transitions",
+    "weights",
+]
+COMMANDS = [
+    "classify",
+    "solve",
+    "train",
+    "analyze",
+    "film",
+    "runs",
+    "sweep",
+    "critical",
+    "landscape",
+    "reproduce",
+    "lab",
+    "bench",
+]
+
 TINY = {"width": 16, "lr": 0.1, "steps": 3, "evaluations": 3, "snapshots": 2}
 
 
@@ -66,12 +103,15 @@ def test_the_surface_is_declared() -> None:
         assert getattr(mg, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'grok'"):
         _ = mg.grok
+    assert sorted(mg.plot.__all__) == PLOTS
+    assert [*cli.COMMANDS] == COMMANDS
 
 
 def test_importing_it_imports_nothing_heavy() -> None:
     script = """
 import sys
 import modgrok as mg
+from modgrok import cli
 assert not {"numpy", "jax", "rich"} & sys.modules.keys()
 mg.Experiment, mg.Store, mg.solve, mg.analyze, mg.train, mg.Sweep
 assert not {"jax", "matplotlib"} & sys.modules.keys()

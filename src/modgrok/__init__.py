@@ -13,7 +13,7 @@ Names are imported when they are first used, and JAX when something is first tra
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 if TYPE_CHECKING:
     from modgrok import plot

@@ -1,9 +1,11 @@
 """The wheel runs in an environment that holds it and what it declares without extras, and nothing else."""
 
+import ast
 import os
 import subprocess
 import sys
-from importlib.metadata import distribution
+import tomllib
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,8 @@ COMMANDS = (
     ("runs", "list", "--json"),
     ("lab", "--help"),
 )
+IF_THERE = ("IPython", "torch")
+"""Imported only where they run already: in a notebook, and for weights that are tensors."""
 
 
 def needed(requirements: list[str], found: dict[str, Path]) -> dict[str, Path]:
@@ -68,6 +72,31 @@ def test_commands_run_without_extras(environment: Path, command: tuple[str, ...]
     ran = subprocess.run([environment, "-m", "modgrok", *command], capture_output=True, text=True, **place)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
+
+
+def imported(sources: Path) -> set[str]:
+    """The packages that sources import, at their top or later."""
+    found = set()
+    for path in sources.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            if isinstance(node, ast.ImportFrom):
+                found.add(str(node.module).partition(".")[0])
+    return found - set(sys.stdlib_module_names)
+
+
+def test_what_is_declared_is_imported_and_what_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [text for name in project["optional-dependencies"] for text in project["optional-dependencies"][name]]
+    packages = packages_distributions()
+    distributions = {name: {one.lower() for one in packages.get(name, [name])} for name in imported(ROOT / "src")}
+    required, optional = (
+        {packaging.Requirement(text).name.lower() for text in some} for some in (project["dependencies"], extras)
+    )
+    assert required <= set().union(*distributions.values())
+    undeclared = {name for name, found in distributions.items() if not found & (required | optional)}
+    assert undeclared == {"modgrok", *IF_THERE}
 
 
 def test_extras_are_not_there(environment: Path) -> None:

@@ -54,9 +54,8 @@ SETTINGS: Any = {
 def context() -> "Iterator[None]":
     """Inside, figures look like this; outside, whatever else draws is left alone."""
     import matplotlib as mpl
-    from cycler import cycler
 
-    with mpl.rc_context(SETTINGS | {"axes.prop_cycle": cycler(color=SERIES)}):
+    with mpl.rc_context(SETTINGS | {"axes.prop_cycle": mpl.rcsetup.cycler(color=SERIES)}):
         yield
         interactive = mpl.is_interactive()
     mpl.interactive(interactive)  # The first figure of a notebook turns this on, for all that follow.
