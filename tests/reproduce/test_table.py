@@ -21,9 +21,7 @@ def seeds_of(some: Runs) -> list[tuple[Any, ...]]:
 
 
 def test_sizes_stand_side_by_side() -> None:
-    quick, full, tiny = sizes(
-        p=(5, 7), few=((1,), (1, 2)), same=3, left_out=(("a",), ()), tiny={"p": 2, "left_out": ()}
-    )
+    quick, full, tiny = sizes(p=(5, 7, 2), few=((1,), (1, 2)), same=3, left_out=(("a",), (), ()))
     assert [(s.name, s.p, s.few, s.same, s.left_out) for s in (quick, full, tiny)] == [
         ("quick", 5, (1,), 3, ("a",)),
         ("full", 7, (1, 2), 3, ()),
@@ -31,6 +29,14 @@ def test_sizes_stand_side_by_side() -> None:
     ]
     with pytest.raises(AttributeError, match="no size is called 'q'"):
         _ = quick.q
+
+
+def test_texts_name_sizes() -> None:
+    _, full, _ = sizes(steps=(10, 20_000), rates=((), (0.1, 0.3)), group="S4")
+    assert (
+        full.say("{steps} steps in {group} at {rates}, {rates:#} of them")
+        == "20\u202f000 steps in S4 at 0.1, 0.3, 2 of them"
+    )
 
 
 def test_lists_ranges_and_dictionaries_vary() -> None:

@@ -2,40 +2,41 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import modgrok.reproduce
 from modgrok.errors import ModgrokError
-from modgrok.reproduce.claim import Claim, Outcome, Verdict
+from modgrok.reproduce.claim import OUTCOMES, Claim, Outcome, Verdict
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Figure, Study
 
 DEFAULT = "gromov2023"
 
 
+Deviation = tuple[str, str, str, str]
+"""What is done otherwise than in the paper: what, how there, how here (`Sizes.say` puts in the sizes), and why."""
+
+
 @dataclass(frozen=True)
 class Takeaway:
-    """What a reader may take away, in a sentence, and the outcomes on which it stands."""
+    """What a reader may take away, in a sentence, and the claims on whose outcomes it stands."""
 
     sentence: str
-    stands_on: Mapping[str, Outcome]
-    """By claim."""
+    holds: str = ""
+    remark: str = ""
+    fails: str = ""
+    undecided: str = ""
+
+    @property
+    def stands_on(self) -> dict[str, Outcome]:
+        claims = (self.holds, self.remark, self.fails, self.undecided)
+        return {name: outcome for outcome, some in zip(OUTCOMES, claims, strict=True) for name in some.split()}
 
     def stands(self, verdicts: Mapping[str, Verdict]) -> bool:
         return all(verdicts[claim].outcome == outcome for claim, outcome in self.stands_on.items())
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """What is done otherwise than in the paper."""
-
-    what: str
-    paper: str
-    here: Callable[[Sizes], str]
-    why: str
 
 
 @dataclass(frozen=True)

@@ -106,10 +106,8 @@ class Report:
 
     def _differences(self) -> list[str]:
         """What is done otherwise than in the paper, and what is not done."""
-        rows = [
-            (_plain(d.what), _plain(d.paper), _plain(d.here(self.profile)), _plain(d.why))
-            for d in self.paper.deviations
-        ]
+        say = self.profile.say
+        rows = [tuple(map(_plain, (what, paper, say(here), why))) for what, paper, here, why in self.paper.deviations]
         missing = [f"- {_plain(what)}: {_plain(why)}" for what, why in self.paper.not_attempted]
         return (["## Deviations", _table(("", "Paper", "Here", "Why"), rows)] if rows else []) + (
             ["## Not attempted", "\n".join(missing)] if missing else []

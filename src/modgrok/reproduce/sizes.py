@@ -1,7 +1,10 @@
-"""How much is trained: the sizes of a paper's profiles, quick and full side by side."""
+"""How much is trained: the sizes of a paper's profiles, side by side."""
 
+import string
 from collections.abc import Mapping
 from typing import Any
+
+from modgrok.text import count, number
 
 
 class Sizes:
@@ -20,18 +23,33 @@ class Sizes:
         """The same with other sizes."""
         return Sizes(self.name, self.left_out, self.values | values)
 
+    def say(self, text: str) -> str:
+        """A text with sizes in braces, such as "{steps} steps"; {rates:#} says how many rates there are."""
+        return _Said().vformat(text, (), self.values)
 
-def sizes(*, tiny: Mapping[str, Any], left_out: Any = ((), ()), **values: Any) -> tuple[Sizes, Sizes, Sizes]:
-    """The profiles quick, full and tiny.
 
-    A tuple is a pair (quick, full), so a size that is itself a tuple is written as a pair of tuples; anything else is
-    the same in both. `tiny`, for the tests of the pipeline, says what it has otherwise than quick; its `left_out` is a
-    single tuple.
+class _Said(string.Formatter):
+    """Sizes as people read them."""
+
+    def format_field(self, value: Any, spec: str) -> str:
+        if spec == "#":
+            return str(len(value))
+        if isinstance(value, tuple):
+            return ", ".join(map(number, value))
+        return value if isinstance(value, str) else count(value) if isinstance(value, int) else number(value)
+
+
+def sizes(*, left_out: Any = ((), ()), **values: Any) -> tuple[Sizes, Sizes, Sizes]:
+    """The profiles quick, full and tiny, the last for the tests of the pipeline.
+
+    A tuple is (quick, full) or (quick, full, tiny), so a size that is itself a tuple is written as a tuple of tuples;
+    anything else is the same in all. Where tiny has no size of its own it has that of quick.
     """
-    quick, full = ({name: v[i] if isinstance(v, tuple) else v for name, v in values.items()} for i in (0, 1))
-    least = {"left_out": left_out[0], **quick, **tiny}
-    return (
-        Sizes("quick", left_out[0], quick),
-        Sizes("full", left_out[1], full),
-        Sizes("tiny", least.pop("left_out"), least),
-    )
+
+    def profile(i: int, name: str) -> Sizes:
+        def own(value: Any) -> Any:
+            return value[i if i < len(value) else 0] if isinstance(value, tuple) else value
+
+        return Sizes(name, own(left_out), {size: own(value) for size, value in values.items()})
+
+    return profile(0, "quick"), profile(1, "full"), profile(2, "tiny")

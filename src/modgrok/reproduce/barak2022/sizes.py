@@ -8,10 +8,10 @@ from typing import Any
 
 from modgrok.reproduce.form import Runs, runs, sizes
 
-QUICK, FULL, TINY = sizes(
-    bits=40,  # n of the curves and of finite data, for k = 3
-    seeds=(3, 10),
-    steps=(4_000, 10_000),
+PROFILES = QUICK, FULL, TINY = sizes(
+    bits=(40, 40, 20),  # n of the curves and of finite data, for k = 3
+    seeds=(3, 10, 1),
+    steps=(4_000, 10_000, 30),
     # For every k the n whose times are measured, with the most steps for each.
     scaling=(
         {2: {20: 300, 40: 600, 80: 1_200}, 3: {20: 1_000, 30: 2_000, 40: 4_000, 60: 8_000}},
@@ -20,29 +20,16 @@ QUICK, FULL, TINY = sizes(
             3: {20: 2_000, 30: 4_000, 40: 8_000, 60: 16_000, 90: 40_000},
             4: {20: 40_000, 25: 80_000, 30: 160_000},
         },
+        {2: {18: 40, 20: 40}},
     ),
-    scaling_seeds=(5, 25),
-    histogram_bits=20,
-    histogram_seeds=(32, 2_000),
-    histogram_steps=(2_500, 5_000),
-    finite_width=1000,
-    finite_seeds=(2, 5),
-    finite_steps=(9_600, 19_200),
-    gradients=(20, 200),  # neurons whose sampled gradient is looked at
-    tiny={
-        "bits": 20,
-        "seeds": 1,
-        "steps": 30,
-        "scaling": {2: {18: 40, 20: 40}},
-        "scaling_seeds": 2,
-        "histogram_bits": 18,
-        "histogram_seeds": 2,
-        "histogram_steps": 30,
-        "finite_width": 20,
-        "finite_seeds": 1,
-        "finite_steps": 30,
-        "gradients": 2,
-    },
+    scaling_seeds=(5, 25, 2),
+    histogram_bits=(20, 20, 18),
+    histogram_seeds=(32, 2_000, 2),
+    histogram_steps=(2_500, 5_000, 30),
+    finite_width=(1000, 1000, 20),
+    finite_seeds=(2, 5, 1),
+    finite_steps=(9_600, 19_200, 30),
+    gradients=(20, 200, 2),  # neurons whose sampled gradient is looked at
 )
 
 

@@ -8,40 +8,25 @@ a GPU; one seed of the largest margin, which CPU cores train while the GPU train
 from modgrok.reproduce.form import sizes
 
 TENTHS = tuple(tenth / 10 for tenth in range(1, 10))
-QUICK, FULL, TINY = sizes(
-    margin_modulus=(13, 71),
-    margin_width=(64, 500),
-    margin_steps=2_000,  # at each of the rates
-    margin_seeds=(3, 1),
-    modulus=(31, 97),  # of the networks that are given wrong labels
-    width=(128, 500),
-    steps=2_000,
-    fractions=((0.3, 0.5, 0.7, 0.9), TENTHS),
-    wrong=((0.1, 0.2, 0.35, 0.5, 0.7), TENTHS),
-    decays=((0.0, 5.0, 10.0, 15.0, 20.0), (0.0, 5.0, 15.0, 20.0)),
+PROFILES = QUICK, FULL, TINY = sizes(
+    margin_modulus=(13, 71, 7),
+    margin_width=(64, 500, 40),
+    margin_steps=(2_000, 2_000, 300),  # at each of the rates
+    margin_seeds=(3, 1, 1),
+    modulus=(31, 97, 5),  # of the networks that are given wrong labels
+    width=(128, 500, 8),
+    steps=(2_000, 2_000, 3),
+    fractions=((0.3, 0.5, 0.7, 0.9), TENTHS, (0.6,)),
+    wrong=((0.1, 0.2, 0.35, 0.5, 0.7), TENTHS, (0.2,)),
+    decays=((0.0, 5.0, 10.0, 15.0, 20.0), (0.0, 5.0, 15.0, 20.0), (0.0,)),
     # The networks whose neurons are taken away.
     pruned=(
         {"fraction": 0.7, "wrong_labels": 0.2, "weight_decay": 5.0},
         {"fraction": 0.5, "wrong_labels": 0.35, "weight_decay": 0.0},
+        {"fraction": 0.6, "wrong_labels": 0.2, "weight_decay": 0.0},
     ),
-    seeds=3,
-    machine_modulus=(31, 61),
+    seeds=(3, 3, 1),
+    machine_modulus=(31, 61, 5),
     machine_fraction=(0.6, 0.5),
-    iterations=(30, 50),
-    tiny={
-        "margin_modulus": 7,
-        "margin_width": 40,
-        "margin_steps": 300,
-        "margin_seeds": 1,
-        "modulus": 5,
-        "width": 8,
-        "steps": 3,
-        "fractions": (0.6,),
-        "wrong": (0.2,),
-        "decays": (0.0,),
-        "pruned": {"fraction": 0.6, "wrong_labels": 0.2, "weight_decay": 0.0},
-        "seeds": 1,
-        "machine_modulus": 5,
-        "iterations": 3,
-    },
+    iterations=(30, 50, 3),
 )

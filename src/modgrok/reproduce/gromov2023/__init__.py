@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modgrok.reproduce.form import Claim, Paper, Study, members
+from modgrok.reproduce.form import Claim, Paper, Study, Takeaway, members
 from modgrok.reproduce.gromov2023 import (
     activations,
     behavior,
@@ -28,8 +28,7 @@ from modgrok.reproduce.gromov2023 import (
     widths,
 )
 from modgrok.reproduce.gromov2023.errata import ERRATA
-from modgrok.reproduce.gromov2023.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
-from modgrok.reproduce.gromov2023.sizes import FULL, QUICK, TINY
+from modgrok.reproduce.gromov2023.sizes import ADAMW_DECAY, ADAMW_FRACTION, GD_FRACTION, PROFILES
 
 MODULES = (
     *(dynamics, delay, images, phases, widths, periodicity, functions, closed_forms, activations, hard_functions),
@@ -65,15 +64,97 @@ PAPER = Paper(
     line="a two-layer quadratic network groks modular functions, and its weights can be written down",
     studies=_in_order(members(Study, *MODULES), STUDIES),
     claims=_in_order(members(Claim, *MODULES), CLAIMS),
-    profiles=(QUICK, FULL, TINY),
+    profiles=PROFILES,
     errata=ERRATA,
-    takeaways=TAKEAWAYS,
-    deviations=DEVIATIONS,
-    not_attempted=NOT_ATTEMPTED,
     exclusive=(("adaptive_fraction", "adam_needs_more"),),
     implied=(
         *(("law", "modulus"), ("very_long", "grokking"), ("claim_two", "claim_one"), ("corollary", "claim_one")),
         *(("phases_adamw", "phases"), ("copies", "periodic"), ("memorizer_projection", "memorizer_waves")),
     ),
     cost={"quick": "5 to 7 min on two CPU cores", "full": "14 min on an H200"},
+    takeaways=(
+        Takeaway(
+            "A two-layer quadratic network groks modular addition under plain gradient descent, without "
+            "regularization, and memorizes first.",
+            holds="grokking",
+            remark="memorizes_first",
+        ),
+        Takeaway(
+            "The weights can be written down: cosines with random phases and φ1 + φ2 = φ3 answer every pair, their "
+            "loss falls as 1/N, and training finds waves with such phases.",
+            holds="claim_one loss_to_zero phases",
+        ),
+        Takeaway(
+            "The norms are not what the paper says: they grow fivefold, as its own closed form requires, and mostly "
+            "before the onset.",
+            holds="norms_of_solution",
+            fails="norms",
+        ),
+        Takeaway(
+            "Adaptive optimizers grok in fewer steps, and weight decay in AdamW helps much near the critical fraction "
+            "only; whether adaptive optimizers and regularizers need less data takes more seeds to decide.",
+            holds="adaptive_time",
+            remark="decay_in_adamw",
+            undecided="adaptive_fraction lower_fraction",
+        ),
+        Takeaway(
+            "The critical fraction falls as the modulus grows; neither ln p / p nor a power of p fits it.",
+            holds="modulus",
+            fails="law",
+        ),
+    ),
+    deviations=(
+        (
+            "learning rates",
+            "not given",
+            "GD {gd.rate} in units of (p/97)³(N/500), AdamW {adamw.rate}",
+            "chosen here; optimizers are compared each at its best of equally many trials",
+        ),
+        (
+            "p of single networks, of sweeps, of hard functions",
+            "97",
+            "{modulus}, {sweep_modulus}, {hard_modulus}",
+            "the quick profile has to fit two CPU cores",
+        ),
+        ("width of Figs. 0 to 2", "not given", "{width}", "chosen here"),
+        (
+            "α of GD and of AdamW in Figs. 0 to 2",
+            "0.49, not given",
+            f"{GD_FRACTION}, {ADAMW_FRACTION}",
+            "of AdamW chosen here",
+        ),
+        ("weight decay of AdamW", "not given", str(ADAMW_DECAY), "chosen here"),
+        (
+            "steps of GD in Fig. 0, and of the longest runs at α = 0.2",
+            "not given; extremely long",
+            "{gd.steps}, {longest_steps}",
+            "device time",
+        ),
+        (
+            "seeds of single networks, sweeps, searches, hard functions",
+            "not given",
+            "{seeds}, {sweep_seeds}, {search_seeds}, {hard_seeds}",
+            "every verdict asks for all of them",
+        ),
+        ("width of n² + m² + nm", "not given", "{hard_width}", "narrower and wider networks were not run"),
+        (
+            "frequencies of the closed form",
+            "k = 1 … N modulo p",
+            "1 … (p − 1)/2 equally often; as printed in the claim on its loss",
+            "every neuron is a wave",
+        ),
+        ("precision", "not given", "float32 in training, float64 in closed forms", "speed"),
+    ),
+    not_attempted=(
+        (
+            "At some loss the only way down is to learn the features (the paper's central explanation)",
+            "no measure of the ways down that a memorizer has left was found yet",
+        ),
+        ("Appendix B for Claim II and the Corollary", "other activations are scored on n + m only"),
+        ("α_c as a measure of a function's complexity", "critical fractions are searched for n + m only"),
+        ("Random features of finite width (W2 trained alone)", "the kernel regime is taken at infinite width"),
+        ("eq_omg term by term, and √N of eq_interference", "tests check the expansion; no figure of it is drawn"),
+        ("Fig. 3b against data and epochs; each weak series of Fig. 1; Fig. A2's four lines against two", "no row yet"),
+        ("Claim II by several optimizers, and other monomials", "AdamW on n² + m² stands for them"),
+    ),
 )

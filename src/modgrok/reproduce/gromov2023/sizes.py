@@ -39,68 +39,70 @@ class Recipe:
 
 
 TINY_GD, TINY_ADAMW = Recipe(1e6, 60, 20), Recipe(0.1, 60, 20)
-QUICK, FULL, TINY = sizes(
+PROFILES = QUICK, FULL, TINY = sizes(
     # Single networks: figures 0, 1, 2, 4 and A1 to A4. At full scale GD's rate is a quarter of the one from which
     # gradients fluctuate late.
-    modulus=97,
-    width=500,
+    modulus=(97, 97, 13),
+    width=(500, 500, 64),
     seeds=(2, 5),
-    gd=(Recipe(1e6, 2_500, 100), Recipe(1e5, 80_000, 400)),
-    adamw=(Recipe(0.1, 700, 200), Recipe(0.03, 3_000, 600)),
-    functions=(Recipe(0.1, 400, 30), Recipe(0.03, 2_000, 100)),  # AdamW on (n+m)², n²+m² and nm
-    cross_entropy=(Recipe(0.05, 400, 30), Recipe(0.01, 2_000, 100)),
+    gd=(Recipe(1e6, 2_500, 100), Recipe(1e5, 80_000, 400), TINY_GD),
+    adamw=(Recipe(0.1, 700, 200), Recipe(0.03, 3_000, 600), TINY_ADAMW),
+    functions=(Recipe(0.1, 400, 30), Recipe(0.03, 2_000, 100), TINY_ADAMW),  # AdamW on (n+m)², n²+m² and nm
+    cross_entropy=(Recipe(0.05, 400, 30), Recipe(0.01, 2_000, 100), TINY_ADAMW),
     # Sweeps: figure 3 and what hangs on it.
-    sweep_modulus=(31, 97),
-    sweep_width=(128, 500),
+    sweep_modulus=(31, 97, 13),
+    sweep_width=(128, 500, 64),
     sweep_seeds=(2, 5),
-    fractions=((0.35, 0.5, 0.8), (0.15, 0.2, 0.225, 0.25, 0.275, 0.3, 0.4, 0.5, 0.8)),
-    descent=(Recipe(1e6, 4_000, 60), Recipe(1e6, 10_000, 150)),  # figure 3b
-    adaptive=(Recipe(0.03, 2_000, 60), Recipe(0.03, 4_000, 150)),
-    widths=((8, 16, 32, 48, 64), (8, 16, 32, 64, 96, 128, 256, 500)),
-    width_fraction=(0.65, 0.5),  # the paper's 0.5 is too little at small p
+    fractions=((0.35, 0.5, 0.8), (0.15, 0.2, 0.225, 0.25, 0.275, 0.3, 0.4, 0.5, 0.8), (0.5, 0.8)),
+    descent=(Recipe(1e6, 4_000, 60), Recipe(1e6, 10_000, 150), TINY_GD),  # figure 3b
+    adaptive=(Recipe(0.03, 2_000, 60), Recipe(0.03, 4_000, 150), TINY_ADAMW),
+    widths=((8, 16, 32, 48, 64), (8, 16, 32, 64, 96, 128, 256, 500), (16, 32)),
+    width_fraction=(0.65, 0.5, 0.8),  # the paper's 0.5 is too little at small p
     # Random phases: figures 3b and A1; in the latter an activation stops at the first width where it is always right.
     closed_widths=(
         (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512),
         (8, 16, 32, 48, 64, 96, 128, 144, 192, 256, 384, 512, 1024),
+        (16, 64, 256),
     ),
-    activation_widths=(tuple(2**i for i in range(5, 13)), tuple(2**i for i in range(5, 17))),
-    closed_seeds=(3, 5),
+    activation_widths=(tuple(2**i for i in range(5, 13)), tuple(2**i for i in range(5, 17)), (32, 256)),
+    closed_seeds=(3, 5, 2),
     # n² + m² + nm (at 0.73 until nothing changes, and further α), n³ + nm² + m (at 0.9 and further α), random tables.
-    hard_modulus=(47, 97),
-    hard_width=(160, 1000),
+    hard_modulus=(47, 97, 13),
+    hard_width=(160, 1000, 64),
     hard_seeds=(2, 5),
-    hard=(Recipe(1e6, 6_000, 80), Recipe(1e6, 40_000, 150)),
-    hard_fractions=((), (0.85, 0.9, 0.95, 0.98)),
-    plateau_steps=(6_000, 160_000),
+    hard=(Recipe(1e6, 6_000, 80), Recipe(1e6, 40_000, 150), TINY_GD),
+    hard_fractions=((), (0.85, 0.9, 0.95, 0.98), (0.95,)),
+    plateau_steps=(6_000, 160_000, 120),
     cubic_fractions=((0.95,), (0.95, 0.98)),
-    never=(Recipe(1e6, 6_000, 60), Recipe(1e6, 10_000, 100)),  # what is not learnt
-    kernel_fractions=((0.5, 0.7), (0.3, 0.5, 0.7, 0.9)),
+    never=(Recipe(1e6, 6_000, 60), Recipe(1e6, 10_000, 100), TINY_GD),  # what is not learnt
+    kernel_fractions=((0.5, 0.7), (0.3, 0.5, 0.7, 0.9), (0.5,)),
     # The delay between memorizing and grokking: GD from little to much data and from too little, AdamW from a fifth.
-    delay=(Recipe(1e6, 4_000, 80), Recipe(2e6, 10_000, 150)),
-    delay_fractions=((0.55, 0.65, 0.85), (0.225, 0.25, 0.3, 0.4, 0.5, 0.8)),
-    memorizing_fraction=(0.35, 0.15),
-    dramatic=(Recipe(0.1, 4_000, 120), Recipe(0.1, 4_000, 150)),
+    delay=(Recipe(1e6, 4_000, 80), Recipe(2e6, 10_000, 150), TINY_GD),
+    delay_fractions=((0.55, 0.65, 0.85), (0.225, 0.25, 0.3, 0.4, 0.5, 0.8), (0.5, 0.8)),
+    memorizing_fraction=(0.35, 0.15, 0.3),
+    dramatic=(Recipe(0.1, 4_000, 120), Recipe(0.1, 4_000, 150), TINY_ADAMW),
     dramatic_seeds=(1, 5),
-    ways=(Recipe(1e6, 3_000, 30), Recipe(4e5, 10_000, 60)),  # momentum, weight decay and dropout
+    ways=(Recipe(1e6, 3_000, 30), Recipe(4e5, 10_000, 60), TINY_GD),  # momentum, weight decay and dropout
     # The search for rates and strengths: a grid of three rates to the decade where a strength is searched too, else
     # rates × strengths rates, `search_dense` to the decade; around these rates of GD (in natural units) and Adam.
-    search_rates=(3, 5),
-    search_strengths=3,
+    search_rates=(3, 5, 1),
+    search_strengths=(3, 3, 1),
     search_dense=(3, 6),
-    search_descent=(4e6, 2e6),
+    search_descent=(4e6, 2e6, 2e6),
     search_adaptive=1.0,
     search_seeds=(2, 4),
-    search_steps=(1_000, 4_000),
-    search_evaluations=(80, 150),
+    search_steps=(1_000, 4_000, 60),
+    search_evaluations=(80, 150, 20),
     # Near the critical fraction, trained for long; plain gradient descent at two α for longest.
     long_fractions=(
         (0.25, 0.35, 0.45, 0.5, 0.55, 0.75),
         (0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.4),
+        (0.5, 0.8),
     ),
-    long_seeds=(3, 5),
-    long_steps=(2_000, 40_000),
+    long_seeds=(3, 5, 2),
+    long_steps=(2_000, 40_000, 60),
     longest_fractions=((), (0.2, 0.2125)),
-    longest_steps=(60, 300_000),
+    longest_steps=(None, 300_000),
     # The law of the critical fraction: p for each optimizer, N under Adam, α in units of a first guess for each p.
     law_moduli=(
         {"Adam": (23, 31, 47)},
@@ -109,82 +111,47 @@ QUICK, FULL, TINY = sizes(
             "Adam": (23, 31, 41, 53, 67, 83, 97, 113),
             "AdamW": (31, 53, 79, 113),
         },
+        {"Adam": (11, 13)},
     ),
-    law_widths=((64,), (125, 250, 1000)),
-    law_factors=((0.6, 0.7, 0.8, 0.9, 1.0), (0.6, 0.68, 0.75, 0.82, 0.88, 0.94, 1.0, 1.06, 1.13, 1.2, 1.3)),
-    law_seeds=(4, 6),
-    law_steps=(600, 5_000),
+    law_widths=((64,), (125, 250, 1000), (32,)),
+    law_factors=((0.6, 0.7, 0.8, 0.9, 1.0), (0.6, 0.68, 0.75, 0.82, 0.88, 0.94, 1.0, 1.06, 1.13, 1.2, 1.3), (0.5, 0.7)),
+    law_seeds=(4, 6, 2),
+    law_steps=(600, 5_000, 60),
     # Random and guided choices of the training pairs.
     sampling_fractions=(
         (0.48, 0.495, 0.51, 0.525, 0.54),
         (0.22, 0.235, 0.245, 0.255, 0.265, 0.275, 0.285, 0.3),
+        (0.8,),
     ),
-    sampling_seeds=(6, 12),
-    sampling_steps=(600, 3_000),
+    sampling_seeds=(6, 12, 2),
+    sampling_steps=(600, 3_000, 60),
     # Statements without a figure and open questions, at the p, N and seeds of the sweeps: `usual_fraction` is one from
     # which n + m is grokked with some delay.
-    usual_fraction=(0.65, 0.5),
-    usual_adamw=(Recipe(0.03, 600, 60), Recipe(0.1, 1_000, 100)),
-    usual_gd=(Recipe(1e6, 2_500, 100), Recipe(1e6, 4_000, 150)),
-    composite_moduli=((30, 33), (60, 64, 91, 96, 100)),
-    three_variables=(((11, 1000),), ((11, 1000), (17, 2000))),  # p and N of sums of three variables
-    mixed_fractions=((0.65, 0.9), (0.3, 0.5, 0.73, 0.9)),  # sums of unlike functions
-    capacity_widths=((16, 32, 128), (16, 32, 64, 96, 128, 256, 500, 1000)),  # random labels
-    narrow_widths=((32, 64), (64, 96, 144, 250, 500)),  # where phases are shuffled
-    floor_widths=((60, 240, 960, 3840, 15360), (192, 768, 3072, 12288, 49152, 98304)),  # losses of closed forms
-    memorizer_modulus=97,
-    memorizer_width=500,
+    usual_fraction=(0.65, 0.5, 0.7),
+    usual_adamw=(Recipe(0.03, 600, 60), Recipe(0.1, 1_000, 100), TINY_ADAMW),
+    usual_gd=(Recipe(1e6, 2_500, 100), Recipe(1e6, 4_000, 150), TINY_GD),
+    composite_moduli=((30, 33), (60, 64, 91, 96, 100), (12, 15)),
+    three_variables=(((11, 1000),), ((11, 1000), (17, 2000)), ((5, 64),)),  # p and N of sums of three variables
+    mixed_fractions=((0.65, 0.9), (0.3, 0.5, 0.73, 0.9), (0.7, 0.9)),  # sums of unlike functions
+    capacity_widths=((16, 32, 128), (16, 32, 64, 96, 128, 256, 500, 1000), (8, 64)),  # random labels
+    narrow_widths=((32, 64), (64, 96, 144, 250, 500), (32,)),  # where phases are shuffled
+    floor_widths=(
+        (60, 240, 960, 3840, 15360),
+        (192, 768, 3072, 12288, 49152, 98304),
+        (64, 256, 1024),
+    ),  # losses of closed forms
+    memorizer_modulus=(97, 97, 13),
+    memorizer_width=(500, 500, 64),
     memorizer_seeds=(1, 3),
-    memorizer_moduli=((31,), (31, 59, 149)),
-    memorizer_widths=((125,), (60, 125, 250, 1000)),
-    memorizer_steps=100,
-    flow_steps=(160, 300),
-    sharpness_rates=((5e5, 2e6), (5e5, 1e6, 2e6, 4e6)),  # of GD, in natural units
-    followed_snapshots=14,  # of the runs whose sharpness and tangent kernel are followed
-    power_moduli=((31,), (31, 59, 83, 97)),
-    power_steps=(1_500, 3_000),
-    left_out=(("more_data", "quadratic_form_data"), ()),
-    tiny={
-        "left_out": (),
-        **dict.fromkeys(("modulus", "sweep_modulus", "hard_modulus", "memorizer_modulus"), 13),
-        **dict.fromkeys(("width", "sweep_width", "hard_width", "memorizer_width"), 64),
-        **dict.fromkeys(("gd", "descent", "hard", "never", "delay", "ways", "usual_gd"), TINY_GD),
-        **dict.fromkeys(("adamw", "functions", "cross_entropy", "adaptive", "dramatic", "usual_adamw"), TINY_ADAMW),
-        "fractions": (0.5, 0.8),
-        "widths": (16, 32),
-        "width_fraction": 0.8,
-        "closed_widths": (16, 64, 256),
-        "activation_widths": (32, 256),
-        "hard_fractions": (0.95,),
-        "plateau_steps": 120,
-        "kernel_fractions": (0.5,),
-        "delay_fractions": (0.5, 0.8),
-        "memorizing_fraction": 0.3,
-        **dict.fromkeys(("search_rates", "search_strengths"), 1),
-        "search_descent": 2e6,
-        "search_evaluations": 20,
-        "long_fractions": (0.5, 0.8),
-        "law_moduli": {"Adam": (11, 13)},
-        "law_widths": (32,),
-        "law_factors": (0.5, 0.7),
-        "sampling_fractions": (0.8,),
-        **dict.fromkeys(("closed_seeds", "long_seeds", "law_seeds", "sampling_seeds"), 2),
-        **dict.fromkeys(("search_steps", "long_steps", "law_steps", "sampling_steps", "power_steps"), 60),
-        "usual_fraction": 0.7,
-        "composite_moduli": (12, 15),
-        "three_variables": ((5, 64),),
-        "mixed_fractions": (0.7, 0.9),
-        "capacity_widths": (8, 64),
-        "narrow_widths": (32,),
-        "floor_widths": (64, 256, 1024),
-        "memorizer_moduli": (11, 13),
-        "memorizer_widths": (32, 64),
-        "memorizer_steps": 20,
-        "flow_steps": 30,
-        "sharpness_rates": (1e6,),
-        "followed_snapshots": 4,
-        "power_moduli": (11,),
-    },
+    memorizer_moduli=((31,), (31, 59, 149), (11, 13)),
+    memorizer_widths=((125,), (60, 125, 250, 1000), (32, 64)),
+    memorizer_steps=(100, 100, 20),
+    flow_steps=(160, 300, 30),
+    sharpness_rates=((5e5, 2e6), (5e5, 1e6, 2e6, 4e6), (1e6,)),  # of GD, in natural units
+    followed_snapshots=(14, 14, 4),  # of the runs whose sharpness and tangent kernel are followed
+    power_moduli=((31,), (31, 59, 83, 97), (11,)),
+    power_steps=(1_500, 3_000, 60),
+    left_out=(("more_data", "quadratic_form_data"), (), ()),
 )
 GD_FRACTION, ADAMW_FRACTION = 0.49, 0.5
 """α of the paper's figures of single networks."""

@@ -2,7 +2,7 @@
 
 from modgrok.reproduce.form import Claim, Paper, Study, members
 from modgrok.reproduce.groups import alignment, dealing, neurons, sweeps, written
-from modgrok.reproduce.groups.sizes import FULL, QUICK, TINY
+from modgrok.reproduce.groups.sizes import PROFILES
 
 PAPER = Paper(
     key="groups",
@@ -15,6 +15,6 @@ PAPER = Paper(
     line="the quadratic network multiplies in any finite group, and training finds matrix coefficients of rank one",
     studies=members(Study, written, neurons, dealing, alignment, sweeps),
     claims=members(Claim, written, neurons, dealing, alignment, sweeps),
-    profiles=(QUICK, FULL, TINY),
+    profiles=PROFILES,
     cost={"quick": "2 min on two CPU cores", "full": "4 min on an H200"},
 )

@@ -21,39 +21,25 @@ DECAYS = {"A5": 0.05, "S5": 0.01}
 FEW_PAIRS = 64
 """Tables no larger than this leave a handful of test pairs: such groups are shown, and not judged by their time."""
 
-QUICK, FULL, TINY = sizes(
+PROFILES = QUICK, FULL, TINY = sizes(
     groups=(
         ("S3", "Q8", "D5", "A4", "D12", "S4"),
         ("S3", "Q8", "D5", "A4", "Q16", "D12", "S4", "S3xS3", "D9xZ2", "S4xZ2", "A5", "S5"),
+        ("S3", "D5"),
     ),
-    random_labels=(("S4",), ("S4", "A5")),
-    seeds=(3, 5),
-    steps=(2_000, 4_000),
-    swept=(("D12", "S4"), ("D12", "S4", "S3xS3", "S4xZ2", "A5")),
-    swept_fractions=((0.4, 0.5, 0.6, 0.75), (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8)),
+    random_labels=(("S4",), ("S4", "A5"), ("S3",)),
+    seeds=(3, 5, 1),
+    steps=(2_000, 4_000, 6),
+    swept=(("D12", "S4"), ("D12", "S4", "S3xS3", "S4xZ2", "A5"), ("S3", "D5")),
+    swept_fractions=((0.4, 0.5, 0.6, 0.75), (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8), (0.5,)),
     swept_decay=0.05,
-    narrow=(("S4",), ("S4", "A5")),
-    shares_of_width=((0.25, 0.5, 1.0, 2.0), (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)),
-    dealt=(("A4", "S4"), ("A4", "S4", "S3xS3", "S4xZ2", "A5")),
-    dealt_widths=((1.0, 4.0), (1.0, 2.0, 4.0, 8.0, 16.0)),
-    dealt_steps=(2_000, 20_000),
-    descended=(("S4",), ("S4", "S4xZ2", "A5")),
-    descent_steps=(4_000, 20_000),
-    tiny={
-        "groups": ("S3", "D5"),
-        "random_labels": ("S3",),
-        "seeds": 1,
-        "steps": 6,
-        "swept": ("S3", "D5"),
-        "swept_fractions": (0.5,),
-        "narrow": ("S3",),
-        "shares_of_width": (1.0,),
-        "dealt": ("S3",),
-        "dealt_widths": (1.0,),
-        "dealt_steps": 6,
-        "descended": ("S3",),
-        "descent_steps": 6,
-    },
+    narrow=(("S4",), ("S4", "A5"), ("S3",)),
+    shares_of_width=((0.25, 0.5, 1.0, 2.0), (0.125, 0.25, 0.5, 1.0, 2.0, 4.0), (1.0,)),
+    dealt=(("A4", "S4"), ("A4", "S4", "S3xS3", "S4xZ2", "A5"), ("S3",)),
+    dealt_widths=((1.0, 4.0), (1.0, 2.0, 4.0, 8.0, 16.0), (1.0,)),
+    dealt_steps=(2_000, 20_000, 6),
+    descended=(("S4",), ("S4", "S4xZ2", "A5"), ("S3",)),
+    descent_steps=(4_000, 20_000, 6),
 )
 
 

@@ -1,9 +1,8 @@
 """Z. Liu et al., Towards understanding grokking: an effective theory of representation learning (2022)."""
 
-from modgrok.reproduce.form import Claim, Paper, Study, members
+from modgrok.reproduce.form import Claim, Paper, Study, Takeaway, members
 from modgrok.reproduce.liu2022 import circle, phases, toy
-from modgrok.reproduce.liu2022.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
-from modgrok.reproduce.liu2022.sizes import FULL, QUICK, TINY
+from modgrok.reproduce.liu2022.sizes import PROFILES
 
 PAPER = Paper(
     key="liu2022",
@@ -13,10 +12,44 @@ PAPER = Paper(
     line="sums are learnt when their numbers' embeddings line up; four phases of learning",
     studies=members(Study, toy, phases, circle),
     claims=members(Claim, toy, phases, circle),
-    profiles=(QUICK, FULL, TINY),
-    takeaways=TAKEAWAYS,
-    deviations=DEVIATIONS,
-    not_attempted=NOT_ATTEMPTED,
+    profiles=PROFILES,
     implied=(("grokking_between", "phases_of_rates"),),
     cost={"quick": "1 min on two idle CPU cores", "full": "72 s on an H200"},
+    takeaways=(
+        Takeaway(
+            "A toy's accuracy is what the parallelograms of its embedding imply.", holds="accuracy_from_representation"
+        ),
+        Takeaway(
+            "By linear algebra 40 % of the pairs force the linear embedding; training needs about twice as many.",
+            holds="critical_share",
+            fails="transition_in_training",
+        ),
+        Takeaway(
+            "Times grow as the theory says, with another factor.", holds="time_to_linear", remark="time_from_theory"
+        ),
+        Takeaway(
+            "Fast embeddings comprehend and fast decoders memorize; that grokking lies between is not seen within 10 "
+            "000 steps.",
+            holds="phases_of_rates",
+            undecided="grokking_between",
+        ),
+    ),
+    deviations=(
+        ("steps of phase diagrams", "100 000", "{diagram_steps}", "the authors' code has 10 000"),
+        ("lag of grokking", "1 000 steps", "{lag}", "fewer steps in the quick profile"),
+        ("seeds of a place of a diagram", "1", "{diagram_seeds}", "spread"),
+        (
+            "permutations: start and penalty",
+            "a tenth of the weights, L1 0.001",
+            "usual weights, decay alone",
+            "one change at a time",
+        ),
+        ("seeds of the transformer", "one is shown", "1", "to be run with more"),
+    ),
+    not_attempted=(
+        ("Circles of more than one seed", "not run yet"),
+        ("Phase diagram of the transformer, and dropout in it", "not run yet: about ten minutes of a GPU"),
+        ("Phases against batch size, initial scale and decay of the embedding (appendix)", "not run yet"),
+        ("MNIST", "the digits of omnigrok2022 stand for it"),
+    ),
 )

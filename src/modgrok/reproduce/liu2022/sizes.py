@@ -20,34 +20,22 @@ number for each integer, summed, decoded by two hidden layers of 200 tanh; AdamW
 THIRDS = tuple(float(f"{10 ** (-5 + k / 3):.3g}") for k in range(10))
 """Three rates to the decade."""
 
-QUICK, FULL, TINY = sizes(
-    sets=(200, 1_000),  # random training sets for each point of the theory
-    sizes=((20, 30, 40, 45, 50), (15, 20, 25, 30, 35, 40, 45, 50, 54)),  # pairs that are trained on, of 55
-    seeds=(6, 16),
-    steps=(2_500, 10_000),
+PROFILES = QUICK, FULL, TINY = sizes(
+    sets=(200, 1_000, 10),  # random training sets for each point of the theory
+    sizes=((20, 30, 40, 45, 50), (15, 20, 25, 30, 35, 40, 45, 50, 54), (20, 45)),  # pairs that are trained on, of 55
+    seeds=(6, 16, 1),
+    steps=(2_500, 10_000, 30),
     # Phase diagrams: (a) has the same rates on both axes, (b) and (c) rates and decays of the decoder, so has (d).
-    diagram_rates=((1e-5, 1e-4, 1e-3, 1e-2), THIRDS),
-    decoder_rates=((1e-4, 1e-3, 1e-2), THIRDS),
-    decays=((0.0, 2.0, 5.0, 10.0), tuple(map(float, range(11)))),
+    diagram_rates=((1e-5, 1e-4, 1e-3, 1e-2), THIRDS, (1e-4, 1e-2)),
+    decoder_rates=((1e-4, 1e-3, 1e-2), THIRDS, (1e-3,)),
+    decays=((0.0, 2.0, 5.0, 10.0), tuple(map(float, range(11))), (0.0, 5.0)),
     group_rates=((1e-4, 1e-2), (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)),
     group_decays=((0.0, 10.0, 50.0, 200.0), (0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0)),
     diagram_seeds=(1, 5),
-    diagram_steps=(3_000, 10_000),
-    lag=(500, 1_000),  # steps between training and test accuracy from which on it is grokking
+    diagram_steps=(3_000, 10_000, 30),
+    lag=(500, 1_000, 10),  # steps between training and test accuracy from which on it is grokking
     circle_steps=(5, 10_000),
-    left_out=(("figP", "fig6c"), ()),
-    tiny={
-        "sets": 10,
-        "sizes": (20, 45),
-        "seeds": 1,
-        "steps": 30,
-        "diagram_rates": (1e-4, 1e-2),
-        "decoder_rates": (1e-3,),
-        "decays": (0.0, 5.0),
-        "diagram_steps": 30,
-        "lag": 10,
-        "left_out": ("figP", "fig6c", "fig6d"),
-    },
+    left_out=(("figP", "fig6c"), (), ("figP", "fig6c", "fig6d")),
 )
 
 

@@ -11,33 +11,20 @@ from modgrok.reproduce.form import Runs, Sizes, runs, sizes
 
 PAPER_STEPS = 40_000
 
-QUICK, FULL, TINY = sizes(
-    modulus=(53, 113),
-    width=(64, 128),
-    fraction=(0.45, 0.3),
-    decay=(2.5, 1.0),
-    steps=(2_000, 25_000),
-    seeds=(3, 6),
-    snapshots=60,
+PROFILES = QUICK, FULL, TINY = sizes(
+    modulus=(53, 113, 7),
+    width=(64, 128, 8),
+    fraction=(0.45, 0.3, 0.4),
+    decay=(2.5, 1.0, 1.0),
+    steps=(2_000, 25_000, 6),
+    seeds=(3, 6, 1),
+    snapshots=(60, 60, 4),
     # The paper finds that 10 and 20 % never grok, 30 to 50 % do, more does at once.
-    fractions=((0.2, 0.45, 0.8), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)),
-    decays=((0.0, 1.5, 2.5, 4.0), (0.0, 0.3, 1.0, 3.0)),
+    fractions=((0.2, 0.45, 0.8), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8), (0.4,)),
+    decays=((0.0, 1.5, 2.5, 4.0), (0.0, 0.3, 1.0, 3.0), (1.0,)),
     sweep_seeds=(1, 3),
-    two_layer_width=(256, 500),
-    two_layer_steps=(600, 1_000),
-    tiny={
-        "modulus": 7,
-        "width": 8,
-        "fraction": 0.4,
-        "decay": 1.0,
-        "steps": 6,
-        "seeds": 1,
-        "snapshots": 4,
-        "fractions": (0.4,),
-        "decays": (1.0,),
-        "two_layer_width": 12,
-        "two_layer_steps": 6,
-    },
+    two_layer_width=(256, 500, 12),
+    two_layer_steps=(600, 1_000, 6),
 )
 
 

@@ -63,7 +63,7 @@ def too_large(*studies: str) -> tuple[str, ...]:
     return studies if has_digits() else (*studies, "figD")
 
 
-QUICK, FULL, TINY = sizes(
+PROFILES = QUICK, FULL, TINY = sizes(
     teacher=(
         System(
             {"lr": 1e-3, "threshold": 0.95},
@@ -75,6 +75,9 @@ QUICK, FULL, TINY = sizes(
             Held(spaced(0.1, 10.0, 11), 10_000, shown=0.631),
             Free(2.0, (0.05, 0.1, 0.3, 1.0), 80_000),
             seeds=4,
+        ),
+        System(
+            {"lr": 1e-3, "threshold": 0.95, "width": 8}, Held((0.5, 2.0), 5, shown=0.5), Free(4.0, (1.0,), 5), seeds=1
         ),
     ),
     digits=(
@@ -108,11 +111,5 @@ QUICK, FULL, TINY = sizes(
         Held((0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0, 4.0), 4_000, shown=0.8),
         Free(1.0, (0.5, 1.0, 2.0), 20_000),
     ),
-    left_out=(too_large("figT"), too_large()),
-    tiny={
-        "teacher": System(
-            {"lr": 1e-3, "threshold": 0.95, "width": 8}, Held((0.5, 2.0), 5, shown=0.5), Free(4.0, (1.0,), 5), seeds=1
-        ),
-        "left_out": ("figD", "figA", "figT"),
-    },
+    left_out=(too_large("figT"), too_large(), ("figD", "figA", "figT")),
 )

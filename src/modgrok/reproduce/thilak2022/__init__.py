@@ -1,9 +1,8 @@
 """V. Thilak et al., The slingshot mechanism (2022)."""
 
-from modgrok.reproduce.form import Claim, Paper, Study, members
+from modgrok.reproduce.form import Claim, Paper, Study, Takeaway, members
 from modgrok.reproduce.thilak2022 import curvature, stairs, transformer
-from modgrok.reproduce.thilak2022.reading import DEVIATIONS, NOT_ATTEMPTED, TAKEAWAYS
-from modgrok.reproduce.thilak2022.sizes import FULL, QUICK, TINY
+from modgrok.reproduce.thilak2022.sizes import PROFILES
 
 PAPER = Paper(
     key="thilak2022",
@@ -13,9 +12,39 @@ PAPER = Paper(
     line="Adam's last layer grows in stairs with spikes of the loss, which end in 64 bits",
     studies=members(Study, stairs, transformer, curvature),
     claims=members(Claim, stairs, curvature, transformer),
-    profiles=(QUICK, FULL, TINY),
-    takeaways=TAKEAWAYS,
-    deviations=DEVIATIONS,
-    not_attempted=NOT_ATTEMPTED,
+    profiles=PROFILES,
     cost={"quick": "1 min on two idle CPU cores", "full": "4 min on an H200"},
+    takeaways=(
+        Takeaway(
+            "Adam without weight decay has slingshots: the last layer grows, the loss spikes, the last layer rests.",
+            holds="stairs_and_spikes curvature_peaks",
+        ),
+        Takeaway(
+            "They come from rounding: with logits and loss in 64 bits, a larger ε or weight decay there are none.",
+            holds="precision_is_the_cause larger_epsilon decay_removes",
+        ),
+        Takeaway(
+            "The paper's transformer has late spikes as the perceptron does.", holds="slingshots_of_the_transformer"
+        ),
+        Takeaway(
+            "Whether the transformer generalizes after stairs alone takes 100 000 steps or more.",
+            undecided="generalization_after_stairs",
+        ),
+    ),
+    deviations=(
+        ("network of stairs, spikes and curvature", "transformer", "two hidden layers of ReLU", "cheap"),
+        ("steps of the transformer", "up to 1 000 000", "15 000", "device time"),
+        ("steps of the perceptron", "–", "{steps}", "spikes come soon"),
+        ("modulus of the perceptron, of the curvature", "97", "{modulus}, 17", "followed step by step"),
+        ("tasks", "18 tables and splits", "n + m, and x / y by the transformer", "device time"),
+    ),
+    not_attempted=(
+        (
+            "Division by the transformer for 500 000 steps at ε = 1e-8 and 1e-5",
+            "about 25 minutes of an H200; to be run",
+        ),
+        ("Change of features in the transformer", "is measured on the perceptron so far"),
+        ("CIFAR-10, deep linear networks, Adagrad", "not run yet"),
+        ("Last-layer weights and features normalized", "no such setting yet"),
+    ),
 )

@@ -9,27 +9,17 @@ from typing import Any
 
 from modgrok.reproduce.form import Sizes, sizes
 
-QUICK, FULL, TINY = sizes(
-    modulus=(17, 97),
-    width=(64, 128),
-    fraction=(0.7, 0.5),
+PROFILES = QUICK, FULL, TINY = sizes(
+    modulus=(17, 97, 5),
+    width=(64, 128, 8),
+    fraction=(0.7, 0.5, 0.6),
     lr=(0.003, 0.001),
-    steps=(5_000, 20_000),
-    evaluations=(1_200, 2_500),
-    seeds=3,
+    steps=(5_000, 20_000, 40),
+    evaluations=(1_200, 2_500, 10),
+    seeds=(3, 3, 1),
     # Weight decays of AdamW; at the largest no spike is expected.
-    decays=((0.1, 0.3, 1.0), (0.1, 0.3, 1.0)),
-    left_out=(("figT",), ()),
-    tiny={
-        "modulus": 5,
-        "width": 8,
-        "fraction": 0.6,
-        "steps": 40,
-        "evaluations": 10,
-        "seeds": 1,
-        "decays": (1.0,),
-        "left_out": ("fig3", "figT"),
-    },
+    decays=((0.1, 0.3, 1.0), (0.1, 0.3, 1.0), (1.0,)),
+    left_out=(("figT",), (), ("fig3", "figT")),
 )
 EPSILONS = {f"ε = {epsilon:g}": epsilon for epsilon in (1e-8, 1e-7, 1e-5)}
 """The smallest divisors of Adam that the paper compares."""
