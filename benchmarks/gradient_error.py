@@ -17,7 +17,7 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.programs import program_of
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 from modgrok.training.data import run_data
 from modgrok.training.devices import precision_of
 from modgrok.training.kernels import kernel_for, plain_xla

@@ -49,7 +49,7 @@ def train(settings: dict) -> dict[str, int]:
     from modgrok.experiments import Experiment, Store, batch_training
     from modgrok.experiments.cost import work
     from modgrok.experiments.planner import plan_here
-    from modgrok.experiments.trainer import train_stored
+    from modgrok.experiments.train import train_stored
     from modgrok.training.memory import COMPILATION
 
     jax.block_until_ready(jax.jit(lambda x: x @ x)(jax.numpy.ones((64, 64))))

@@ -10,7 +10,7 @@ import tempfile
 import numpy as np
 
 from modgrok.experiments import Experiment, Store
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 from modgrok.training.devices import use_all_cores
 
 NETWORKS = {

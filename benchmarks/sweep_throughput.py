@@ -24,7 +24,7 @@ from modgrok.experiments.environment import environment
 from modgrok.experiments.planner import RunBatch
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines.local import LocalEngine
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 from modgrok.training.devices import use_all_cores
 
 TURNS = 3

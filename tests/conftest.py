@@ -44,7 +44,7 @@ LONG = """
 attacks commands/test_analyze commands/test_film commands/test_surroundings commands/test_sweep commands/test_train
 docs/test_extending docs/test_pages examples experiments/sweeps/engines experiments/sweeps/test_critical
 experiments/sweeps/test_execution experiments/test_overview experiments/test_processes experiments/test_same_bits
-experiments/test_settings experiments/test_trainer experiments/test_user_code lab/test_visitors
+experiments/test_settings experiments/test_train experiments/test_user_code lab/test_visitors
 networks/test_architecture reproduce/gromov2023/test_figures reproduce/gromov2023/test_scaling_claims reproduce/test_
 test_public training
 """

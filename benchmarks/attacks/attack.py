@@ -58,7 +58,7 @@ def train(store: Store, calls: int | None = None, experiment: Experiment = SMALL
     """Trains on, at most so many calls, with a checkpoint after each; the run and what was said."""
     from modgrok.errors import Interrupted
     from modgrok.experiments import batch_training
-    from modgrok.experiments.trainer import train_stored
+    from modgrok.experiments.train import train_stored
 
     batch_training.CHECKPOINT_SECONDS, batch_training.CHECKPOINT_SHARE = 0.0, 1e9
     observer = Stopping(calls)

@@ -14,6 +14,7 @@ from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, archive
 from modgrok.experiments.experiment import known_settings
+from modgrok.experiments.given_settings import declare_settings, describe_source, described_settings
 from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store, StoreLike, as_store
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
@@ -23,7 +24,7 @@ from modgrok.experiments.sweeps.landscape import landscape as landscape_rows
 from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS, Sweep
 from modgrok.experiments.sweeps.table import Table
-from modgrok.experiments.train import declare_settings, describe_source, described_settings, train_all
+from modgrok.experiments.train import train_all
 from modgrok.networks import Network
 from modgrok.networks.foreign import load as load_weights
 from modgrok.setting import require_settings

@@ -15,8 +15,8 @@ from modgrok.commands import runs
 from modgrok.disk import Lock
 from modgrok.errors import Unknown
 from modgrok.experiments import Experiment, Observer, Run, Store
+from modgrok.experiments.run import write_settings
 from modgrok.experiments.run_writer import RunWriter
-from modgrok.experiments.stored_settings import write_settings
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.sweep import Sweep
 

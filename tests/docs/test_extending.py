@@ -21,7 +21,7 @@ from modgrok.experiments import Experiment, Store
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.execution import run_sweep
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 from modgrok.networks import ARCHITECTURES, Architecture, Cost, outputs, register
 from modgrok.networks.layers import rows_of
 from modgrok.setting import Setting, setting
@@ -229,7 +229,7 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 import test_extending as extension
 extension.setup_module()
 from modgrok.experiments import Experiment, Observer, Store, batch_training
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 batch_training.CHECKPOINT_SECONDS, batch_training.CHECKPOINT_SHARE = 0, float("inf")
 
 class Killer(Observer):

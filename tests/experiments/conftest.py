@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from modgrok.experiments import Experiment, Observer, Store
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 
 SMALL = {
     "modulus": 11,
@@ -67,7 +67,7 @@ def assert_same(one, other):
 PROGRAM = """
 import dataclasses, json, os, signal, sys
 from modgrok.experiments import Experiment, Observer, Store, batch_training
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 from modgrok.training import platforms
 
 folder, options, *settings = map(json.loads, sys.argv[1:])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,8 @@ def test_curves_are_those_of_the_shorter_run_so_far(extended, trained):
     "changes", [{"lr_end": 0.5}, {"seed": 5}, {"until": 0}, {"evaluations": 11}, {"steps": 20}], ids=str
 )
 def test_other_experiments_take_nothing_over(changes, lab, extended):
-    from modgrok.experiments.extension import extend, extended_runs
     from modgrok.experiments.store import Store
+    from modgrok.experiments.train import extend, extended_runs
 
     store = Store(extended[0].folder.parent)
     other = lab.small(**changes).resolve()

@@ -5,7 +5,7 @@ import signal
 import numpy as np
 
 from modgrok.experiments import Store
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 
 DEVICES = 8
 SIX_BLOCKS = 160

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from modgrok.experiments import Experiment
-from modgrok.experiments.interruption import Interruption
+from modgrok.experiments.observer import Stopping
 from modgrok.experiments.progress import LINE_SECONDS, LiveProgress
 from modgrok.experiments.result import Result
 
@@ -100,19 +100,19 @@ def test_the_first_signal_asks_and_the_second_interrupts() -> None:
     progress = plain()
     before = signal.getsignal(signal.SIGINT)
     with progress:
-        progress.interruption.training = True
+        progress.training = True
         signal.raise_signal(signal.SIGTERM)
         assert progress.stop_requested()
-        assert progress.interruption.exit_code == 143
+        assert progress.exit_code == 143
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_before_training_a_signal_interrupts_at_once() -> None:
-    with Interruption() as interruption, pytest.raises(KeyboardInterrupt):
+    with Stopping() as stopping, pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
-    assert interruption.exit_code == 130
+    assert stopping.exit_code == 130
 
 
 def test_a_notebook_has_one_line_that_goes_when_training_ends(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from modgrok.errors import Interrupted
 from modgrok.experiments import Store
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 
 CURVES = {"memorized": "train_accuracy", "grokked": "test_accuracy"}
 SEEDS = (0, 1, 2)

@@ -6,7 +6,7 @@ import jax
 import pytest
 
 from modgrok.experiments import Experiment, Store
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 
 pytestmark = pytest.mark.usefixtures("optimized")
 

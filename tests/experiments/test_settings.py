@@ -5,7 +5,7 @@ import pytest
 
 from modgrok.errors import Interrupted
 from modgrok.experiments import Experiment, Store
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 from modgrok.networks import outputs
 
 SMALL = {"steps": 30, "evaluations": 6, "snapshots": 2}

@@ -13,7 +13,7 @@ from modgrok.errors import Damaged, Interrupted, ModgrokError
 from modgrok.experiments import Store, batch_training
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import check_intact
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ import pytest
 
 from modgrok.closed_form import solve
 from modgrok.experiments import Experiment, Run, Store
-from modgrok.experiments.outcome import RunProgress
+from modgrok.experiments.result import RunProgress
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.lab.server import Lab
 from modgrok.measures import average_ipr

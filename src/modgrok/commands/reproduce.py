@@ -82,7 +82,7 @@ def main(argv: list[str]) -> None:
         _show(outcome, asked.json)
         return
     err.print(f"modgrok: {sentence}", highlight=False, markup=False, soft_wrap=True)
-    raise SystemExit(watched[0].interruption.exit_code if watched else 130)
+    raise SystemExit(watched[0].exit_code if watched else 130)
 
 
 def _list(as_json: bool) -> None:

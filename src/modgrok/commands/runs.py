@@ -17,7 +17,7 @@ from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Run, Store, archive
 from modgrok.experiments.label import Label, write_label
-from modgrok.experiments.outcome import RunProgress
+from modgrok.experiments.result import RunProgress
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
 from modgrok.experiments.sweeps.record import find_sweep, stored_sweeps

@@ -67,7 +67,7 @@ class WatchedExecutor(Executor):
         where = "" if record is None else f", and the table of what is done is {record.folder / 'table.csv'}"
         done = f"{len(results.outcomes)} of {results.runs} runs are done"
         err.print(Text(f"modgrok: Stopped: {done}{where}. Rerun the command to finish the rest."), soft_wrap=True)
-        raise SystemExit(progress.interruption.exit_code)
+        raise SystemExit(progress.exit_code)
 
 
 def report(failures: Sequence[Failure]) -> None:

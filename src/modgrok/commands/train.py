@@ -16,11 +16,10 @@ from modgrok.commands.settings import given, settings_type
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.divergence import rate_hint, why_diverged
 from modgrok.experiments.experiment import known_settings
+from modgrok.experiments.given_settings import is_settings_file, read_settings_file, starting_settings
 from modgrok.experiments.progress import LiveProgress
 from modgrok.experiments.run import Damaged
-from modgrok.experiments.settings_file import is_settings_file, read_settings_file
 from modgrok.experiments.store import check_intact
-from modgrok.experiments.train import starting_settings
 from modgrok.text import count, duration, number, percent, steps_between
 
 LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
@@ -91,7 +90,7 @@ def _train(experiment: Experiment, store: Store) -> Run:
         except KeyboardInterrupt:
             sentence = "Stopped before the first step; rerun the command to start again."
     err.print(Text(f"modgrok: {sentence}"), soft_wrap=True)
-    raise SystemExit(progress.interruption.exit_code)
+    raise SystemExit(progress.exit_code)
 
 
 def explanation(experiment: Experiment, result: Mapping[str, Any]) -> str | None:

@@ -15,10 +15,9 @@ from modgrok.experiments.cost import COMPILE_SECONDS
 from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.outcome import RunProgress
 from modgrok.experiments.placed_runs import place_batch
 from modgrok.experiments.planner import PlannedRun, RunBatch
-from modgrok.experiments.result import Result
+from modgrok.experiments.result import Result, RunProgress
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store

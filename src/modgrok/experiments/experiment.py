@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import json
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -14,12 +15,11 @@ from typing import Any, Literal
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.identity import WRITTEN, content_hash
 from modgrok.experiments.known_settings import brought, chosen_by
-from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
 from modgrok.experiments.user_code import UNKNOWN, family_code, user_code
 from modgrok.networks import ARCHITECTURES, Architecture, architecture_named
 from modgrok.setting import Setting, require_settings, setting, settings_of
+from modgrok.shapes import Int
 from modgrok.tasks import MODULUS, SAMPLINGS, Split, Task, reads_modulus, task
 from modgrok.tasks.choice import read_choice, write_choice
 from modgrok.tasks.families.family import family_of
@@ -39,6 +39,15 @@ MOST_STEPS = 2**31 - 1
 PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}|network:[0-9a-f]{16}")
 FRESH_BATCH = 128
 """Examples per step where they are drawn afresh and no number is given."""
+HASH_FORMAT = 2
+"""Part of every hash: raised when the same settings come to mean something else."""
+WRITTEN = (
+    "width activation parametrization batch_norm depth embedding combine biases layers heads hidden positions "
+    "layer_norm tied framed vocabulary initialization embedding_lr embedding_decay momentum beta1 beta2 epsilon "
+    "grokfast_lambda grokfast_alpha grokfast_window"
+).split()
+"""Settings of networks and optimizers that files of this format, and the ids of sweeps, name even where they are left
+open; all others only where they are given."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -366,8 +375,26 @@ def known_settings() -> dict[str, Setting]:
 
 
 def settings_hash(settings: Mapping[str, Any]) -> str:
-    """The id of resolved settings, as `Experiment.as_dict` writes them."""
-    return content_hash(settings, {name: one.default for name, one in known_settings().items()} | {"record": []})
+    """The id of resolved settings, as `Experiment.as_dict` writes them: a hash of those that differ from their
+    defaults. So a new setting changes no id; a default, once released, does not change."""
+    usual = {name: one.default for name, one in known_settings().items()} | {"record": []}
+    differing = {name: value for name, value in settings.items() if value != usual.get(name)}
+    text = json.dumps({"format": HASH_FORMAT} | differing, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def evaluation_steps(steps: int, evaluations: int) -> Int[np.ndarray, "evaluation"]:
+    """Step 0, the last step, and up to `evaluations` steps at equal ratios between them, rounded to whole steps."""
+    spaced = np.geomspace(1, steps, evaluations) if steps > 1 and evaluations > 1 else np.array([])
+    return np.unique(np.concatenate([[0], np.round(spaced), [steps]]).astype(np.int64))
+
+
+def snapshot_steps(evaluated: Int[np.ndarray, "evaluation"], snapshots: int) -> Int[np.ndarray, "snapshot"]:
+    """Up to `snapshots` of the evaluated steps, the first and the last among them, again at about equal ratios."""
+    if snapshots == 0:
+        return evaluated[:0]
+    chosen = np.round(np.linspace(0, len(evaluated) - 1, max(2, min(snapshots, len(evaluated))))).astype(np.int64)
+    return evaluated[np.unique(chosen)]
 
 
 def given_name(table: Path) -> str | None:

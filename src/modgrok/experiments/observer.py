@@ -1,9 +1,11 @@
 """Events of training; progress bars, the lab's page and tests listen to them."""
 
+import signal
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
+from modgrok import signals
 from modgrok.experiments.result import Result
 from modgrok.networks import Network
 
@@ -39,6 +41,41 @@ class Speaking(Observer):
 
     def remark(self, sentence: str) -> None:
         print(sentence, file=sys.stderr)
+
+
+class Stopping(Speaking):
+    """Stops training between two steps, with everything stored. Inside the context, the first signal requests that. A
+    second one, or one before training began, when there is nothing to store and a program may wait or compile for a
+    long time, ends the program at once, or interrupts a process that is not ours. For the main thread only, which
+    receives the signals."""
+
+    def __init__(self) -> None:
+        self.training = self.requested = False
+        self.exit_code = 128 + signal.SIGINT
+        self._handlers: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._handlers = signals.catch(self._handle)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        signals.restore(self._handlers)
+
+    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
+        self.training = True
+
+    def stop_requested(self) -> bool:
+        return self.requested
+
+    def _handle(self, number: int, frame: Any) -> None:
+        signals.Process.received = number
+        self.exit_code = 128 + number
+        if self.training and not self.requested:
+            self.requested = True
+        elif signals.Process.is_program:
+            signals.end(self.exit_code, "Stopped at once; the same command goes on from what is stored.")
+        else:
+            raise KeyboardInterrupt
 
 
 class Forwarding(Observer):

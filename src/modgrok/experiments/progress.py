@@ -4,16 +4,14 @@ occasional line."""
 import sys
 import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from modgrok.experiments.cost import work
 from modgrok.experiments.environment import in_notebook
-from modgrok.experiments.interruption import Interruption
-from modgrok.experiments.observer import Observer
+from modgrok.experiments.observer import Stopping
 from modgrok.experiments.result import Result
 from modgrok.text import count, duration, percent, printable
 
@@ -25,12 +23,12 @@ WINDOW_SECONDS = 10.0
 """Time over which the speed is averaged."""
 
 
-class LiveProgress(Observer):
+class LiveProgress(Stopping):
     """Shows the progress of one or many runs, and stops training on a signal."""
 
     def __init__(self, console: Console) -> None:
+        super().__init__()
         self.console = console
-        self.interruption = Interruption()
         self.runs, self.ended_runs = 0, 0
         self.done, self.total = 0, 0
         """Run-steps taken and in total; a run that ends early reduces the total."""
@@ -42,18 +40,15 @@ class LiveProgress(Observer):
         self._bar = Progress(*columns, console=console, transient=True) if console.is_terminal else None
         self._task = self._bar.add_task("compiling", total=None) if self._bar else None
 
-    def __enter__(self) -> "LiveProgress":
-        self.interruption.__enter__()
+    def __enter__(self) -> Self:
         if self._bar:
             self._bar.start()
-        return self
+        return super().__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar:
             self._bar.stop()
-        self.interruption.__exit__(kind, error, trace)
+        super().__exit__(*error)
 
     def planned(self, batches: Sequence[Any]) -> None:
         members = [member for batch in batches for member in batch.members]
@@ -64,7 +59,7 @@ class LiveProgress(Observer):
             self.remark(f"Going on from step {max(member.step for member in members)}.")
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        self.interruption.training = True
+        super().advanced(members, step, run_steps)
         self.step, self.steps = step, members[0].experiment.steps
         self.done += run_steps
         now = time.monotonic()
@@ -83,9 +78,6 @@ class LiveProgress(Observer):
 
     def remark(self, sentence: str) -> None:
         self.console.print(printable(sentence), style="yellow", highlight=False, markup=False, soft_wrap=True)
-
-    def stop_requested(self) -> bool:
-        return self.interruption.requested
 
     @property
     def speed(self) -> float:
@@ -127,12 +119,10 @@ class NotebookProgress(LiveProgress):
         super().__init__(Console(stderr=True, force_jupyter=False, force_terminal=False))
         self._line: Any = None
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._line is not None:
             self._line.update({"text/plain": ""}, raw=True)
-        super().__exit__(kind, error, trace)
+        super().__exit__(*error)
 
     def _show(self) -> None:
         if time.monotonic() - self._last_line < CELL_SECONDS:
@@ -145,13 +135,6 @@ class NotebookProgress(LiveProgress):
             self._line = display(content, raw=True, display_id=True)
         else:
             self._line.update(content, raw=True)
-
-
-def progress_display() -> LiveProgress | None:
-    """The progress display for this environment, or None."""
-    if in_notebook():
-        return NotebookProgress()
-    return LiveProgress(Console(stderr=True)) if sys.stderr.isatty() else None
 
 
 class ManyRuns(LiveProgress):
@@ -187,3 +170,10 @@ class ManyRuns(LiveProgress):
     @property
     def seconds_left(self) -> float:
         return (time.monotonic() - self.began) * max(0.0, self.flops_left) / self.flops_done if self.flops_done else 0.0
+
+
+def progress_display() -> Stopping:
+    """What shows the progress here: a bar, a line under a notebook's cell, or remarks alone."""
+    if in_notebook():
+        return NotebookProgress()
+    return LiveProgress(Console(stderr=True)) if sys.stderr.isatty() else Stopping()

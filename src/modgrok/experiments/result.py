@@ -1,4 +1,4 @@
-"""The outcome of a run."""
+"""The outcome of a run, and its curves while it trains."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
+from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.stored_json import build
+from modgrok.measures import Crossing, crossing
 
 
 @dataclass(frozen=True)
@@ -59,3 +63,86 @@ class Result(Mapping[str, Any]):
 
 
 _NAMES = tuple(entry.name for entry in dataclasses.fields(Result) if entry.name != "measures")
+
+
+SCORES = ("train_accuracy", "test_accuracy", "train_loss", "test_loss")
+COLLAPSE = 1e-6
+"""Weights below this share of their initial norm are dead: the gradient is cubic in them."""
+
+
+class RunProgress:
+    """The curves of one run while it trains."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.rows: list[dict[str, Any]] = []
+        self.written = 0
+        self.diverged_at: int | None = None
+        self.grokked: int | None = None
+        """`grokked_at` of the rows so far."""
+
+    def add(self, row: dict[str, Any]) -> None:
+        self.rows.append(row)
+        score = row["test_accuracy"]
+        reached = score is not None and score >= self.experiment.threshold and self.experiment.evaluations > 0
+        if self.grokked is None and reached:
+            self.grokked = row["step"]
+
+    def restore(self, rows: list[dict[str, Any]]) -> None:
+        """Continues from curves on disk."""
+        for row in rows:
+            self.add(row)
+        self.written = len(rows)
+
+    def unwritten(self) -> list[dict[str, Any]]:
+        """Rows since the last call."""
+        fresh, self.written = self.rows[self.written :], len(self.rows)
+        return fresh
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether a group of weights has died; norms that are not finite mean divergence instead."""
+        first, last = self.rows[0], self.rows[-1]
+        norms = [(first[name], last[name]) for name in first if name.startswith("norm_")]
+        return any(now < COLLAPSE * before for before, now in norms if before is not None and now is not None)
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether the run has grokked and then trained for `until` more steps."""
+        until = self.experiment.until
+        return until is not None and self.grokked is not None and self.rows[-1]["step"] >= self.grokked + until
+
+    def crossing(self, curve: str) -> Crossing:
+        """When a curve reached the threshold; never without evaluations."""
+        if self.experiment.evaluations == 0:
+            return Crossing(None, None, None)
+        steps = np.array([row["step"] for row in self.rows])
+        accuracy = np.array([np.nan if row[curve] is None else row[curve] for row in self.rows], dtype=float)
+        return crossing(steps, accuracy, self.experiment.threshold)
+
+    def result(self, run: str, status: str, seconds: float) -> Result:
+        """The outcome, from the last point of the curves."""
+        last = self.rows[-1]
+        scores = {name: last[name] for name in SCORES}
+        memorized, grokked = self.crossing("train_accuracy"), self.crossing("test_accuracy")
+        return Result(
+            run=run,
+            status=status,  # type: ignore[arg-type]
+            steps=last["step"],
+            learning_rate=self.experiment.lr,  # type: ignore[arg-type]
+            **scores,
+            memorized_at=memorized.at,
+            grokked_at=grokked.at,
+            diverged_at=self.diverged_at,
+            seconds=round(seconds, 3),
+            memorized_after=memorized.after,
+            memorized_interpolated=memorized.interpolated,
+            grokked_after=grokked.after,
+            grokked_interpolated=grokked.interpolated,
+            measures={name: last[name] for name in last if name not in (*SCORES, "step") and not is_norm(name)},
+        )
+
+
+def is_norm(name: str) -> bool:
+    """Whether a column is a norm of weights or of a gradient; results leave those out."""
+    return name.startswith(("norm_", "gradient_"))

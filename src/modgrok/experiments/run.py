@@ -29,8 +29,7 @@ from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.experiment import TABLE, Experiment, describe_task, given_name
 from modgrok.experiments.label import Label, read_label, write_label
 from modgrok.experiments.result import Result
-from modgrok.experiments.stored_json import build, read_sealed_json
-from modgrok.experiments.stored_settings import Settings, read_settings
+from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
 from modgrok.networks import Network
 from modgrok.networks.storage import read_network
 from modgrok.networks.tensors import read_tensors
@@ -41,6 +40,18 @@ from modgrok.text import count, percent, steps_between
 __all__ = ["Damaged", "Run"]
 
 CURVES, STATE = "curves.jsonl", "state.safetensors"
+FORMAT = 2
+"""Of a run's folder."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `experiment.json` holds."""
+
+    experiment: dict[str, Any]
+    environment: dict[str, str | int | float | None]
+    run: str
+    format: int
 
 
 @dataclass(frozen=True)
@@ -308,3 +319,20 @@ def _manifest(content: Any, path: Path) -> Manifest:
     if not isinstance(steps, list) or not all(type(step) is int for step in steps):
         raise Damaged(f"{path} does not list the snapshots.")
     return Manifest(build(Mark, content["curves"], path), tuple(steps))
+
+
+def write_settings(folder: Path, experiment: dict[str, Any], environment: dict[str, Any]) -> None:
+    """Makes a folder one of a run, named by its id."""
+    about = {"format": FORMAT, "run": folder.name}
+    write_sealed_json(folder / "experiment.json", about | {"experiment": experiment, "environment": environment})
+
+
+def read_settings(folder: Path) -> Settings:
+    """What `write_settings` wrote; `Damaged` if it belongs to another folder."""
+    path = folder / "experiment.json"
+    found = build(Settings, read_sealed_json(path), path)
+    if found.format != FORMAT:
+        raise ModgrokError(f"{path} has format {found.format}; this version of modgrok reads format {FORMAT}.")
+    if found.run != folder.name:
+        raise Damaged(f"The settings in {folder} are not those of run {folder.name}.")
+    return found

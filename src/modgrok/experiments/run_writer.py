@@ -11,9 +11,8 @@ import numpy as np
 from modgrok.disk import NoSpace, move, remove, remove_unfinished, sync, write_bytes
 from modgrok.experiments.curves import Curves
 from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.run import CURVES, STATE, Run
+from modgrok.experiments.run import CURVES, FORMAT, STATE, Run, write_settings
 from modgrok.experiments.stored_json import write_sealed_json
-from modgrok.experiments.stored_settings import FORMAT, write_settings
 from modgrok.networks import Network
 from modgrok.networks.storage import network_bytes
 from modgrok.networks.tensors import tensor_bytes

@@ -1,29 +1,39 @@
-"""Training in one call, for the library: an experiment from its settings, trained into a store."""
+"""Training in one call, for the library: an experiment from its settings, trained into a store.
 
-import contextlib
-import inspect
+Stored runs are not trained again, and one process at a time trains a run. More steps of an experiment whose run has
+ended go on from the state it ended in: a run that keeps snapshots keeps its last state too. The same experiment with
+more steps is another run; it begins as a copy of the shorter one, with a checkpoint where that ended, and ends with the
+weights that it would have had alone, bit for bit. Its curves are those of the shorter run so far, measured at that
+run's steps. Where the learning rate falls towards the last step (`lr_end`), a longer run is another one from its first
+step on, and nothing is taken over.
+"""
+
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import Experiment, known_settings
-from modgrok.experiments.interruption import Interruption
-from modgrok.experiments.observer import Observer, Speaking
+from modgrok.experiments.experiment import Experiment, settings_hash
+from modgrok.experiments.given_settings import (
+    declare_settings,
+    describe_source,
+    described_settings,
+    starting_settings,
+)
+from modgrok.experiments.observer import Observer
+from modgrok.experiments.planner import PlannedRun, RunBatch, plan_here
 from modgrok.experiments.progress import progress_display
-from modgrok.experiments.run import Run
-from modgrok.experiments.settings_file import is_settings_file, read_settings_file
-from modgrok.experiments.store import Store, as_store
+from modgrok.experiments.run import Damaged, Run
+from modgrok.experiments.run_writer import RunWriter
+from modgrok.experiments.store import Store, as_store, start_afresh
 from modgrok.networks import Network
-from modgrok.networks.foreign import load
-from modgrok.tasks import Split, Task, reads_modulus
-from modgrok.tasks import task as find_task
-from modgrok.tasks.choice import write_choice
-from modgrok.training.recording import record
+from modgrok.sealed import exists
+from modgrok.text import count
+
+LENGTH = ("steps", "until")
+"""Settings that only determine the length of a run."""
 
 
 def train(
@@ -55,62 +65,6 @@ def train(
     return train_all([Experiment.from_dict(given)], place, observer, force=force)[0]
 
 
-def described_settings(settings: dict[str, Any], train_on: Any, store: Store) -> dict[str, Any]:
-    """Settings in which functions to record have become names, and a choice of training inputs a text."""
-    if "record" in settings:
-        settings = settings | {"record": _measure_names(settings["record"])}
-    return settings if train_on is None else settings | _split_settings(train_on, settings, store)
-
-
-def starting_settings(start: Network | str | Path, settings: dict[str, Any], store: Store) -> dict[str, Any]:
-    """The settings of a run that begins with given weights: what the network says, unless these say otherwise."""
-    network = start if isinstance(start, Network) else load(start)
-    if network.dtype.kind == "c":
-        raise ModgrokError("Training takes real weights, and those to start from are complex; solve with another form.")
-    own = {key: value for key, value in network.architecture.settings().items() if value is not None}
-    if reads_modulus(settings["task"]):
-        own["modulus"] = network.modulus
-    return {"network": network.architecture.name} | own | settings | {"parent": store.add_network(network)}
-
-
-def _split_settings(train_on: Any, settings: dict[str, Any], store: Store) -> dict[str, Any]:
-    """The settings behind a choice of training inputs."""
-    if isinstance(train_on, Split):
-        names = {"seed": "split_seed", "wrong": "wrong_labels", "chosen": "train_on"}
-        given = {names.get(field.name, field.name): getattr(train_on, field.name) for field in fields(Split)}
-        return {name: value for name, value in given.items() if value is not None}
-    task = Experiment.from_dict({**settings, "train_on": ""}).load_task(store.tables)
-    return {"train_on": write_choice(train_on, task)}
-
-
-def _measure_names(given: Any) -> tuple[str, ...]:
-    """The names of measures, one or several; a function becomes a measure under its own name."""
-    listed = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
-    for one in listed:
-        if callable(one):
-            name = getattr(one, "__name__", "")
-            if name in ("", "<lambda>"):
-                raise ModgrokError("A measure needs a name; write it with def, or register it with modgrok.record.")
-            record(name)(one)
-    return tuple(one.__name__ if callable(one) else one for one in listed)
-
-
-def declare_settings(function: Any, defaults: Mapping[str, Any] | None = None, without: Sequence[str] = ()) -> None:
-    """Every setting of an experiment as a keyword of the function, for `help` and completion; but those left out, and
-    with other defaults where given."""
-    signature, defaults, keyword = inspect.signature(function), defaults or {}, inspect.Parameter.KEYWORD_ONLY
-    known = known_settings().values()
-    listed = [one for one in known if one.name not in (*signature.parameters, *without)]
-    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    made = [
-        inspect.Parameter(one.name, keyword, default=defaults.get(one.name, one.default), annotation=one.type)
-        for one in listed
-    ]
-    function.__signature__ = signature.replace(parameters=[*own, *made])
-    lines = "\n".join(f"        {one.name}: {one.help}" for one in listed)
-    function.__doc__ = f"{function.__doc__.rstrip()}\n\n    Settings:\n{lines}\n    "
-
-
 declare_settings(train)
 
 
@@ -122,7 +76,6 @@ def train_all(
     force: bool = False,
 ) -> list[Run]:
     """Trains many networks, those of equal shape at once, and returns their runs in order."""
-    from modgrok.experiments.trainer import train_stored
     from modgrok.training.devices import use_all_cores
 
     if observer is not None and not isinstance(observer, Observer):
@@ -130,39 +83,150 @@ def train_all(
     use_all_cores()
     if observer is not None or threading.current_thread() is not threading.main_thread():
         return train_stored(experiments, as_store(store), observer, force=force)
-    if (display := progress_display()) is not None:
-        with display:
-            return train_stored(experiments, as_store(store), display, force=force)
-    with Interruption() as interruption:
-        return train_stored(experiments, as_store(store), _Stopping(interruption), force=force)
+    with progress_display() as display:
+        return train_stored(experiments, as_store(store), display, force=force)
 
 
-class _Stopping(Speaking):
-    def __init__(self, interruption: Interruption) -> None:
-        self.interruption = interruption
+def train_stored(
+    experiments: Sequence[Experiment],
+    store: Store,
+    observer: Observer | None = None,
+    devices: Sequence[Any] | None = None,
+    force: bool = False,
+) -> list[Run]:
+    """Trains what the store does not have yet, or everything with `force`, and returns all runs in the given order."""
+    observer = observer or Observer()
+    resolved = [store.register(experiment) for experiment in experiments]
+    wanted = {e.content_hash: e for e in resolved}
+    start_afresh([e for e in wanted.values() if force or e.has_unknown_code], store, observer)
+    for name in wanted:
+        store.repair(store.run(name), observer)
+    if pending := [e for name, e in wanted.items() if store.run(name).result is None]:
+        train_batches(plan_here(pending, store, devices), store, observer, devices)
+    return [store.run(e.content_hash) for e in resolved]
 
-    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        self.interruption.training = True
 
-    def stop_requested(self) -> bool:
-        return self.interruption.requested
+def train_batches(
+    batches: Iterable[RunBatch], store: Store, observer: Observer, devices: Sequence[Any] | None = None
+) -> None:
+    """Trains batches on the devices of this process, each spread over all of them."""
+    import jax
+
+    used = tuple(devices or jax.local_devices())
+    waiting = [current for batch in batches for current in remaining(batch, store, observer)]
+    observer.planned(waiting)
+    while waiting:
+        batch = waiting.pop(0)
+        if not _train_locked(batch, store, observer, used):
+            waiting = [*remaining(batch, store, observer), *waiting]
 
 
-def describe_source(source: Any, modulus: int | None, store: Store, name: str = "") -> dict[str, Any]:
-    """The settings `task` and `modulus` of anything that describes a task. Tables that no text spells go to the store,
-    by the name given here or by their own."""
-    if isinstance(source, str | Path):
-        own = read_settings_file(Path(source)) if is_settings_file(source) else {"task": str(source)}
-        return own | ({} if modulus is None else {"modulus": modulus})
-    if modulus is None and callable(source):
-        raise ModgrokError("A function is trained modulo some number; give modulus=97, for example.")
-    found = source if modulus is None and isinstance(source, Task) else None
-    found = found or (Task.from_table(source) if modulus is None else find_task(source, modulus))
-    if found.table is None or found.vectors is not None or found.codes is not None:
-        raise ModgrokError(f"{found!r} is trained from its text; only tables can be stored without one.")
-    p = found.modulus if found.is_modular else None
-    with contextlib.suppress(ModgrokError):
-        if np.array_equal(find_task(found.name, p).table, found.table):
-            return {"task": found.name} | ({"modulus": p} if reads_modulus(found.name) else {})
-    named = replace(found, name=name) if name else found
-    return {"task": str(store.add_table(named))} | ({} if p is None else {"modulus": p})
+def remaining(batch: RunBatch, store: Store, observer: Observer) -> list[RunBatch]:
+    """The unfinished runs of a batch, grouped by the step of their checkpoints. Damaged files are moved aside, and new
+    runs continue from shorter runs of the same experiment."""
+    for member in batch.members:
+        store.repair(store.run(member.id), observer)
+    _extend(batch.members, store, observer)
+    standing: dict[int, list[PlannedRun]] = {}
+    for member in batch.members:
+        run = store.run(member.id)
+        if run.result is None:
+            standing.setdefault(step_of(run), []).append(member)
+    return [
+        replace(batch, members=tuple(replace(member, step=step) for member in members))
+        for step, members in standing.items()
+    ]
+
+
+def step_of(run: Run) -> int:
+    """Step of a run's checkpoint; 0 without one."""
+    checkpoint = run.read_checkpoint()
+    return checkpoint[0] if checkpoint else 0
+
+
+def _extend(members: Iterable[PlannedRun], store: Store, observer: Observer) -> None:
+    fresh = [m for m in members if m.experiment.snapshots > 0 and not _begun(store.run(m.id))]
+    shorter = extended_runs(store) if fresh else {}
+    for member in fresh if shorter else ():
+        run = store.run(member.id)
+        lock = store.lock(run, observer)
+        try:
+            if not _begun(run):
+                extend(run, member.experiment, shorter, observer)
+        except Damaged as damage:
+            observer.remark(f"{damage} Nothing is taken over from there.")
+        finally:
+            lock.release()
+
+
+def _begun(run: Run) -> bool:
+    return exists(run.folder / "experiment.json")
+
+
+def _train_locked(batch: RunBatch, store: Store, observer: Observer, devices: tuple[Any, ...]) -> bool:
+    """Trains a batch while holding the locks of its runs, acquired in the order of their ids so that processes cannot
+    deadlock. Returns False, without training, if another process has advanced a run meanwhile."""
+    from modgrok.experiments.batch_training import BatchTraining
+    from modgrok.training.devices import precision_of
+
+    locks = []
+    try:
+        for member in sorted(batch.members, key=lambda member: member.id):
+            locks.append(store.lock(store.run(member.id), observer))  # noqa: PERF401, those got are released if one fails
+        runs = [store.run(member.id) for member in batch.members]
+        if any(run.result is not None or step_of(run) != batch.step for run in runs):
+            return False
+        with precision_of(batch.program):
+            BatchTraining(batch, store, observer, devices).run()
+        return True
+    finally:
+        for lock in locks:
+            lock.release()
+
+
+def extended_runs(store: Store) -> dict[str, list[Run]]:
+    """Runs of a store that longer runs can continue, by their settings other than length."""
+    found: dict[str, list[Run]] = {}
+    for run in store:
+        if run.keeps_state:
+            try:
+                found.setdefault(_without_length(run.settings["experiment"]), []).append(run)
+            except ModgrokError:  # It is damaged, and whoever trains it says so.
+                continue
+    return found
+
+
+def extend(run: Run, experiment: Experiment, shorter: dict[str, list[Run]], observer: Observer) -> None:
+    """Starts a run as a copy of the longest shorter run of the same experiment. The caller holds the run's lock."""
+    usable = [one for one in shorter.get(_without_length(experiment.as_dict()), ()) if _can_go_on(one, experiment)]
+    if experiment.lr_end < 1 or experiment.has_unknown_code or not usable:
+        return
+    longest = max(usable, key=lambda one: one.result.steps)  # type: ignore[union-attr]
+    step, state = longest.read_state()
+    rows, snapshots = longest.rows(), {at: longest.snapshot(at) for at in longest.snapshots}
+    writer = RunWriter(run)
+    writer.begin(experiment, longest.settings["environment"] | {"continues": f"{longest.id}@{step}"})
+    writer.append(rows)
+    for at, network in snapshots.items():
+        writer.keep(at, network)
+    writer.checkpoint(step, state)
+    observer.remark(
+        f"Run {longest.id} is the same experiment with fewer steps; this one goes on where it ended, at step "
+        f"{count(step)}, with its curves."
+    )
+
+
+def _can_go_on(shorter: Run, experiment: Experiment) -> bool:
+    """Whether a longer experiment passes through the final state of a shorter run."""
+    result = shorter.result
+    assert experiment.steps is not None
+    return (
+        result is not None
+        and result.status == "finished"
+        and result.steps < experiment.steps
+        and experiment.until in (None, shorter.experiment.until)
+    )
+
+
+def _without_length(settings: dict[str, Any]) -> str:
+    return settings_hash({name: value for name, value in settings.items() if name not in LENGTH})

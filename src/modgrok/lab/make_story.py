@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Experiment, Observer, Run, Store
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 from modgrok.lab import story
 from modgrok.lab.frames import pack
 from modgrok.measures import circular_spread, neuron_waves, waves_only

@@ -75,7 +75,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(requests, reports.stop), daemon=True).start()
     store = Store(sys.argv[1])
     from modgrok.errors import Interrupted
-    from modgrok.experiments.trainer import train_stored
+    from modgrok.experiments.train import train_stored
     from modgrok.training.devices import use_all_cores
 
     use_all_cores()

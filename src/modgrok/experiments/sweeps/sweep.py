@@ -13,7 +13,7 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment, describe_task
-from modgrok.experiments.settings_file import read_mapping
+from modgrok.experiments.given_settings import read_mapping
 from modgrok.experiments.sweeps.values import LIMIT, value, values
 
 Axis = dict[str, tuple[Any, ...]]

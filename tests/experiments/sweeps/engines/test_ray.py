@@ -23,7 +23,7 @@ from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
 from modgrok.experiments.sweeps.execution import execute, plan
 from modgrok.experiments.sweeps.results import Results
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 from modgrok.tasks import task
 
 os.environ.update(LOOPBACK)

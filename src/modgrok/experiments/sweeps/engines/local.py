@@ -38,7 +38,7 @@ class LocalEngine(Engine):
             return self._train(batches, store, observer, compiled)
 
     def _train(self, batches: Sequence[RunBatch], store: Store, observer: Observer, compiled: Wait) -> list[Failure]:
-        from modgrok.experiments.trainer import train_batches
+        from modgrok.experiments.train import train_batches
         from modgrok.training.together import forget_programs
 
         queue, failures = deque(batches), list[Failure]()

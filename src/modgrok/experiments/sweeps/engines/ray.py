@@ -128,7 +128,7 @@ class RayEngine(Engine):
 
     def _start(self, batch: RunBatch, store: Store, observer: Observer) -> list[_Job]:
         """Submits the unfinished runs of a batch, with the files of those that have begun."""
-        from modgrok.experiments.trainer import remaining
+        from modgrok.experiments.train import remaining
 
         # Repeating a batch is done here, where it is known which of its runs have come in already.
         stream = inspect.unwrap(remote.train_batch)  # Ray wants the generator itself, whatever checks are put round it.

@@ -118,7 +118,7 @@ def write_files(run: Run, files: dict[str, bytes]) -> None:
 
 
 def _train(batch: RunBatch, store: Store, teller: "_Teller") -> None:
-    from modgrok.experiments.trainer import train_batches
+    from modgrok.experiments.train import train_batches
 
     try:
         train_batches([batch], store, teller)

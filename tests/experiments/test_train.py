@@ -10,7 +10,7 @@ from modgrok.errors import Interrupted, ModgrokError
 from modgrok.experiments import Store, batch_training
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.run_writer import RunWriter
-from modgrok.experiments.trainer import train_stored
+from modgrok.experiments.train import train_stored
 from modgrok.networks import grid, score
 from modgrok.training.separate import compiled
 
