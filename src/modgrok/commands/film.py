@@ -16,8 +16,8 @@ from modgrok.plot.film import FORMATS, film
 
 @dataclass(frozen=True)
 class Film(InStore):
-    """Write a run as a film: its table while it fills with right answers, and both accuracies. A page that
-    replays it, weights and all, is written by modgrok runs replay."""
+    """Write a run as a film: weights that become waves, the table that fills with right answers, both accuracies.
+    modgrok runs replay writes a page that replays all of a run."""
 
     run: Annotated[str, Positional("RUN")] = "last"
     """A run's id or the beginning of it, or last for the latest."""

@@ -1,4 +1,4 @@
-"""A run as an animated picture: the table while it fills, and below it both accuracies with the time that passes."""
+"""A run as an animated picture: its weights, its table of answers, and both accuracies with the time that passes."""
 
 import io
 from typing import TYPE_CHECKING, Any
@@ -6,21 +6,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.palette import EMPTY
+from modgrok.palette import EMPTY, PURPLE
 from modgrok.plot import style
 from modgrok.plot.answers import STATES, answer_states
 from modgrok.plot.curves import curves
+from modgrok.shapes import Float, Int
 from modgrok.text import count
 
 if TYPE_CHECKING:
     from modgrok.experiments import Run
+    from modgrok.networks import Network
 
 FORMATS = {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}
 RATE = 12
 """Pictures a second."""
-REST = 1500
+REST = 2000
 """Milliseconds on the last picture before it begins again."""
-COLORS = 32
+COLORS = 24
+NEURONS = 6
+"""How many are shown: the strongest one of each of the lowest frequencies."""
+SIZE, SHARES = (8.4, 2.6), (1.1, 1.0, 1.3)
+"""Inches of the picture, and how its width is shared by weights, answers and curves."""
 
 
 def film(run: "Run", kind: str = ".gif", seconds: float = 8.0) -> bytes:
@@ -54,25 +60,66 @@ def _pictures(run: "Run", steps: list[int]) -> list[Any]:
     from PIL import Image
 
     train = run.experiment.split.divide(run.task)[0]
-    states = {step: answer_states(run.snapshot(step), run.task, train) for step in dict.fromkeys(steps)}
+    networks = {step: run.snapshot(step) for step in dict.fromkeys(steps)}
+    states = {step: answer_states(network, run.task, train) for step, network in networks.items()}
+    neurons = _neurons(run)
     modulus = run.experiment.modulus
     name = run.task.name if modulus is None else f"{run.task.name} mod {modulus}"
     drawn = {}
     with style.context():
-        figure, panels = style.grid(2, 1, 4.0, 5.2, height_ratios=(4, 1))
+        shares = SHARES if neurons is not None else SHARES[1:]
+        figure, panels = style.grid(1, len(shares), *SIZE, width_ratios=shares)
         canvas = FigureCanvasAgg(figure)
-        table, below = panels[:, 0]
+        *_, table, beside = panels[0]
         colors = ListedColormap([EMPTY, *STATES.values()])
         image = table.imshow(states[steps[0]], cmap=colors, vmin=-1.5, vmax=len(STATES) - 0.5)
-        table.set_axis_off()
-        curves(run, ax=below)
-        below.set_title("")
-        now = below.axvline(0, color="black", linewidth=1)
+        table.set_title(f"answers: {name}")
+        if neurons is not None:
+            waves = panels[0, 0].plot(_rows(networks[steps[0]], neurons).T, color=PURPLE)
+            panels[0, 0].set_ylim(0.4 - len(waves), 0.6)
+            panels[0, 0].set_title(f"weights of {count(len(waves), 'neuron')}")
+        for panel in panels[0, :-1]:
+            panel.set_xticks([])
+            panel.set_yticks([])
+            panel.spines[:].set_visible(False)
+        curves(run, ax=beside)
+        now = beside.axvline(0, color="black", linewidth=1)
         for step, state in states.items():
             image.set_data(state)
+            if neurons is not None:
+                for wave, row in zip(waves, _rows(networks[step], neurons), strict=True):
+                    wave.set_ydata(row)
             now.set_xdata([step, step])
-            table.set_title(f"{name}   step {count(step)}", fontfamily="monospace")
+            beside.set_title(f"step {count(step)}", fontfamily="monospace")
             canvas.draw()
-            picture = Image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba())).convert("RGB")
-            drawn[step] = picture.quantize(COLORS, dither=Image.Dither.NONE)
-    return [drawn[step] for step in steps]
+            drawn[step] = Image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba())).convert("RGB")
+    # All in one palette, so that what does not change from one picture to the next takes no bytes.
+    first, last = drawn[steps[0]], drawn[steps[-1]]
+    both = Image.new("RGB", (first.width, 2 * first.height))
+    both.paste(first)
+    both.paste(last, (0, first.height))
+    palette = both.quantize(COLORS)
+    few = {step: picture.quantize(palette=palette, dither=Image.Dither.NONE) for step, picture in drawn.items()}
+    return [few[step] for step in steps]
+
+
+def _neurons(run: "Run") -> "tuple[Int[np.ndarray, 'neuron'], Int[np.ndarray, 'p']] | None":
+    """Neurons whose last waves are slow, and values along the task's coordinate; None without waves."""
+    from modgrok.experiments.analysis import Analysis, analyze
+
+    found = analyze(run)
+    if not isinstance(found, Analysis):
+        return None
+    strength = np.linalg.norm(found.network.w_in, axis=(1, 2))
+    slowest = np.unique(found.waves.frequency[found.waves.frequency > 0])[:NEURONS]
+    shown = np.array([np.where(found.waves.frequency == k, strength, -1).argmax() for k in slowest])
+    index = np.arange(found.task.sizes[0]) if found.coordinate is None else found.coordinate.index[0]
+    return shown, np.argsort(index, kind="stable")
+
+
+def _rows(network: "Network", shown: tuple[Any, Any]) -> Float[np.ndarray, "neuron p"]:
+    """Weights of the first variable as lines below each other, each neuron's over its largest."""
+    neurons, values = shown
+    rows = np.asarray(network.w_in).real[neurons, 0][:, values]
+    size = np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-12)
+    return 0.42 * rows / size - np.arange(len(rows))[:, None]
