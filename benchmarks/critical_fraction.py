@@ -21,7 +21,7 @@ from modgrok.experiments.experiment import describe_task
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.execution import execute, plan
-from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.table import Results
 from modgrok.experiments.sweeps.trends import describe
 from modgrok.training.devices import use_all_cores
 

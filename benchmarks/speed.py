@@ -16,8 +16,7 @@ from typing import Any
 import jax
 
 import torch_contestants
-from modgrok.experiments.bench import Workload
-from modgrok.experiments.bench.comparison import own_contestants, result, time_in_turns
+from modgrok.experiments.bench import Workload, own_contestants, result, time_in_turns
 from modgrok.training.devices import use_all_cores
 from torch_transformer import TransformerWorkload, compare_transformers
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
-from modgrok.experiments.bench import Workload
-from modgrok.experiments.bench.comparison import Contestant, Seconds
+from modgrok.experiments.bench import Contestant, Seconds, Workload
 
 
 def device(on_cpu: bool) -> str | None:

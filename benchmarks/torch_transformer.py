@@ -7,8 +7,7 @@ from typing import Any
 
 import torch_contestants
 from modgrok.experiments import Experiment
-from modgrok.experiments.bench import Workload
-from modgrok.experiments.bench.comparison import Contestant, time_in_turns
+from modgrok.experiments.bench import Contestant, Workload, time_in_turns
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambd
     import jax
     import numpy as np
 
-    from modgrok.experiments.bench.contestants import ModgrokTraining
+    from modgrok.experiments.contestants import ModgrokTraining
     from modgrok.experiments.environment import environment
 
     devices, runs = jax.local_devices(), workload.runs or 16

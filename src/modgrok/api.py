@@ -21,9 +21,8 @@ from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critic
 from modgrok.experiments.sweeps.execution import Executor, run_sweep
 from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape_sweep
 from modgrok.experiments.sweeps.landscape import landscape as landscape_rows
-from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS, Sweep
-from modgrok.experiments.sweeps.table import Table
+from modgrok.experiments.sweeps.table import Results, Table
 from modgrok.experiments.train import train_all
 from modgrok.networks import Network
 from modgrok.networks.foreign import load as load_weights

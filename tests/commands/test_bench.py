@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from modgrok import cli
-from modgrok.experiments.bench import Workload, comparison
+from modgrok.experiments import bench
+from modgrok.experiments.bench import Workload
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(bench, "PAUSE_SECONDS", 0.0)
 
 
 def test_all_numbers_are_there(run_json: Any) -> None:
@@ -27,7 +28,7 @@ def test_tables(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     def timed(contestants: Any, seconds: float, tell: Any) -> dict[str, np.ndarray]:
         return {name: np.full(5, 2e-3 if name == "one run" else 1e-3) for name in contestants}
 
-    monkeypatch.setattr(comparison, "time_in_turns", timed)
+    monkeypatch.setattr(bench, "time_in_turns", timed)
     cli.main(["bench", "--modulus", "7", "--width", "16", "--runs", "1"])
     text = capsys.readouterr().out
     assert "2 ms" in text
@@ -45,10 +46,10 @@ def test_contestants_take_turns_in_another_order_each_round() -> None:
             taken.append(self.name)
 
     told: list[str] = []
-    seconds = comparison.time_in_turns({"a": Contestant("a"), "b": Contestant("b")}, 1e-6, told.append)
+    seconds = bench.time_in_turns({"a": Contestant("a"), "b": Contestant("b")}, 1e-6, told.append)
     assert taken[-6:] == ["a", "b", "b", "a", "a", "b"]
-    assert len(told) == 2 * comparison.ROUNDS
-    assert all(len(times) == comparison.ROUNDS for times in seconds.values())
+    assert len(told) == 2 * bench.ROUNDS
+    assert all(len(times) == bench.ROUNDS for times in seconds.values())
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_mistakes_are_sentences(capsys: pytest.CaptureFixture[str], arguments: l
 
 
 def test_the_products_are_those_of_a_step() -> None:
-    from modgrok.experiments.bench.contestants import operands
+    from modgrok.experiments.contestants import operands
 
     for width in (5, 16):
         hidden, readout = operands(Workload(modulus=11, width=width))

@@ -14,8 +14,8 @@ from modgrok import cli
 from modgrok.commands.sweep import _grid
 from modgrok.experiments import Store
 from modgrok.experiments.sweeps.record import find_sweep
-from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import Cell, Summary
+from modgrok.experiments.sweeps.table import Results
 
 TINY = ["n + m", "--modulus", "11", "--width", "16", "--steps", "40", "--lr", "0.1"]
 AXES = ["--vary", "seed=0:2", "--vary", "optimizer=adam,adamw; weight_decay=0,0.1"]

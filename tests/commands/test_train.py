@@ -46,7 +46,7 @@ def test_a_training_is_resolved_once_and_planned_once(
         return counted
 
     monkeypatch.setattr(Experiment, "resolve_for", counting("resolved", Experiment.resolve_for))
-    monkeypatch.setattr(planner, "plan", counting("planned", planner.plan))
+    monkeypatch.setattr(planner, "plan_experiments", counting("planned", planner.plan_experiments))
     cli.main(["train", *addition, "--store", str(tmp_path)])
     assert counts == {"resolved": 1, "planned": 1}
 

@@ -68,12 +68,12 @@ PROGRAM = """
 import dataclasses, json, os, signal, sys
 from modgrok.experiments import Experiment, Observer, Store, batch_training
 from modgrok.experiments.train import train_stored
-from modgrok.training import platforms
+from modgrok.training.program import PLATFORMS
 
 folder, options, *settings = map(json.loads, sys.argv[1:])
 killed_at = options.get("killed_at", float("inf"))
-cpu = platforms.PLATFORMS["cpu"]
-platforms.PLATFORMS["cpu"] = dataclasses.replace(cpu, block_floats=options.get("block_floats", cpu.block_floats))
+cpu = PLATFORMS["cpu"]
+PLATFORMS["cpu"] = dataclasses.replace(cpu, block_floats=options.get("block_floats", cpu.block_floats))
 batch_training.CHECKPOINT_SECONDS = 0 if "killed_at" in options else 0.05
 batch_training.CHECKPOINT_SHARE = float("inf") if "killed_at" in options else 0.05
 batch_training.CALL_SECONDS = 0.02

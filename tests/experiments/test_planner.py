@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from modgrok.experiments import planner
-from modgrok.experiments.planner import PlannedRun, batch_limit, plan
+from modgrok.experiments import Store, planner
+from modgrok.experiments.planner import batch_limit, plan_experiments
 from modgrok.training import devices
 from modgrok.training.memory import cores
 
@@ -21,15 +21,11 @@ class Device:
 
 @pytest.fixture
 def planned(lab):
-    def planned(step=0, **changes):
-        experiment = lab.small(**changes).resolve()
-        return PlannedRun(experiment, experiment.load_task(), step)
-
-    return planned
+    return lambda **changes: lab.small(**changes).resolve()
 
 
 def plan_on(members, devices):
-    return plan(members, devices[0].platform, batch_limit(devices))
+    return plan_experiments(members, Store(), devices[0].platform, batch_limit(devices))
 
 
 def sizes(found):
@@ -62,7 +58,7 @@ def test_training_sets_of_all_lengths_share_a_batch_on_a_cpu(planned):
     rows = [member.rows for member in batch.members]
     assert batch.padded_shape.rows == max(rows)
     assert batch.step_flops == sum(batch.program.step_flops(length) for length in rows)
-    pairs = plan(batch.members, "cpu", lambda *_: 2)
+    pairs = plan_experiments(batch.experiments, Store(), "cpu", lambda *_: 2)
     assert [pair.padded_shape.rows for pair in pairs] == sorted(rows)[::-2]
     unequal = [planned(fraction=fraction, batch_norm=True) for fraction in fractions]
     assert sizes(plan_on(unequal, [Device()])) == [1] * len(fractions)
@@ -85,7 +81,6 @@ def test_training_sets_of_all_lengths_share_a_batch_on_a_cpu(planned):
         {"batch_norm": True},
         {"parametrization": "standard"},
         {"parent": "0123456789ab@0"},
-        {"step": 10},
     ],
     ids=str,
 )

@@ -17,9 +17,8 @@ from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
 from modgrok.experiments import Experiment
 from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape, landscape_sweep, sentences
 from modgrok.experiments.sweeps.record import Record
-from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import DEFAULTS
-from modgrok.experiments.sweeps.table import sweep_table
+from modgrok.experiments.sweeps.table import Results, sweep_table
 from modgrok.text import count, number, percent
 
 

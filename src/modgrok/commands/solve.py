@@ -1,6 +1,5 @@
 """`modgrok solve`: the weights that compute a modular function, written down, scored on the whole table, and saved."""
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +11,7 @@ from rich.table import Table
 from modgrok.closed_form import Attempt, least_width, solve, usual_form
 from modgrok.commands.arguments import check_output, err, out, parse, print_json
 from modgrok.commands.flags import Positional
+from modgrok.experiments.stored_json import finite
 from modgrok.measures import average_ipr, frequency_power
 from modgrok.networks import Network, score_table
 from modgrok.shapes import Float
@@ -111,16 +111,12 @@ def _describe(task: Task, network: Network, arguments: Solve, form: str) -> dict
         "parametrization": network.parametrization,
         "seed": arguments.seed,
         "accuracy": score.accuracy,
-        "loss": _finite(score.loss),
+        "loss": finite(score.loss),
     }
     if task.structure.coordinate is not None:
-        found["ipr"] = _finite(average_ipr(network.w_in).mean)
-        found["ipr_in_coordinate"] = _finite(average_ipr(network.w_in, task.structure.coordinate).mean)
+        found["ipr"] = finite(average_ipr(network.w_in).mean)
+        found["ipr_in_coordinate"] = finite(average_ipr(network.w_in, task.structure.coordinate).mean)
     return found
-
-
-def _finite(x: Any) -> float | None:
-    return float(x) if math.isfinite(x) else None
 
 
 def _show(task: Task, network: Network, result: dict[str, Any], saved: Path | None) -> None:

@@ -20,10 +20,9 @@ from modgrok.experiments import Experiment, Store
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.label import Label
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
-from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize
 from modgrok.experiments.sweeps.sweep import DEFAULTS, Sweep
-from modgrok.experiments.sweeps.table import sweep_table
+from modgrok.experiments.sweeps.table import Results, sweep_table
 from modgrok.text import count, number, percent
 
 Vary = Annotated[tuple[str, ...], Repeated("NAME=VALUES")]

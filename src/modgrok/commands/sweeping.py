@@ -15,7 +15,7 @@ from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.engines import EngineName, engine_named
 from modgrok.experiments.sweeps.execution import Executor, execute, plan
 from modgrok.experiments.sweeps.record import Record
-from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.table import Results
 from modgrok.text import count, duration, size
 
 

@@ -1,7 +1,6 @@
 """What a trained network has become: its waves, its phases, what is left of it when cleaned, how far from theory."""
 
 import dataclasses
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.experiments.group_analysis import GroupAnalysis, analyze_group, on_group
 from modgrok.experiments.run import Run
+from modgrok.experiments.stored_json import finite
 from modgrok.measures import (
     AverageIPR,
     CircularSpread,
@@ -104,12 +104,12 @@ class Analysis:
             "structure": self.task.structure.kind,
             "width": self.network.width,
             "accuracy": self.score.accuracy,
-            "loss": _finite(self.score.loss),
+            "loss": finite(self.score.loss),
             "loss_name": self.score.loss_name,
-            "ipr": _finite(self.ipr.mean),
-            "task_ipr": None if self.task_ipr is None else _finite(self.task_ipr.mean),
+            "ipr": finite(self.ipr.mean),
+            "task_ipr": None if self.task_ipr is None else finite(self.task_ipr.mean),
             "dead_neurons": int(self.ipr.dead),
-            "explained": _finite(power.sum()),
+            "explained": finite(power.sum()),
             "frequencies": [
                 {"frequency": k, "neurons": int(counts[k]), "power": float(power[k])}
                 for k in np.flatnonzero(counts).tolist()
@@ -118,13 +118,13 @@ class Analysis:
             "top_frequencies": list(self.top),
             "neurons_without_wave": int(counts[0]),
             "residual": {
-                "mean": _finite(self.residual_mean),
-                "deviation": _finite(self.residual_spread.deviation),
-                "resultant": _finite(self.residual_spread.resultant),
+                "mean": finite(self.residual_mean),
+                "deviation": finite(self.residual_spread.deviation),
+                "resultant": finite(self.residual_spread.resultant),
             },
-            "cleaning": [{"name": r.name, "loss": _finite(r.loss), "accuracy": r.accuracy} for r in self.cleaning],
-            "distance_to_closed_form": {name: _finite(x) for name, x in self.distance._asdict().items()},
-            "distance_to_table": _finite(self.table_distance),
+            "cleaning": [{"name": r.name, "loss": finite(r.loss), "accuracy": r.accuracy} for r in self.cleaning],
+            "distance_to_closed_form": {name: finite(x) for name, x in self.distance._asdict().items()},
+            "distance_to_table": finite(self.table_distance),
         }
 
 
@@ -160,7 +160,7 @@ class Overview:
             "task": self.task.name,
             "network": self.network.architecture.name,
             "accuracy": None if self.score is None else self.score.accuracy,
-            "loss": None if self.score is None else _finite(self.score.loss),
+            "loss": None if self.score is None else finite(self.score.loss),
             "loss_name": None if self.score is None else self.score.loss_name,
             "norms": self.norms,
             "spectrum": None if self.spectrum is None else self.spectrum.tolist(),
@@ -306,7 +306,3 @@ def _cleaning(
         smaller = (count - 1).bit_length()  # the rows of 1, 2, 4, … frequencies below it
         rows.insert(names.index("top frequency only") + smaller, CleaningRow.of(name, kept))
     return tuple(rows)
-
-
-def _finite(x: Any) -> float | None:
-    return float(x) if math.isfinite(x) else None

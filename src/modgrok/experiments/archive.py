@@ -92,9 +92,7 @@ def _files(run: Run) -> Iterator[tuple[str, Path]]:
     if experiment.parent.startswith(NETWORK):
         weights = store / "networks" / f"{experiment.parent.removeprefix(NETWORK)}.safetensors"
         yield f"networks/{weights.name}", weights
-    found = [file for file in sorted(run.folder.rglob("[!.]*")) if file.is_file() and file.name != "lock"]
-    for file in sorted(found, key=lambda file: file.name == "result.json"):
-        yield f"{run.id}/{file.relative_to(run.folder).as_posix()}", file
+    yield from ((f"{run.id}/{name}", file) for name, file in run.files.items())
 
 
 def _contents(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -169,9 +167,8 @@ def _move(run: Run, store: Store) -> bool:
     try:
         if exists(target.folder / "experiment.json"):
             return False
-        for name, file in _files(run):
-            if name.startswith(run.id):
-                move(file, store.folder / name)
+        for name, file in run.files.items():
+            move(file, target.folder / name)
         return True
     finally:
         lock.release()

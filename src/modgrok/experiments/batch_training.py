@@ -1,7 +1,6 @@
 """Trains one batch, and stores curves, snapshots and checkpoints on the way."""
 
 import itertools
-import math
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -15,12 +14,13 @@ from modgrok.experiments.cost import COMPILE_SECONDS
 from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
-from modgrok.experiments.placed_runs import place_batch
+from modgrok.experiments.placement import place_batch
 from modgrok.experiments.planner import PlannedRun, RunBatch
 from modgrok.experiments.result import Result, RunProgress
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
+from modgrok.experiments.stored_json import finite
 from modgrok.experiments.writing import BackgroundWriter, in_parallel
 from modgrok.networks import Network
 from modgrok.training.evaluation import recorded_names
@@ -221,7 +221,7 @@ class BatchTraining:
             self._maybe_stop()
 
     def _row(self, step: int, values: dict[str, Any], i: int) -> dict[str, Any]:
-        return {"step": step} | {name: _json_number(values[name][i]) for name in recorded_names(self.live.program)}
+        return {"step": step} | {name: finite(values[name][i]) for name in recorded_names(self.live.program)}
 
     def _record(self, values: dict[str, Any]) -> None:
         diverged, ended = self.live.diverged_at(), []
@@ -329,8 +329,3 @@ class BatchTraining:
         self.last_checkpoint = time.monotonic()
         self.checkpoint_cost = self.last_checkpoint - began
         return step
-
-
-def _json_number(value: Any) -> float | None:
-    number = float(value)
-    return number if math.isfinite(number) else None

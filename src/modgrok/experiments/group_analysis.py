@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from modgrok.experiments.stored_json import finite
 from modgrok.measures import CleaningRow, NeuronVectors, neuron_vectors, representation_counts, vector_table
 from modgrok.networks import Network, Score, as_numpy, score_table
 from modgrok.shapes import Float, Integer
@@ -54,10 +55,10 @@ class GroupAnalysis:
             "group": self.task.structure.group,
             "width": self.network.width,
             "accuracy": self.score.accuracy,
-            "loss": _finite(self.score.loss),
+            "loss": finite(self.score.loss),
             "loss_name": self.score.loss_name,
             "clear_neurons": int(self.vectors.clear.sum()),
-            "medians": {name: _finite(x) for name, x in self.medians().items()},
+            "medians": {name: finite(x) for name, x in self.medians().items()},
             "representations": [
                 {
                     "number": k,
@@ -71,7 +72,7 @@ class GroupAnalysis:
                     zip(self.basis.names, self.basis.representations, self.counts, self.expected, strict=True)
                 )
             ],
-            "cleaning": [{"name": r.name, "loss": _finite(r.loss), "accuracy": r.accuracy} for r in self.cleaning],
+            "cleaning": [{"name": r.name, "loss": finite(r.loss), "accuracy": r.accuracy} for r in self.cleaning],
         }
 
 
@@ -95,7 +96,3 @@ def analyze_group(network: Network, task: Task) -> GroupAnalysis:
         *representation_counts(vectors, basis),
         tuple(vector_table(network, task.table, basis)),
     )
-
-
-def _finite(x: Any) -> float | None:
-    return float(x) if math.isfinite(x) else None

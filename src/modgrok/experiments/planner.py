@@ -108,25 +108,21 @@ class Failure:
         return f"{count} run{'s' if count > 1 else ''} of {describe_task(first)} failed: {self.reason}"
 
 
-def plan(members: Sequence[PlannedRun], platform: str, most: BatchLimit) -> list[RunBatch]:
-    """Batches of equal programs and schedules, no larger than `most` allows; the longest training sets go first."""
+def plan_experiments(
+    experiments: Sequence[Experiment], store: Store, platform: str, most: BatchLimit
+) -> list[RunBatch]:
+    """Resolved experiments in batches of equal programs and schedules, no larger than `most` allows; the longest
+    training sets go first. Checkpoints are looked up when they train."""
     groups: dict[Any, list[PlannedRun]] = {}
-    for member in members:
-        e = member.experiment
+    for e in experiments:
+        member = PlannedRun(e, e.load_task(store.tables))
         program = program_of(e, member.task, platform)
         # Minibatches are drawn from the whole training set, so its length is part of their program.
         length = member.rows if program.batch_size is not None else None
         lengths = length, member.evaluated
-        key = (program, e.steps, e.evaluations, e.snapshots, member.step, bool(e.parent), lengths)
+        key = (program, e.steps, e.evaluations, e.snapshots, bool(e.parent), lengths)
         groups.setdefault(key, []).append(member)
     return [batch for key, group in groups.items() for batch in _cut(key[0], group, most)]
-
-
-def plan_experiments(
-    experiments: Sequence[Experiment], store: Store, platform: str, most: BatchLimit
-) -> list[RunBatch]:
-    """`plan` for resolved experiments; checkpoints are looked up when they train."""
-    return plan([PlannedRun(e, e.load_task(store.tables)) for e in experiments], platform, most)
 
 
 def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence[Any] | None = None) -> list[RunBatch]:

@@ -279,6 +279,13 @@ class Run:
             raise Damaged(f"{path} is not {what} of run {self.id}: {error}.") from error
 
     @property
+    def files(self) -> dict[str, Path]:
+        """All its files by their names in its folder; the result comes last, since it says that the rest is there."""
+        found = [path for path in sorted(self.folder.rglob("[!.]*")) if path.is_file() and path.name != "lock"]
+        found.sort(key=lambda path: path.name == "result.json")
+        return {path.relative_to(self.folder).as_posix(): path for path in found}
+
+    @property
     def keeps_state(self) -> bool:
         """Whether the state in which it ended is kept, so that more steps can go on from it."""
         return exists(self.folder / STATE)

@@ -52,6 +52,11 @@ def build(kind: type[Value], value: dict[str, Any], path: Path) -> Value:
     return kind(**value)
 
 
+def finite(x: Any) -> float | None:
+    """A number as JSON has it: None where it is not finite."""
+    return float(x) if math.isfinite(x) else None
+
+
 def fits(value: Any, hint: Any) -> bool:
     """Whether a JSON value is of a declared type; numbers are finite, and whole ones below 2^63."""
     origin, parts = get_origin(hint), get_args(hint)

@@ -14,7 +14,7 @@ from modgrok.experiments.observer import Forwarding
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.engines import EngineName, check_engine, engine_named
 from modgrok.experiments.sweeps.execution import Plan, execute, plan
-from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.table import Results
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.measuring import Measuring, Say, draw, picture
 from modgrok.reproduce.paper import DEFAULT, find_paper

@@ -1,17 +1,75 @@
-"""What a compilation depends on: runs with equal programs and array shapes train in one batch."""
+"""What a compilation depends on: runs with equal programs and array shapes train in one batch; and what the programs
+of a platform share, how batches run there and the sizes of blocks."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from modgrok.networks import Architecture, Cost
 from modgrok.tasks import Signature
-from modgrok.training.platforms import Platform, platform_named
 from modgrok.training.recording import Measure
 
 Precision = Literal["float32", "highest", "float64"]
 
 EXAMPLES = "examples"
 """The axis of devices that share a run's examples."""
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A kind of device."""
+
+    separate: bool
+    """Whether each run takes its steps in a call of its own, in parallel threads. Otherwise all runs of a batch take
+    every step together."""
+    counts_correct: bool
+    """Whether the gradient pass also counts correct answers, so that evaluations look at the test set alone."""
+    block_floats: int
+    """Activations of one block of examples."""
+    evaluated_floats: int
+    """Activations of one evaluation block."""
+    evaluated_rows: int
+    """The fewest examples of such a block."""
+    evaluated_blocks: int
+    """The fewest such blocks in each part."""
+    most_sharing: int = 1
+    """The most devices that share one run."""
+    most_runs: int | None = None
+    """The most runs of a batch on one device; None if their activations decide."""
+    padding: float = 1.0
+    """The largest ratio of lengths among training sets of one batch; shorter ones are padded to the longest."""
+    compiler_options: Mapping[str, Any] = field(default_factory=dict)
+
+
+CPU = Platform(
+    separate=True,
+    counts_correct=True,
+    block_floats=1 << 17,  # with their derivatives a megabyte, which stays in the cache
+    evaluated_floats=1 << 17,
+    evaluated_rows=256,
+    evaluated_blocks=4,  # short ones, since not all of them are filled
+    most_sharing=8,  # twelve or sixteen were no faster
+    compiler_options={"xla_cpu_prefer_vector_width": 512},  # a twentieth faster where there are such vectors
+)
+GPU = Platform(
+    separate=False,
+    counts_correct=False,
+    block_floats=1 << 29,
+    evaluated_floats=1 << 22,
+    evaluated_rows=512,
+    evaluated_blocks=1,
+    most_runs=512,  # by then it is busy, and smaller batches lose less when one is interrupted
+    padding=1.4,
+    compiler_options={
+        # Without Triton products are as fast and compile in a third of the time. A command buffer around the loop over
+        # steps saves the 10 µs in which the device would ask the host after each.
+        "xla_gpu_enable_triton_gemm": False,
+        "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,CUDNN,CONDITIONAL,WHILE",
+    },
+)
+OTHER = replace(GPU, compiler_options={})
+PLATFORMS = {"cpu": CPU, "gpu": GPU}
+"""By JAX's names."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +112,7 @@ class Program:
     @property
     def on(self) -> Platform:
         """What is peculiar to the platform."""
-        return platform_named(self.platform)
+        return PLATFORMS.get(self.platform, OTHER)
 
     @property
     def dtype(self) -> str:

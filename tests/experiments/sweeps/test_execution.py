@@ -19,9 +19,8 @@ from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.execution import execute, plan, run_sweep
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
-from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.summary import summarize, summarize_table
-from modgrok.experiments.sweeps.table import sweep_table
+from modgrok.experiments.sweeps.table import Results, sweep_table
 
 BASE = Experiment("n + m", 11, width=16, steps=30, snapshots=0)
 SWEEP = Sweep(BASE, ["fraction=0.4:0.8:0.2", "seed=0:2", "optimizer=adam,adamw"])

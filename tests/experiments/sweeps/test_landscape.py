@@ -9,9 +9,8 @@ from modgrok import plot
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.sweeps.execution import execute, plan
-from modgrok.experiments.sweeps.landscape import landscape, landscape_sweep, sentences
-from modgrok.experiments.sweeps.polynomials import FUNCTIONS
-from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.landscape import FUNCTIONS, landscape, landscape_sweep, sentences
+from modgrok.experiments.sweeps.table import Results
 from modgrok.tasks import task
 
 BASE = Experiment("n + m", 11, width=16, steps=30, snapshots=0)

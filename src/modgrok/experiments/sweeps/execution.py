@@ -12,9 +12,8 @@ from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store, StoreLike, as_store, start_afresh
 from modgrok.experiments.sweeps.engines import Engine, engine_named
 from modgrok.experiments.sweeps.record import Record
-from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
-from modgrok.experiments.sweeps.table import Table, sweep_table
+from modgrok.experiments.sweeps.table import Results, Table, sweep_table
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,42 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.result import Result
-from modgrok.experiments.sweeps.polynomials import FUNCTIONS
-from modgrok.experiments.sweeps.results import Results
 from modgrok.experiments.sweeps.sweep import Sweep
+from modgrok.experiments.sweeps.table import Results
 from modgrok.tasks import Structure
 
 EASY_FRACTION = 0.75
 """A function is learned easily where most runs grok at a fraction up to this."""
 LEARNT = 0.5
 """It is learned with much data where, at the largest fraction, the median test accuracy is at least this."""
+SUMS = ("n + m", "n - m", "2*n + 3*m", "n^2 + m^2", "n^2 - m", "n^3 + m", "n^3 + m^3", "n^2 + m^4")
+FUNCTIONS_OF_SUMS = (
+    "(n + m)^2",
+    "(n - m)^2",
+    "(n + 2*m)^2",
+    "(n + m)^3",
+    "(n^2 + m)^2",
+    "n^2 + 2*n*m + m^2 + n + m",
+    "(n + m)^4 + (n + m)^2",
+)
+PRODUCTS = ("n*m", "n^2*m", "n*m^3", "n^2*m^2", "(n + 1)*(m + 2)", "n^2*m + m")
+FUNCTIONS_OF_PRODUCTS = ("n*m + n + m", "n^2*m^2 + n*m", "n^3*m^3 + n*m")
+MIXTURES = (
+    "n^2 + n*m",
+    "n^2 + n*m + m",
+    "n^2 + m^2 + n*m",
+    "n^2 + m^2 + n*m + n",
+    "n^2*m + n",
+    "n^2*m + n*m^2",
+    "n^3 + n*m",
+    "n^3 + n*m^2",
+    "n^3 + n*m^2 + m",
+    "n^3 + m^3 + n*m",
+    "n^2*m^2 + n + m",
+    "n^4 + n*m + m^4",
+)
+FUNCTIONS = SUMS + FUNCTIONS_OF_SUMS + PRODUCTS + FUNCTIONS_OF_PRODUCTS + MIXTURES
+"""Bivariate polynomials of every kind that the structure search tells apart, from the easiest to the hardest."""
 
 Complexity = Literal["easily", "with much data", "not at all"]
 CLASSES: tuple[Complexity, ...] = ("easily", "with much data", "not at all")

@@ -22,7 +22,7 @@ from modgrok.experiments.sweeps.engines import reaper, remote
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
 from modgrok.experiments.sweeps.execution import execute, plan
-from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.table import Results
 from modgrok.experiments.train import train_stored
 from modgrok.tasks import task
 
@@ -253,7 +253,7 @@ from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines import reaper
 from modgrok.experiments.sweeps.engines.ray import RayEngine
 from modgrok.experiments.sweeps.execution import execute, plan
-from modgrok.experiments.sweeps.results import Results
+from modgrok.experiments.sweeps.table import Results
 
 
 class Killer(Observer):

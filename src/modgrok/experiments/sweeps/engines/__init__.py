@@ -1,13 +1,40 @@
 """Where batches execute: this process's devices, or a Ray cluster. Nothing else differs."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.sweeps.engines.engine import Engine
+from modgrok.experiments.cost import Speed
+from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.observer import Observer
+from modgrok.experiments.planner import Failure, RunBatch
+from modgrok.experiments.store import Store
 
 __all__ = ["Engine", "EngineName", "check_engine", "engine_named"]
 
 EngineName = Literal["local", "ray"]
+
+
+class Engine(ABC):
+    """Trains the planner's batches into a store. Results do not depend on the engine."""
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """Number of batches that train in parallel."""
+
+    @abstractmethod
+    def plan(self, experiments: Sequence[Experiment], store: Store) -> list[RunBatch]:
+        """The batches for these resolved experiments."""
+
+    @abstractmethod
+    def measure(self, batch: RunBatch, store: Store) -> Speed:
+        """Speed of a batch on one worker."""
+
+    @abstractmethod
+    def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
+        """Trains everything that can be trained; returns what could not. Raises `Interrupted` when it was stopped."""
 
 
 def check_engine(name: str, address: str | None) -> None:

@@ -39,7 +39,7 @@ def compiling_ahead(batches: Sequence[RunBatch]) -> Iterator[Wait]:
     one here. Failures are ignored here; they occur again, and are reported, in training."""
     import jax
 
-    from modgrok.experiments.rehearsal import precompile
+    from modgrok.experiments.placement import precompile
     from modgrok.training.compilation_cache import enable_cache
     from modgrok.training.memory import cores
 
@@ -163,7 +163,7 @@ def main() -> None:
     """Compiles jobs from stdin until it ends."""
     import jax
 
-    from modgrok.experiments.rehearsal import precompile
+    from modgrok.experiments.placement import precompile
 
     devices = tuple(jax.local_devices())
     while True:

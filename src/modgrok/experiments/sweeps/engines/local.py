@@ -10,8 +10,8 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Failure, RunBatch, out_of_memory, plan_here
 from modgrok.experiments.store import Store
+from modgrok.experiments.sweeps.engines import Engine
 from modgrok.experiments.sweeps.engines.compilers import Wait, compiling_ahead
-from modgrok.experiments.sweeps.engines.engine import Engine
 
 
 class LocalEngine(Engine):
@@ -28,7 +28,7 @@ class LocalEngine(Engine):
 
     def measure(self, batch: RunBatch, store: Store) -> Speed:
         """How fast a batch trains here, from a few steps of it."""
-        from modgrok.experiments.rehearsal import measure_speed
+        from modgrok.experiments.placement import measure_speed
 
         return measure_speed(batch)
 

@@ -22,8 +22,7 @@ from modgrok.experiments.planner import Failure, PlannedRun, RunBatch, plan_expe
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
-from modgrok.experiments.sweeps.engines import reaper, remote
-from modgrok.experiments.sweeps.engines.engine import Engine
+from modgrok.experiments.sweeps.engines import Engine, reaper, remote
 
 ATTEMPTS = 4
 """How often a batch may lose its worker before it counts as failed."""
@@ -96,7 +95,7 @@ class RayEngine(Engine):
 
     def measure(self, batch: RunBatch, store: Store) -> Speed:
         """How fast a batch trains on a worker, from a few steps of it there."""
-        from modgrok.experiments.rehearsal import measure_speed
+        from modgrok.experiments.placement import measure_speed
 
         measure = self.ray.remote(measure_speed).options(**self._needs, max_retries=ATTEMPTS)
         try:

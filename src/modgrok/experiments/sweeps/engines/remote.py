@@ -106,10 +106,7 @@ def remove_leftovers(place: Path) -> None:
 
 
 def files_of(run: Run) -> dict[str, bytes]:
-    """All files of a run by name; the result comes last, since it says that the rest is there."""
-    found = [path for path in run.folder.rglob("[!.]*") if path.is_file() and path.name != "lock"]
-    found.sort(key=lambda path: path.name == "result.json")
-    return {str(path.relative_to(run.folder)): path.read_bytes() for path in found}
+    return {name: path.read_bytes() for name, path in run.files.items()}
 
 
 def write_files(run: Run, files: dict[str, bytes]) -> None:

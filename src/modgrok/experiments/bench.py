@@ -1,14 +1,19 @@
-"""Contestants take turns, each round in another order, so that whatever else the machine does hits all alike; ratios
-are taken round by round."""
+"""How fast this machine trains, against its own matrix products.
+
+Contestants take turns, each round in another order, so that whatever else the machine does hits all alike; ratios are
+taken round by round.
+"""
 
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from modgrok.experiments.bench.workload import Workload
+from modgrok.errors import ModgrokError
+from modgrok.experiments.experiment import Experiment
 from modgrok.shapes import Float
 
 ROUNDS = 9
@@ -17,6 +22,45 @@ PAUSE_SECONDS = 0.2
 
 Seconds = Float[np.ndarray, "round"]
 """Time of one step, in each round."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Full-batch AdamW on n + m, without evaluations."""
+
+    modulus: int = 97
+    """p."""
+    width: int = 500
+    """N, the number of hidden neurons."""
+    fraction: float = 0.5
+    """α, the share of all inputs that is trained on."""
+    runs: int | None = None
+    """Networks in the batch; by default as many as this device trains at once."""
+    seconds: float = 3.0
+    """How long each contestant is timed in all."""
+
+    def __post_init__(self) -> None:
+        if self.runs is not None and self.runs < 1:
+            raise ModgrokError(f"A batch has at least 1 run, not {self.runs}.")
+        if not 0 < self.seconds <= 600:
+            raise ModgrokError(f"Each contestant is timed for up to 600 seconds, not {self.seconds:g}.")
+        self.experiment(0)
+
+    def experiment(self, seed: int) -> Experiment:
+        """One network of the batch, with its settings written out."""
+        return Experiment(
+            "n+m", self.modulus, width=self.width, fraction=self.fraction, optimizer="adamw", seed=seed
+        ).resolve()
+
+    @property
+    def examples(self) -> int:
+        """Size of the training set."""
+        return round(self.fraction * self.modulus**2)
+
+    @property
+    def flops(self) -> int:
+        """Of one step of one run: three products of |train| × N by N × p, two operations for each term."""
+        return 6 * self.examples * self.width * self.modulus
 
 
 @runtime_checkable
@@ -37,7 +81,7 @@ def own_contestants(workload: Workload, tell: Callable[[str], None]) -> dict[str
     """Our training, one run and a batch of them, and the matrix products of a step."""
     import jax
 
-    from modgrok.experiments.bench.contestants import JaxProducts, ModgrokTraining, NumpyProducts, preferred_runs
+    from modgrok.experiments.contestants import JaxProducts, ModgrokTraining, NumpyProducts, preferred_runs
 
     devices = jax.local_devices()
     runs = workload.runs or preferred_runs(workload, devices)

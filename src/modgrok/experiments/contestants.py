@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from modgrok.experiments.bench.workload import Workload
-from modgrok.experiments.placed_runs import place_batch
-from modgrok.experiments.planner import PlannedRun, RunBatch, batch_limit, plan
+from modgrok.experiments.bench import Workload
+from modgrok.experiments.placement import place_batch
+from modgrok.experiments.planner import RunBatch, batch_limit, plan_experiments
+from modgrok.experiments.store import Store
 from modgrok.shapes import Float
 
 
@@ -57,8 +58,7 @@ class NumpyProducts:
 def planned_batch(workload: Workload, runs: int, devices: Sequence[Any]) -> RunBatch:
     """One batch of `runs` networks."""
     experiments = [workload.experiment(seed) for seed in range(runs)]
-    task = experiments[0].load_task()
-    (batch,) = plan([PlannedRun(e, task) for e in experiments], devices[0].platform, lambda *_: runs)
+    (batch,) = plan_experiments(experiments, Store(), devices[0].platform, lambda *_: runs)
     return batch
 
 

@@ -1,4 +1,4 @@
-"""Measures the speed of a batch, and compiles its program ahead of training."""
+"""Puts a planned batch on devices: to train it, to measure its speed, or to compile its program ahead of training."""
 
 import time
 from typing import Any
@@ -7,10 +7,9 @@ import jax
 import numpy as np
 
 from modgrok.experiments.cost import Speed
-from modgrok.experiments.placed_runs import place_batch
 from modgrok.experiments.planner import PlannedRun, RunBatch
 from modgrok.experiments.programs import rates_of
-from modgrok.training.batch import spread
+from modgrok.training.batch import LiveBatch, RunInputs, place, spread
 from modgrok.training.compilation_cache import enable_cache
 from modgrok.training.data import PaddedShape, run_data
 from modgrok.training.devices import precision_of, run_bytes
@@ -19,6 +18,21 @@ from modgrok.training.together import compiled, lay_out, stacked_shapes
 
 MEASURED_SECONDS = 0.3
 """Duration of a speed measurement."""
+
+
+def place_batch(batch: RunBatch, devices: tuple[Any, ...], sharing: int | None = None) -> LiveBatch:
+    """The runs of a batch, ready to train; a single run may be shared by `sharing` devices."""
+    program, used = spread(batch.program, len(batch.members), batch.padded_shape.rows, devices, sharing)
+    runs = [
+        RunInputs(
+            run_data(program, member.task, member.examples, batch.padded_shape),
+            rates_of(member.experiment),
+            np.uint32(member.experiment.seed),
+            np.asarray(member.experiment.init_scale, program.dtype),
+        )
+        for member in batch.members
+    ]
+    return place(program, runs, used)
 
 
 def measure_speed(batch: RunBatch) -> Speed:
