@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import gamma, hyp2f1
 
+from modgrok.measures import threshold_model
+from modgrok.measures.ball_model import Ball, test_error
 from modgrok.reproduce.pipeline import Request, reproduce
-from modgrok.reproduce.zunkovic2022 import PAPER, exponential, rule30
-from modgrok.reproduce.zunkovic2022.ball import Ball, test_error
+from modgrok.reproduce.zunkovic2022 import PAPER, rule30
 from modgrok.reproduce.zunkovic2022.sizes import FULL, QUICK
 
 ball_error = test_error
@@ -18,29 +19,29 @@ del test_error  # pytest would collect it
 
 @pytest.mark.parametrize(("gap", "known"), [(0.4, 0.6366), (0.1, 0.1956), (0.04, 0.0797)])
 def test_two_points_of_each_class_have_a_simple_form(gap: float, known: float) -> None:
-    assert exponential.probability(gap, 2) == pytest.approx(1 - (1 + 2 * gap) * np.exp(-4 * gap), abs=1e-10)
-    assert exponential.probability(gap, 2) == pytest.approx(known, abs=1e-4)
-    means = exponential.draw_offsets(2, 100_000, np.random.default_rng(0)).mean
+    assert threshold_model.probability(gap, 2) == pytest.approx(1 - (1 + 2 * gap) * np.exp(-4 * gap), abs=1e-10)
+    assert threshold_model.probability(gap, 2) == pytest.approx(known, abs=1e-4)
+    means = threshold_model.draw_offsets(2, 100_000, np.random.default_rng(0)).mean
     assert np.mean(np.abs(means) < gap) == pytest.approx(known, abs=3 * np.sqrt(known * (1 - known) / 1e5))
 
 
 @pytest.mark.parametrize("samples", [1, 2, 5, 40])
 def test_the_density_of_means_is_one(samples: int) -> None:
-    assert exponential.probability(12.0, samples) == pytest.approx(1, abs=1e-3)
+    assert threshold_model.probability(12.0, samples) == pytest.approx(1, abs=1e-3)
 
 
 def test_times_in_one_dimension_are_distributed_as_samples() -> None:
-    times = exponential.grokking_times(exponential.draw_offsets(2, 100_000, np.random.default_rng(1)), 0.4)
+    times = threshold_model.grokking_times(threshold_model.draw_offsets(2, 100_000, np.random.default_rng(1)), 0.4)
     shares = np.array([0.1, 0.5, 0.9])
-    assert exponential.time_distribution(np.quantile(times, shares), 0.4) == pytest.approx(shares, abs=0.006)
+    assert threshold_model.time_distribution(np.quantile(times, shares), 0.4) == pytest.approx(shares, abs=0.006)
 
 
 def test_the_test_error_vanishes_at_the_zero_time() -> None:
-    time = exponential.zero_time(0.7, 21.0, 1.0, l2=0.5)
-    b = exponential.threshold(np.array([0.0, time - 1e-6, time + 1e-6]), 0.7, 21.0, l2=0.5)
+    time = threshold_model.zero_time(0.7, 21.0, 1.0, l2=0.5)
+    b = threshold_model.threshold(np.array([0.0, time - 1e-6, time + 1e-6]), 0.7, 21.0, l2=0.5)
     assert b[0] == 21
-    assert exponential.test_error(b, 1.0) == pytest.approx([0.5, 0, 0], abs=1e-5)
-    assert exponential.test_error(b, 1.0)[2] == 0
+    assert threshold_model.test_error(b, 1.0) == pytest.approx([0.5, 0, 0], abs=1e-5)
+    assert threshold_model.test_error(b, 1.0)[2] == 0
 
 
 @pytest.mark.parametrize(("dimension", "known"), [(2, 0.1955), (5, 0.1035), (10, 0.0409)])

@@ -6,7 +6,9 @@ from inspect import signature
 from typing import Any
 
 from modgrok.experiments import Experiment, Run
+from modgrok.plot import style
 from modgrok.reproduce.claim import Ask, Claim
+from modgrok.reproduce.figures import panels
 from modgrok.reproduce.runs import Runs, said_settings
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.table import Table
@@ -80,19 +82,32 @@ class Study:
         return rows
 
     def figure(
-        self, title: str = "", caption: str = "", name: str = "", beyond: bool | None = None
-    ) -> Callable[[Callable[[Table], Any]], Figure]:
-        """Makes a figure of the function that draws it; name, title and caption are the study's unless given."""
+        self,
+        *panel_titles: str,
+        title: str = "",
+        caption: str = "",
+        name: str = "",
+        beyond: bool | None = None,
+        **layout: Any,
+    ) -> Callable[[Callable[..., Any]], Figure]:
+        """Makes a figure of the function that draws it; name, title and caption are the study's unless given.
 
-        def make(draw: Callable[[Table], Any]) -> Figure:
-            made = Figure(
-                name or self.name,
-                title or self.title,
-                caption or self.caption,
-                lambda numbers: draw(Table.from_json(numbers)),
-                self,
-                self.beyond if beyond is None else beyond,
-            )
+        With titles of panels or a layout (see `panels`) the function is given the table and the panels, and returns the
+        note below them; else it is given the table alone and returns a figure.
+        """
+
+        def make(draw: Callable[..., Any]) -> Figure:
+            def drawn(numbers: Numbers) -> Any:
+                t = Table.from_json(numbers)
+                if not (panel_titles or layout):
+                    return draw(t)
+                figure, shown = panels(*panel_titles, **layout)
+                if note := draw(t, *shown):
+                    style.note(figure, note)
+                return figure
+
+            texts = name or self.name, title or self.title, caption or self.caption
+            made = Figure(*texts, drawn, self, self.beyond if beyond is None else beyond)
             self.figures += (made,)
             return made
 

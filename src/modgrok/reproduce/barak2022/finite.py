@@ -9,7 +9,7 @@ from modgrok.measures.active_neurons import active_neurons, incoming_norms
 from modgrok.palette import GRAY, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.sizes import parity
-from modgrok.reproduce.figures import panels, seed_look
+from modgrok.reproduce.figures import seed_look
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, curves, study
 from modgrok.text import count, number, percent, spread
 
@@ -46,15 +46,8 @@ grokking = study(
 )
 
 
-@grokking.figure()
-def accuracies_and_norms(t: Table) -> Any:
-    figure, (left, right) = panels(
-        "",
-        "neurons of seed 0",
-        height=2.7,
-        note=f"parity of 3 of {t.one('bits')} bits, 1 000 examples, {t.one('width')} ReLU, L2 0.01; active neurons at "
-        f"the end: {', '.join(map(str, t['active']))}",
-    )
+@grokking.figure("", "neurons of seed 0", height=2.7)
+def accuracies_and_norms(t: Table, left: Any, right: Any) -> str:
     for row in t:
         left.plot(row.step, row.train_accuracy, color=TRAIN, **seed_look(row.seed, "training accuracy"))
         left.plot(row.step, row.test_accuracy, color=TEST, **seed_look(row.seed, "test accuracy"))
@@ -72,7 +65,10 @@ def accuracies_and_norms(t: Table) -> Any:
     left.set(ylabel="accuracy", ylim=(0.4, 1.02))
     right.set_ylabel("norm of a neuron's weights")
     left.legend(loc="upper left")
-    return figure
+    return (
+        f"parity of 3 of {t.one('bits')} bits, 1 000 examples, {t.one('width')} ReLU, L2 0.01; active neurons at "
+        f"the end: {', '.join(map(str, t['active']))}"
+    )
 
 
 @grokking.claim(

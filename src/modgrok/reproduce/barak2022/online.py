@@ -8,7 +8,7 @@ from modgrok.measures.laws import exponent
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.sizes import parity
-from modgrok.reproduce.figures import panels, seed_look, seeds
+from modgrok.reproduce.figures import seed_look, seeds
 from modgrok.reproduce.form import Ask, Column, Row, Runs, Sizes, Table, study
 from modgrok.text import number, percent
 
@@ -89,16 +89,8 @@ histogram = study(
 )
 
 
-@progress.figure()
-def plateau_and_movement(t: Table) -> Any:
-    figure, (errors, moved, ratios) = panels(
-        "plateau, then a drop",
-        "weights move before",
-        "where they move",
-        height=2.7,
-        note=f"parity of {K} of {t.one('bits')} bits, fresh batches, SGD with rate 0.1; bold: seed 0; dotted: where "
-        "its error leaves the plateau",
-    )
+@progress.figure("plateau, then a drop", "weights move before", "where they move", height=2.7)
+def plateau_and_movement(t: Table, errors: Any, moved: Any, ratios: Any) -> str:
     for color, (batch, cell) in zip(SERIES, t.by("batch_size").items(), strict=False):
         for row in cell:
             look = seed_look(row.seed, f"batches of {batch}") | {"color": color}
@@ -111,7 +103,10 @@ def plateau_and_movement(t: Table) -> Any:
     errors.legend(loc="center right", fontsize=6)
     moved.set(xlabel="step", ylabel="$\\rho = \\max |w(t) - w(0)|$", yscale="log")
     ratios.set(xlabel="step", ylabel="parity's bits / other bits", ylim=(0, None))
-    return figure
+    return (
+        f"parity of {K} of {t.one('bits')} bits, fresh batches, SGD with rate 0.1; bold: seed 0; dotted: where "
+        "its error leaves the plateau"
+    )
 
 
 def exponents(t: Table) -> dict[int, Any]:
@@ -120,12 +115,10 @@ def exponents(t: Table) -> dict[int, Any]:
     return {k: exponent([*line], line.y) if len(line) > 1 else None for k, line in medians.items()}
 
 
-@times.figure()
-def times_against_bits(t: Table) -> Any:
+@times.figure(width=style.COLUMN, height=2.9)
+def times_against_bits(t: Table, panel: Any) -> str:
     from matplotlib.ticker import NullLocator
 
-    note = f"median and range of {seeds(t)}; 100 ReLU, fresh batches of 32, SGD with rate 1"
-    figure, (panel,) = panels(width=style.COLUMN, height=2.9, note=note)
     for (k, power), color, marker in zip(exponents(t).items(), SERIES, MARKERS, strict=False):
         medians = t.where(k=k).median("grokked_at", "bits").known()
         label = f"k = {k}" if power is None else f"k = {k}: slope {power:.2f}"
@@ -139,14 +132,12 @@ def times_against_bits(t: Table) -> Any:
     panel.yaxis.set_minor_formatter(lambda value, _: number(value) if str(int(value))[0] in "25" else "")
     panel.set(xlabel="bits n", ylabel="steps until 99 % right")
     panel.legend()
-    return figure
+    return f"median and range of {seeds(t)}; 100 ReLU, fresh batches of 32, SGD with rate 1"
 
 
-@histogram.figure()
-def distribution(t: Table) -> Any:
+@histogram.figure(width=style.COLUMN, height=2.6)
+def distribution(t: Table, panel: Any) -> str:
     known, steps, mean = t["grokked_at"].known(), t.one("steps"), t.one("mean")
-    note = f"parity of 3 of {t.one('bits')} bits, {len(t)} seeds, SGD with rate {number(0.1)}"
-    figure, (panel,) = panels(width=style.COLUMN, height=2.6, note=note)
     panel.hist(known, bins=np.linspace(0, steps, 41), color=SERIES[0], alpha=0.6)
     if known:
         x = np.linspace(0, steps, 200)
@@ -154,7 +145,7 @@ def distribution(t: Table) -> Any:
         panel.plot(x, exponential, color=GRAY, label="a search without memory")
         panel.legend()
     panel.set(xlabel="steps until 99 % right", ylabel="runs", xlim=(0, steps))
-    return figure
+    return f"parity of 3 of {t.one('bits')} bits, {len(t)} seeds, SGD with rate {number(0.1)}"
 
 
 @progress.claim(

@@ -11,7 +11,7 @@ from modgrok.networks import outputs, two_layer
 from modgrok.palette import GRAY, GREEN, ORANGE, SKY, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import patches
-from modgrok.reproduce.figures import modular, panels, phase_map, seeds
+from modgrok.reproduce.figures import modular, phase_map, seeds
 from modgrok.reproduce.form import Ask, Settings, Sizes, Table, runs, study
 from modgrok.text import count, number, percent
 
@@ -106,17 +106,10 @@ def phases_by_decay(t: Table) -> Any:
     return figure
 
 
-@pruned.figure()
-def accuracies_of_the_rest(t: Table) -> Any:
+@pruned.figure("least IPR first", "largest IPR first", height=2.7, sharey=True)
+def accuracies_of_the_rest(t: Table, *shown: Any) -> str:
     wrong, first = t.one("wrong_labels"), t.first
     described = f"{percent(wrong, 0)} wrong labels, α = {number(first.fraction)}, weight decay "
-    figure, shown = panels(
-        "least IPR first",
-        "largest IPR first",
-        height=2.7,
-        note=f"{modular(t)}, N = {first.width}; {described}{number(first.weight_decay or 0)}; {seeds(t)}",
-        sharey=True,
-    )
     curves = {"training set": TRAIN, "test set": TEST, "wrong labels": VERMILLION}
     for panel, order in zip(shown, ("low", "high"), strict=True):
         for row in t:
@@ -125,8 +118,8 @@ def accuracies_of_the_rest(t: Table) -> Any:
         panel.axhline(1 - wrong, color=TRAIN, linestyle=":", linewidth=0.8, label="share of right labels")
         panel.set(xlabel="share of the neurons taken away", ylim=(-0.02, 1.04))
     shown[0].set_ylabel("accuracy")
-    figure.legend(*shown[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-    return figure
+    shown[0].figure.legend(*shown[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return f"{modular(t)}, N = {first.width}; {described}{number(first.weight_decay or 0)}; {seeds(t)}"
 
 
 @diagram.claim(

@@ -4,7 +4,6 @@ from typing import Any
 
 from modgrok.measures.feature_machine import learn
 from modgrok.palette import GREEN, TEST, TRAIN
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.text import number, percent
 
@@ -24,14 +23,8 @@ machine = study(
 )
 
 
-@machine.figure()
-def losses_and_features(t: Table) -> Any:
-    figure, (left, right) = panels(
-        "losses",
-        "what is learnt",
-        height=2.6,
-        note=f"n + m mod {t.one('modulus')}, α = {number(t.one('fraction'))}, kernel (xᵀMx′)²",
-    )
+@machine.figure("losses", "what is learnt", height=2.6)
+def losses_and_features(t: Table, left: Any, right: Any) -> str:
     for name, color, label in (("train_loss", TRAIN, "training set"), ("test_loss", TEST, "test set")):
         left.plot(t["iteration"], t[name], color=color, label=label)
     left.set(xlabel="iteration", ylabel="squared error")
@@ -42,7 +35,7 @@ def losses_and_features(t: Table) -> Any:
     right.set(xlabel="iteration", ylim=(-0.02, 1.04))
     for panel in (left, right):
         panel.legend()
-    return figure
+    return f"n + m mod {t.one('modulus')}, α = {number(t.one('fraction'))}, kernel (xᵀMx′)²"
 
 
 @machine.claim(

@@ -10,7 +10,6 @@ from modgrok.measures.waves import neuron_waves
 from modgrok.networks import two_layer
 from modgrok.palette import SERIES
 from modgrok.plot import style
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.text import number, percent
 
@@ -80,10 +79,8 @@ descent = study(
 )
 
 
-@descent.figure()
-def margins_on_the_way(t: Table) -> Any:
-    note = f"n + m mod {t.one('modulus')}, all pairs, N = {t.one('width')}"
-    figure, (panel,) = panels(width=style.COLUMN, note=note)
+@descent.figure(width=style.COLUMN)
+def margins_on_the_way(t: Table, panel: Any) -> str:
     for row in t:
         steps = row.steps * (1 + np.arange(len(row.margins)))
         color = SERIES[row.seed % len(SERIES)]
@@ -91,7 +88,7 @@ def margins_on_the_way(t: Table) -> Any:
     panel.axhline(1, color="black", linewidth=0.8, linestyle=":", label="largest")
     panel.set(xlabel="step; the rate doubles at every mark", ylabel="margin / γ*", ylim=(-0.05, 1.08))
     panel.legend(loc="lower right")
-    return figure
+    return f"n + m mod {t.one('modulus')}, all pairs, N = {t.one('width')}"
 
 
 @descent.claim(

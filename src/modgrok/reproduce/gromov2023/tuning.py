@@ -75,10 +75,10 @@ def times_and_rates(t: Table) -> Any:
 
 
 @tuning.figure(
-    "What regularizers do",
-    "Weight decay, dropout and batch norm beside the same optimizer without them, each at every share of the table "
-    "with the settings that are fastest there of equally many that were tried. Left: the ratio of the steps; below one "
-    "the regularizer is faster. Right: the critical fraction within three budgets.",
+    title="What regularizers do",
+    caption="Weight decay, dropout and batch norm beside the same optimizer without them, each at every share of the "
+    "table with the settings that are fastest there of equally many that were tried. Left: the ratio of the steps; "
+    "below one the regularizer is faster. Right: the critical fraction within three budgets.",
     name="regularizers",
 )
 def with_and_without(t: Table) -> Any:

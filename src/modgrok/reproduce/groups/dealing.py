@@ -14,7 +14,7 @@ from modgrok.experiments import Run
 from modgrok.measures.vectors import NeuronVectors, group_blocks, neuron_vectors, representation_counts
 from modgrok.networks import Network
 from modgrok.palette import GRAY, MARKERS, SERIES
-from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.figures import seeds
 from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.sizes import basis_of, exact, trained
 from modgrok.shapes import Float
@@ -83,15 +83,8 @@ def exponents(t: Table, column: str) -> dict[tuple[str, float], float]:
     }
 
 
-@dealing.figure()
-def exponents_against_width(t: Table) -> Any:
-    figure, shown = panels(
-        "neurons",
-        "norms",
-        height=2.7,
-        note=f"{seeds(t)}; dotted: 5/2 (equal norms) and 3 (the exact network)",
-        sharey=True,
-    )
+@dealing.figure("neurons", "norms", height=2.7, sharey=True)
+def exponents_against_width(t: Table, *shown: Any) -> str:
     for panel, column in zip(shown, ("counts", "norms"), strict=True):
         found = exponents(t, column)
         for i, group in enumerate(t["group"].distinct()):
@@ -104,7 +97,7 @@ def exponents_against_width(t: Table) -> Any:
         panel.minorticks_off()
     shown[0].set(ylabel="exponent of d")
     shown[0].legend(fontsize=6)
-    return figure
+    return f"{seeds(t)}; dotted: 5/2 (equal norms) and 3 (the exact network)"
 
 
 @dealing.claim("how neurons are dealt")

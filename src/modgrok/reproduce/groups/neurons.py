@@ -17,7 +17,7 @@ from modgrok.measures.vectors import (
 )
 from modgrok.networks import Network, score_table
 from modgrok.palette import BLUE, GRAY, MARKERS, VERMILLION
-from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.figures import seeds
 from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.dealing import CUBES, dealt, proportions
 from modgrok.reproduce.groups.sizes import FEW_PAIRS, basis_of, exact, task_of, trained
@@ -78,16 +78,13 @@ neurons = study(
 MEDIANS = {"representation_share": "one representation", "rank_one": "rank one", "agreement": "shared vectors"}
 
 
-@neurons.figure()
-def medians_of_neurons(t: Table) -> Any:
+@neurons.figure(*MEDIANS.values(), height=2.9, sharey=True)
+def medians_of_neurons(t: Table, *shown: Any) -> str:
     kinds = {
         "initial": (t.where(weights="initial", labels="products"), GRAY, "x"),
         "products": (t.where(weights="trained", labels="products"), BLUE, "o"),
         "random labels": (t.where(weights="trained", labels="random"), VERMILLION, "s"),
     }
-    figure, shown = panels(
-        *MEDIANS.values(), height=2.9, note=f"{seeds(t)} of each group, marks are networks", sharey=True
-    )
     names = {group: i for i, group in enumerate(t["group"].distinct())}
     for panel, column in zip(shown, MEDIANS, strict=True):
         for label, (some, color, marker) in kinds.items():
@@ -97,18 +94,19 @@ def medians_of_neurons(t: Table) -> Any:
         panel.set_xticks(list(names.values()), list(names), rotation=60, fontsize=6)
         panel.set(ylim=(0, 1.03))
     shown[0].legend(fontsize=6, loc="lower left")
-    return figure
+    return f"{seeds(t)} of each group, marks are networks"
 
 
 @neurons.figure(
-    "Neurons of each representation",
-    "Clear neurons (more than half of their power in one representation) of each representation in each network, "
-    "against the number that is in proportion to d³/t, the closed form's own.",
+    width=4.6,
+    height=3.4,
+    title="Neurons of each representation",
+    caption="Clear neurons (more than half of their power in one representation) of each representation in each "
+    "network, against the number that is in proportion to d³/t, the closed form's own.",
     name="counts",
 )
-def counts_of_neurons(t: Table) -> Any:
+def counts_of_neurons(t: Table, panel: Any) -> str:
     found = t.where(weights="trained", labels="products")
-    figure, (panel,) = panels(width=4.6, height=3.4, note=f"{seeds(found)}, marks are representations; line: equal")
     for i, (group, cell) in enumerate(found.by("group").items()):
         expected = [x * sum(r.counts) for r in cell for x in proportions(r.dimensions, r.types, CUBES)]
         counts = [n for r in cell for n in r.counts]
@@ -119,7 +117,7 @@ def counts_of_neurons(t: Table) -> Any:
         xscale="log", yscale="log", xlabel="in proportion to d³/t", ylabel="clear neurons", xlim=limits, ylim=limits
     )
     panel.legend(fontsize=6, ncols=2)
-    return figure
+    return f"{seeds(found)}, marks are representations; line: equal"
 
 
 def _by_group(t: Table, column: str) -> dict[str, float]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.palette import MARKERS, SERIES
-from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.figures import seeds
 from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.sizes import exact, trained
 from modgrok.text import count, number
@@ -45,22 +45,18 @@ descent = study(
 )
 
 
-@data.figure()
-def times_against_data(t: Table) -> Any:
-    figure, (panel,) = panels(width=4.6, note=f"medians of {seeds(t)}; within {count(max(t['steps']))} steps")
+@data.figure(width=4.6)
+def times_against_data(t: Table, panel: Any) -> str:
     for i, (group, cell) in enumerate(t.by("group").items()):
         line = cell.median("grokked_at", "fraction").known()
         panel.plot(list(line), line.y, marker=MARKERS[i % len(MARKERS)], label=group)
     panel.set(yscale="log", xlabel="share of the table that is trained on", ylabel="steps to 99 % of the test set")
     panel.legend(fontsize=6)
-    return figure
+    return f"medians of {seeds(t)}; within {count(max(t['steps']))} steps"
 
 
-@widths.figure()
-def accuracy_against_width(t: Table) -> Any:
-    figure, (panel,) = panels(
-        width=4.6, note=f"lines: medians, marks: {seeds(t)}, after {count(max(t['steps']))} steps"
-    )
+@widths.figure(width=4.6)
+def accuracy_against_width(t: Table, panel: Any) -> str:
     for i, (group, cell) in enumerate(t.by("group").items()):
         line = cell.median("test_accuracy", "share")
         panel.plot(list(line), line.y, color=SERIES[i], label=f"{group}, exact width {exact(group)}")
@@ -69,7 +65,7 @@ def accuracy_against_width(t: Table) -> Any:
     panel.set_xticks(shares := t["share"].distinct(), [f"{share:g}" for share in shares])
     panel.minorticks_off()
     panel.legend(fontsize=6)
-    return figure
+    return f"lines: medians, marks: {seeds(t)}, after {count(max(t['steps']))} steps"
 
 
 def least_fraction(t: Table) -> dict[str, float]:

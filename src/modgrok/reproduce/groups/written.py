@@ -9,7 +9,6 @@ from modgrok.closed_form.solve import solve
 from modgrok.measures.vectors import shared_vectors
 from modgrok.networks import score_table
 from modgrok.palette import MARKERS
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.reproduce.groups.sizes import basis_of, exact, task_of
 from modgrok.text import number, percent
@@ -49,16 +48,15 @@ written = study(
 )
 
 
-@written.figure()
-def accuracy_of_random_vectors(t: Table) -> Any:
+@written.figure(width=4.6)
+def accuracy_of_random_vectors(t: Table, panel: Any) -> str:
     random = t.where(form="random vectors")
-    figure, (panel,) = panels(width=4.6, note="medians over seeds; the exact network answers everything at width 1")
     for i, (group, cell) in enumerate(random.by("group").items()):
         line = cell.median("accuracy", "share")
         panel.plot(list(line), line.y, marker=MARKERS[i % len(MARKERS)], label=group)
     panel.set(xscale="log", xlabel="neurons / exact width", ylabel="accuracy", ylim=(0, 1.03))
     panel.legend(fontsize=6, ncols=2)
-    return figure
+    return "medians over seeds; the exact network answers everything at width 1"
 
 
 @written.claim("closed form")

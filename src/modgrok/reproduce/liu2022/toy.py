@@ -12,7 +12,7 @@ from modgrok.measures import effective_theory as theory
 from modgrok.measures.parallelograms import parallelograms, unordered_pairs
 from modgrok.palette import BLUE, GRAY, MARKERS, SERIES, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
-from modgrok.reproduce.figures import panels, seed_look
+from modgrok.reproduce.figures import seed_look
 from modgrok.reproduce.form import Ask, Sizes, Table, curves, study
 from modgrok.reproduce.liu2022.sizes import NUMBERS, PAIRS, toys
 from modgrok.text import count, number, percent
@@ -124,14 +124,8 @@ def _product(t: Table) -> float | None:
     return products.median() if products else None
 
 
-@linear.figure()
-def on_the_way(t: Table) -> Any:
-    figure, (left, right) = panels(
-        "on the way (bold: seed 0)",
-        "where the embeddings end",
-        height=2.7,
-        note=f"{SHOWN} of {PAIRS} pairs; a line for each of {len(t)} seeds",
-    )
+@linear.figure("on the way (bold: seed 0)", "where the embeddings end", height=2.7)
+def on_the_way(t: Table, left: Any, right: Any) -> str:
     for row in t:
         for values, color, label in (
             (row.train_accuracy, TRAIN, "training accuracy"),
@@ -149,12 +143,11 @@ def on_the_way(t: Table) -> Any:
     right.set(xlabel="number k", ylabel="embedding $E_k$, standardized", ylim=(-3.1, 2))
     right.set_xticks(range(NUMBERS))
     right.legend(loc="lower right")
-    return figure
+    return f"{SHOWN} of {PAIRS} pairs; a line for each of {len(t)} seeds"
 
 
-@representation.figure()
-def implied(t: Table) -> Any:
-    figure, shown = panels("representation decides", "an upper bound", height=3.0, sharey=True)
+@representation.figure("representation decides", "an upper bound", height=3.0, sharey=True)
+def implied(t: Table, *shown: Any) -> None:
     words = {"implied": "implied by the trained embedding", "best": "implied by the training set alone"}
     for panel, (x, label) in zip(shown, words.items(), strict=True):
         panel.plot([0, 1], [0, 1], color=GRAY, linewidth=0.7)
@@ -164,18 +157,11 @@ def implied(t: Table) -> Any:
         panel.set(xlabel=label, xlim=(0.3, 1.02), ylim=(0.3, 1.02))
     shown[0].set_ylabel("accuracy on all pairs")
     shown[0].legend(loc="upper left", fontsize=6)
-    return figure
 
 
-@critical.figure()
-def critical_size(t: Table) -> Any:
+@critical.figure("theory: a critical share of data", "training: time to a linear embedding")
+def critical_size(t: Table, left: Any, right: Any) -> str:
     drawn, steps, product = t.where("sets > 0"), _trained(t).one("steps"), _product(t)
-    figure, (left, right) = panels(
-        "theory: a critical share of data",
-        "training: time to a linear embedding",
-        note=f"(a) {drawn.one('sets')} random training sets a point; dotted: one half; (b) line: the theory's 1/λ3 "
-        "with a fitted factor; triangles: how many runs never get there",
-    )
     share = drawn.each(lambda r: r.examples / PAIRS)
     left.plot(share, drawn["linear"], color=SERIES[0], marker="o", markersize=2.5)
     style.mark(left, _threshold(t))
@@ -196,7 +182,10 @@ def critical_size(t: Table) -> Any:
     right.set(xlabel="share of the pairs", ylabel="steps until RQI > 0.95", ylim=(200, 2.2 * steps), xlim=(0, 1.03))
     right.yaxis.set_major_formatter(lambda value, _: number(value))
     right.yaxis.set_minor_formatter(lambda value, _: "")
-    return figure
+    return (
+        f"(a) {drawn.one('sets')} random training sets a point; dotted: one half; (b) line: the theory's 1/λ3 "
+        "with a fitted factor; triangles: how many runs never get there"
+    )
 
 
 @critical.claim("3.2 (Fig. 4a)", "half of the random training sets do at a share of data between 0.35 and 0.47")

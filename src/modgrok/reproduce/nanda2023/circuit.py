@@ -10,7 +10,7 @@ from modgrok.measures import progress_measures as measures
 from modgrok.measures.circuit import Circuit, ablations, explained_along_sums
 from modgrok.measures.network_progress import embedding_and_readout
 from modgrok.palette import BLUE, GRAY, VERMILLION
-from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import Ask, Row, Table, study
 from modgrok.reproduce.nanda2023.sizes import PAPER_STEPS, observed
 from modgrok.text import count, number, percent
@@ -76,32 +76,24 @@ parts = study(
 )
 
 
-@structure.figure()
-def spectra(t: Table) -> Any:
+@structure.figure("embedding $W_E$", "readout $W_L$", "neurons", height=2.7)
+def spectra(t: Table, left: Any, middle: Any, right: Any) -> str:
     first = t.first
-    figure, (left, middle, right) = panels(
-        "embedding $W_E$",
-        "readout $W_L$",
-        "neurons",
-        height=2.7,
-        note=f"{modular(t)}, seed 0 of {len(t)}; red: key frequencies",
-    )
     for panel, norms in ((left, first.embedding_norms), (middle, first.readout_norms)):
         colors = [VERMILLION if k + 1 in first.frequencies else GRAY for k in range(len(norms))]
         panel.bar(range(1, len(norms) + 1), norms, color=colors, width=0.9)
         panel.set(xlabel="frequency", ylabel="norm")
     right.hist([value for value in first.explained if value is not None], bins=25, range=(0, 1), color=BLUE)
     right.set(xlabel="share of power in one frequency", ylabel="neurons")
-    return figure
+    return f"{modular(t)}, seed 0 of {len(t)}; red: key frequencies"
 
 
-@parts.figure()
-def losses_of_parts(t: Table) -> Any:
-    figure, (panel,) = panels(height=2.9, note=f"{modular(t)}, seed 0; dotted: all answers equally likely")
+@parts.figure(height=2.9)
+def losses_of_parts(t: Table, panel: Any) -> str:
     panel.barh(t["part"][::-1], t["loss"][::-1], color=BLUE, height=0.7)
     panel.axvline(np.log(t.one("modulus")), color=GRAY, linewidth=0.7, linestyle=":")
     panel.set(xscale="log", xlabel="cross-entropy over all pairs")
-    return figure
+    return f"{modular(t)}, seed 0; dotted: all answers equally likely"
 
 
 def most(ask: Ask, good: Sequence[bool], no: str) -> None:

@@ -83,14 +83,12 @@ accuracies.figure()(partial(with_and_without, name="accuracy", ylim=(-0.02, 1.02
 losses.figure()(partial(with_and_without, name="loss", yscale="log"))
 
 
-@data.figure()
-def times_against_data(t: Table) -> Any:
-    note = f"{what(t)}, at most {count(t.one('steps'))} steps, {seeds(t)}"
-    figure, (panel,) = panels(width=style.COLUMN, note=note)
+@data.figure(width=style.COLUMN)
+def times_against_data(t: Table, panel: Any) -> str:
     times(panel, t, "fraction", ("training set", "test set", "some seed not within the steps"))
     panel.set(xlabel="share of the table that is trained on")
     panel.legend()
-    return figure
+    return f"{what(t)}, at most {count(t.one('steps'))} steps, {seeds(t)}"
 
 
 @accuracies.claim(

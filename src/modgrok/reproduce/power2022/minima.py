@@ -8,7 +8,6 @@ from modgrok.experiments import Run
 from modgrok.measures.box_sharpness import box_sharpness
 from modgrok.palette import BLUE, VERMILLION
 from modgrok.plot import style
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, study
 from modgrok.reproduce.power2022.operations import everything
 from modgrok.reproduce.power2022.sizes import trained
@@ -47,15 +46,14 @@ minima = study(
 )
 
 
-@minima.figure()
-def sharpness_and_accuracy(t: Table) -> Any:
-    figure, (panel,) = panels(width=style.COLUMN, note=f"{len(t)} networks at their last step")
+@minima.figure(width=style.COLUMN)
+def sharpness_and_accuracy(t: Table, panel: Any) -> str:
     for decays, color, label in ((True, BLUE, "weight decay"), (False, VERMILLION, "none, or toward the start")):
         some = t.where(decays=decays)
         panel.scatter(some["sharpness"], some["test_accuracy"], color=color, s=14, label=label)
     panel.legend(loc="center left")
     panel.set(xscale="log", xlabel="sharpness φ", ylabel="test accuracy", ylim=(-0.02, 1.02))
-    return figure
+    return f"{len(t)} networks at their last step"
 
 
 def _correlation(t: Table) -> float | None:

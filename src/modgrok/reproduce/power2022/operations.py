@@ -84,16 +84,14 @@ def levels_of_operations(t: Table) -> Any:
     return levels_against_data(t, "operation", f"{', and ∘ '.join(t['place'].distinct())};", 3.4)
 
 
-@mislabeled.figure()
-def levels_and_wrong_labels(t: Table) -> Any:
-    note = f"{what(t)}, {100 * t.one('fraction'):g} % of the table, {count(t.one('steps'))} steps"
-    figure, (panel,) = panels(width=style.COLUMN, height=2.6, note=note)
+@mislabeled.figure(width=style.COLUMN, height=2.6)
+def levels_and_wrong_labels(t: Table, panel: Any) -> str:
     labels = t.each(lambda r: round(r.wrong_labels * r.examples))
     panel.scatter(labels, t["best"], color=TEST, s=14)
     panel.set(xlabel="wrong training labels", ylabel="best test accuracy", ylim=(-0.02, 1.02))
     panel.set_xscale("symlog", linthresh=10)
     panel.set_xlim(-2, 2 * max(labels))
-    return figure
+    return f"{what(t)}, {100 * t.one('fraction'):g} % of the table, {count(t.one('steps'))} steps"
 
 
 @operations.claim(

@@ -9,7 +9,6 @@ from modgrok.measures.spikes import FLOOR, RISE, growth, spikes
 from modgrok.measures.spikes import stairs as climbs
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, curves, runs, study
 from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DOUBLE, EPSILONS, FIRST, LAST, perceptron
 from modgrok.text import count, number, percent
@@ -76,10 +75,8 @@ def loss_and_norm(t: Table) -> Any:
 stairs.figure()(loss_and_norm)
 
 
-@counts.figure()
-def spikes_by_variant(t: Table) -> Any:
-    note = f"a spike: the training loss rises to {RISE} times its least value so far"
-    figure, (panel,) = panels(width=style.COLUMN, height=3.2, note=note)
+@counts.figure(width=style.COLUMN, height=3.2)
+def spikes_by_variant(t: Table, panel: Any) -> str:
     cells = t.by("variant")
     for row, cell in enumerate(cells.values()):
         found = cell["spikes"]
@@ -89,7 +86,7 @@ def spikes_by_variant(t: Table) -> Any:
     panel.set(xlabel=f"spikes in {count(t.one('steps'))} steps, a mark for each seed")
     panel.xaxis.get_major_locator().set_params(integer=True)
     panel.grid(axis="y", linewidth=0.3)
-    return figure
+    return f"a spike: the training loss rises to {RISE} times its least value so far"
 
 
 def found_in(t: Table, *names: str) -> dict[str, Column]:

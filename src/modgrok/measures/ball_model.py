@@ -1,4 +1,4 @@
-r"""Points in two unit balls around $\pm\epsilon e_1$ in D dimensions, told apart by the sign of $w\cdot x$ (section 4).
+r"""Points in two unit balls around $\pm\epsilon e_1$ in D dimensions, told apart by the sign of $w\cdot x$.
 
 Along the flow of the square loss on N points of each ball, the test error is a function of $h = \epsilon w_1 / |w|$
 alone and vanishes where $(\epsilon^2 - 1) w_1^2 \ge \sum_{j>1} w_j^2$.
