@@ -8,7 +8,7 @@ of the field, which cancels between blocks: $\langle b, b'\rangle\langle c, c'\r
 depend on the choice and is 1 in the closed form, as $e^{i(φ_1 + φ_2 - φ_3)}$ is for waves.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -171,6 +171,16 @@ def shared_vectors(network: Network, basis: Basis, shuffle: int | None = None) -
         size = values[:, 2, : one.type].mean(axis=1) / np.linalg.norm(turned, axis=(1, 2)).clip(1e-300)
         result[neurons, 2] = _functions(turned * (size * one.type**0.5)[:, None, None], one)
     return _with_functions(network, basis, result)
+
+
+def rescale_representations(network: Network, basis: Basis, factors: Sequence[float]) -> Network:
+    """The network with the part of every block in each representation multiplied by its factor."""
+    blocks = group_blocks(network, basis)
+    parts = (
+        factor * _functions(np.einsum("nbx,xij->nbij", blocks, one.matrices, optimize=True), one)
+        for factor, one in zip(factors, basis.representations, strict=True)
+    )
+    return _with_functions(network, basis, sum(parts, np.zeros_like(blocks)))
 
 
 def group_blocks(network: Network, basis: Basis) -> Float[np.ndarray, "N 3 L"]:
