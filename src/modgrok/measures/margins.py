@@ -6,6 +6,7 @@ the paper's solution: every neuron one frequency, $\phi_u + \phi_v = \phi_w$, al
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,46 @@ def of_largest_margin(p: int) -> Blocks:
     return np.stack(
         [np.cos(turns + phase) for phase in (first, second, first + second)]
     )  # u + v − w: cos(k(a + b − c))
+
+
+def of_fewest_neurons(p: int) -> Blocks:
+    """Six neurons for every frequency, φ_v = 4φ_u, which reach γ* for odd p; fewer cannot (docs/findings)."""
+    first = 2 * np.pi * np.arange(6) / 6
+    turns = 2 * np.pi * np.arange(1, (p + 1) // 2) * np.arange(p)[:, None, None] / p
+    waves = [np.cos(turns + phase[:, None]) for phase in (first, 4 * first, 5 * first)]
+    return np.stack(waves).reshape(3, p, -1)
+
+
+def climb(p: int, widths: Sequence[int], starts: int, steps: int, power: int = 3) -> Float[np.ndarray, "width start"]:
+    r"""Margins in units of γ* that Adam reaches from random weights at each width, on the softest minimum of all leads
+    at first and the hardest in the end; per $\sum_i\|\theta_i\|^3$, or per $\|\theta\|^3$ of all weights (power 2)."""
+    import jax
+    import jax.numpy as jnp
+    import optax
+
+    right, most = np.eye(p)[answers(p)], max(widths)
+
+    def leads(blocks: Any) -> Any:
+        found = scores(blocks)
+        size = cubes(blocks) if power == 3 else jnp.square(blocks).sum() ** 1.5
+        return ((found * right).sum(axis=2, keepdims=True) - found) / (size * largest_margin(p)) + 1e4 * right
+
+    def ascend(blocks: Any) -> Any:
+        alive, rule = blocks != 0, optax.scale_by_adam()
+
+        def step(t: Any, state: Any) -> Any:
+            blocks, memory = state
+            hard, rate = 10 ** (0.5 + 3 * t / steps), 0.03 * 10 ** (-2.5 * t / steps)
+            slope = jax.grad(lambda x: jax.nn.logsumexp(-hard * leads(x)) / hard)(blocks)
+            update, memory = rule.update(slope, memory)
+            return blocks - rate * update * alive, memory
+
+        return leads(jax.lax.fori_loop(0, steps, step, (blocks, rule.init(blocks)))[0]).min()
+
+    first = np.random.default_rng(p).standard_normal((len(widths), starts, 3, p, most))
+    first *= (np.arange(most) < np.array(widths)[:, None])[:, None, None, None, :]
+    found = jax.jit(jax.vmap(ascend))(jnp.asarray(first.reshape(-1, 3, p, most), jnp.float32))
+    return np.asarray(found, np.float64).reshape(len(widths), starts)
 
 
 def margin(blocks: Blocks) -> float:

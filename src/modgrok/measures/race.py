@@ -73,3 +73,10 @@ def race(network: Network, basis: Basis) -> Race:
     ]
     shares = np.stack(power, axis=1)
     return Race(shares.argmax(axis=1) + 1, shares.max(axis=1) / shares.sum(axis=1).clip(1e-300))
+
+
+def kappa(said: Integer[np.ndarray, "N"], found: Integer[np.ndarray, "N"]) -> float:
+    """Cohen's κ, how far two lists agree: 0 for what their frequencies alone would give, 1 for complete agreement."""
+    most = max(said.max(initial=0), found.max(initial=0)) + 1
+    chance = np.bincount(said, minlength=most) @ np.bincount(found, minlength=most) / max(1, len(said)) ** 2
+    return float(((said == found).mean() - chance) / (1 - chance)) if len(said) and chance < 1 else 0.0

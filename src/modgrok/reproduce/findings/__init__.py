@@ -1,10 +1,10 @@
 """Four findings of this laboratory that no paper reports, each with its controls. A report of our own."""
 
-from modgrok.reproduce.findings import alignment
+from modgrok.reproduce.findings import alignment, dealing, few_neurons
 from modgrok.reproduce.findings.sizes import FULL, QUICK, TINY
 from modgrok.reproduce.form import Claim, Paper, Study, members
 
-MODULES = (alignment,)
+MODULES = (dealing, alignment, few_neurons)
 
 PAPER = Paper(
     key="findings",

@@ -1,0 +1,258 @@
+"""Finding 1: how neurons are dealt to representations. Initial weights say which neuron takes which, not how many do.
+
+Thresholds were chosen after runs on S4 and S3xS3 with seeds 100, 101 and 200; the judged ones have seeds
+0, 1, ….
+"""
+
+from collections.abc import Iterator
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Experiment, Observer, Run, Store
+from modgrok.experiments.train import train_all
+from modgrok.measures.race import kappa, race
+from modgrok.measures.vectors import neuron_vectors, rescale_representations
+from modgrok.networks import two_layer
+from modgrok.palette import GRAY, MARKERS, SERIES
+from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.groups.dealing import dealt, exponent
+from modgrok.reproduce.groups.sizes import DECAYS, basis_of, exact
+from modgrok.text import number
+
+RULES: dict[str, dict[str, Any]] = {
+    "gd": {"optimizer": "gd", "lr": "auto", "weight_decay": 0.0},
+    "adam": {"optimizer": "adam", "lr": 0.03, "weight_decay": 0.0},
+    "adamw": {"optimizer": "adamw", "lr": 0.1},
+}
+FRACTION, SETTLED = 0.8, 0.9
+"""Share of the table that is trained on; share of neurons from which on they count as dealt."""
+CLEAR = 0.7
+"""Share of clear neurons that a network needs to be judged."""
+
+
+def settings(s: Sizes, group: str, rule: str) -> dict[str, Any]:
+    common = {"task": f"group:{group}", "width": min(1_000, 4 * exact(group)), "fraction": FRACTION}
+    decay = {"weight_decay": DECAYS.get(group, 0.2)} if rule == "adamw" else {}
+    return common | {"steps": s.dealing_steps[rule], "evaluations": 100, "snapshots": 12} | RULES[rule] | decay
+
+
+def trained(s: Sizes) -> Runs:
+    """Ordinary networks, by every optimizer."""
+    found = [runs(settings(s, g, rule), seed=range(s.dealing_seeds)) for g in s.dealing_groups for rule in RULES]
+    tags = [{"group": group, "rule": rule, "scale": None} for group in s.dealing_groups for rule in RULES]
+    return sum((one.tag(**tag) for one, tag in zip(found, tags, strict=True)), start=Runs([]))
+
+
+def rescaled(s: Sizes) -> Iterator[dict[str, Any]]:
+    """Networks whose initial weights have the part of the largest representations multiplied by a factor."""
+    with TemporaryDirectory() as folder:
+        store, tags, experiments = Store(folder), [], []
+        for group in s.dealing_groups:
+            basis, width = basis_of(group), settings(s, group, "gd")["width"]
+            largest = max(one.dimension for one in basis.representations)
+            for seed in range(s.scale_seeds):
+                rng = np.random.default_rng(seed)
+                weights = rng.standard_normal((width, 3, basis.length))
+                first = two_layer(weights[:, :2], weights[:, 2].T)
+                for scale in s.scales:
+                    factors = [scale if one.dimension == largest else 1.0 for one in basis.representations]
+                    parent = store.add_network(rescale_representations(first, basis, factors))
+                    for rule in s.scale_rules:
+                        tags.append({"group": group, "rule": rule, "scale": scale, "seed": seed})
+                        experiments.append(Experiment(**settings(s, group, rule), seed=seed, parent=parent))
+        for tag, run in zip(tags, train_all(experiments, store, Observer()), strict=True):
+            result: Any = run.result
+            times = {name: result[name] for name in ("memorized_at", "grokked_at")}
+            yield tag | times | course(run, tag["group"])
+
+
+def course(run: Run, group: str) -> dict[str, Any]:
+    """What became of every neuron, and how far its initial weights said so."""
+    basis = basis_of(group)
+    sizes = np.array([one.dimension for one in basis.representations])
+    end = neuron_vectors(run.network, basis)
+    judged, final = end.clear, end.representation[end.clear]
+    first = run.snapshot(0)
+    raced, strongest = race(first, basis).representation, neuron_vectors(first, basis).representation
+    shuffled = np.random.default_rng(0).permutation(raced[judged])
+    on_the_way = [neuron_vectors(run.snapshot(step), basis) for step in run.snapshots]
+    return {
+        **dealt(run.network, basis, end),
+        "race_counts": np.bincount(raced, minlength=len(sizes))[1:],
+        "race": kappa(raced[judged], final),
+        "strongest": kappa(strongest[judged], final),
+        "shuffled": kappa(shuffled, final),
+        "at": run.snapshots,
+        "same": [(x.representation == end.representation)[judged].mean() if judged.any() else 0 for x in on_the_way],
+        "changed": [(x.representation != end.representation)[x.clear].sum() / len(x.clear) for x in on_the_way],
+        "largest": [(sizes[x.representation] == sizes.max()).mean() for x in on_the_way],
+        "largest_at_end": (sizes[final] == sizes.max()).mean() if judged.any() else None,
+    }
+
+
+dealing = study(
+    "dealing",
+    "How neurons are dealt to representations",
+    "Left: agreement beyond chance (Cohen's κ) between the representation of each clear neuron in the end and the "
+    "winner of the race from its initial weights, the strongest one at initialization, and the race of other neurons; "
+    "a mark for each network. Middle: share of neurons whose strongest representation is one of the largest dimension, "
+    "where the initial weights in these were multiplied by a factor; seed 0. Right: the exponent e for which shares in "
+    "proportion to dᵉ/t fit the clear neurons, all seeds together.",
+    runs=trained,
+    keep=("memorized_at", "grokked_at", course),
+    rows=rescaled,
+)
+
+
+def ordinary(t: Table) -> Table:
+    """Networks with their own initial weights that grok and have clear neurons."""
+    return t.where(lambda r: r.scale is None and r.grokked_at and r.clear >= CLEAR)
+
+
+def counts_exponents(t: Table, column: str = "counts") -> dict[str, float]:
+    """By optimizer, or other rule, over all seeds."""
+    return {
+        rule: exponent(np.sum(np.array(cell[column], float), axis=0), cell.first.dimensions, cell.first.types)
+        for rule, cell in t.by("rule").items()
+    }
+
+
+def differences(t: Table) -> list[dict[str, Any]]:
+    """Every network from rescaled weights beside the one of the same seed from its own: where the share of the largest
+    representations begins and ends."""
+    cells = t.where("scale > 0").where(lambda r: r.grokked_at and r.clear >= CLEAR).by("group", "rule", "seed")
+    return [
+        {"group": group, "rule": rule, "seed": seed, "scale": r.scale, "changed": max(r.changed)}
+        | {"own_changed": max(own.changed), "start": r.largest[0] - own.largest[0]}
+        | {"end": r.largest_at_end - own.largest_at_end}
+        for (group, rule, seed), cell in cells.items()
+        for own in cell.where(scale=1)
+        for r in cell.where("scale != 1")
+    ]
+
+
+@dealing.figure()
+def who_and_how_many(t: Table) -> Any:
+    figure, (left, middle, right) = panels(
+        "who", "how many", "which law", height=2.9, note=f"{seeds(t)}; right, dotted: 5/2 and 3"
+    )
+    groups = list(t["group"].distinct())
+    for i, kind in enumerate(("race", "strongest", "shuffled")):
+        for j, rule in enumerate(RULES):
+            some = ordinary(t).where(rule=rule)
+            x = [groups.index(r.group) + 0.22 * (j - 1) for r in some]
+            look = {"color": SERIES[i], "marker": MARKERS[j], "s": 10, "label": kind if j == 0 else None}
+            left.scatter(x, some[kind], **look)
+    left.set_xticks(range(len(groups)), groups, fontsize=6)
+    left.set(ylabel="agreement κ", ylim=(-0.25, 1.03))
+    left.legend(fontsize=6)
+    shown = t.where(lambda r: r.scale is not None and r.seed == 0 and r.group == groups[0])
+    for i, (rule, some) in enumerate(shown.by("rule").items()):
+        for style, row in zip(("-", "--", ":", "-."), some, strict=False):
+            label = f"{rule}, {row.scale:g}"
+            middle.plot(row.at[1:], row.largest[1:], color=SERIES[i], linestyle=style, label=label)
+    middle.set(xscale="log", xlabel="step", ylabel="share of the largest", ylim=(-0.03, 1.03))
+    middle.legend(fontsize=6)
+    for i, (group, some) in enumerate(ordinary(t).by("group").items()):
+        line = counts_exponents(some) | {"race": counts_exponents(some.where(rule="gd"), "race_counts").get("gd")}
+        right.plot(list(line), list(line.values()), MARKERS[i], color=SERIES[i], markersize=4, label=group)
+    for level in (2.5, 3.0):
+        right.axhline(level, color=GRAY, linewidth=0.7, linestyle=":")
+    right.set(ylabel="exponent of d")
+    right.legend(fontsize=6)
+    return figure
+
+
+@dealing.claim("who")
+def race_names_neurons(t: Table, ask: Ask) -> None:
+    """Which representation a neuron takes is written in its initial weights: the race run from them names it."""
+    for rule, least in (("gd", 0.5), ("adam", 0.3), ("adamw", 0.3)):
+        cells = ordinary(t).where(rule=rule).by("group")
+        ask.possible(f"some network groks by {rule} and has clear neurons", cells)
+        for kind in ("race", "strongest", "shuffled"):
+            ask.show({f"κ of {kind}, {group}, {rule}": cell[kind] for group, cell in cells.items()}, number)
+        low = min(np.median(cell["race"]) for cell in cells.values())
+        ask.that(f"by {rule} κ of the race is at least {least} in every group", low >= least)
+        gains = [np.median(cell["race"]) - np.median(cell["strongest"]) for cell in cells.values()]
+        ask.that(f"by {rule} it is 0.1 above that of the strongest at initialization in every group", min(gains) >= 0.1)
+        off = max(abs(np.median(cell["shuffled"])) for cell in cells.values())
+        ask.that(f"by {rule} κ of other neurons' races is below 0.15", off < 0.15)
+    ask.yes("The race names most neurons, long before training does.")
+
+
+@dealing.claim("who")
+def dealt_before_grokking(t: Table, ask: Ask) -> None:
+    """Neurons have their final representation before the test set is known."""
+    some = ordinary(t)
+    ask.possible("some network groks and has clear neurons", len(some))
+    early = some.each(lambda r: r.at[int(np.argmax(np.array(r.same) >= SETTLED))] / r.grokked_at)
+    ask.that(
+        "in every network nine tenths of the clear neurons have theirs before 99 % of the test set", max(early) < 1
+    )
+    first = Column(r.same[0] for r in some)
+    ask.that("at initialization fewer than nine tenths have, in every network", max(first) < SETTLED)
+    for rule, cell in some.by("rule").items():
+        times = cell.each(lambda r: r.at[int(np.argmax(np.array(r.same) >= SETTLED))] / r.grokked_at)
+        ask.show({f"dealt, in units of the time to 99 % of the test set, {rule}": times}, number)
+    ask.yes("They do, in every network.")
+
+
+@dealing.claim("how many")
+def scales_are_forgotten(t: Table, ask: Ask) -> None:
+    """How many neurons a representation gets does not depend on the scale of its initial weights: neurons are dealt
+    again."""
+    found = differences(t)
+    ask.possible("networks from rescaled weights grok and have clear neurons", found)
+    ask.budget(t.where("scale > 0"), seeds=2)
+    begin, end = [x["start"] for x in found], [x["end"] for x in found]
+    ask.that("the largest representations begin with at least 0.3 less of all neurons", max(begin) <= -0.3)
+    ask.that("they end with a share of the clear ones within 0.1 of that without rescaling", max(map(abs, end)) <= 0.1)
+    changed = {s: [x["changed"] for x in found if x["scale"] == s] for s in sorted({x["scale"] for x in found})}
+    own = [x["own_changed"] for x in found]
+    ask.that(
+        "at the smallest scale at least a fifth of all neurons are clear in another representation on the way",
+        min(changed[min(changed)]) >= 0.2,
+    )
+    ask.that("without rescaling fewer than a tenth are", max(own) < 0.1)
+    for group, rule in dict.fromkeys((x["group"], x["rule"]) for x in found):
+        some = [x for x in found if (x["group"], x["rule"]) == (group, rule)]
+        for scale in sorted({x["scale"] for x in some}):
+            here = [x for x in some if x["scale"] == scale]
+            said = [f"{number(np.mean([x[k] for x in here]))} {k}" for k in ("start", "end", "changed")]
+            ask.show({f"share of the largest less than without rescaling, {group}, {rule}, {scale:g}": ", ".join(said)})
+    ask.yes("Initial scales are forgotten: neurons that had one representation take another.")
+
+
+@dealing.claim("which law")
+def one_exponent(t: Table, ask: Ask) -> None:
+    """One power of d gives the number of neurons, whatever the optimizer."""
+    found = {group: counts_exponents(cell) for group, cell in ordinary(t).by("group").items()}
+    several = {group: line for group, line in found.items() if len(line) >= 2}
+    ask.possible("two optimizers have networks with clear neurons on some group", several)
+    spread = {group: max(line.values()) - min(line.values()) for group, line in several.items()}
+    ask.that("the exponents of the optimizers differ by less than 0.3 in every group", max(spread.values()) < 0.3)
+    for group, line in found.items():
+        ask.show({f"exponent, {group}": ", ".join(f"{rule} {number(e)}" for rule, e in line.items())})
+    ask.yes("The exponents of all optimizers agree.")
+
+
+@dealing.claim("which law")
+def norms_meet_the_demand(t: Table, ask: Ask) -> None:
+    """The products of norms add up as d^(5/2), which exactness demands, from every start and by every optimizer."""
+    some = t.where(lambda r: r.grokked_at and r.clear >= CLEAR)
+    ask.possible("some network groks and has clear neurons", len(some))
+    found = {
+        (group, rule, scale): counts_exponents(cell, "norms")[rule]
+        for (group, rule, scale), cell in some.by("group", "rule", "scale").items()
+    }
+    off = {key: e for key, e in found.items() if abs(e - 2.5) > 0.3}
+    ask.that("their exponent is within 0.3 of 5/2 for every group, optimizer and scale", not off)
+    said = ", ".join(f"{g}, {rule}, scale {scale or 1:g} ({number(e)})" for (g, rule, scale), e in off.items())
+    ask.fault(f"Off: {said}.", off)
+    for rule in dict.fromkeys(key[1] for key in found):
+        values = [e for key, e in found.items() if key[1] == rule]
+        ask.show({f"exponent of norms, {rule}": f"{number(min(values))} to {number(max(values))}"})
+    ask.yes("It is, for every group, optimizer and start.")
