@@ -25,16 +25,18 @@ def loss_peak(history: dict[str, np.ndarray], result: Any) -> dict[str, float]:
 
 
 def acceleration(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
-    """The mean rate −d ln(train loss)/dt until the training pairs are known, and from the onset of generalization (10 %
-    test accuracy) to grokking."""
+    """The mean rate −d ln(train loss)/dt from memorization to the onset of generalization (10 % test accuracy), and on
+    to grokking. Without grokking, from memorization to half of the steps and on to the end."""
     step, test, loss = history["step"], history["test_accuracy"], np.log(history["train_loss"])
-    if result["grokked_at"] is None:
+    if result["memorized_at"] is None:
         return {"before": None, "during": None}
-    onset, grokked = (int(np.flatnonzero(test >= share)[0]) for share in (ONSET, THRESHOLD))
-    known = min(int(np.searchsorted(step, result["memorized_at"])), onset)
-    begun = int(np.searchsorted(step, 0.1 * step[known]))  # what comes before belongs to the start
+    known = int(np.searchsorted(step, result["memorized_at"]))
+    if result["grokked_at"] is None:
+        middle, last = int(np.searchsorted(step, step[-1] / 2)), len(step) - 1
+    else:
+        middle, last = (int(np.flatnonzero(test >= share)[0]) for share in (ONSET, THRESHOLD))
 
     def rate(first: int, last: int) -> float | None:
         return (loss[first] - loss[last]) / (step[last] - step[first]) if last > first else None
 
-    return {"before": rate(begun, known), "during": rate(onset - 1, grokked)}
+    return {"before": rate(known, middle), "during": rate(middle, last)}

@@ -29,7 +29,7 @@ def followed(start: float, between: float, end: float) -> list[float]:
 
 
 SNAPSHOTS: dict[str, Any] = {"memorized_at": 40, "grokked_at": 80, "step": [0, *range(40, 81, 2), 100]}
-SHARPNESS = SNAPSHOTS | {"status": "finished", "sharpness": followed(1.0, 25.0, 50.0)}
+SHARPNESS = SNAPSHOTS | {"status": "finished", "sharpness": [1.0, *(1.2**i for i in range(1, 22)), 60.0]}
 KERNEL = SNAPSHOTS | {
     "drift": followed(0, 1, 9.0),
     "like_start": followed(1.0, 0.9, 0.8),
@@ -83,6 +83,7 @@ CASES: list[tuple[str, str, tuple[dict[str, Any], str, Any]]] = [
     ("memorizer_alignment", FAILS, ({"part": "flow"}, "measured", [0.04, 0.05, 0.05, 0.06])),
     ("memorizer_alignment", FAILS, (NOISE, "coherence", 0.5)),
     ("memorizer_alignment", NOT_RUN, ({"part": "flow"}, "predicted", [0.04, 0.05, 0.06, 0.07])),
+    ("sharpness_rises", REMARK, ({}, "sharpness", followed(1.0, 50.0, 50.0))),
     ("sharpness_rises", FAILS, ({}, "sharpness", followed(1.0, 2.0, 4.0))),
     ("sharpness_rises", NOT_RUN, ({}, "memorized_at", 60)),
     ("sharpness_rises", NOT_RUN, ({}, "grokked_at", None)),
@@ -95,6 +96,7 @@ CASES: list[tuple[str, str, tuple[dict[str, Any], str, Any]]] = [
     ("kernel_drifts", NOT_RUN, ({}, "grokked_at", None)),
     ("kernel_learns", FAILS, ({}, "regression_accuracy", followed(0.9, 1.0, 1.0))),
     ("kernel_learns", FAILS, ({}, "regression_accuracy", followed(0.0, 0.0, 0.3))),
+    ("kernel_learns", FAILS, ({}, "regression_accuracy", followed(0.0, 0.9, 1.0))),
     ("kernel_learns", NOT_RUN, ({}, "grokked_at", None)),
     ("kernel_learns", NOT_RUN, ({}, "memorized_at", 60)),
     ("roots_and_logarithms", FAILS, ({"name": "√(n + m)"}, "best_test_accuracy", 0.6)),

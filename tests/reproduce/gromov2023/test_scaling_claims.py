@@ -109,7 +109,8 @@ REGULARIZERS = ("GD__weight_decay", "GD__dropout", "GD__batch_norm", "momentum__
     ],
 )
 def test_optimizers(claim: str, rows: Rows, expected: str) -> None:
-    assert outcome(claim, "tuning", rows) == expected
+    study = "near_critical" if claim in ("adaptive_fraction", "lower_fraction") else "tuning"
+    assert outcome(claim, study, rows) == expected
 
 
 LONG = ("GD", "Adam, rate 0.1", "AdamW, rate 0.1", "Adam, rate 1", "AdamW, rate 1")

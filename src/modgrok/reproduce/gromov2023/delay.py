@@ -13,13 +13,20 @@ DRAMATIC_FRACTION, DRAMATIC_DECAY = 0.2, 0.05
 """AdamW from a fifth of the table."""
 
 
+def with_data(s: Sizes, *fractions: float) -> Runs:
+    """Gradient descent until it groks."""
+    descended = s.delay.gd(s.sweep_modulus, s.sweep_width, 0.5)
+    return runs(descended, until=0, fraction=[*fractions], seed=range(s.sweep_seeds))
+
+
+def too_little_data(s: Sizes) -> Runs:
+    return runs(s.delay.gd(s.sweep_modulus, s.sweep_width, s.memorizing_fraction), seed=range(s.sweep_seeds))
+
+
 def delayed(s: Sizes) -> Runs:
     """Gradient descent from little to much data, and AdamW from little."""
     dramatic = s.dramatic.adamw(s.modulus, s.width, DRAMATIC_FRACTION) | {"weight_decay": DRAMATIC_DECAY}
-    descended = s.delay.gd(s.sweep_modulus, s.sweep_width, 0.5)
-    return runs(descended, until=0, fraction=[*s.delay_fractions], seed=range(s.sweep_seeds)) + runs(
-        dramatic, until=0, seed=range(s.dramatic_seeds)
-    )
+    return with_data(s, *s.delay_fractions) + runs(dramatic, until=0, seed=range(s.dramatic_seeds))
 
 
 def memorizing_of(run: Run) -> dict[str, Any]:
@@ -48,7 +55,7 @@ memorizing = study(
     "Too little data",
     "n + m under plain gradient descent from so small a share of the table that networks learn it by heart and "
     "stay there.",
-    runs=lambda s: runs(s.delay.gd(s.sweep_modulus, s.sweep_width, s.memorizing_fraction), seed=range(s.sweep_seeds)),
+    runs=too_little_data,
     keep=("memorized_at", "train_accuracy", memorizing_of),
 )
 

@@ -141,6 +141,28 @@ def show_learnt(t: Table, ask: Ask) -> None:
     ask.show({"IPR in n / in the task's coordinate": f"{spread(t['ipr'])} / {spread(t['task_ipr'])}"})
 
 
+def _lines(answer: Any) -> int:
+    """For how many sums n + m the mean output of an answer is at least half of the largest; each is two lines in the
+    square of all pairs."""
+    values = np.array(answer, float)
+    n = np.arange(len(values))
+    means = np.array([values[n, (r - n) % len(n)].mean() for r in n])
+    return 2 * int((means >= 0.5 * means.max()).sum())
+
+
+@square.claim(
+    "appendix C (Fig. A2)",
+    "pairs on whose lines n + m = r the output of an answer that is a square is at least half of the largest: four "
+    "lines for the trained network and for the closed form with all branches, two with one branch",
+)
+def four_lines(t: Table, ask: Ask) -> None:
+    """For (n + m)² the trained output shows four lines, a pair for each branch of the root; the closed form two."""
+    lines = {form: _lines(one["outputs"][0]) for form, one in t.first.maps.items()}
+    ask.yes("The trained network reads out both roots, four lines; the closed form with one branch has two.")
+    ask.fault("The lines are not those of both branches and of one.", [*lines.values()] != [4, 2, 4])
+    ask.show({f"lines of the output, {form}": f"{n}" for form, n in lines.items()})
+
+
 @square.claim("appendix C (Fig. A2)", "test accuracy ≥ 99 % in every seed; one branch within 3 points of 51.5 %")
 def square_of_sum(t: Table, ask: Ask) -> None:
     """AdamW learns (n + m)²; the closed form with one branch reaches about 51 %."""

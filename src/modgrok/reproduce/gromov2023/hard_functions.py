@@ -9,6 +9,7 @@ from modgrok.measures.grokking_events import second_half
 from modgrok.measures.samples import all_right, best_guess
 from modgrok.plot import curves, style
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.gromov2023.dynamics import CLOSED
 from modgrok.reproduce.gromov2023.sizes import Recipe
 from modgrok.text import count, number, percent, spread
 
@@ -19,6 +20,8 @@ RANDOM_FRACTION = 0.9
 TITLES = {QUADRATIC: "n² + m² + nm from α = 0.73: learnt late", CUBIC: "n³ + nm² + m from α = 0.9: memorized"}
 CURVES = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
 PAPER_MODULUS = 97
+REACHED = (0.95, 0.995)
+"""Test accuracies that are about 97 %."""
 FLAT_ACCURACY, FLAT_LOSS = 0.005, 0.1
 """A run is flat where its test accuracy and its test loss, relatively, move by less than this over the second half of
 its steps."""
@@ -43,8 +46,14 @@ def outcome_of(run: Run) -> dict[str, Any]:
     if fraction >= CUBIC_FRACTION:
         return found | {"best_test_accuracy": h["test_accuracy"][1:].max()}
     moved, change = second_half(h)
-    ended = {"test_accuracy": h["test_accuracy"][-1], "loss_ratio": h["test_loss"][-1] / h["train_loss"][-1]}
-    return found | ended | {"accuracy_change": moved, "loss_change": change}
+    return found | ending_of(run) | {"accuracy_change": moved, "loss_change": change}
+
+
+def ending_of(run: Run) -> dict[str, float]:
+    """Test accuracy and losses at the end; `gap` is test minus train loss in units of its largest value."""
+    test, train = run.history["test_loss"], run.history["train_loss"]
+    gap = (test - train)[-1] / (test - train).max()
+    return {"test_accuracy": run.history["test_accuracy"][-1], "loss_ratio": test[-1] / train[-1], "gap": gap}
 
 
 def best_within(s: Sizes, t: Table) -> dict[str, Any]:
@@ -59,8 +68,21 @@ hard = study(
     "Functions that are hard, or never learnt",
     "Sums and products mixed. n² + m² + nm is learnt almost, late, and with a lasting gap between the losses; "
     "n³ + nm² + m is learnt by heart from nine tenths of its table and does not generalize within these steps.",
-    runs=lambda s: plateau(s) + trained(s, s.never, CUBIC, CUBIC_FRACTION, *s.cubic_fractions),
+    runs=lambda s: plateau(s) + trained(s, s.never, CUBIC, CUBIC_FRACTION, *s.cubic_fractions, steps=s.plateau_steps),
     keep=outcome_of,
+)
+quadratic_widths = study(
+    "quadratic_form_widths",
+    "n² + m² + nm and the width",
+    "Test accuracy of n² + m² + nm at the figure's fraction, from narrow to wide networks, within the same steps.",
+    runs=lambda s: sum(
+        (
+            runs(s.hard.gd(s.hard_modulus, N, QUADRATIC_FRACTION), task=QUADRATIC, seed=range(s.hard_seeds))
+            for N in s.hard_widths
+        ),
+        Runs([]),
+    ),
+    keep=ending_of,
 )
 random_tables = study(
     "random_table",
@@ -105,19 +127,25 @@ def learning_curves(t: Table) -> Any:
 
 @hard.claim(
     "appendix C (Fig. A5)",
-    "mean test accuracy from 95 % to 99.5 % and test loss ≥ 2 × train loss at p = 97, where the runs are flat: over "
-    f"the second half of the steps test accuracy moves by less than {100 * FLAT_ACCURACY:g} points and test loss by "
-    f"less than {FLAT_LOSS:.0%} on average over seeds; a remark where they are not",
+    f"mean test accuracy from {REACHED[0]:.0%} to {REACHED[1]:.1%} at p = 97, and a gap that does not close as that of "
+    f"n + m does: test minus train loss ends above {CLOSED:.0%} of its maximum in every seed; where the runs are flat: "
+    f"over the second half of the steps test accuracy moves by less than {100 * FLAT_ACCURACY:g} points and test loss "
+    f"by less than {FLAT_LOSS:.0%} on average over seeds; a remark where they are not, and where other widths end "
+    "outside this range",
+    quadratic_widths,
 )
-def quadratic_form(t: Table, ask: Ask) -> None:
+def quadratic_form(t: Table, by_width: Table, ask: Ask) -> None:
     """n² + m² + nm reaches about 97 % at α = 0.73, with a large gap between train and test loss."""
     t = t.where(task=QUADRATIC)
     p, steps = t.one("modulus"), number(t.one("steps"))
-    accuracy, ratio = t["test_accuracy"].average(), t["loss_ratio"].average()
+    accuracy, gap = t["test_accuracy"].average(), min(t["gap"])
     moved, change = t["accuracy_change"].average(), t["loss_change"].average()
     ask.show({"p, N": f"{p}, {t.one('width')}", "steps": steps})
     ask.show({"test accuracy": t["test_accuracy"]}, percent, paper="about 97 %")
-    ask.show({"test loss / train loss": t["loss_ratio"]})
+    ask.show({"last / largest difference of the losses": t["gap"], "test loss / train loss": t["loss_ratio"]})
+    widths = by_width.by("width")
+    for N, cell in widths.items():
+        ask.show({f"test accuracy at N = {N}, {number(by_width.one('steps'))} steps": cell["test_accuracy"]}, percent)
     over = "change over the second half of the steps"
     ask.show({f"test accuracy, {over}": t["accuracy_change"]}, lambda value: percent(value, 2))
     ask.show({f"test loss, {over}": t["loss_change"]}, percent)
@@ -125,10 +153,16 @@ def quadratic_form(t: Table, ask: Ask) -> None:
         f"The paper's 97 % are for p = {PAPER_MODULUS}; at p = {p} the same share of a smaller table teaches less.",
         p < PAPER_MODULUS,
     )
-    fails = not 0.95 <= accuracy < 0.995 or ratio < 2
+    low, high = REACHED
+    fails = not low <= accuracy < high or gap <= CLOSED
     ask.yes("n² + m² + nm is learnt to about 97 %, with a lasting gap between the losses.")
-    ask.fault(f"n² + m² + nm ends at {percent(accuracy)} with a test loss {number(ratio)} times the train loss.", fails)
-    ask.note(f"Only N = {t.one('width')} was run; other widths may end elsewhere.", not fails)
+    ask.fault(
+        f"n² + m² + nm ends at {percent(accuracy)}, and the gap between the losses at {percent(gap)} of its maximum.",
+        fails,
+    )
+    ends = {N: cell["test_accuracy"].average() for N, cell in widths.items()}
+    others = ", ".join(f"{percent(end, 0)} at N = {N}" for N, end in ends.items() if not low <= end < high)
+    ask.note(f"The width decides: {others}.", others)
     moving = (
         f"Training has not ended there: over the second half of the {steps} steps the test accuracy "
         f"{'rises' if moved > 0 else 'falls'} by {100 * abs(moved):.2f} points and the test loss "

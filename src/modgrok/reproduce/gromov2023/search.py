@@ -8,7 +8,7 @@ equally many for everyone: the fastest rate is often the last stable one, and a 
 data were too few.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from modgrok.measures.trials import Cells, Time, fastest_trial, first_times, tuned_times
@@ -71,12 +71,14 @@ def trials(s: Sizes) -> dict[str, list[Settings]]:
     }
 
 
-def searched(s: Sizes) -> Runs:
-    """All trials, under the tags `way` (which of the eight) and `trial` (its number), at every α."""
+def searched(s: Sizes, fractions: Sequence[float] = (), seeds: int = 0) -> Runs:
+    """All trials, under the tags `way` (which of the eight) and `trial` (its number), at every α of figure 3a, unless
+    other fractions are given with their number of seeds."""
     common = until_grokked(s, s.search_steps, s.search_evaluations)
     found = Runs([])
     for way, some in trials(s).items():
-        tried = runs(common, trial=dict(enumerate(some)), fraction=[*s.fractions], seed=range(s.search_seeds))
+        tried = runs(common, trial=dict(enumerate(some)), fraction=[*(fractions or s.fractions)])
+        tried = tried.but(seed=range(seeds or s.search_seeds))
         found += tried.fresh_seeds().tag(way=way)
     return found
 

@@ -64,7 +64,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
         (8, 16, 32, 48, 64, 96, 128, 144, 192, 256, 384, 512, 1024),
         (16, 64, 256),
     ),
-    activation_widths=(tuple(2**i for i in range(5, 13)), tuple(2**i for i in range(5, 17)), (32, 256)),
+    activation_widths=(tuple(2**i for i in range(5, 13)), tuple(round(2 ** (i / 2)) for i in range(10, 33)), (32, 256)),
     closed_seeds=(3, 5, 2),
     # n² + m² + nm (at 0.73 until nothing changes, and further α), n³ + nm² + m (at 0.9 and further α), random tables.
     hard_modulus=(47, 97, 13),
@@ -72,13 +72,19 @@ PROFILES = QUICK, FULL, TINY = sizes(
     hard_seeds=(2, 5),
     hard=(Recipe(1e6, 6_000, 80), Recipe(1e6, 40_000, 150), TINY_GD),
     hard_fractions=((), (0.85, 0.9, 0.95, 0.98), (0.95,)),
-    plateau_steps=(6_000, 160_000, 120),
+    plateau_steps=(6_000, 160_000, 120),  # of Fig. A5
+    hard_widths=((160,), (500, 700, 1_000, 1_400, 2_000), (32, 64)),  # n² + m² + nm at 0.73
     cubic_fractions=((0.95,), (0.95, 0.98)),
     never=(Recipe(1e6, 6_000, 60), Recipe(1e6, 10_000, 100), TINY_GD),  # what is not learnt
+    mixed=(Recipe(1e6, 2_500, 60), Recipe(1e6, 40_000, 150), TINY_GD),  # sums of unlike functions
+    mixed_width=(128, 1_000, 64),
+    mixed_seeds=(2, 3),
+    mixed_fractions=((0.65, 0.9), (0.3, 0.73, 0.9, 0.95, 0.98), (0.7, 0.9)),
     kernel_fractions=((0.5, 0.7), (0.3, 0.5, 0.7, 0.9), (0.5,)),
     # The delay between memorizing and grokking: GD from little to much data and from too little, AdamW from a fifth.
     delay=(Recipe(1e6, 4_000, 80), Recipe(2e6, 10_000, 150), TINY_GD),
     delay_fractions=((0.55, 0.65, 0.85), (0.225, 0.25, 0.3, 0.4, 0.5, 0.8), (0.5, 0.8)),
+    late_fractions=((0.55,), (0.225, 0.25), (0.5,)),
     memorizing_fraction=(0.35, 0.15, 0.3),
     dramatic=(Recipe(0.1, 4_000, 120), Recipe(0.1, 4_000, 150), TINY_ADAMW),
     dramatic_seeds=(1, 5),
@@ -93,6 +99,9 @@ PROFILES = QUICK, FULL, TINY = sizes(
     search_seeds=(2, 4),
     search_steps=(1_000, 4_000, 60),
     search_evaluations=(80, 150, 20),
+    # The same search for the data that is needed.
+    near_fractions=((), (0.15, 0.165, 0.18, 0.19, 0.2, 0.21, 0.22, 0.24), (0.5, 0.8)),
+    near_seeds=(2, 8),
     # Near the critical fraction, trained for long; plain gradient descent at two α for longest.
     long_fractions=(
         (0.25, 0.35, 0.45, 0.5, 0.55, 0.75),
@@ -132,9 +141,10 @@ PROFILES = QUICK, FULL, TINY = sizes(
     usual_gd=(Recipe(1e6, 2_500, 100), Recipe(1e6, 4_000, 150), TINY_GD),
     composite_moduli=((30, 33), (60, 64, 91, 96, 100), (12, 15)),
     three_variables=(((11, 1000),), ((11, 1000), (17, 2000)), ((5, 64),)),  # p and N of sums of three variables
-    mixed_fractions=((0.65, 0.9), (0.3, 0.5, 0.73, 0.9), (0.7, 0.9)),  # sums of unlike functions
     capacity_widths=((16, 32, 128), (16, 32, 64, 96, 128, 256, 500, 1000), (8, 64)),  # random labels
     narrow_widths=((32, 64), (64, 96, 144, 250, 500), (32,)),  # where phases are shuffled
+    interference_widths=((120, 480, 1_920), (96, 384, 1_536, 6_144), (64, 256)),
+    feature_widths=((128, 1_000), (500, 4_000), (64,)),  # of random features
     floor_widths=(
         (60, 240, 960, 3840, 15360),
         (192, 768, 3072, 12288, 49152, 98304),
@@ -147,11 +157,15 @@ PROFILES = QUICK, FULL, TINY = sizes(
     memorizer_widths=((125,), (60, 125, 250, 1000), (32, 64)),
     memorizer_steps=(100, 100, 20),
     flow_steps=(160, 300, 30),
-    sharpness_rates=((5e5, 2e6), (5e5, 1e6, 2e6, 4e6), (1e6,)),  # of GD, in natural units
-    followed_snapshots=(14, 14, 4),  # of the runs whose sharpness and tangent kernel are followed
+    # Runs whose sharpness (at several rates) and tangent kernel are followed from snapshot to snapshot.
+    followed=(Recipe(1e6, 2_500, 60), Recipe(1e6, 6_000, 140), TINY_GD),
+    followed_fraction=(0.65, 0.25, 0.7),
+    followed_snapshots=(14, 140, 4),
+    followed_seeds=(1, 5),
+    sharpness_rates=((5e5, 2e6), (5e5, 1e6, 2e6, 4e6), (1e6,)),
     power_moduli=((31,), (31, 59, 83, 97), (11,)),
     power_steps=(1_500, 3_000, 60),
-    left_out=(("more_data", "quadratic_form_data"), (), ()),
+    left_out=(("more_data", "quadratic_form_data", "near_critical"), (), ()),
 )
 GD_FRACTION, ADAMW_FRACTION = 0.49, 0.5
 """α of the paper's figures of single networks."""

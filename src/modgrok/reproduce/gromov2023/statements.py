@@ -2,7 +2,7 @@
 
 import math
 
-from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, study
+from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.sizes import natural_unit, usual, usual_by_gd
 from modgrok.text import count, percent, spread
 
@@ -59,9 +59,15 @@ products = study(
 mixed = study(
     "mixed_functions",
     "Sums of unlike functions",
-    "Sums f1(n) + f2(m), and sums of such a sum and a product, under AdamW with equal settings, against the share "
-    "of data.",
-    runs=lambda s: usual(s, task=[*SUMS, *MIXED, DISGUISED], fraction=[*s.mixed_fractions], until=0),
+    "Sums f1(n) + f2(m), and sums of such a sum and a product, under plain gradient descent with equal settings, "
+    "against the share of data.",
+    runs=lambda s: runs(
+        s.mixed.gd(s.sweep_modulus, s.mixed_width, 0.5),
+        task=[*SUMS, *MIXED, DISGUISED],
+        fraction=[*s.mixed_fractions],
+        until=0,
+        seed=range(s.mixed_seeds),
+    ),
     keep=OUTCOME,
 )
 capacity = study(

@@ -1,5 +1,6 @@
 """The tangent kernel through grokking: how far it drifts, and whether a kernel frozen on the way would generalize."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,23 +9,32 @@ from modgrok.experiments import Run
 from modgrok.measures.tangent_kernel import kernel_path
 from modgrok.palette import GREEN, PURPLE, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
-from modgrok.reproduce.figures import modular, panels
-from modgrok.reproduce.form import BEYOND, Ask, Table, study
-from modgrok.reproduce.gromov2023.sharpness import BETWEEN, enough_between
-from modgrok.reproduce.gromov2023.sizes import usual_by_gd
+from modgrok.reproduce.figures import modular, panels, seed_look
+from modgrok.reproduce.form import BEYOND, Ask, Row, Table, study
+from modgrok.reproduce.gromov2023.sharpness import BETWEEN, at_rates, enough_between, followed_steps
 from modgrok.text import number, percent, spread
 
 MOST_PAIRS = 1200
 """Pairs between which kernels are compared."""
+NEAR = 0.25
+"""Steps this near each other, relatively, are one event."""
+LOOKS = {
+    "like_start": (GREEN, "-", "with the kernel at the start"),
+    "like_target": (PURPLE, "-", "with the answers"),
+    "train_accuracy": (TRAIN, "-", "network, train"),
+    "test_accuracy": (TEST, "-", "network, test"),
+    "regression_accuracy": (VERMILLION, "--", "kernel frozen at this step, test"),
+}
 
 
 def followed(run: Run) -> dict[str, Any]:
     """Drift and alignment of the kernel at every snapshot, and what regression with it answers."""
     examples = run.experiment.split.examples_of(run.task)
-    path = kernel_path([run.snapshot(step) for step in run.snapshots], examples, MOST_PAIRS)
-    at = np.searchsorted(run.history["step"], run.snapshots)
+    steps = followed_steps(run)
+    path = kernel_path([run.snapshot(step) for step in steps], examples, MOST_PAIRS)
+    at = np.searchsorted(run.history["step"], steps)
     return {
-        "step": run.snapshots,
+        "step": steps,
         **path,
         **{name: run.history[name][at] for name in ("train_accuracy", "test_accuracy")},
     }
@@ -37,7 +47,7 @@ tangent = study(
     "centered alignment with the kernel at initialization and with that of the answers, 1 where two pairs have the "
     "same answer. Bottom: what kernel regression from the training pairs would answer with the kernel as it stands at "
     "that step, beside what the network answers.",
-    runs=lambda s: usual_by_gd(s, snapshots=s.followed_snapshots)[:1],
+    runs=lambda s: at_rates(s, s.followed.rate),
     keep=("memorized_at", "grokked_at", followed),
     beyond=True,
     slow=True,
@@ -51,24 +61,22 @@ def kernels(t: Table) -> Any:
         "what it would answer",
         rows=2,
         height=4.4,
-        note=f"{modular(t)}, N = {t.one('width')}, α = {t.one('fraction')}, plain GD, seed 0; test pairs",
+        note=f"{modular(t)}, N = {t.one('width')}, α = {t.one('fraction')}, plain GD, test pairs; bold: seed 0, "
+        f"faint: {t.seeds - 1} more",
         sharex=True,
     )
-    run = t.first
-    above.plot(run.step, run.like_start, color=GREEN, marker="o", label="with the kernel at the start")
-    above.plot(run.step, run.like_target, color=PURPLE, marker="s", label="with the answers")
+    for run in t:
+        for name, (color, line, label) in LOOKS.items():
+            panel = above if name.startswith("like") else below
+            panel.plot(run.step, run[name], color=color, linestyle=line, **seed_look(run.seed or 0, label))
     above.set(ylabel="alignment (CKA)", ylim=(-0.03, 1.03))
-    below.plot(run.step, run.train_accuracy, color=TRAIN, label="network, train")
-    below.plot(run.step, run.test_accuracy, color=TEST, label="network, test")
-    frozen: Any = {"color": VERMILLION, "marker": "o", "linestyle": "--"}
-    below.plot(run.step, run.regression_accuracy, label="kernel frozen at this step, test", **frozen)
     below.set(ylabel="accuracy", ylim=(-0.03, 1.03))
     below.set_xscale("symlog", linthresh=10)
     below.set_xlim(left=0)
     below.set_xlabel("step")
     for panel in (above, below):
         for name, side in (("memorized_at", "right"), ("grokked_at", "left")):
-            style.mark(panel, run[name], name.removesuffix("_at") if panel is above else "", side)
+            style.mark(panel, t.first[name], name.removesuffix("_at") if panel is above else "", side)
         panel.legend(loc="center left")
     return figure
 
@@ -101,20 +109,20 @@ def kernel_drifts(t: Table, ask: Ask) -> None:
 @tangent.claim(
     BEYOND,
     "regression with the kernel frozen at a step answers ≤ 5 % of the test pairs at the start and ≥ 95 % at the end, "
-    "and passes 50 % within one snapshot of the network; undecided with fewer than "
+    f"and passes 50 % at a step within {NEAR:.0%} of the one at which the network does; undecided with fewer than "
     f"{BETWEEN} snapshots between memorization and grokking",
 )
 def kernel_learns(t: Table, ask: Ask) -> None:
     """The kernel frozen on the way generalizes as soon as the network does, and not before."""
     ask.undecided("The network does not grok.", not t["grokked_at"].whole())
 
-    def passes(values: list[float]) -> int:
-        return next((i for i, value in enumerate(values) if value >= 0.5), len(values) + 9)
+    def passes(row: Row, name: str) -> float:
+        return next((step for step, value in zip(row.step, row[name], strict=True) if value >= 0.5), math.inf)
 
-    apart = t.each(lambda r: passes(r.regression_accuracy) - passes(r.test_accuracy))
+    apart = t.each(lambda r: passes(r, "regression_accuracy") / passes(r, "test_accuracy"))
     first, last = ([row.regression_accuracy[i] for row in t] for i in (0, -1))
     ask.show({"test accuracy of regression with the kernel, start": first, "end": last}, percent)
-    ask.show({"snapshots between the kernel's 50 % and the network's": apart})
+    ask.show({"step of the kernel's 50 % / of the network's": apart})
     enough_between(t, ask)
     ask.yes(
         "Regression with the kernel of the memorizing network fails on test pairs; with that of the grokked network it "
@@ -122,5 +130,5 @@ def kernel_learns(t: Table, ask: Ask) -> None:
     )
     ask.fault(
         "The frozen kernel does not begin to generalize when the network does.",
-        max(first) > 0.05 or min(last) < 0.95 or max(map(abs, apart)) > 1,
+        max(first) > 0.05 or min(last) < 0.95 or not all(abs(ratio - 1) <= NEAR for ratio in apart),
     )

@@ -41,6 +41,16 @@ tuning = study(
     also=lambda s, t: {"critical": within(search.at_first(t), budgets(s.search_steps), "way")},
     beyond=True,
 )
+near = study(
+    "near_critical",
+    "Data that optimizers need",
+    "The same search with the same trials at fractions near the critical one, with more seeds: the fraction from which "
+    "half of the seeds grok, in any of the trials, within three budgets.",
+    runs=lambda s: search.searched(s, s.near_fractions, s.near_seeds),
+    keep="grokked_at",
+    also=lambda s, t: {"critical": within(search.at_first(t), budgets(s.search_steps), "way")},
+    beyond=True,
+)
 
 
 def shown_fractions(fractions: list[float]) -> tuple[float, float]:
@@ -74,23 +84,34 @@ def times_and_rates(t: Table) -> Any:
     return figure
 
 
+def _sizes(t: Table) -> str:
+    return f"{modular(t)}, N = {t.one('width')}, {seeds(t)}, {len(t['trial'].distinct())} trials for each"
+
+
+@near.figure()
+def data_needed(t: Table) -> Any:
+    note = f"{_sizes(t)}; 95 % intervals, arrows where all or none of the runs grok"
+    figure, (panel,) = panels(width=style.COLUMN, height=3.7, note=note)
+    rows = transitions(t)
+    places: Any = np.arange(len(rows["way"].distinct()))
+    for i, (budget, cell) in enumerate(rows.by("budget").items()):
+        error_bars(panel, places + 0.22 * (i - 1), cell["alpha"], i, f"T = {count(budget)}", lying=True)
+    panel.set_yticks(places, rows["way"].distinct())
+    panel.set(ylim=(len(places) - 0.5, -0.5), ylabel="optimizer", xlabel=r"critical fraction $\alpha_c(T)$")
+    legend_above(figure, [panel], 3)
+    return figure
+
+
 @tuning.figure(
     title="What regularizers do",
     caption="Weight decay, dropout and batch norm beside the same optimizer without them, each at every share of the "
-    "table with the settings that are fastest there of equally many that were tried. Left: the ratio of the steps; "
-    "below one the regularizer is faster. Right: the critical fraction within three budgets.",
+    "table with the settings that are fastest there of equally many that were tried: the ratio of the steps; below one "
+    "the regularizer is faster.",
     name="regularizers",
 )
 def with_and_without(t: Table) -> Any:
-    rows = transitions(t)
     medians, fractions = search.medians(t), t["fraction"].distinct()
-    figure, (left, right) = panels(
-        "time, at the best settings",
-        "data, at the best settings",
-        height=3.7,
-        note=f"{modular(t)}, N = {t.one('width')}, {seeds(t)}, {len(t['trial'].distinct())} trials for each; "
-        "(b) 95 % intervals, arrows where all or none of the runs grok",
-    )
+    figure, (left,) = panels(width=style.COLUMN, height=3.7, note=_sizes(t))
     for i, (way, base) in enumerate(search.REGULARIZED.items()):
         found = search.ratios(medians, way, base)
         ratios = np.array(rounded([found.get(a) for a in fractions]), float)
@@ -102,13 +123,7 @@ def with_and_without(t: Table) -> Any:
         set_formatter(lambda value, _: number(value) if f"{value:.0e}"[0] in "125" else "")
     left.margins(x=0.06)
     left.set(xlabel="fraction of the pairs trained on, α", ylabel="steps with / without")
-    legend_above(figure, [left], 3)
-    places: Any = np.arange(len(medians))
-    for i, (budget, cell) in enumerate(rows.by("budget").items()):
-        error_bars(right, places + 0.22 * (i - 1), cell["alpha"], i, f"T = {count(budget)}", lying=True)
-    right.set_yticks(places, [*medians])
-    right.set(ylim=(len(places) - 0.5, -0.5), ylabel="optimizer", xlabel=r"critical fraction $\alpha_c(T)$")
-    right.legend(fontsize=6)
+    legend_above(figure, [left], 2)
     return figure
 
 
@@ -235,7 +250,7 @@ def adaptive_time(t: Table, ask: Ask) -> None:
     _show_search(ask, t, ("GD", "Adam", "AdamW"))
 
 
-@tuning.claim(
+@near.claim(
     "2 (Fig. 3a)",
     "α_c of Adam without weight decay, of the seeds that grok in any of equally many trials, is below that of GD at "
     "the largest budget, beyond the 95 % interval of the difference; a remark where it is not at every budget. "
@@ -280,7 +295,7 @@ def regularization_time(t: Table, ask: Ask) -> None:
     _show_search(ask, t, search.REGULARIZED)
 
 
-@tuning.claim(
+@near.claim(
     "2, 4.2 (Fig. 3a)",
     f"of {REGULARIZERS}, against the same optimizer without it, each with equally many trials: every one has a smaller "
     "α_c at the largest budget, beyond the 95 % interval of the difference; a remark where at least half of them do. "
