@@ -71,7 +71,8 @@ def climb(p: int, widths: Sequence[int], starts: int, steps: int, power: int = 3
 
     first = np.random.default_rng(p).standard_normal((len(widths), starts, 3, p, most))
     first *= (np.arange(most) < np.array(widths)[:, None])[:, None, None, None, :]
-    found = jax.jit(jax.vmap(ascend))(jnp.asarray(first.reshape(-1, 3, p, most), jnp.float32))
+    with jax.default_matmul_precision("highest"):
+        found = jax.jit(jax.vmap(ascend))(jnp.asarray(first.reshape(-1, 3, p, most), jnp.float32))
     return np.asarray(found, np.float64).reshape(len(widths), starts)
 
 

@@ -16,7 +16,7 @@ from modgrok.measures.race import kappa, race
 from modgrok.measures.vectors import neuron_vectors, rescale_representations
 from modgrok.networks import two_layer
 from modgrok.palette import GRAY, MARKERS, SERIES
-from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.figures import seeds
 from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.groups.dealing import dealt, exponent
 from modgrok.reproduce.groups.sizes import DECAYS, basis_of, exact
@@ -134,11 +134,8 @@ def differences(t: Table) -> list[dict[str, Any]]:
     ]
 
 
-@dealing.figure()
-def who_and_how_many(t: Table) -> Any:
-    figure, (left, middle, right) = panels(
-        "who", "how many", "which law", height=2.9, note=f"{seeds(t)}; right, dotted: 5/2 and 3"
-    )
+@dealing.figure("who", "how many", "which law", height=2.9)
+def who_and_how_many(t: Table, left: Any, middle: Any, right: Any) -> str:
     groups = list(t["group"].distinct())
     for i, kind in enumerate(("race", "strongest", "shuffled")):
         for j, rule in enumerate(RULES):
@@ -163,7 +160,7 @@ def who_and_how_many(t: Table) -> Any:
         right.axhline(level, color=GRAY, linewidth=0.7, linestyle=":")
     right.set(ylabel="exponent of d")
     right.legend(fontsize=6)
-    return figure
+    return f"{seeds(t)}; right, dotted: 5/2 and 3"
 
 
 @dealing.claim("who")

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from modgrok.closed_form import least_width, solve
-from modgrok.closed_form.limits import EXACT, LIMIT, PENALTIES, nearest
+from modgrok.closed_form.limiting import EXACT, LIMIT, PENALTIES, nearest
 from modgrok.closed_form.minimal import one_hot
 from modgrok.measures import margins
 from modgrok.networks import score_table, two_layer
 from modgrok.palette import GRAY, MARKERS, SERIES
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.followups.margin import train
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.reproduce.groups.sizes import exact, task_of
@@ -83,9 +82,8 @@ few_neurons = study(
 )
 
 
-@few_neurons.figure()
-def margins_and_limits(t: Table) -> Any:
-    figure, (left, right) = panels("largest margin", "exact, limit, neither", height=3.0)
+@few_neurons.figure("largest margin", "exact, limit, neither", height=3.0)
+def margins_and_limits(t: Table, left: Any, right: Any) -> None:
     for i, (p, cell) in enumerate(t.where(part="margin").by("p").items()):
         for power, fill in ((3, "full"), (2, "none")):
             line = cell.where(power=power).median("margin", "width")
@@ -103,7 +101,6 @@ def margins_and_limits(t: Table) -> Any:
             right.plot(PENALTIES, r.losses, style, color=SERIES[i % len(SERIES)], linewidth=0.9, label=label)
     right.set(xscale="log", yscale="log", xlabel="weight penalty", ylabel="sum of squared errors")
     right.legend(fontsize=4.5, ncols=2)
-    return figure
 
 
 @few_neurons.claim("answers")
