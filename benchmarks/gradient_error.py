@@ -24,8 +24,8 @@ from modgrok.training.kernels import kernel_for, plain_xla
 
 WAYS = {
     "16 bits": ("float32", kernel_for),
-    "TF32": ("float32", lambda _: plain_xla.KERNEL),
-    "highest": ("highest", lambda _: plain_xla.KERNEL),
+    "TF32": ("float32", plain_xla.TwoLayerKernel),
+    "highest": ("highest", plain_xla.TwoLayerKernel),
 }
 
 
@@ -53,12 +53,12 @@ def gradient(way: str, experiment: Experiment, weights: dict[str, np.ndarray]) -
     kernel, examples = kernel_of(program), experiment.split.examples_of(task)
     inputs = examples.inputs[examples.trained]
     with precision_of(program):
-        data = run_data(program, task, examples, kernel_for(program).padded_shape(program, lambda: inputs, len(inputs)))
+        data = run_data(program, task, examples, kernel_for(program).padded_shape(lambda: inputs, len(inputs)))
         batch: Any = data.batch
-        if way == "TF32" and hasattr(batch.tables, "places"):
-            batch = batch._replace(tables=batch.tables.places.rows)
+        if way == "TF32" and hasattr(batch.tables, "by_value"):
+            batch = batch._replace(tables=batch.tables.by_value.rows)
         cast = {key: jnp.asarray(value, program.dtype) for key, value in weights.items()}
-        step = jax.jit(lambda weights, batch: kernel.loss_and_grad(program, weights, batch, None, None)[:2])
+        step = jax.jit(lambda weights, batch: kernel.loss_and_grad(weights, batch, None, None)[:2])
         return {key: np.asarray(value, np.float64) for key, value in step(cast, batch)[1].items()}
 
 

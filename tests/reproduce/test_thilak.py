@@ -33,7 +33,7 @@ def test_curvature_is_the_second_derivative_of_the_loss() -> None:
         @jax.jit
         def loss(along: Any) -> Any:
             moved = {name: weights[name] + along * update[name] for name in weights}
-            return kernel_for(program).loss_and_grad(program, moved, data.batch, None, None)[0]
+            return kernel_for(program).loss_and_grad(moved, data.batch, None, None)[0]
 
         h, length = 1e-3, sum(float((part**2).sum()) for part in update.values())
         second = (loss(h) - 2 * loss(0.0) + loss(-h)) / h**2

@@ -63,7 +63,7 @@ def data_of(program, task, train, extra=0):
     """A run's data, with `extra` more rows of padding than it needs."""
     inputs, answers = grid(task.sizes), task.table.reshape(-1)
     trained = np.isin(np.arange(len(answers)), train)
-    padded = kernel_for(program).padded_shape(program, lambda: inputs[train], len(train))
+    padded = kernel_for(program).padded_shape(lambda: inputs[train], len(train))
     padded = PaddedShape(padded.rows + extra, padded.slots)
     data = run_data(program, task, Examples(inputs, answers, answers, trained), padded)
     return jax.tree.map(jnp.asarray, data)

@@ -14,7 +14,7 @@ from modgrok.training import program as program_module
 from modgrok.training.blocks import row_numbers
 from modgrok.training.data import deal
 from modgrok.training.kernels import generic, kernel_for
-from modgrok.training.kernels.plain_xla import _padded_width
+from modgrok.training.kernels.plain_xla import TwoLayerKernel
 from modgrok.training.program import EXAMPLES
 
 CASES = {
@@ -84,10 +84,10 @@ def test_the_kernel_agrees_with_the_generic_step(plain, changes, seed, rate):
     if rate is not None:
         noise = Noise(jax.random.key(seed), jnp.asarray(rate, program.dtype), data.batch.weight[0], None)
     mine, theirs = (
-        jax.jit(partial(kernel.loss_and_grad, program))(weights, data.batch, None, noise)[:2]
-        for kernel in (kernel_for(program), generic.KERNEL)
+        jax.jit(kernel.loss_and_grad)(weights, data.batch, None, noise)[:2]
+        for kernel in (kernel_for(program), generic.Kernel(program))
     )
-    assert kernel_for(program) is not generic.KERNEL
+    assert kernel_for(program) != generic.Kernel(program)
     shorter = program.platform == "gpu" and program.precision == "float32"  # A GPU's products may round their factors.
     assert_close(mine, theirs, 1e-9 if program.precision == "float64" else 1e-2 if shorter else 1e-4)
 
@@ -106,7 +106,7 @@ def assert_close(found, expected, tolerance=1e-11):
 
 
 def fast(plain, program, *values):
-    return jax.jit(partial(kernel_for(program).loss_and_grad, program))(*values)[:2]
+    return jax.jit(kernel_for(program).loss_and_grad)(*values)[:2]
 
 
 def four_blocks(program, examples):
@@ -124,9 +124,9 @@ def test_blocks_hold_all_examples_and_stay_in_the_cache(plain):
 
 
 def test_rows_fill_cache_lines_where_that_wastes_little(plain):
-    widths = {width: _padded_width(plain.program_with(width=width)) for width in (7, 127, 128, 129, 500)}
+    widths = {width: TwoLayerKernel(plain.program_with(width=width)).padded_width for width in (7, 127, 128, 129, 500)}
     assert widths == {7: 7, 127: 127, 128: 128, 129: 144, 500: 512}
-    assert _padded_width(plain.program_with(width=500, platform="gpu")) == 500
+    assert TwoLayerKernel(plain.program_with(width=500, platform="gpu")).padded_width == 500
 
 
 @pytest.mark.parametrize(("platform", "width"), [("cpu", 7), ("cpu", 130), ("gpu", 7)])

@@ -210,9 +210,7 @@ def test_a_mapped_batch_is_its_runs_within_rounding(plain):
     with jax.enable_x64(False):
         task = plain.random_task(program)
         trains = [np.sort(np.random.default_rng(seed).permutation(49)[:30]) for seed in range(4)]
-        shapes = [
-            kernel_for(program).padded_shape(program, lambda train=train: grid((7, 7))[train], 30) for train in trains
-        ]
+        shapes = [kernel_for(program).padded_shape(lambda train=train: grid((7, 7))[train], 30) for train in trains]
         padded = PaddedShape(*map(max, zip(*shapes, strict=True)))
         data = [run_data(program, task, examples(task, train), padded) for train in trains]
         its_rates = [rates("float32", lr=0.01 * (1 + i), decoupled_decay=0.1 * i) for i in range(4)]

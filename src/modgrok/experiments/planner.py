@@ -166,7 +166,7 @@ def _padded_shape(program: Program, members: list[PlannedRun]) -> PaddedShape:
     """The shape that fits all members; the first is the longest."""
     if program.dynamic_blocks:
         return PaddedShape(members[0].rows)
-    shapes = [kernel_for(program).padded_shape(program, member.trained_inputs, members[0].rows) for member in members]
+    shapes = [kernel_for(program).padded_shape(member.trained_inputs, members[0].rows) for member in members]
     return PaddedShape(*(max(lengths) for lengths in zip(*shapes, strict=True)))
 
 

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from modgrok.training.data import Batch
-from modgrok.training.losses import Objective
 from modgrok.training.program import EXAMPLES, Program
 
 
@@ -39,10 +38,9 @@ def correct_in_block(program: Program, out: Any, labels: Any, weight: Any, codes
     nobody = jnp.zeros((), program.dtype)
     if count_correct is None:
         return nobody
-    objective = Objective(program.loss, program.loss_precision, program.tolerance, settings=program.loss_settings)
 
     def correct() -> Any:
-        right = objective.right(out, labels, codes, program.signature.outputs) & (weight > 0)
+        right = program.objective.right(out, labels, codes, program.signature.outputs) & (weight > 0)
         return right.astype(program.dtype).sum()
 
     return jax.lax.cond(count_correct, correct, lambda: nobody)

@@ -129,7 +129,7 @@ def _batch(
         padded_inputs.reshape(count, length, -1),
         answers.reshape(count, length),
         weight.reshape(count, length),
-        kernel.tables(program, inputs, padded),
+        kernel.tables(inputs, padded),
         used,
     )
 

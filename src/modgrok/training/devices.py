@@ -45,7 +45,7 @@ def run_bytes(program: Program, padded: PaddedShape, evaluated: int, runs: int =
 
 def _bytes(program: Program, padded: PaddedShape, evaluated: int) -> tuple[int, int]:
     """What each run takes, and what one takes a step in where they take turns."""
-    extra = kernel_for(program).extra_floats(program, padded)
+    extra = kernel_for(program).extra_floats(padded)
     one = memory_of(program, padded.rows, evaluated, extra)
     return (one.resident, one.step) if program.on.separate else (one.state + one.step, 0)
 

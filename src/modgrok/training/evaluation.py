@@ -13,7 +13,6 @@ from modgrok.shapes import Array
 from modgrok.training.blocks import sum_parts
 from modgrok.training.data import RunData, evaluated_inputs
 from modgrok.training.kernels import kernel_for
-from modgrok.training.losses import Objective
 from modgrok.training.optimizers import norm
 from modgrok.training.program import EXAMPLES, Program
 from modgrok.training.recording import Data
@@ -35,7 +34,7 @@ def evaluate(
     """All curves at these weights. Dropout is off, and batch statistics are those of the whole training set. Loss,
     gradient and correct answers on the training set are not computed again if they are `known`."""
     if known is None:
-        known = kernel_for(program).loss_and_grad(program, parameters, data.batch, data.codes, None, True)
+        known = kernel_for(program).loss_and_grad(parameters, data.batch, data.codes, None, True)
     loss, gradient, right = known
     settled = settle(program, parameters, data)
     values = _scores(program, settled, data)
@@ -98,8 +97,7 @@ def _numbered(program: Program, data: RunData, numbers: Any) -> Any:
 
 def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str, Array]:
     """Losses and accuracies of the examples that evaluations look at."""
-    kernel = kernel_for(program)
-    objective = Objective(program.loss, program.loss_precision, program.tolerance, program.loss_settings)
+    kernel, objective = kernel_for(program), program.objective
     right_answers = data.answers
     if data.test_rows is None:
         every = jnp.asarray(evaluated_inputs(program.signature.sizes, data))
@@ -122,7 +120,7 @@ def _scores(program: Program, parameters: Parameters, data: RunData) -> dict[str
 
     def add_block(sums: Any, block: Any) -> tuple[Any, None]:
         inputs, answers, *weights = read(block)
-        out = kernel.outputs(program, parameters, inputs)
+        out = kernel.outputs(parameters, inputs)
         losses = objective.losses(out, answers, data.codes).astype(program.dtype)
         # An answer is one of the task's: logits of a vocabulary beyond count in the loss alone, as in `score`.
         right = objective.right(out, answers, data.codes, program.signature.outputs).astype(program.dtype)

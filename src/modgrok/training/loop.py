@@ -122,7 +122,7 @@ def _step(
         if "weight_noise" in program.features:
             added = normal_like(_stream(key, step, 3), weights, rates["weight_noise"])
             weights = jax.tree.map(jnp.add, weights, added)
-        loss, gradient, _ = kernel.loss_and_grad(program, weights, chosen, data.codes, noise)
+        loss, gradient, _ = kernel.loss_and_grad(weights, chosen, data.codes, noise)
     form = jax.eval_shape(transformation(program, rates).init, state.weights)
     before = from_named_tensors(form, state.optimizer)
     moved, after = update(program, rates, gradient, before, state.weights, state.start, step, _stream(key, step, 4))
@@ -136,7 +136,7 @@ def _step(
     slope, found = None, loss.astype(program.dtype) if program.rule is not None else None
     if program.exact_gradient:
         count_correct = count_correct if program.on.counts_correct else None
-        loss, gradient, found = kernel.loss_and_grad(program, weights, data.batch, data.codes, None, count_correct)
+        loss, gradient, found = kernel.loss_and_grad(weights, data.batch, data.codes, None, count_correct)
         slope = loss, gradient
     state = State(
         weights,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from modgrok.networks import Architecture, Cost
 from modgrok.tasks import Signature
+from modgrok.training.losses import Objective
 from modgrok.training.recording import Measure
 
 Precision = Literal["float32", "highest", "float64"]
@@ -127,6 +128,11 @@ class Program:
     @property
     def cost(self) -> Cost:
         return self.architecture.cost(self.signature)
+
+    @property
+    def objective(self) -> Objective:
+        """Loss and correctness of outputs."""
+        return Objective(self.loss, self.loss_precision, self.tolerance, self.loss_settings)
 
     @property
     def batch_norm(self) -> bool:

@@ -46,13 +46,13 @@ def test_platforms_blocks_and_precisions_agree(plain, network, monkeypatch):
     """And the loss is that of the network in NumPy, without a kernel."""
     settings = {"signature": SIGNATURE, "loss": "cross_entropy"}
     program = plain.program_with(network, **settings)
-    assert kernel_for(program) is generic.KERNEL
+    assert kernel_for(program) == generic.Kernel(program)
     weights = plain.random_weights(program)
     task, train, data = plain.random_data(program, fraction=0.8)
 
     def gradient(weights, data, **changes):
         other = plain.program_with(network, **settings | changes)
-        step = jax.jit(partial(kernel_for(other).loss_and_grad, other))
+        step = jax.jit(kernel_for(other).loss_and_grad)
         return step(weights, data.batch, None, None)[:2]
 
     whole = gradient(weights, data)
@@ -84,7 +84,7 @@ def test_the_gradient_is_a_finite_difference(plain, network):
     program = plain.program_with(network, signature=SIGNATURE, loss="stablemax")
     weights, direction = plain.random_weights(program), plain.random_weights(program, seed=1)
     _, _, data = plain.random_data(program)
-    loss = jax.jit(lambda w: kernel_for(program).loss_and_grad(program, w, data.batch, None, None)[:2])
+    loss = jax.jit(lambda w: kernel_for(program).loss_and_grad(w, data.batch, None, None)[:2])
     gradient = loss(weights)[1]
     sides = [jax.tree.map(lambda w, d, step=step: w + step * d, weights, direction) for step in (1e-6, -1e-6)]
     expected = (loss(sides[0])[0] - loss(sides[1])[0]) / 2e-6
@@ -99,7 +99,7 @@ def test_dropout_does_not_depend_on_blocks(plain, network, monkeypatch):
     def gradient():
         _, _, data = plain.random_data(program)
         noise = Noise(jax.random.key(1), jnp.asarray(0.5), data.batch.weight[0], None)
-        return jax.jit(partial(generic.KERNEL.loss_and_grad, program))(weights, data.batch, None, noise)[:2]
+        return jax.jit(generic.Kernel(program).loss_and_grad)(weights, data.batch, None, noise)[:2]
 
     whole = gradient()
     monkeypatch.setattr(program_module.Program, "blocks", lambda program, examples: (4, -(-examples // 4)))

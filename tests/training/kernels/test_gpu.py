@@ -44,12 +44,12 @@ def a_case(sizes, answers, network, loss="mse", seed=0, scale=1.0, platform="gpu
     examples = Split(0.6, seed=seed).examples_of(task)
     kernel = kernel_for(program)
     inputs = examples.inputs[examples.trained]
-    data = run_data(program, task, examples, kernel.padded_shape(program, lambda: inputs, len(inputs)))
+    data = run_data(program, task, examples, kernel.padded_shape(lambda: inputs, len(inputs)))
     return program, weights, data
 
 
-def found_by(kernel, program, weights, batch, noise=None):
-    step = jit(lambda weights, batch: kernel.loss_and_grad(program, weights, batch, None, noise)[:2])
+def found_by(kernel, weights, batch, noise=None):
+    step = jit(lambda weights, batch: kernel.loss_and_grad(weights, batch, None, noise)[:2])
     as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
     return step(as_single, jax.tree.map(jnp.asarray, batch))
 
@@ -58,7 +58,7 @@ def exactly(program, weights, batch):
     with jax.enable_x64(True):
         wide = {name: jnp.asarray(np.asarray(w, np.float32), jnp.float64) for name, w in weights.items()}
         batch = batch._replace(weight=jnp.asarray(batch.weight, jnp.float64), tables=None)
-        step = jit(lambda weights, batch: generic.KERNEL.loss_and_grad(program, weights, batch, None, None)[:2])
+        step = jit(lambda weights, batch: generic.Kernel(program).loss_and_grad(weights, batch, None, None)[:2])
         return jax.tree.map(np.asarray, step(wide, batch))
 
 
@@ -88,8 +88,8 @@ def test_gradients_are_those_of_the_generic_step(task, width, activation, loss_a
     loss, scale = loss_and_scale
     network = TwoLayer(width, activation, parametrization)
     program, weights, data = a_case(*task, network, loss, seed, scale)
-    assert kernel_for(program) is gpu.KERNEL
-    assert_near(found_by(gpu.KERNEL, program, weights, data.batch), exactly(program, weights, data.batch))
+    assert kernel_for(program) == gpu.Gpu(program)
+    assert_near(found_by(gpu.Gpu(program), weights, data.batch), exactly(program, weights, data.batch))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_gradients_are_those_of_the_generic_step(task, width, activation, loss_a
 def test_every_activation_and_loss_can_be_compiled_for_a_gpu(activation, loss, monkeypatch):
     monkeypatch.setattr(pallas_kernels, "interpreted", lambda: False)
     program, weights, data = a_case((7, 7, 7), 7, TwoLayer(40, activation), loss)
-    step = jax.jit(lambda w, batch: gpu.KERNEL.loss_and_grad(program, w, batch, None, None)[:2])
+    step = jax.jit(lambda w, batch: gpu.Gpu(program).loss_and_grad(w, batch, None, None)[:2])
     as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
     lowered = step.trace(as_single, jax.tree.map(jnp.asarray, data.batch)).lower(lowering_platforms=("cuda",))
     assert "triton" in lowered.as_text()
@@ -108,21 +108,21 @@ def test_every_activation_and_loss_can_be_compiled_for_a_gpu(activation, loss, m
 def test_runs_are_mapped_over():
     cases = [a_case((7, 7), 7, TwoLayer(33), seed=seed) for seed in range(3)]
     program = cases[0][0]
-    slots = max(data.batch.tables.places.rows.shape[2] for _, _, data in cases)
+    slots = max(data.batch.tables.by_value.rows.shape[2] for _, _, data in cases)
 
     def padded(batch):
-        places = batch.tables.places
-        more = slots - places.rows.shape[2]
+        by_value = batch.tables.by_value
+        more = slots - by_value.rows.shape[2]
         widen = lambda x: np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, more)])  # noqa: E731
-        places = places._replace(rows=widen(places.rows), others=widen(places.others))
-        return batch._replace(tables=batch.tables._replace(places=places))
+        by_value = by_value._replace(rows=widen(by_value.rows), others=widen(by_value.others))
+        return batch._replace(tables=batch.tables._replace(by_value=by_value))
 
     batches = [padded(data.batch) for _, _, data in cases]
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *batches)
     weights = {
         name: jnp.stack([jnp.asarray(w[name], jnp.float32) for _, w, _ in cases]) for name in ("columns", "readout")
     }
-    step = jit(jax.vmap(lambda w, batch: gpu.KERNEL.loss_and_grad(program, w, batch, None, None)[:2]))
+    step = jit(jax.vmap(lambda w, batch: gpu.Gpu(program).loss_and_grad(w, batch, None, None)[:2]))
     losses, gradients = step(weights, stacked)
     for run, (_, of_run, data) in enumerate(cases):
         found = losses[run], {name: part[run] for name, part in gradients.items()}
@@ -134,8 +134,8 @@ def test_outputs_are_those_of_the_network():
     inputs = jnp.asarray(data.batch.inputs[0])
     as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
     found, expected = (
-        jit(lambda w, kernel=kernel: kernel.outputs(program, w, inputs))(as_single)
-        for kernel in (gpu.KERNEL, generic.KERNEL)
+        jit(lambda w, kernel=kernel: kernel.outputs(w, inputs))(as_single)
+        for kernel in (gpu.Gpu(program), generic.Kernel(program))
     )
     assert error(found, np.asarray(expected)) < WITHIN
 
@@ -144,7 +144,7 @@ def test_neurons_of_any_size_keep_their_digits():
     program, weights, data = a_case((7, 7), 7, TwoLayer(64))
     small = np.where(np.arange(64) % 2, 1.0, 1e-4)
     weights = {name: w * small for name, w in weights.items()}
-    _, gradient = found_by(gpu.KERNEL, program, weights, data.batch)
+    _, gradient = found_by(gpu.Gpu(program), weights, data.batch)
     _, exact = exactly(program, weights, data.batch)
     for name in exact:
         for half in (slice(0, None, 2), slice(1, None, 2)):
@@ -155,9 +155,9 @@ def test_dead_neurons_do_no_harm():
     program, weights, data = a_case((7, 7), 7, TwoLayer(16))
     weights["columns"][:, :, :4] = 0
     weights["readout"][:, 4:8] = 0
-    assert_near(found_by(gpu.KERNEL, program, weights, data.batch), exactly(program, weights, data.batch))
+    assert_near(found_by(gpu.Gpu(program), weights, data.batch), exactly(program, weights, data.batch))
     nothing = {name: 0 * w for name, w in weights.items()}
-    loss, gradient = found_by(gpu.KERNEL, program, nothing, data.batch)
+    loss, gradient = found_by(gpu.Gpu(program), nothing, data.batch)
     assert loss == pytest.approx(1 / 7)
     assert all(np.all(part == 0) for part in gradient.values())
 
@@ -166,15 +166,15 @@ def test_dead_neurons_do_no_harm():
 def test_a_loss_says_where_a_gradient_is_not_finite(bad):
     program, weights, data = a_case((5, 5), 5, TwoLayer(8))
     weights["columns"][0, 1, 2] = bad
-    assert not np.isfinite(found_by(gpu.KERNEL, program, weights, data.batch)[0])
+    assert not np.isfinite(found_by(gpu.Gpu(program), weights, data.batch)[0])
 
 
 def test_dropout_is_the_plain_kernels():
     program, weights, data = a_case((7, 7), 7, TwoLayer(40), features=frozenset({"dropout"}))
     noise = Noise(jax.random.key(3), jnp.float32(0.4), jnp.asarray(data.batch.weight[0]), None)
-    found = found_by(gpu.KERNEL, program, weights, data.batch, noise)
-    plain = data.batch._replace(tables=data.batch.tables.places.rows)
-    expected = found_by(plain_xla.KERNEL, program, weights, plain, noise)
+    found = found_by(gpu.Gpu(program), weights, data.batch, noise)
+    plain = data.batch._replace(tables=data.batch.tables.by_value.rows)
+    expected = found_by(plain_xla.TwoLayerKernel(program), weights, plain, noise)
     assert_near(found, jax.tree.map(np.asarray, expected))
 
 
@@ -184,7 +184,7 @@ def test_dropout_is_the_plain_kernels():
 def test_what_needs_more_goes_the_plain_way(changes):
     with jax.enable_x64(changes.get("precision") == "float64"):
         program, _, data = a_case((5, 5), 5, TwoLayer(6), **changes)
-    assert kernel_for(program) is plain_xla.KERNEL
+    assert kernel_for(program) == plain_xla.TwoLayerKernel(program)
     assert not isinstance(data.batch.tables, gpu.Tables)
 
 

@@ -28,7 +28,7 @@ def curvature(program: Program, weights: Parameters, update: Parameters, data: R
     """Of the training loss along a direction."""
 
     def gradient(parameters: Parameters) -> Parameters:
-        return kernel_for(program).loss_and_grad(program, parameters, data.batch, data.codes, None)[1]
+        return kernel_for(program).loss_and_grad(parameters, data.batch, data.codes, None)[1]
 
     (turned,) = jax.vjp(gradient, weights)[1](update)  # H is symmetric
     along = sum((update[name] * turned[name]).sum() for name in update)
@@ -52,7 +52,7 @@ def follow(experiment: Experiment, steps: int, stride: int) -> dict[str, np.ndar
     program, rates = program_of(resolved, task, "cpu"), rates_of(resolved)
     examples = resolved.split.examples_of(task)
     inputs, seed = examples.inputs[examples.trained], np.uint32(resolved.seed)
-    fixed = run_data(program, task, examples, kernel_for(program).padded_shape(program, lambda: inputs, len(inputs)))
+    fixed = run_data(program, task, examples, kernel_for(program).padded_shape(lambda: inputs, len(inputs)))
 
     def look(before: Any, after: Any, data: RunData) -> dict[str, Any]:
         update = jax.tree.map(jnp.subtract, after.weights, before.weights)

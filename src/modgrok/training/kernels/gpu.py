@@ -13,15 +13,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from modgrok.networks import Noise, TwoLayer
+from modgrok.networks import Noise
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Parameters
 from modgrok.shapes import Array, Float, Float16, Float32, Int32
 from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.kernels import pallas_kernels as pallas
-from modgrok.training.kernels import plain_xla
+from modgrok.training.kernels.generic import LossAndGrad
 from modgrok.training.kernels.pallas_kernels import HALF, SINGLE, Scaled, Tile, ValueRows
-from modgrok.training.losses import Objective
+from modgrok.training.kernels.plain_xla import TwoLayerKernel
 from modgrok.training.program import Program
 
 
@@ -66,7 +66,7 @@ PROGRAMS = 128
 class Tables(NamedTuple):
     """Index arrays besides the examples."""
 
-    places: ValueRows
+    by_value: ValueRows
     share: Float32[Any, ""]
     """The weight of an example."""
 
@@ -79,83 +79,73 @@ class Dropout(NamedTuple):
     """1 / (1 − rate), by which kept activations are multiplied."""
 
 
-class Gpu:
-    """Falls back to the plain kernel for programs it does not support."""
+class Gpu(TwoLayerKernel):
+    """Falls back to plain XLA for examples that have no tables of its own."""
 
     guards = True
 
-    def applies(self, program: Program) -> bool:
-        return applies(program)
+    @classmethod
+    def applies(cls, program: Program) -> bool:
+        plain = program.batch_norm or program.codes or program.precision != "float32"
+        return program.platform == "gpu" and not plain and cls(program).gathers
 
-    def padded_shape(self, program: Program, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
-        """Coarser than the plain kernel's, so that more training sets share a compilation; empty slots cost nothing."""
-        plain = plain_xla.KERNEL.padded_shape(program, inputs, rows)
+    def padded_shape(self, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
+        """Coarser than in plain XLA, so that more training sets share a compilation; empty slots cost nothing."""
+        plain = super().padded_shape(inputs, rows)
         return PaddedShape(pallas.round_up(plain.rows, 128), pallas.round_up(plain.slots, 16))
 
-    def tables(self, program: Program, inputs: np.ndarray, padded: PaddedShape) -> Any:
-        rows = plain_xla.KERNEL.tables(program, inputs, padded)
-        if not applies(program) or rows is None:
-            return rows
+    def tables(self, inputs: np.ndarray, padded: PaddedShape) -> Any:
+        rows = super().tables(inputs, padded)
         size = rows.shape[1]
         there = np.concatenate([inputs, np.zeros_like(inputs[:1])])  # slots that are not filled name the row beyond
         variables = range(len(rows))
         # A single variable has no others, and stands in for them.
-        others = [[there[place, o] for o in variables if o != s or len(rows) == 1] for s, place in enumerate(rows)]
+        others = [[there[slots, o] for o in variables if o != s or len(rows) == 1] for s, slots in enumerate(rows)]
         counts = np.stack([np.bincount(values, minlength=size) for values in inputs.T])
-        places = ValueRows(rows, np.array(others, np.int32), counts.astype(np.int32))
-        return Tables(places, np.asarray(1 / max(1, len(inputs)), np.float32))
+        by_value = ValueRows(rows, np.array(others, np.int32), counts.astype(np.int32))
+        return Tables(by_value, np.asarray(1 / max(1, len(inputs)), np.float32))
 
-    def extra_floats(self, program: Program, padded: PaddedShape) -> int:
-        return 0 if applies(program) else plain_xla.KERNEL.extra_floats(program, padded)
+    def extra_floats(self, padded: PaddedShape) -> int:
+        return 0
 
     def loss_and_grad(
-        self,
-        program: Program,
-        parameters: Parameters,
-        batch: Batch,
-        codes: Any,
-        noise: Noise | None,
-        count_correct: Any = None,
-    ) -> tuple[Float[Array, ""], Parameters, Any]:
+        self, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, count_correct: Any = None
+    ) -> LossAndGrad:
         """The loss is not a number where the gradient is not finite."""
         if not isinstance(batch.tables, Tables):
-            return plain_xla.KERNEL.loss_and_grad(program, parameters, batch, codes, noise, count_correct)
-        dropout = None
+            return super().loss_and_grad(parameters, batch, codes, noise, count_correct)
+        program, dropout = self.program, None
         if noise is not None and noise.rate is not None:
-            width = _network(program).width
+            width = self.network.width
             rows = jnp.arange(batch.labels.size, dtype=jnp.int32)
             mask = noise._replace(row=rows).mask((width,), program.dtype)
             padded = jnp.pad(mask > 0, ((0, 0), (0, pallas.padded_width(width) - width)))
             dropout = Dropout(padded.astype(HALF), jnp.asarray(1 / (1 - noise.rate)))
-        return *_step(program, parameters, batch, dropout), jnp.zeros((), program.dtype)
+        return *_step(self, parameters, batch, dropout), jnp.zeros((), program.dtype)
 
-    def outputs(self, program: Program, parameters: Parameters, inputs: Any) -> Any:
-        return _outputs(program, parameters, inputs)
-
-
-KERNEL = Gpu()
-
-
-def applies(program: Program) -> bool:
-    """Whether this kernel supports a program."""
-    plain = program.batch_norm or program.codes or program.precision != "float32"
-    return program.platform == "gpu" and not plain and plain_xla.gathers(program)
+    def outputs(self, parameters: Parameters, inputs: Int32[Array, "row S"]) -> Float32[Array, "row outputs"]:
+        network, columns, readout = self.network, parameters["columns"], parameters["readout"]
+        layers = _function(network.activation), network.scales(self.program.signature)[:2]
+        tiles = _tiles(self.program.runs * len(inputs) * network.width)
+        scaled = pallas.scale_operands(
+            *layers, columns, readout, jnp.float32(1), (1, 1.0, True), (tiles.sizes, tiles.operands)
+        )
+        z = pallas.look_up_activate(*layers, columns, inputs, scaled.of_z, tiles.look_up)
+        return _multiply(z, scaled)[:, : self.program.signature.outputs]
 
 
-def _network(program: Program) -> TwoLayer:
-    assert isinstance(program.architecture, TwoLayer)
-    return program.architecture
+KERNEL = Gpu
 
 
 @partial(jax.jit, static_argnums=0)  # Traced and lowered once, wherever a program takes a gradient.
 def _step(
-    program: Program, parameters: Parameters, batch: Batch, dropout: Dropout | None
+    kernel: Gpu, parameters: Parameters, batch: Batch, dropout: Dropout | None
 ) -> tuple[Float[Array, ""], Parameters]:
-    network, outputs = _network(program), program.signature.outputs
+    program, network, outputs = kernel.program, kernel.network, kernel.program.signature.outputs
     layers = _function(network.activation), network.scales(program.signature)[:2]
     columns, readout = parameters["columns"], parameters["readout"]
     inputs, labels, weight = batch.inputs.reshape(-1, len(columns)), batch.labels.reshape(-1), batch.weight.reshape(-1)
-    places, share = batch.tables
+    by_value, share = batch.tables
     tiles = _tiles(program.runs * len(labels) * network.width)
     counts = 2 / outputs if program.loss == "mse" else 1.0
     grown = readout if dropout is None else readout * dropout.growth
@@ -173,20 +163,9 @@ def _step(
     d_z = d_z if dropout is None else d_z * dropout.mask.astype(d_z.dtype)
     of_readout = _outer_product(left, z, program.runs)[:outputs, : network.width] * scaled.of_readout[None, :]
     return jnp.where(jnp.isfinite(scaled.of_run[2]), losses.sum(), jnp.nan), {
-        "columns": pallas.column_sums(*layers, columns, d_z, places, scaled.of_columns, tiles.sums),
+        "columns": pallas.column_sums(*layers, columns, d_z, by_value, scaled.of_columns, tiles.sums),
         "readout": of_readout if dropout is None else of_readout * dropout.growth,
     }
-
-
-def _outputs(program: Program, parameters: Parameters, inputs: Int32[Array, "row S"]) -> Float32[Array, "row outputs"]:
-    network, columns, readout = _network(program), parameters["columns"], parameters["readout"]
-    layers = _function(network.activation), network.scales(program.signature)[:2]
-    tiles = _tiles(program.runs * len(inputs) * network.width)
-    scaled = pallas.scale_operands(
-        *layers, columns, readout, jnp.float32(1), (1, 1.0, True), (tiles.sizes, tiles.operands)
-    )
-    z = pallas.look_up_activate(*layers, columns, inputs, scaled.of_z, tiles.look_up)
-    return _multiply(z, scaled)[:, : program.signature.outputs]
 
 
 def _multiply(z: Float16[Array, "row width"], scaled: Scaled) -> Float32[Array, "row outputs"]:
@@ -198,10 +177,9 @@ def _residuals(
     program: Program, z: Float16[Array, "row width"], scaled: Scaled, labels: Any, weight: Any, share: Any
 ) -> tuple[Float[Array, "row"], Float16[Array, "row outputs"]]:
     """`pallas.residuals` in plain XLA, for every loss and any number of outputs."""
-    objective = Objective(program.loss, program.loss_precision, settings=program.loss_settings)
 
     def weighted(out: Any) -> Any:
-        losses = objective.losses(out, labels, None, program.signature.outputs)
+        losses = program.objective.losses(out, labels, None, program.signature.outputs)
         return weight.astype(losses.dtype) * losses
 
     losses, pull_back = jax.vjp(weighted, _multiply(z, scaled))

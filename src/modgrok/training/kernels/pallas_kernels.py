@@ -256,7 +256,7 @@ def column_sums(
     prefactors: Prefactors,
     columns: Float32[Array, "S p N"],
     d_z: Float[Array, "row width"],
-    places: ValueRows,
+    by_value: ValueRows,
     of_columns: Float32[Array, "N"],
     tile: Tile,
 ) -> Float32[Array, "S p N"]:
@@ -272,7 +272,7 @@ def column_sums(
         own = triton.load(columns.at[s, value, at], mask=inside, other=0.0)[None, :]
         count = counts[s, value]
 
-        def load_places(n: Any) -> Any:
+        def load_slots(n: Any) -> Any:
             slot = n * tile.rows + _range(tile.rows)
             filled = slot < count
             other = [triton.load(others.at[s, o, value, slot], mask=filled, other=0) for o in range(variables - 1)]
@@ -287,15 +287,15 @@ def column_sums(
                 variable = jnp.where(s > o, o, o + 1)
                 h = h + triton.load(columns.at[(variable, *_grid(values, at))], mask=mask, other=0.0)
             _, pull_back = jax.vjp(function, h * prefactors[0])
-            return total + pull_back(d.astype(SINGLE))[0], load_places(n + 1)
+            return total + pull_back(d.astype(SINGLE))[0], load_slots(n + 1)
 
         nothing = jnp.zeros((tile.rows, tile.columns), SINGLE)
-        total, _ = _loop((count + tile.rows - 1) // tile.rows, body, (nothing, load_places(0)))
+        total, _ = _loop((count + tile.rows - 1) // tile.rows, body, (nothing, load_slots(0)))
         scale = triton.load(factor.at[at], mask=inside, other=0.0)
         triton.store(sums.at[s, value, at], total.sum(axis=0) * scale, mask=inside)
 
     grid = size, variables, -(-width // tile.columns)
-    return _call(kernel, _shape((variables, size, width)), grid, tile)(columns, d_z, *places, of_columns)
+    return _call(kernel, _shape((variables, size, width)), grid, tile)(columns, d_z, *by_value, of_columns)
 
 
 def power_below(bound: Float32[Array, "*shape"], exponent: int) -> Float32[Array, "*shape"]:
