@@ -11,7 +11,7 @@ from modgrok.networks.architecture import ARCHITECTURES
 from modgrok.training import memory
 from modgrok.training.loop import start_randomly
 from modgrok.training.memory import COMPILATION, Memory, free_bytes, memory_of
-from modgrok.training.optimizers import SCALINGS
+from modgrok.training.update import OWN_SCALINGS
 
 RATES = ("lr", "coupled_decay", "decoupled_decay", "momentum", "beta1", "beta2", "epsilon", "grokfast_alpha")
 RATES += ("grokfast_lambda",)
@@ -20,7 +20,7 @@ RATES += ("grokfast_lambda",)
 @pytest.mark.parametrize(
     "changes",
     [
-        *({"scaling": scaling} for scaling in sorted(SCALINGS)),
+        *({"scaling": scaling} for scaling in sorted(OWN_SCALINGS)),
         {"features": frozenset({"dropout"})},
         {"features": frozenset({"decay_to_start"})},
         {"features": frozenset({"grokfast_ema"})},

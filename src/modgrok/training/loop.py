@@ -16,8 +16,9 @@ from modgrok.shapes import Array, Bool, Int32
 from modgrok.training.data import Batch, RunData
 from modgrok.training.evaluation import evaluate, recorded_names
 from modgrok.training.kernels import kernel_for
-from modgrok.training.optimizers import Rates, Start, norm, normal_like, transformation, update
+from modgrok.training.optimizers import Rates
 from modgrok.training.program import Program
+from modgrok.training.update import Start, norm, normal_like, transformation, update
 
 NEVER = -1
 
@@ -30,8 +31,7 @@ class State(NamedTuple):
     """Loss and gradient at these weights, shared by the next step and an evaluation; None unless a step sees just the
     whole training set. The name is that of the tensors in stored checkpoints."""
     optimizer: dict[str, Array]
-    """Its arrays by their places, `1.trace.columns`: Optax, whose classes have fields for them, is imported where an
-    update is traced."""
+    """Its arrays by their names in Optax's state, such as `1.trace.columns`."""
     start: Start
     order: Int32[Array, "example"] | None
     """The order of the examples in this epoch, for minibatches."""

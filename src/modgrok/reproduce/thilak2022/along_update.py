@@ -19,9 +19,9 @@ from modgrok.training.data import RunData, run_data
 from modgrok.training.devices import precision_of
 from modgrok.training.kernels import kernel_for
 from modgrok.training.loop import advance, start_randomly
-from modgrok.training.optimizers import norm
 from modgrok.training.program import Program
 from modgrok.training.recording import last_layer
+from modgrok.training.update import norm
 
 
 def curvature(program: Program, weights: Parameters, update: Parameters, data: RunData) -> Any:

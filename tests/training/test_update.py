@@ -7,7 +7,8 @@ import pytest
 
 from modgrok.experiments import Experiment
 from modgrok.experiments.programs import program_of, rates_of
-from modgrok.training.optimizers import OPTIMIZERS, Start, norm, transformation, update
+from modgrok.training.optimizers import OPTIMIZERS
+from modgrok.training.update import Start, norm, transformation, update
 
 LR, DECAY = 0.1, 0.05
 
