@@ -165,6 +165,15 @@ class Lock:
                     if file >= 0:
                         os.close(file)
 
+    def __enter__(self) -> "Lock":
+        """Waits for the lock, unless it was acquired before."""
+        if self._file is None and self._claim is None:
+            self.acquire()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
     @property
     def holder(self) -> str:
         """Who is waited for, where the system does not let go of the lock by itself; empty where it does."""

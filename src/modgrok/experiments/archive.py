@@ -164,14 +164,12 @@ def _move(run: Run, store: Store) -> bool:
     lock = Lock(target.folder)
     if not lock.acquire(wait=False):
         raise ModgrokError(f"Run {run.id} is being trained here right now{lock.holder}; wait for it.")
-    try:
+    with lock:
         if exists(target.folder / "experiment.json"):
             return False
         for name, file in run.files.items():
             move(file, target.folder / name)
         return True
-    finally:
-        lock.release()
 
 
 def _digest(content: bytes) -> str:

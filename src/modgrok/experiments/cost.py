@@ -30,7 +30,7 @@ LAST_STATE = 4
 """Size of the final state of a run with snapshots, in units of its weights: with gradient and moving averages."""
 ROW_BYTES = 300
 """Bytes of a line of curves."""
-MEMORY_SHARE = 0.8
+RUN_SHARE = 0.8
 """Share of the free memory that one run may use."""
 
 
@@ -85,7 +85,7 @@ def check_memory(experiments: Sequence[Experiment], tasks: Sequence[Task], on_cp
     free = free_bytes()
     for experiment, task in dict(zip(experiments, tasks, strict=True)).items():
         needed = work(experiment, task, on_cpu).memory
-        if needed > MEMORY_SHARE * free:
+        if needed > RUN_SHARE * free:
             raise ModgrokError(
                 f"{experiment.task} with a {experiment.network} network of width {experiment.architecture.width} needs "  # type: ignore[attr-defined]
                 f"about {size(needed)} while it trains, and {size(free)} are free; take a smaller width, "

@@ -3,29 +3,33 @@
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from modgrok import signals
 from modgrok.experiments.result import Result
 from modgrok.networks import Network
 
+if TYPE_CHECKING:
+    from modgrok.experiments.planner import RunBatch
+    from modgrok.experiments.run import Run
+
 
 class Observer:
     """Ignores all events; listeners override what they need. Called on the training thread."""
 
-    def planned(self, batches: Sequence[Any]) -> None:
+    def planned(self, batches: "Sequence[RunBatch]") -> None:
         """Batches about to be trained."""
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
         """A batch has reached a step, `run_steps` run-steps further than before."""
 
-    def measured(self, run: Any, row: dict[str, Any]) -> None:
+    def measured(self, run: "Run", row: dict[str, Any]) -> None:
         """A run has one more point on its curves."""
 
-    def kept(self, run: Any, step: int, network: Network) -> None:
+    def kept(self, run: "Run", step: int, network: Network) -> None:
         """A run has one more snapshot."""
 
-    def ended(self, run: Any, result: Result) -> None:
+    def ended(self, run: "Run", result: Result) -> None:
         """A run has its result."""
 
     def remark(self, sentence: str) -> None:
@@ -84,19 +88,19 @@ class Forwarding(Observer):
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
 
-    def planned(self, batches: Sequence[Any]) -> None:
+    def planned(self, batches: "Sequence[RunBatch]") -> None:
         self.observer.planned(batches)
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
         self.observer.advanced(members, step, run_steps)
 
-    def measured(self, run: Any, row: dict[str, Any]) -> None:
+    def measured(self, run: "Run", row: dict[str, Any]) -> None:
         self.observer.measured(run, row)
 
-    def kept(self, run: Any, step: int, network: Network) -> None:
+    def kept(self, run: "Run", step: int, network: Network) -> None:
         self.observer.kept(run, step, network)
 
-    def ended(self, run: Any, result: Result) -> None:
+    def ended(self, run: "Run", result: Result) -> None:
         self.observer.ended(run, result)
 
     def remark(self, sentence: str) -> None:

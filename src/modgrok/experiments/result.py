@@ -11,6 +11,7 @@ import numpy as np
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.stored_json import build
 from modgrok.measures import Crossing, crossing
+from modgrok.training.recording import SCORES, is_norm
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,6 @@ class Result(Mapping[str, Any]):
 _NAMES = tuple(entry.name for entry in dataclasses.fields(Result) if entry.name != "measures")
 
 
-SCORES = ("train_accuracy", "test_accuracy", "train_loss", "test_loss")
 COLLAPSE = 1e-6
 """Weights below this share of their initial norm are dead: the gradient is cubic in them."""
 
@@ -141,8 +141,3 @@ class RunProgress:
             grokked_interpolated=grokked.interpolated,
             measures={name: last[name] for name in last if name not in (*SCORES, "step") and not is_norm(name)},
         )
-
-
-def is_norm(name: str) -> bool:
-    """Whether a column is a norm of weights or of a gradient; results leave those out."""
-    return name.startswith(("norm_", "gradient_"))

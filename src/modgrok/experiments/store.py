@@ -140,12 +140,11 @@ class Store:
         lock = Lock(run.folder)
         if not lock.acquire(wait=False):
             raise ModgrokError(f"Run {run.id} is being trained right now{lock.holder}; stop that first.")
-        try:
-            shutil.rmtree(run.folder)
-        except OSError as error:
-            raise ModgrokError(f"{run.folder} could not be removed: {error.strerror or error}.") from error
-        finally:
-            lock.release()
+        with lock:
+            try:
+                shutil.rmtree(run.folder)
+            except OSError as error:
+                raise ModgrokError(f"{run.folder} could not be removed: {error.strerror or error}.") from error
 
     def set_aside(self, run: Run, file: Path | None = None) -> Path:
         """Moves a damaged run out of the way, whole or one file of it, and says where to."""
@@ -172,18 +171,17 @@ class Store:
         """
         if not _needs_repair(run):
             return
-        lock = self.lock(run, observer)
-        try:
-            check_intact(run, snapshots=True)  # Another process may have been at work on it before.
-            if run.result is not None:
-                RunWriter(run).remove_checkpoints()
-            for path, damage in _damaged_checkpoints(run):
-                observer.remark(f"{damage} It was moved to {self.set_aside(run, path)}; the run goes on from another.")
-        except Damaged as damage:
-            moved = self.set_aside(run)
-            observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts afresh.")
-        finally:
-            lock.release()
+        with self.lock(run, observer):
+            try:
+                check_intact(run, snapshots=True)  # Another process may have been at work on it before.
+                if run.result is not None:
+                    RunWriter(run).remove_checkpoints()
+                for path, damage in _damaged_checkpoints(run):
+                    moved = self.set_aside(run, path)
+                    observer.remark(f"{damage} It was moved to {moved}; the run goes on from another.")
+            except Damaged as damage:
+                moved = self.set_aside(run)
+                observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts afresh.")
 
 
 def start_afresh(experiments: Iterable[Experiment], store: Store, observer: Observer) -> None:

@@ -8,6 +8,7 @@ run's steps. Where the learning rate falls towards the last step (`lr_end`), a l
 step on, and nothing is taken over.
 """
 
+import contextlib
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -149,14 +150,12 @@ def _extend(members: Iterable[PlannedRun], store: Store, observer: Observer) -> 
     shorter = extended_runs(store) if fresh else {}
     for member in fresh if shorter else ():
         run = store.run(member.id)
-        lock = store.lock(run, observer)
-        try:
-            if not _begun(run):
-                extend(run, member.experiment, shorter, observer)
-        except Damaged as damage:
-            observer.remark(f"{damage} Nothing is taken over from there.")
-        finally:
-            lock.release()
+        with store.lock(run, observer):
+            try:
+                if not _begun(run):
+                    extend(run, member.experiment, shorter, observer)
+            except Damaged as damage:
+                observer.remark(f"{damage} Nothing is taken over from there.")
 
 
 def _begun(run: Run) -> bool:
@@ -169,19 +168,15 @@ def _train_locked(batch: RunBatch, store: Store, observer: Observer, devices: tu
     from modgrok.experiments.batch_training import BatchTraining
     from modgrok.training.devices import precision_of
 
-    locks = []
-    try:
-        for member in sorted(batch.members, key=lambda member: member.id):
-            locks.append(store.lock(store.run(member.id), observer))  # noqa: PERF401, those got are released if one fails
-        runs = [store.run(member.id) for member in batch.members]
+    with contextlib.ExitStack() as locks:
+        runs = [store.run(name) for name in sorted(member.id for member in batch.members)]
+        for run in runs:
+            locks.enter_context(store.lock(run, observer))
         if any(run.result is not None or step_of(run) != batch.step for run in runs):
             return False
         with precision_of(batch.program):
             BatchTraining(batch, store, observer, devices).run()
         return True
-    finally:
-        for lock in locks:
-            lock.release()
 
 
 def extended_runs(store: Store) -> dict[str, list[Run]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-WRITERS = 8
+THREADS = 8
 """Threads that write."""
 MOST_PENDING = 256
 """The most writes that may be pending while training continues."""
@@ -15,7 +15,7 @@ PENDING_BYTES = 1 << 28
 
 def in_parallel(write: Callable[..., Any], *values: Sequence[Any]) -> list[Any]:
     """Calls a function that waits for the disk on all values, several at a time; returns when all have ended."""
-    with ThreadPoolExecutor(WRITERS) as threads:
+    with ThreadPoolExecutor(THREADS) as threads:
         return list(threads.map(write, *values))
 
 
@@ -24,7 +24,7 @@ class BackgroundWriter:
     leaving the context waits for all."""
 
     def __init__(self) -> None:
-        self.threads = ThreadPoolExecutor(WRITERS)
+        self.threads = ThreadPoolExecutor(THREADS)
         self.waiting: deque[tuple[Future[Any], Callable[[Any], None]]] = deque()
 
     def __enter__(self) -> "BackgroundWriter":
@@ -45,7 +45,7 @@ class BackgroundWriter:
         self._tell(MOST_PENDING)
 
     def make_room(self, size: int) -> None:
-        """Waits until one more write of so many bytes may be pending."""
+        """Waits until one more write of this size, in bytes, may be pending."""
         self._tell(min(MOST_PENDING, PENDING_BYTES // size))
 
     def wait(self) -> None:

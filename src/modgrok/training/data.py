@@ -75,9 +75,9 @@ def run_data(program: Program, task: Task, examples: Examples, padded: PaddedSha
     if program.on.counts_correct:
         numbers = np.flatnonzero(tested)
         padded_blocks = program.evaluation_blocks(len(answers))
-        places, test_blocks = deal(program, len(numbers), *padded_blocks)
+        rows, test_blocks = deal(program, len(numbers), *padded_blocks)
         test_rows = np.full(padded_blocks, -1, np.int32)
-        test_rows.reshape(-1)[places] = numbers
+        test_rows.reshape(-1)[rows] = numbers
     coordinate = task.structure.coordinate if program.architecture.has_waves else None
     shape = (max(1, len(task.sizes)), max(task.sizes))
     index = np.zeros(shape, np.int32) if coordinate is None else np.stack(coordinate.index).astype(np.int32)
@@ -115,23 +115,16 @@ def _batch(
 ) -> Batch:
     """The training examples in blocks; `most` bounds their number."""
     count, length = program.blocks(most if program.dynamic_blocks else padded.rows)
-    places, used = (
-        deal(program, len(inputs), count, length) if program.dynamic_blocks else (np.arange(len(inputs)), None)
-    )
-    total = count * length
-    padded_inputs = np.zeros((total, inputs.shape[1]), inputs.dtype)
-    padded_inputs[places] = inputs
-    answers = np.zeros(total, np.int32)
-    answers[places] = labels
-    weight = np.zeros(total, program.dtype)
-    weight[places] = 1 / max(1, len(labels))
-    return Batch(
-        padded_inputs.reshape(count, length, -1),
-        answers.reshape(count, length),
-        weight.reshape(count, length),
-        kernel.tables(inputs, padded),
-        used,
-    )
+    dealt = deal(program, len(inputs), count, length) if program.dynamic_blocks else (np.arange(len(inputs)), None)
+
+    def in_blocks(values: np.ndarray) -> np.ndarray:
+        padded = np.zeros((count * length, *values.shape[1:]), values.dtype)
+        padded[dealt[0]] = values
+        return padded.reshape(count, length, *values.shape[1:])
+
+    weight = np.full(len(labels), 1 / max(1, len(labels)), program.dtype)
+    tables = kernel.tables(inputs, padded)
+    return Batch(in_blocks(inputs), in_blocks(labels), in_blocks(weight), tables, dealt[1])
 
 
 def deal(program: Program, rows: int, count: int, length: int) -> tuple[np.ndarray, np.ndarray]:

@@ -38,7 +38,7 @@ def precision_of(program: Program) -> Iterator[None]:
 
 
 def run_bytes(program: Program, padded: PaddedShape, evaluated: int, runs: int = 1) -> int:
-    """Memory that so many runs of a batch take on one device."""
+    """Memory that this many runs of a batch take on one device."""
     each, once = _bytes(program, padded, evaluated)
     return runs * each + once
 

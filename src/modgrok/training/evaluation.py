@@ -14,10 +14,8 @@ from modgrok.training.blocks import sum_parts
 from modgrok.training.data import RunData, evaluated_inputs
 from modgrok.training.kernels import kernel_for
 from modgrok.training.program import EXAMPLES, Program
-from modgrok.training.recording import Data
+from modgrok.training.recording import SCORES, Data
 from modgrok.training.update import norm
-
-SCORES = ("train_loss", "test_loss", "train_accuracy", "test_accuracy")
 
 
 @cache

@@ -43,7 +43,7 @@ class Memory(NamedTuple):
     """A network that is written while the next steps are taken: its copy, and the content of its file."""
 
     def alone(self, devices: int) -> int:
-        """Of a process that trains the run alone, shared by so many devices."""
+        """Of a process that trains the run alone, shared by this many devices."""
         return COMPILATION + max(self.host, devices * (self.state + self.step + self.data) + self.files + self.task)
 
     @property
@@ -53,7 +53,7 @@ class Memory(NamedTuple):
 
 
 def memory_of(program: Program, rows: int, evaluated: int, extra: int = 0, shared: int = 1) -> Memory:
-    """Of a run with so many training examples, where an evaluation looks at `evaluated` and a kernel keeps `extra`
+    """Of a run with `rows` training examples, where an evaluation looks at `evaluated` and a kernel keeps `extra`
     numbers besides."""
     item, cost, variables = np.dtype(program.dtype).itemsize, program.cost, max(1, len(program.signature.sizes))
     weights = item * cost.parameters
@@ -75,13 +75,13 @@ def memory_of(program: Program, rows: int, evaluated: int, extra: int = 0, share
         example += 2 * item * cost.activations  # the mask and its random bits
     halves = 0 if shared > 1 else 1  # one device adds up two parts
     update = (arrays + halves) * weights  # the state after a step is made beside the state before
-    slope = (2 + halves) * weights + program.blocks(rows)[1] * example
+    gradient = (2 + halves) * weights + program.blocks(rows)[1] * example
     evaluation = (
         item * program.evaluation_blocks(max(1, evaluated))[1] * 2 * (cost.activations + program.signature.outputs)
     )
     if program.architecture.has_waves:
         evaluation += 2 * item * sum(size**2 for size in program.signature.sizes)  # cosines and sines of the spectra
-    return Memory(arrays * weights, max(update, slope, evaluation) + item * extra, data, task, host, 2 * weights)
+    return Memory(arrays * weights, max(update, gradient, evaluation) + item * extra, data, task, host, 2 * weights)
 
 
 def free_bytes() -> int:

@@ -31,8 +31,8 @@ from modgrok.shapes import Bool, Float, Int32, Shaped
 if TYPE_CHECKING:
     from modgrok.training.data import RunData
 
-ALWAYS = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
-"""Reserved names; names that begin with `norm_` or `gradient_` are reserved too."""
+SCORES = ("train_loss", "test_loss", "train_accuracy", "test_accuracy")
+"""Recorded always, like norms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +124,14 @@ class Measure:
 MEASURES: dict[str, Measure] = {}
 
 
+def is_norm(name: str) -> bool:
+    """Whether a curve is a norm of weights or of a gradient."""
+    return name.startswith(("norm_", "gradient_"))
+
+
 def record(name: str, *architectures: str, usual: bool = False, on_group: bool = False) -> Callable[[Any], Any]:
     """Makes a function a measure that runs can record by its name; a decorator."""
-    if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in ALWAYS or name.startswith(("norm_", "gradient_")):
+    if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in ("step", *SCORES) or is_norm(name):
         raise ModgrokError(
             f"A measure's name is a word in small letters that no recorded number has already, and {name!r} is not."
         )

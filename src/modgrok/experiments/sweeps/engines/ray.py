@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from modgrok.disk import Lock
-from modgrok.errors import ModgrokError
+from modgrok.errors import Interrupted, ModgrokError
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
@@ -112,7 +112,7 @@ class RayEngine(Engine):
                 while waiting and len(jobs) < 2 * self.workers:
                     jobs += self._start(waiting.popleft(), store, observer)
                 if observer.stop_requested():
-                    raise _interrupted()
+                    raise Interrupted("Stopped; what has ended is stored, and the same command trains the rest.")
                 ready = self._ready(jobs)
                 for job in ready:
                     outcome = self._listen(job, store, observer)
@@ -260,17 +260,7 @@ def _begun(batch: RunBatch, store: Store) -> dict[str, dict[str, bytes]]:
 
 def _receive(run: Run, files: dict[str, bytes]) -> None:
     """Writes a run that has ended elsewhere into the store, unless another process has brought it in."""
-    lock = Lock(run.folder)
-    lock.acquire()
-    try:
+    with Lock(run.folder):
         if run.result is None:
             remote.write_files(run, files)
             RunWriter(run).remove_checkpoints()
-    finally:
-        lock.release()
-
-
-def _interrupted() -> Exception:
-    from modgrok.errors import Interrupted
-
-    return Interrupted("Stopped; what has ended is stored, and the same command trains the rest.")

@@ -81,20 +81,15 @@ def private_store() -> Iterator[Store]:
 
     A cluster of a machine's own has a folder that is deleted after it, and its workers have theirs inside.
     """
-    place = Path(os.environ.get(reaper.SESSION) or tempfile.gettempdir())
-    remove_leftovers(place)
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as folder:
-        lock = Lock(Path(folder))
-        lock.acquire()
-        try:
-            yield Store(folder)
-        finally:
-            lock.release()
+    parent = Path(os.environ.get(reaper.SESSION) or tempfile.gettempdir())
+    remove_leftovers(parent)
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent) as folder, Lock(Path(folder)):
+        yield Store(folder)
 
 
-def remove_leftovers(place: Path) -> None:
+def remove_leftovers(parent: Path) -> None:
     """Deletes the folders of workers that are no more: those of this user that nobody holds the lock of."""
-    for folder in place.glob(f"{PREFIX}*"):
+    for folder in parent.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError, ModgrokError):
             found = folder.lstat()
             young = time.time() - found.st_mtime < YOUNG_SECONDS
