@@ -27,7 +27,7 @@ from modgrok.experiments.train import train_all
 from modgrok.networks import Network
 from modgrok.networks.foreign import load as load_weights
 from modgrok.setting import require_settings
-from modgrok.tasks import Structure, usual_modulus
+from modgrok.tasks import Structure, Task, usual_modulus
 from modgrok.tasks import task as find_task
 from modgrok.tasks.choice import write_choice
 from modgrok.text import abridged
@@ -174,8 +174,8 @@ def critical(
     executor: Executor | None = None,
     **settings: Any,
 ) -> list[Critical]:
-    """The critical fraction, for each modulus and each sampling; `effort` says how thoroughly it is looked for. An
-    `executor` trains the runs into its own store, in place of an engine."""
+    """The critical fraction, for each task of a list, each modulus and each sampling; `effort` says how thoroughly to
+    look for it. An `executor` trains the runs into its own store, in place of an engine."""
     from modgrok.experiments.sweeps.engines import engine_named
 
     _leave_out(SEARCHED, settings)
@@ -188,9 +188,10 @@ def critical(
     samplings = [sampling] if isinstance(sampling, str) else list(sampling)
     searches = [
         Search(
-            Experiment.from_dict(many | describe_source(task, p, place) | {"sampling": how} | settings),
+            Experiment.from_dict(many | describe_source(one, p, place) | {"sampling": how} | settings),
             effort or Effort(),
         )
+        for one in _several(task)
         for p in moduli
         for how in samplings
     ]
@@ -200,6 +201,15 @@ def critical(
         return Results(experiments, place).in_order
 
     return critical_fractions(searches, executor.finish if executor else finish)
+
+
+def _several(tasks: Any) -> Sequence[Any]:
+    """A list of tasks as it is; one task, which may be a table, alone."""
+    if not isinstance(tasks, list | tuple) or not all(isinstance(t, str | Path | Task) or callable(t) for t in tasks):
+        return [tasks]
+    if not tasks:
+        raise ModgrokError("Give at least one task.")
+    return tasks
 
 
 def landscape(

@@ -50,7 +50,7 @@ def test_figures(capsys: pytest.CaptureFixture[str], grokked: Path, tmp_path: Pa
     cli.main(["analyze", "last", "--store", str(grokked), "--figure", str(path)])
     begins = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]
     assert path.read_bytes().startswith(begins)
-    assert str(path) in capsys.readouterr().out.replace("\n", "")
+    assert str(path) in capsys.readouterr().err.replace("\n", "")
 
 
 def test_networks_in_files(run_json: Any, grokked: Path, tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_other_networks_are_drawn_by_their_curves(tmp_path: Path, capsys: pytest
     picture = tmp_path / "curves.png"
     cli.main(["analyze", "last", "--figure", str(picture), "--store", str(tmp_path)])
     assert picture.stat().st_size > 1000
-    assert "Figure:" in capsys.readouterr().out
+    assert "Figure:" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -50,5 +50,5 @@ def test_suffixes_in_capitals_do_not_lie() -> None:
 def test_a_folder_that_is_made_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     target = tmp_path / "new" / "network.safetensors"
     cli.main(["solve", "n + m", "--modulus", "5", "--save", str(target)])
-    assert f"The folder {target.parent} does not exist yet and is made." in capsys.readouterr().err
+    assert f"Creating the folder {target.parent}." in capsys.readouterr().err
     assert target.exists()

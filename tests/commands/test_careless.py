@@ -114,7 +114,7 @@ runs list --where fraction                       | NAME=VALUE
 runs list --where alpha=0.5                      | did you mean 'fraction'
 runs list --were fraction=0.5                    | did you mean --where
 runs export --format xls                         | format must be one of
-runs remove                                      | Name the runs
+runs remove                                      | needs a RUN: modgrok runs remove last
 analyze                                          | needs a RUN: modgrok analyze last
 analyze last                                     | There is no run 'last'
 analyze nowhere.npz                              | nowhere.npz
@@ -130,12 +130,19 @@ sweep n + m --vary seed=0:5                      | put quotes around it
 sweep nowhere.toml                               | nowhere.toml
 sweep shw last                                   | shw
 critical "n + m" --fraction 0.5                  | has no flag --fraction
+critical                                         | needs an EXPR: modgrok critical "n + m"
+critical n + m --modulus 7                       | quotes around each EXPR
+landscape n * m                                  | quotes around each EXPR
+runs list --limit 0                              | limit must be at least 1
+runs label                                       | needs a RUN
+runs label last                                  | --name, --tag or --note
+runs pack last                                   | then the file
 critical "n + m" --modulus 7,11                  | put spaces between values
 critical "n + m" --low 0.9 --high 0.1            | 0 < low < high < 1
 landscape --fraction 0.5,0.7                     | fraction must be a number, not '0.5,0.7'
 reproduce gromov2024                             | gromov2023
 reproduce --profile fast                         | profile must be one of
-bench n                                          | takes flags alone, not 'n'
+bench n                                          | takes only flags, not 'n'
 lab --port http                                  | port must be a whole number
 """
 CASES = [tuple(part.strip() for part in line.rsplit("|", 1)) for line in LINES.strip().splitlines()]

@@ -55,6 +55,19 @@ def test_several_moduli_and_samplings(
     assert {(e.snapshots, e.until, e.steps) for e in trained} == {(0, 0, 50)}
 
 
+def test_several_tasks(trained: list[Experiment], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    figure = tmp_path / "figure.png"
+    tasks = ["n + m", "n * m", "n^2 + m^2"]
+    cli.main(["critical", *tasks, *SMALL[1:], "--sampling", "random", "balanced", "--figure", str(figure), "--json"])
+    result = json.loads(capsys.readouterr().out)
+    assert [one["experiment"]["task"] for one in result["critical"][::6]] == ["n+m", "n*m", "n^2+m^2"]
+    assert len(result["gains"]) == 9
+    assert figure.stat().st_size > 5000
+    cli.main(["critical", *tasks, "--modulus", "17", *SMALL[5:]])
+    text = capsys.readouterr().out
+    assert all(name in text for name in ("n+m", "n*m", "n^2+m^2"))
+
+
 def test_tables_for_people(trained: list[Experiment], capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["critical", *SMALL])
     text = capsys.readouterr().out

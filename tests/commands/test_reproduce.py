@@ -52,7 +52,7 @@ def test_the_plan_says_what_each_figure_costs(capsys: pytest.CaptureFixture[str]
     out = capsys.readouterr().out
     assert "fig0" in out
     assert "total" in out
-    assert "to compile, about 3 s for each" in out
+    assert "must be compiled, about 3 s for each" in out
 
 
 def test_an_address_needs_its_engine_for_a_plan_too(capsys: pytest.CaptureFixture[str]) -> None:

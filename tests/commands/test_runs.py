@@ -185,7 +185,7 @@ def test_a_run_in_training_is_not_removed(capsys: pytest.CaptureFixture[str], ru
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["remove"], "Name the runs"),
+        (["remove"], "needs a RUN: modgrok runs remove last"),
         (["remove", "ffffffffffff", "--yes"], "There is no run"),
         (["export", "--format", "parquet"], "--out"),
         (["export", "--json"], "--out"),

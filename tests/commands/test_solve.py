@@ -125,7 +125,7 @@ def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         "loss",
         "IPR",
         "│▁██│",
-        "saved",
+        "Network: ",
     ):
         assert word in printed
 

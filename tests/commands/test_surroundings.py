@@ -64,6 +64,28 @@ def test_a_terminal_without_greek(store: Path) -> None:
         ended = run(*words, "--store", str(store), env={"PYTHONIOENCODING": "ascii"}, stdout=subprocess.PIPE)
         assert (ended.returncode, ended.stderr) == (0, "")
         assert ended.stdout.isascii()
+        if words == ["runs", "list"]:
+            head, row, *_ = ended.stdout.splitlines()
+            assert head.index("alpha") + len("alpha") == row.index("0.8 ") + len("0.8")
+            assert len(head) == len(row)
+
+
+def test_a_pipe_obeys_columns(store: Path) -> None:
+    wide, narrow = (
+        run("runs", "list", "--store", str(store), env={"COLUMNS": columns}, stdout=subprocess.PIPE).stdout
+        for columns in ("", "60")
+    )
+    assert "seed" in wide
+    assert "seed" not in narrow
+    assert "grokked at" in narrow
+    assert max(map(len, narrow.splitlines())) <= 60
+
+
+def test_no_color_is_no_escape_at_all(store: Path) -> None:
+    for environment, plain in (({"NO_COLOR": "1"}, True), ({"NO_COLOR": ""}, False)):
+        forced = environment | {"FORCE_COLOR": "1", "TERM": "xterm-256color"}
+        ended = run("runs", "show", "--store", str(store), env=forced, stdout=subprocess.PIPE)
+        assert ("\x1b" not in ended.stdout) == plain
 
 
 @pytest.mark.parametrize("words", [["runs", "list"], ["runs", "export"], ["runs", "show", "last", "--json"]], ids=str)

@@ -83,7 +83,7 @@ def test_list(capsys: pytest.CaptureFixture[str], store: str) -> None:
         (["n + m", "--vary", "fraction=0.5,1.5"], "1.5"),
         (["n +", "--vary", "seed=0:3"], "Column"),
         (["nothing.toml"], "cannot be read"),
-        (["grid.toml", "--vary", "seed=0:2"], "from a file takes its settings and axes from the file; write vary into"),
+        (["grid.toml", "--vary", "seed=0:2"], "from a file has its settings there; write vary into"),
         (["grid.toml", "--weight-decay=3"], "write weight_decay into grid.toml"),
         (["n + m", "--seed", "4", "--vary", "seed=0:2"], "given or varied, not both; leave out --seed"),
         (["show", "nothing"], "no sweep"),
@@ -129,7 +129,7 @@ def test_ctrl_c_leaves_a_table_and_the_same_command_finishes(tmp_path: Path) -> 
         finally:
             process.kill()
     assert process.returncode == 130
-    assert "2 of 4 runs are done" in said
+    assert "Stopped with 2 of 4 runs done" in said
     (table,) = tmp_path.glob("sweeps/*/table.csv")
     assert table.read_text().count("unfinished") == 2
     store = Store(tmp_path)

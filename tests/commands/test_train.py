@@ -65,7 +65,7 @@ def test_a_run_groks_and_comes_back_from_the_store(
     captured = capsys.readouterr()
     assert "100 % ┤" in captured.out
     assert f"modgrok analyze {run.id}" in captured.out
-    assert "in the store already" in captured.err
+    assert "is already in the store" in captured.err
     assert len(list(Store(grokked))) == 1
 
 

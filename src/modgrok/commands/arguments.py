@@ -4,18 +4,20 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
 
-from modgrok.commands.flags import read_flags
+from modgrok.commands.flags import Positional, read_flags
 from modgrok.errors import ModgrokError
-from modgrok.text import printable
+from modgrok.text import in_ascii, printable
 
 Arguments = TypeVar("Arguments")
 
@@ -24,8 +26,17 @@ PIPED_WIDTH = 4000
 
 
 class Output(Console):
-    """What a command prints. Names come from files that others wrote, so that no text may steer the terminal. Where
-    stdout is closed, as behind `head`, the program ends as others do."""
+    """What a command prints: text as it is, without markup. Names come from files that others wrote, so no text may
+    steer the terminal. Where stdout is closed, as behind `head`, the program ends as others do."""
+
+    def __init__(self, **how: Any) -> None:
+        if os.environ.get("NO_COLOR"):
+            how["color_system"] = None
+        super().__init__(markup=False, emoji=False, highlight=False, soft_wrap=True, **how)
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        """Spells Greek where the terminal has none, before columns are measured."""
+        return super().render_str(text if self.encoding.startswith("utf") else in_ascii(text), **how)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -38,7 +49,8 @@ class Output(Console):
 
 err = Output(stderr=True)
 """Progress and remarks go here, so that stdout can be piped."""
-out = Output(width=None if sys.stdout.isatty() else PIPED_WIDTH)
+_measured = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+out = Output(width=None if _measured else PIPED_WIDTH)
 
 
 FIGURES = (".png", ".svg", ".pdf")
@@ -47,13 +59,57 @@ TABLES = (".csv", ".parquet")
 
 
 @dataclass(frozen=True, kw_only=True)
-class InStore:
+class Printed:
+    """What every command is told."""
+
+    json: bool = False
+    """Print one JSON object instead of text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InStore(Printed):
     """What every command on stored runs is told."""
 
     store: Path | None = None
     """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
-    json: bool = False
-    """Print one JSON object instead of text."""
+
+
+@dataclass(frozen=True)
+class OneRun(InStore):
+    """What a command on one run is told."""
+
+    run: Annotated[str, Positional("RUN")] = "last"
+    """A run's id, the beginning of it, or its name; last is the latest run."""
+
+
+def new_table(*heads: str, title: str | None = None, right: Sequence[str] = (), **look: Any) -> Table:
+    """An empty table; columns with the heads `right` hold numbers. Without heads it has no head at all."""
+    made = Table(title=title, title_justify="left", show_header=bool(heads), **look)
+    for head in heads:
+        made.add_column(head, justify="right" if head in right else "left")
+    return made
+
+
+def facts(rows: Mapping[str, str], title: str | None = None) -> Table:
+    """A table of two columns."""
+    made = new_table(title=title)
+    for row in rows.items():
+        made.add_row(*row)
+    return made
+
+
+def figure_of(draw: Callable[[], Any], path: Path | None) -> None:
+    """Draws to a file, if one is named, and says so."""
+    if path is not None:
+        from modgrok import plot
+
+        plot.save(draw(), path)
+        err.print(f"Figure: {path}")
+
+
+def tell(as_json: bool, found: dict[str, Any], sentence: str) -> None:
+    """What was found as JSON, or a sentence."""
+    print_json(found) if as_json else out.print(sentence)
 
 
 def parse(arguments: type[Arguments], command: str, argv: Sequence[str], settings: Any = None) -> Arguments:
@@ -100,15 +156,13 @@ def print_json(result: dict[str, Any]) -> None:
 
 
 def check_output(path: Path | None, *suffixes: str) -> None:
-    """An error where a file is to be written whose name says that it is something else; before any work is done, and
-    a remark where its folder is missing. What is no file (a device, a pipe) may be called anything."""
+    """Raises before any work is done where a file's name says that it is something else, and says where its folder will
+    be made. What is no file (a device, a pipe) may be called anything."""
     if path is not None and path.suffix.lower() not in suffixes and not _is_device(path):
         known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
-        raise ModgrokError(f"This is written to a {known} file, not to {path.name}.")
+        raise ModgrokError(f"Write this to a {known} file, not to {path.name}.")
     if path is not None and not os.path.exists(path.parent):
-        err.print(
-            f"The folder {path.parent} does not exist yet and is made.", highlight=False, markup=False, soft_wrap=True
-        )
+        err.print(f"Creating the folder {path.parent}.")
 
 
 def _is_device(path: Path) -> bool:

@@ -3,20 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rich.table import Table
-
-from modgrok.commands.arguments import err, out, parse, print_json
+from modgrok.commands.arguments import Printed, err, new_table, out, parse, print_json
 from modgrok.experiments.bench import Workload, compare
 from modgrok.text import count, duration, number, percent
 
 
 @dataclass(frozen=True)
-class Bench:
+class Bench(Printed):
     """Time the training of one network and of a batch, in turns with the matrix products of a step alone."""
 
     workload: Workload
-    json: bool = False
-    """Print one JSON object instead of a table."""
 
 
 def main(argv: list[str]) -> None:
@@ -36,16 +32,14 @@ def main(argv: list[str]) -> None:
 def _show(result: dict[str, Any]) -> None:
     title = f"p = {result['modulus']}, N = {result['width']}, α = {number(result['fraction'])}, full batch"
     where = f"{result['devices']} × {result['environment']['device']}, {result['cores']} cores"
-    table = Table(
-        "", "one run", f"batch of {result['batch']['runs']}", title=f"{title} ({where})", title_justify="left"
-    )
+    table = new_table("", "one run", f"batch of {result['batch']['runs']}", title=f"{title} ({where})")
     speeds = result["one"], result["batch"]
     table.add_row("step", *(duration(speed["seconds_per_step"]) for speed in speeds))
     table.add_row("steps/s of all runs", *(count(round(speed["run_steps_per_second"])) for speed in speeds))
     table.add_row("flops", *(_flops(speed["flops_per_second"]) for speed in speeds))
     table.add_row("matrix products alone", *(_flops(speed["products_flops_per_second"]) for speed in speeds))
     table.add_row("share of their rate", *(percent(speed["fraction_of_products"], 0) for speed in speeds))
-    out.print(table, highlight=False)
+    out.print(table)
 
 
 def _flops(rate: float) -> str:

@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 import numpy as np
 from rich.table import Table
-from rich.text import Text
 
 from modgrok.closed_form import available, widths
 from modgrok.closed_form.few import has_few
-from modgrok.commands.arguments import out, parse, print_json
+from modgrok.commands.arguments import Printed, new_table, out, parse, print_json
 from modgrok.commands.flags import Positional
 from modgrok.shapes import Bool, Int
 from modgrok.tasks import HOLE, Task, reads_modulus, task, usual_modulus
@@ -24,7 +23,7 @@ FIRST_VALUES = 12
 
 
 @dataclass(frozen=True)
-class Classify:
+class Classify(Printed):
     """Say in which group a function is a product, and which closed form it admits, found from its table alone."""
 
     expression: Annotated[str, Positional("EXPR")]
@@ -32,8 +31,6 @@ class Classify:
     table."""
     modulus: int | None = None
     """p, prime or not, for tasks that leave it open; by default 97."""
-    json: bool = False
-    """Print one JSON object instead of tables."""
 
 
 def main(argv: list[str]) -> None:
@@ -69,10 +66,10 @@ def _describe(found: Task) -> dict[str, Any]:
 def _show(found: Task) -> None:
     structure = found.structure
     modulus = f" mod {found.modulus}" if reads_modulus(found.name) else ""
-    out.print(Text(f"{found.name}{modulus}: {structure.kind.replace('_', ' ')}", style="bold"))
-    out.print(Text(structure.reason))
+    out.print(f"{found.name}{modulus}: {structure.kind.replace('_', ' ')}", style="bold")
+    out.print(structure.reason)
     if found.note:
-        out.print(Text(found.note))
+        out.print(found.note)
     if structure.known:
         out.print()
         out.print(_witnesses(found))
@@ -84,11 +81,11 @@ def _show(found: Task) -> None:
             if structure.known
             else "none is known for such a function"
         )
-        out.print(Text(f"No closed form: {why}."))
+        out.print(f"No closed form: {why}.")
         return
     if found.structure.basis is not None and not found.structure.basis.is_cyclic:
         out.print(_representation_table(found.structure.basis))
-    forms = Table("closed form", "width", title_justify="left")
+    forms = new_table("closed form", "width")
     for form, width in known.items():
         forms.add_row(form, f"{width}, exact" if form == "exact" else f"any, {width} by default")
     if has_few(found.structure.basis):
@@ -109,7 +106,7 @@ def _representations(found: Task) -> list[dict[str, Any]] | None:
 
 def _representation_table(basis: Basis) -> Table:
     """Representations of one dimension and type together, with the numbers that choose them."""
-    table = Table("representation", "dimension", "type", "faithful", "neurons each", title_justify="left")
+    table = new_table("representation", "dimension", "type", "faithful", "neurons each")
     kinds: dict[tuple[Any, ...], list[int]] = {}
     for k, one in enumerate(basis.representations):
         key = one.dimension, FIELDS[one.type], one.is_faithful, 1 if one.is_trivial else one.neurons
@@ -133,7 +130,7 @@ def _witnesses(found: Task) -> Table:
         inside = f"{operands[0]} ^ (1/{operands[1]}), the least root"
     elif structure.kind == "logarithm":
         inside = f"log of {operands[1]} to base {operands[0]}, the least exponent"
-    table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
+    table = new_table(box=None, padding=(0, 1, 0, 0))
     outer = structure.outer if structure.kind.startswith("function_of") else None
     table.add_row(f"T({', '.join(names)})", "=", inside if outer is None else f"F({inside})")
     for s, (head, name, part) in enumerate(zip(heads, names, structure.parts, strict=True)):

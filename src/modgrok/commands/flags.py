@@ -18,6 +18,7 @@ LONGEST = 20
 """Letters of all words that a flag may be, where they stand for its value in help."""
 _NEGATIVE = re.compile(r"-[nm0-9(.][nm0-9+\-*/^(). e]*")
 """An expression or a number that begins with a minus, and is no flag."""
+_OPERATOR = re.compile(r"[-+*/^()]+")
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Flag:
 
     @property
     def required(self) -> bool:
-        return self.setting.default is dataclasses.MISSING and not self.several
+        return self.setting.default is dataclasses.MISSING
 
     @property
     def switch(self) -> bool:
@@ -178,13 +179,16 @@ class _Reader:
         """Gives what came without flags to the fields that take it."""
         words = list(self.loose)
         for flag in self.positional:
+            noun = flag.written.split()[0]
+            if flag.required and not words:
+                example = {"EXPR": '"n + m"', "RUN": "last"}.get(noun, noun)
+                raise ModgrokError(f"{self.program} needs {_article(noun)}: {self.program} {example}.")
             if flag.several:
+                if noun == "EXPR" and any(_OPERATOR.fullmatch(word) for word in words):
+                    raise ModgrokError(f'Put quotes around each EXPR: "{" ".join(words)}".')
                 self.given[flag], words = [flag.read(word) for word in words], []
             elif words:
                 self.given[flag] = [flag.read(words.pop(0))]
-            elif flag.required:
-                example = {"EXPR": '"n + m"', "RUN": "last"}.get(flag.written, flag.written)
-                raise ModgrokError(f"{self.program} needs {_article(flag.written)}: {self.program} {example}.")
         if words:
             raise ModgrokError(self._left_over(words))
 
@@ -195,7 +199,7 @@ class _Reader:
         if equals and known:
             return f"{self.program} takes settings as flags; write {self.named[known].written} {value}, not {first}."
         if not self.positional:
-            return f"{self.program} takes flags alone, not {first!r}; {self.program} --help lists them."
+            return f"{self.program} takes only flags, not {first!r}; {self.program} --help lists them."
         metavar = self.positional[-1].written
         if len(words) == 1 and first.isdecimal() and "modulus" in self.named:
             return f"{self.program} takes one {metavar}; write the modulus as --modulus {first}."
@@ -214,8 +218,6 @@ def _build(arguments: Any, values: dict[tuple[str, ...], Any]) -> Any:
             own[field.name] = _build(hints[field.name], inside)
         elif () in inside:
             own[field.name] = inside[()]
-        elif field.default is dataclasses.MISSING:
-            own[field.name] = ()
     return arguments(**own)
 
 

@@ -17,16 +17,16 @@ from modgrok.lab.server import Lab, serve
 
 @dataclass(frozen=True)
 class LabPage:
-    """Open a page on which you watch a network discover Fourier analysis. Ctrl-C closes it and keeps what trains."""
+    """Open a page on which you watch a network discover Fourier analysis. Ctrl-C closes it and stores what trains."""
 
     port: int = 8642
-    """Port on this machine; 0 is any that is free."""
+    """Port on this machine; 0 chooses a free one."""
     store: Path | None = None
-    """The folder of runs; by default $MODGROK_STORE, or runs."""
+    """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
     no_browser: bool = False
     """Only print the address."""
     export_story: Path | None = None
-    """Write the story into this folder as one page that needs neither server nor network, and end."""
+    """Only write the story into this folder, as one page that needs neither server nor network."""
 
 
 def main(argv: list[str]) -> None:
@@ -34,12 +34,12 @@ def main(argv: list[str]) -> None:
     arguments = parse(LabPage, "lab", argv)
     if arguments.export_story is not None:
         path = story.export(arguments.export_story)
-        err.print(f"The story is in {path}.", soft_wrap=True, highlight=False)
+        err.print(f"The story is in {path}.")
         return
 
     def ready(lab: Lab) -> None:
-        err.print(f"The lab is open at {lab.address}", soft_wrap=True, highlight=False)
-        err.print(f"Runs are kept in {lab.library.store.folder}. Ctrl-C closes it.", soft_wrap=True, highlight=False)
+        err.print(f"The lab is open at {lab.address}")
+        err.print(f"Runs are kept in {lab.library.store.folder}. Ctrl-C closes it.")
         if not arguments.no_browser:
             webbrowser.open(_door(Path(private), lab.address))
 
@@ -49,7 +49,7 @@ def main(argv: list[str]) -> None:
         with tempfile.TemporaryDirectory(prefix="modgrok-") as private:
             serve(Store(arguments.store), arguments.port, ready)
     except KeyboardInterrupt:
-        err.print("modgrok: The lab is closed; what was training is stored.", soft_wrap=True, highlight=False)
+        err.print("modgrok: The lab is closed; what was training is stored.")
         sys.exit(128 + (signals.Process.received or signal.SIGINT))
 
 

@@ -5,43 +5,48 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
+from modgrok import plot
 from modgrok.api import SEEDS
-from modgrok.commands.arguments import FIGURES, TABLES, check_output, out, parse, print_json
+from modgrok.commands.arguments import (
+    FIGURES,
+    TABLES,
+    Printed,
+    check_output,
+    figure_of,
+    new_table,
+    out,
+    parse,
+    print_json,
+)
 from modgrok.commands.flags import Positional
 from modgrok.commands.settings import given, settings_type
-from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
+from modgrok.commands.sweeping import EngineOptions, WatchedExecutor
 from modgrok.experiments import Experiment
 from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape, landscape_sweep, sentences
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.sweep import DEFAULTS
 from modgrok.experiments.sweeps.table import Results, sweep_table
-from modgrok.text import count, number, percent
+from modgrok.text import NONE, count, number, percent
 
 
 @dataclass(frozen=True)
-class Landscape:
+class Landscape(Printed):
     """Train many functions at several fractions, and put what comes out beside the structure of their tables: which
     are learned easily (most runs grok at a fraction up to 0.75), which with much data (at least half of the test at the
     largest fraction), and which not at all."""
 
-    functions: Annotated[tuple[str, ...], Positional("EXPR …")]
-    """The functions; by default a catalogue of 36 polynomials of every kind."""
     settings: Any
     options: EngineOptions
+    functions: Annotated[tuple[str, ...], Positional("EXPR …")] = ()
+    """The functions; by default a catalogue of 36 polynomials of every kind."""
     fraction: tuple[float, ...] = (0.3, 0.5, 0.7, 0.9)
     """Shares of all inputs that are trained on."""
     seeds: int = 3
     """Runs at each fraction."""
     figure: Path | None = None
-    """Draw the landscape to this file: .png, .svg or .pdf."""
+    """Draw the landscape to this .png, .svg or .pdf file."""
     out: Path | None = None
     """Write the table of all runs to this .csv or .parquet file."""
-    json: bool = False
-    """Print one JSON object instead of a table."""
 
 
 def main(argv: list[str]) -> None:
@@ -52,32 +57,26 @@ def main(argv: list[str]) -> None:
     check_output(asked.out, *TABLES)
     base = Experiment("n + m", **given(asked.settings))
     sweep = landscape_sweep(base, asked.functions, asked.fraction, asked.seeds)
-    experiments = sweep.experiments
     executor = WatchedExecutor(asked.options)
-    results = Results(experiments, executor.store)
+    results = Results(sweep.experiments, executor.store)
     executor.forecast(results)
-    failures = executor.train(results, Record(sweep, executor.store))
+    executor.train(results, Record(sweep, executor.store))
     rows = landscape(sweep, results)
     if asked.out is not None:
         sweep_table(sweep, results).write(asked.out)
-    if asked.figure is not None:
-        from modgrok import plot
-
-        plot.save(plot.landscape(rows, _title(sweep.experiment)), asked.figure)
+    figure_of(lambda: plot.landscape(rows, _title(sweep.experiment)), asked.figure)
     if asked.json:
-        functions = [row.as_dict() for row in rows]
-        print_json(
-            {"sweep": sweep.id, "modulus": base.resolve().modulus, "functions": functions, "sentences": sentences(rows)}
-        )
+        found = {"functions": [row.as_dict() for row in rows], "sentences": sentences(rows)}
+        print_json({"sweep": sweep.id, "modulus": base.resolve().modulus} | found)
     else:
         _show(rows, sweep.experiment)
-    report(failures)
+    executor.report()
 
 
 def _show(rows: Sequence[LandscapeRow], experiment: Experiment) -> None:
     fractions = [point.fraction for point in rows[0].points]
     heads = [f"α = {number(fraction, 4)}" for fraction in fractions]
-    table = Table("function", "structure", *heads, "learnt", title=escape(_title(experiment)), title_justify="left")
+    table = new_table("function", "structure", *heads, "learned", title=_title(experiment))
     before = rows[0].complexity
     for row in rows:
         if row.complexity != before:
@@ -85,10 +84,10 @@ def _show(rows: Sequence[LandscapeRow], experiment: Experiment) -> None:
         before = row.complexity
         accuracies = [percent(point.accuracy) for point in row.points]
         kind = row.structure.kind.replace("_", " ")
-        table.add_row(escape(row.function), kind, *accuracies, row.complexity or "–")
-    out.print(table, highlight=False)
+        table.add_row(row.function, kind, *accuracies, row.complexity or NONE)
+    out.print(table)
     for sentence in sentences(rows):
-        out.print(Text(sentence), soft_wrap=True)
+        out.print(sentence)
 
 
 def _title(experiment: Experiment) -> str:

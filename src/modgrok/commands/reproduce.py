@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
-from modgrok.commands.arguments import err, out, parse, print_json
+from modgrok.commands.arguments import Printed, err, new_table, out, parse, print_json
 from modgrok.commands.flags import Positional
 from modgrok.errors import ModgrokError
 from modgrok.experiments.cost import COMPILE_SECONDS
@@ -28,14 +27,12 @@ COLORS = {
 
 
 @dataclass(frozen=True)
-class Reproduce(Request):
+class Reproduce(Printed, Request):
     __doc__ = Request.__doc__
 
     paper: Annotated[str, Positional("PAPER")] = DEFAULT
     list: bool = False
-    """Name the papers there are, with what each costs here."""
-    json: bool = False
-    """Print one JSON object instead of tables."""
+    """List the papers, and what each costs here."""
 
 
 class StudyProgress(ManyRuns):
@@ -71,7 +68,7 @@ def main(argv: list[str]) -> None:
         return watched[0]
 
     try:
-        outcome = reproduce(request, watch, lambda text: err.print(text, highlight=False))
+        outcome = reproduce(request, watch, lambda text: err.print(text))
     except KeyboardInterrupt:
         sentence = "Stopped; rerun the command to resume."
     except ModgrokError as error:
@@ -81,7 +78,7 @@ def main(argv: list[str]) -> None:
     else:
         _show(outcome, asked.json)
         return
-    err.print(f"modgrok: {sentence}", highlight=False, markup=False, soft_wrap=True)
+    err.print(f"modgrok: {sentence}")
     raise SystemExit(watched[0].exit_code if watched else 130)
 
 
@@ -93,11 +90,11 @@ def _list(as_json: bool) -> None:
         rows = [{n: getattr(p, n) for n in names} | {n: len(getattr(p, n)) for n in counts} for p in papers]
         print_json({"papers": rows})
         return
-    table = Table("paper", "what it is about", "figures", "claims", "quick", "full")
+    table = new_table("paper", "what it is about", "figures", "claims", "quick", "full")
     for paper in papers:
         sizes = str(len(paper.figures)), str(len(paper.claims))
         table.add_row(paper.key, paper.line, *sizes, *(paper.cost.get(name, "–") for name in ("quick", "full")))
-    out.print(table, highlight=False)
+    out.print(table)
 
 
 def _show_plan(request: Request, as_json: bool) -> None:
@@ -107,17 +104,16 @@ def _show_plan(request: Request, as_json: bool) -> None:
             {"paper": request.paper, "profile": request.profile, "plan": [dataclasses.asdict(row) for row in rows]}
         )
         return
-    table = Table(title=f"{request.paper}, profile {request.profile}", title_justify="left")
-    for name in ("study", "runs", "run-steps at most", "this CPU", "an H200"):
-        table.add_column(name, justify="left" if name == "study" else "right")
+    numbers = ("runs", "run-steps at most", "this CPU", "an H200")
+    table = new_table("study", *numbers, title=f"{request.paper}, profile {request.profile}", right=numbers)
     for row in rows:
         times = duration(row.cpu_seconds), duration(row.gpu_seconds)
         table.add_row(row.study, str(row.runs), count(row.run_steps), *times)
     out.print(table)
     programs, each = count(rows[-1].programs, "program"), duration(COMPILE_SECONDS)
     out.print(
-        f"Training alone, on this CPU at the speed that it has just now. Beside that {programs} to compile, about "
-        f"{each} for each that is not kept yet, and the studies to measure.",
+        f"Times are for training alone, on this CPU at its present speed. In addition, {programs} must be compiled, "
+        f"about {each} for each that is not cached, and the studies measured.",
         highlight=False,
     )
 
@@ -127,11 +123,11 @@ def _show(outcome: Outcome, as_json: bool) -> None:
         verdicts = {name: verdict.as_dict() for name, verdict in outcome.verdicts.items()}
         print_json({"verdicts": verdicts, "report": None if outcome.report is None else str(outcome.report)})
         return
-    table = Table("claim", "verdict", "what was found", title="verdicts", title_justify="left")
+    table = new_table("claim", "verdict", "what was found", title="verdicts")
     for name, verdict in outcome.verdicts.items():
-        table.add_row(name, f"[{COLORS[verdict.outcome]}]{verdict.outcome}[/]", escape(verdict.sentence))
+        table.add_row(name, Text(verdict.outcome, COLORS[verdict.outcome]), verdict.sentence)
     out.print(table)
     counts = ", ".join(counted(outcome.verdicts.values()).values())
-    out.print(f"{counts}, of {len(outcome.verdicts)} claims", highlight=False)
+    out.print(f"{counts}, of {len(outcome.verdicts)} claims")
     if outcome.report is not None:
-        out.print(f"report: {escape(str(outcome.report))}", highlight=False, soft_wrap=True)
+        out.print(f"Report: {outcome.report!s}")

@@ -4,6 +4,7 @@ import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,18 @@ from rich.table import Table
 from rich.text import Text
 
 from modgrok.api import replay
-from modgrok.commands.arguments import InStore, check_output, choose, err, out, parse, print_json
+from modgrok.commands.arguments import (
+    InStore,
+    OneRun,
+    check_output,
+    choose,
+    err,
+    new_table,
+    out,
+    parse,
+    print_json,
+    tell,
+)
 from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import ModgrokError, Unknown
@@ -23,7 +35,7 @@ from modgrok.experiments.store import RUN_NAME, check_intact
 from modgrok.experiments.sweeps.record import find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.values import value
 from modgrok.sealed import exists
-from modgrok.text import count, number, percent, size, steps_between
+from modgrok.text import NONE, count, number, percent, size, steps_between
 
 REACHED = ("memorized_after", "memorized_at", "grokked_after", "grokked_at")
 """What a result says of the time of learning."""
@@ -36,28 +48,26 @@ Names = Annotated[tuple[str, ...], Positional("RUN …")]
 
 @dataclass(frozen=True)
 class List(InStore):
-    """All runs of the store, the latest first."""
+    """List the runs of the store, the latest first."""
 
     search: Annotated[str, Positional("TEXT")] = ""
-    """Only runs with this text in their names, tags, notes, tasks or ids; #tag finds a tag."""
+    """Only runs with this text in their name, tags, note, task or id; #tag finds a tag."""
     where: Annotated[tuple[str, ...], Repeated("NAME=VALUE")] = ()
     """Only runs with this setting, such as fraction=0.5 or optimizer=gd; repeat it for more."""
+    limit: int | None = None
+    """Only this many; all by default."""
 
 
-@dataclass(frozen=True)
-class Show(InStore):
-    """One run: its settings, where it was made, its outcome."""
-
-    run: Annotated[str, Positional("RUN")] = "last"
-    """A run's id or the beginning of it, or last for the latest."""
+class Show(OneRun):
+    """Show one run: its settings, where it was made, its outcome."""
 
 
 @dataclass(frozen=True)
 class Export(InStore):
-    """The curves of runs for other programs, one row for each evaluation."""
+    """Write the curves of runs for other programs, one row per evaluation."""
 
     runs: Names = ()
-    """Ids or beginnings of them; all runs by default."""
+    """Ids, beginnings of them, or names; all runs by default."""
     format: Literal["csv", "parquet", "tensorboard", "wandb", "mlflow"] = "csv"
     """csv always works; parquet and tensorboard need the extra `export`, wandb and mlflow those of their names."""
     out: Path | None = None
@@ -69,37 +79,35 @@ class LabelRuns(InStore):
     """Give runs or sweeps a name, tags or a note, by which runs list and sweep list find them."""
 
     runs: Names
-    """Ids or beginnings of them, of runs or of sweeps."""
+    """Ids of runs or sweeps, beginnings of them, or names."""
     name: str | None = None
-    """A name, by which a run is found as by its id; an empty one takes it away."""
+    """A name that finds the run as its id does; an empty one removes it."""
     tag: tuple[str, ...] = ()
-    """Tags; they replace those there are."""
+    """Tags; they replace those the run has."""
     note: str | None = None
-    """What is to be remembered."""
+    """A note to remember something by."""
 
 
 @dataclass(frozen=True)
 class Pack(InStore):
-    """Write runs, with the tables they were trained on, into one .zip file for others."""
+    """Write runs, with the tables they were trained on, to one .zip file to share."""
 
     runs: Annotated[tuple[str, ...], Positional("RUN … FILE.zip")]
-    """Ids or beginnings of them, and the file to write."""
+    """Ids, beginnings of them, or names; then the file to write."""
 
 
 @dataclass(frozen=True)
 class Unpack(InStore):
-    """Add the runs of a file that runs pack wrote to the store, after checking every digest."""
+    """Add the runs in a file that runs pack wrote to the store, after checking every digest."""
 
     file: Annotated[Path, Positional("FILE.zip")]
     """The file; runs that the store has stay as they are."""
 
 
 @dataclass(frozen=True)
-class Replay(InStore):
+class Replay(OneRun):
     """Write a run as one page that replays it, weights and all, in any browser."""
 
-    run: Annotated[str, Positional("RUN")] = "last"
-    """A run's id or the beginning of it, or last for the latest."""
     out: Path = Path("replay.html")
     """The .html file to write."""
 
@@ -109,7 +117,7 @@ class Remove(InStore):
     """Delete runs, after asking; a run that is being trained is refused."""
 
     runs: Names
-    """Ids or beginnings of them."""
+    """Ids, beginnings of them, or names."""
     yes: bool = False
     """Do not ask."""
 
@@ -126,18 +134,21 @@ def main(argv: list[str]) -> None:
 
 def _list(arguments: List, store: Store) -> None:
     wanted = [_wanted(text) for text in arguments.where]
-    rows = [row for row in map(_row, (*store, *store.remains())) if _fits(row, wanted, arguments.search)]
+    if arguments.limit is not None and arguments.limit < 1:
+        raise ModgrokError(f"limit must be at least 1, not {arguments.limit}.")
+    found = (row for row in map(_row, (*store, *store.remains())) if _fits(row, wanted, arguments.search))
+    rows = list(islice(found, arguments.limit))
     if arguments.json:
         print_json({"store": str(store.folder), "runs": rows})
         return
     if not rows:
         which = "like that" if wanted or arguments.search else "yet; modgrok train makes one"
-        out.print(Text(f"There are no runs in {store.folder} {which}."))
+        out.print(f"There are no runs in {store.folder} {which}.")
         return
-    out.print(_table([_cells(row) for row in rows], out.width), highlight=False)
+    out.print(_table([_cells(row) for row in rows], out.width))
     for row in rows:
         if "reason" in row:
-            out.print(Text(f"{row['run']} is {row['status']}: {row['reason']}"), style="yellow", soft_wrap=True)
+            out.print(f"{row['run']} is {row['status']}: {row['reason']}", style="yellow")
 
 
 def _table(cells: list[dict[str, Any]], width: int) -> Table:
@@ -148,12 +159,12 @@ def _table(cells: list[dict[str, Any]], width: int) -> Table:
         if sum(needed[one] + 2 for one in shown) <= width:
             break
         shown = [one for one in shown if one != name]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in shown:
-        table.add_column(name, justify="right" if name in RIGHT else "left", min_width=min(needed[name], 12))
+        grid.add_column(name, justify="right" if name in RIGHT else "left", min_width=min(needed[name], 12))
     for row in cells:
-        table.add_row(*(row[name] for name in shown))
-    return table
+        grid.add_row(*(row[name] for name in shown))
+    return grid
 
 
 def _wanted(text: str) -> tuple[str, Any]:
@@ -205,15 +216,15 @@ def _reached(run: Run, rows: list[dict[str, Any]]) -> dict[str, int | None]:
 def _cells(row: dict[str, Any]) -> dict[str, Any]:
     """The columns of a run by name."""
     if "reason" in row:
-        return dict.fromkeys(COLUMNS, "") | {"run": row["run"], "task": "–", "status": Text(row["status"], "yellow")}
+        return dict.fromkeys(COLUMNS, "") | {"run": row["run"], "task": NONE, "status": Text(row["status"], "yellow")}
     e = row["experiment"]
     return {
         "run": row["run"],
-        "name": Text(Label(row["name"], row["tags"]).short),
-        "task": Text(row["task"]),
-        "p": "–" if e["modulus"] is None else str(e["modulus"]),
+        "name": Label(row["name"], row["tags"]).short,
+        "task": row["task"],
+        "p": NONE if e["modulus"] is None else str(e["modulus"]),
         "network": e["network"],
-        "N": "–" if e["width"] is None else str(e["width"]),
+        "N": NONE if e["width"] is None else str(e["width"]),
         "α": number(e["fraction"], 4),
         "optimizer": e["optimizer"],
         "rate": number(e["lr"], 4),
@@ -229,30 +240,27 @@ def _show(arguments: Show, store: Store) -> None:
     run = store.find(arguments.run)
     check_intact(run)
     if arguments.json:
-        facts = {"run": run.id, "status": run.status, "folder": str(run.folder), **run.settings}
-        facts |= dataclasses.asdict(run.labels)
-        print_json(facts | {"result": run.result and run.result.as_dict(), "snapshots": run.snapshots})
+        found = {"run": run.id, "status": run.status, "folder": str(run.folder)}
+        found |= run.settings | dataclasses.asdict(run.labels)
+        print_json(found | {"result": run.result and run.result.as_dict(), "snapshots": run.snapshots})
         return
-    settings = Table(title=f"Run {run.id}", title_justify="left", show_header=False, box=None)
-    for name, chosen in run.experiment.as_dict().items():
+    settings = new_table(title=f"Run {run.id}", box=None)
+    for name, chosen in (run.experiment.as_dict() | dataclasses.asdict(run.labels)).items():
         if chosen not in (None, "", []):
-            settings.add_row(name.replace("_", " "), Text(str(chosen)))
-    for name, text in dataclasses.asdict(run.labels).items():
-        if text:
-            settings.add_row(name, Text(" ".join(text) if isinstance(text, list) else text))
+            settings.add_row(name.replace("_", " "), " ".join(chosen) if isinstance(chosen, list) else str(chosen))
     where = run.settings["environment"]
     settings.add_row("made with", ", ".join(f"{name} {value}" for name, value in where.items() if value))
     settings.add_row("snapshots", f"{len(run.snapshots)} in {run.folder / 'snapshots'}")
-    out.print(settings, highlight=False)
+    out.print(settings)
     out.print()
     if (result := run.result) is None:
         rows = run.rows()
-        rest = "goes on from its last checkpoint" if run.read_checkpoint() else "starts it again"
-        out.print(f"unfinished at step {count(rows[-1]['step'] if rows else 0)}; its command {rest}", highlight=False)
+        rest = "resume it from its last checkpoint" if run.read_checkpoint() else "start over"
+        out.print(f"unfinished at step {count(rows[-1]['step'] if rows else 0)}; rerun its command to {rest}")
         return
     show_run(run)
     if sentence := explanation(run.experiment, result):
-        out.print(Text(sentence), soft_wrap=True)
+        out.print(sentence)
 
 
 def _export(arguments: Export, store: Store) -> None:
@@ -272,10 +280,8 @@ def _export(arguments: Export, store: Store) -> None:
         sys.stdout.write(curves_csv(runs))
         return
     WRITERS[arguments.format](runs, arguments.out)
-    if arguments.json:
-        print_json({"format": arguments.format, "out": str(arguments.out), "runs": [run.id for run in runs]})
-    else:
-        out.print(Text(f"Wrote the curves of {count(len(runs), 'run')} to {arguments.out}."), soft_wrap=True)
+    found = {"format": arguments.format, "out": str(arguments.out), "runs": [run.id for run in runs]}
+    tell(arguments.json, found, f"Wrote the curves of {count(len(runs), 'run')} to {arguments.out}.")
 
 
 def _known(runs: list[Run]) -> list[Run]:
@@ -286,23 +292,21 @@ def _known(runs: list[Run]) -> list[Run]:
             check_intact(run)
             found.append(run)
         except Unknown as error:
-            err.print(Text(f"{error} It is left out."), style="yellow", soft_wrap=True)
+            err.print(f"{error} It is left out.", style="yellow")
     return found
 
 
 def _label(arguments: LabelRuns, store: Store) -> None:
     given = (arguments.name, arguments.tag or None, arguments.note)
-    if not arguments.runs or given == (None, None, None):
-        raise ModgrokError("Say which runs, and --name, --tag or --note: modgrok runs label last --name baseline.")
+    if given == (None, None, None):
+        raise ModgrokError("Give --name, --tag or --note: modgrok runs label last --name baseline.")
     if arguments.name and len(arguments.runs) > 1:
-        raise ModgrokError("A name is given to one run; use --tag for several.")
+        raise ModgrokError("A name belongs to one run; use --tag for several.")
     folders = [_folder(name, store) for name in arguments.runs]
     labels = {folder.name: write_label(folder, *given) for folder in folders}
-    if arguments.json:
-        print_json({name: dataclasses.asdict(label) for name, label in labels.items()})
-        return
-    for name, label in labels.items():
-        out.print(Text(f"{name}: {label.short or label.note or 'no name'}"), soft_wrap=True)
+    found = {name: dataclasses.asdict(label) for name, label in labels.items()}
+    lines = [f"{name}: {label.short or label.note or 'no name'}" for name, label in labels.items()]
+    tell(arguments.json, found, "\n".join(lines))
 
 
 def _folder(name: str, store: Store) -> Path:
@@ -317,25 +321,22 @@ def _folder(name: str, store: Store) -> Path:
 
 def _pack(arguments: Pack, store: Store) -> None:
     if len(arguments.runs) < 2:
-        raise ModgrokError("Say which runs to pack, then the file: modgrok runs pack last runs.zip.")
+        raise ModgrokError("Name the runs to pack, then the file: modgrok runs pack last runs.zip.")
     *names, file = arguments.runs
     runs, path = [store.find(name) for name in names], Path(file)
     check_output(path, ".zip")
     archive.pack(runs, path)
-    if arguments.json:
-        print_json({"file": file, "runs": [run.id for run in runs], "bytes": path.stat().st_size})
-    else:
-        out.print(Text(f"Packed {count(len(runs), 'run')} into {file}, {size(path.stat().st_size)}."), soft_wrap=True)
+    written = path.stat().st_size
+    found = {"file": file, "runs": [run.id for run in runs], "bytes": written}
+    tell(arguments.json, found, f"Packed {count(len(runs), 'run')} into {file}, {size(written)}.")
 
 
 def _unpack(arguments: Unpack, store: Store) -> None:
     added, known = archive.unpack(arguments.file, store)
-    if arguments.json:
-        print_json({"added": [run.id for run in added], "known": [run.id for run in known]})
-        return
-    rest = f"; {', '.join(run.id for run in known)} {'was' if len(known) == 1 else 'were'} there" if known else ""
-    names = f": {', '.join(run.id for run in added)}" if added else ""
-    out.print(Text(f"Added {count(len(added), 'run')} to {store.folder}{names}{rest}."), soft_wrap=True)
+    found = {"added": [run.id for run in added], "known": [run.id for run in known]}
+    rest = f"; {', '.join(found['known'])} {'was' if len(known) == 1 else 'were'} already there" if known else ""
+    names = f": {', '.join(found['added'])}" if added else ""
+    tell(arguments.json, found, f"Added {count(len(added), 'run')} to {store.folder}{names}{rest}.")
 
 
 def _replay(arguments: Replay, store: Store) -> None:
@@ -343,32 +344,26 @@ def _replay(arguments: Replay, store: Store) -> None:
     run = store.find(arguments.run)
     check_intact(run)
     replay(run, arguments.out)
-    if arguments.json:
-        print_json({"run": run.id, "file": str(arguments.out), "bytes": arguments.out.stat().st_size})
-    else:
-        out.print(Text(f"Replay: {arguments.out}"), soft_wrap=True)
+    found = {"run": run.id, "file": str(arguments.out), "bytes": arguments.out.stat().st_size}
+    tell(arguments.json, found, f"Replay: {arguments.out}")
 
 
 def _remove(arguments: Remove, store: Store) -> None:
-    if not arguments.runs:
-        raise ModgrokError("Name the runs to remove by their ids; `modgrok runs list` shows them.")
     runs = [_find(name, store) for name in arguments.runs]
     if not (arguments.yes or _agreed(runs)):
         out.print("Nothing was removed.")
         return
     for run in runs:
         store.remove(run)
-    if arguments.json:
-        print_json({"removed": [run.id for run in runs]})
-    else:
-        out.print(Text(f"Removed {', '.join(run.id for run in runs)}."), soft_wrap=True)
+    removed = [run.id for run in runs]
+    tell(arguments.json, {"removed": removed}, f"Removed {', '.join(removed)}.")
 
 
 def _agreed(runs: Sequence[Run]) -> bool:
     """Whether the person at the terminal wants these runs deleted."""
     if not sys.stdin.isatty():
         raise ModgrokError("Cannot ask for confirmation here; pass --yes to remove runs.")
-    err.print(Text(f"Remove {count(len(runs), 'run')} for good: {', '.join(run.id for run in runs)}? [y/N] "), end="")
+    err.print(f"Remove {count(len(runs), 'run')} for good: {', '.join(run.id for run in runs)}? [y/N] ", end="")
     return input().strip().lower() in ("y", "yes")
 
 

@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from rich.markup import escape
-from rich.table import Table
 
 from modgrok.closed_form import Attempt, least_width, solve, usual_form
-from modgrok.commands.arguments import check_output, err, out, parse, print_json
+from modgrok.commands.arguments import Printed, check_output, err, facts, out, parse, print_json
 from modgrok.commands.flags import Positional
 from modgrok.experiments.stored_json import finite
 from modgrok.measures import average_ipr, frequency_power
@@ -25,7 +23,7 @@ BARS = " ▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True)
-class Solve:
+class Solve(Printed):
     """Write down the weights that compute a modular function or a product in a group, and score them on all inputs."""
 
     expression: Annotated[str, Positional("EXPR")]
@@ -53,9 +51,7 @@ class Solve:
     seed: int = 0
     """Of the random phases."""
     save: Path | None = None
-    """Write the network to this safetensors file."""
-    json: bool = False
-    """Print one JSON object instead of tables."""
+    """Write the network to this .safetensors file."""
 
 
 def main(argv: list[str]) -> None:
@@ -64,18 +60,9 @@ def main(argv: list[str]) -> None:
     check_output(arguments.save, ".safetensors")
     task = find_task(arguments.expression, usual_modulus(arguments.expression, arguments.modulus))
     form = arguments.form or usual_form(task, arguments.width)
-    network = solve(
-        task,
-        form=form,
-        width=arguments.width,
-        branches=arguments.branches,
-        frequencies=arguments.frequencies,
-        constant=arguments.constant,
-        activation=arguments.activation,
-        parametrization=arguments.parametrization,
-        seed=arguments.seed,
-        report=_report,
-    )
+    names = ("width", "branches", "frequencies", "constant", "activation", "parametrization", "seed")
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
+    network = solve(task, form=form, **options, report=_report)
     result = _describe(task, network, arguments, form)
     if arguments.save is not None:
         network.save(arguments.save, result)
@@ -89,9 +76,9 @@ def _report(attempt: Attempt) -> None:
     """One line on stderr after every start of a search, written over the one before in a terminal."""
     text = f"width {attempt.width}: start {attempt.starts}, least sum of squared errors {number(attempt.loss)}"
     if attempt.exact:
-        err.print(f"{text}, exact", highlight=False)
+        err.print(f"{text}, exact")
     elif err.is_terminal:
-        err.print(text, end="\r", highlight=False)
+        err.print(text, end="\r")
 
 
 def _describe(task: Task, network: Network, arguments: Solve, form: str) -> dict[str, Any]:
@@ -121,25 +108,23 @@ def _describe(task: Task, network: Network, arguments: Solve, form: str) -> dict
 
 def _show(task: Task, network: Network, result: dict[str, Any], saved: Path | None) -> None:
     modulus = f" mod {task.modulus}" if reads_modulus(task.name) else ""
-    table = Table(title=f"{escape(task.name)}{modulus}", title_justify="left", show_header=False)
-    table.add_row("structure", f"{task.structure.kind.replace('_', ' ')}: {escape(task.structure.reason)}")
-    table.add_row("form", f"{result['form']}, activation {network.activation}, {network.parametrization}")
     least = f", at least {least_width(task)} for an exact network" if result["form"] == "minimal" else ""
-    table.add_row("width", f"{network.width}{least}")
-    table.add_row("accuracy", percent(result["accuracy"], 2))
-    table.add_row("loss (MSE)", number(result["loss"]))
-    coordinate = task.structure.coordinate
-    if coordinate is None:
-        out.print(table)
-    else:
-        ratios = f"{number(result['ipr'])} ({number(result['ipr_in_coordinate'])} in the task's coordinate)"
-        table.add_row("IPR", ratios)
-        out.print(table)
+    rows = {
+        "structure": f"{task.structure.kind.replace('_', ' ')}: {task.structure.reason}",
+        "form": f"{result['form']}, activation {network.activation}, {network.parametrization}",
+        "width": f"{network.width}{least}",
+        "accuracy": percent(result["accuracy"], 2),
+        "loss (MSE)": number(result["loss"]),
+    }
+    if (coordinate := task.structure.coordinate) is not None:
+        rows["IPR"] = f"{number(result['ipr'])} ({number(result['ipr_in_coordinate'])} in the task's coordinate)"
+    out.print(facts(rows, f"{task.name}{modulus}"))
+    if coordinate is not None:
         power = frequency_power(network.w_in, coordinate)
-        out.print(f"power of the input weights at the frequencies 0 to {len(power) - 1} of the task's coordinate")
-        out.print(f"│{sparkline(power)}│", highlight=False)
+        out.print(f"power of the input weights at frequencies 0 to {len(power) - 1} of the task's coordinate")
+        out.print(f"│{sparkline(power)}│")
     if saved is not None:
-        out.print(f"saved to {escape(str(saved))}", highlight=False, soft_wrap=True)
+        out.print(f"Network: {saved}")
 
 
 def sparkline(values: Float[np.ndarray, "k"]) -> str:

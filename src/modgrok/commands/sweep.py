@@ -7,14 +7,26 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from rich.markup import escape
-from rich.table import Table as Grid
-from rich.text import Text
+from rich.table import Table
 
-from modgrok.commands.arguments import FIGURES, TABLES, check_output, err, out, parse, print_json, typed_flags
+from modgrok import plot
+from modgrok.commands.arguments import (
+    FIGURES,
+    TABLES,
+    InStore,
+    Printed,
+    check_output,
+    err,
+    figure_of,
+    new_table,
+    out,
+    parse,
+    print_json,
+    typed_flags,
+)
 from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.settings import given, settings_type
-from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, report
+from modgrok.commands.sweeping import EngineOptions, WatchedExecutor
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.experiment import known_settings
@@ -23,134 +35,99 @@ from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize
 from modgrok.experiments.sweeps.sweep import DEFAULTS, Sweep
 from modgrok.experiments.sweeps.table import Results, sweep_table
-from modgrok.text import count, number, percent
-
-Vary = Annotated[tuple[str, ...], Repeated("NAME=VALUES")]
+from modgrok.text import NONE, count, number, percent
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is to be done with a sweep."""
-
-    plan: bool = False
-    """Only say what the sweep would cost."""
-    out: Path | None = None
-    """Write the table to this .csv or .parquet file too."""
-    json: bool = False
-    """Print one JSON object instead of a table."""
-
-
-@dataclass(frozen=True)
-class NewSweep:
-    """Train all combinations of settings, and make one table of them. What the store has is not trained again, so the
-    same command finishes a sweep that was stopped. Instead of EXPR give a .toml file to read the sweep from it, or
-    show or list: modgrok sweep show --help."""
+class NewSweep(Printed):
+    """Train all combinations of settings, and make one table of them. Runs that the store has are not trained again, so
+    rerunning the command finishes a sweep that was stopped. A .toml file may take the place of EXPR: [experiment] has
+    the settings and every [[vary]] is an axis, such as fraction = "0.2:0.8:0.05" or optimizer = ["gd", "adamw"];
+    settings in one [[vary]] change together. See also modgrok sweep show --help and modgrok sweep list --help."""
 
     settings: Any
     options: EngineOptions
-    wanted: Wanted
-    vary: Vary = ()
+    vary: Annotated[tuple[str, ...], Repeated("NAME=VALUES")] = ()
     """An axis: seed=0:5 counts 0 to 4, fraction=0.2:0.8:0.05 goes in steps and includes both ends, lr=log:1e-3:1e-1:5
     has equal ratios, optimizer=gd,adamw is a list. Several settings in one --vary, as in "optimizer=gd,adamw;
     lr=4e5,0.03", change together. Repeat it for more axes."""
+    plan: bool = False
+    """Only say what the sweep would cost."""
+    out: Path | None = None
+    """Also write the table to this .csv or .parquet file."""
 
 
 @dataclass(frozen=True)
-class FileSweep:
-    """Train the sweep that a TOML file describes: [experiment] has the settings, every [[vary]] is an axis, for example
-    fraction = "0.2:0.8:0.05" or optimizer = ["gd", "adamw"]; settings in one [[vary]] change together."""
-
-    file: Annotated[Path, Positional("FILE")]
-    """The .toml file."""
-    options: EngineOptions
-    wanted: Wanted
-
-
-@dataclass(frozen=True)
-class Show:
+class Show(InStore):
     """Print an outcome of a sweep against one or two of its axes, and draw it: a curve with its spread over the other
     axes, or a heat map of medians."""
 
     sweep: Annotated[str, Positional("SWEEP")]
-    """Its id or the beginning of it, or last."""
+    """Its id, the beginning of it, or its name; last is the latest."""
     outcome: str = "grokked_at"
     """Any column of the table, such as grokked_at, test_accuracy, ipr; grokked is the share of runs that grokked."""
     x: str | None = None
-    """A setting that varies; by default the first of more than one number."""
+    """A setting that varies; by default the first one with several numbers."""
     y: str | None = None
     """A second one: curves of several colors, or the heat map's other axis."""
     kind: Literal["auto", "curves", "map"] = "auto"
     """curves, map, or auto: a map where both settings are numbers."""
     figure: Path | None = None
-    """Draw to this file: .png, .svg or .pdf."""
+    """Draw to this .png, .svg or .pdf file."""
     out: Path | None = None
     """Write the whole table to this .csv or .parquet file."""
-    store: Path | None = None
-    """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
-    json: bool = False
-    """Print one JSON object instead of a table."""
 
 
-@dataclass(frozen=True)
-class List:
+class List(InStore):
     """List the sweeps of a store, the latest first."""
-
-    store: Path | None = None
-    """Folder of the runs; by default $MODGROK_STORE, or runs/ here."""
-    json: bool = False
-    """Print one JSON object instead of a table."""
 
 
 def main(argv: list[str]) -> None:
     """Run, show or list."""
-    first = argv[0] if argv else ""
-    if first == "show":
-        _show(parse(Show, "sweep show", argv[1:]))
-    elif first == "list":
-        _list(parse(List, "sweep list", argv[1:]))
-    elif first.endswith(".toml"):
-        if beside := typed_flags(argv) & {"vary", *known_settings()}:
-            raise ModgrokError(
-                f"A sweep from a file takes its settings and axes from the file; write {min(beside)} into {first} "
-                "instead of giving it as a flag."
-            )
-        asked = parse(FileSweep, "sweep", argv)
-        _run(Sweep.from_file(asked.file), asked.options, asked.wanted)
-    else:
-        new = parse(NewSweep, "sweep", argv, settings_type("Settings", DEFAULTS))
-        sweep = Sweep(Experiment(**given(new.settings)), new.vary)
-        if both := typed_flags(argv).intersection(sweep.names):
-            flag = min(both).replace("_", "-")
-            raise ModgrokError(f"A setting is given or varied, not both; leave out --{flag} or its --vary.")
-        _run(sweep, new.options, new.wanted)
-
-
-def _run(sweep: Sweep, options: EngineOptions, wanted: Wanted) -> None:
-    check_output(wanted.out, *TABLES)
-    experiments = sweep.experiments
-    executor = WatchedExecutor(options)
-    results, record = Results(experiments, executor.store), Record(sweep, executor.store)
+    if argv[:1] == ["show"]:
+        return _show(parse(Show, "sweep show", argv[1:]))
+    if argv[:1] == ["list"]:
+        return _list(parse(List, "sweep list", argv[1:]))
+    asked = parse(NewSweep, "sweep", argv, settings_type("Settings", DEFAULTS))
+    check_output(asked.out, *TABLES)
+    sweep = _sweep(asked, typed_flags(argv))
+    executor = WatchedExecutor(asked.options)
+    results = Results(sweep.experiments, executor.store)
     cost = executor.forecast(results)
-    failures = [] if wanted.plan else executor.train(results, record)
+    if not asked.plan:
+        executor.train(results, Record(sweep, executor.store))
     table = sweep_table(sweep, results)
-    if wanted.out is not None and not wanted.plan:
-        table.write(wanted.out)
-    if wanted.json:
-        print_json(
-            {
-                "sweep": sweep.id,
-                "runs": results.runs,
-                "done": len(results.outcomes),
-                "plan": None if cost is None else cost.as_dict(),
-                "rows": [] if wanted.plan else table.rows,
-            }
-        )
-    elif not wanted.plan:
-        out.print(_grid(summarize(sweep, table, "grokked_at")), highlight=False)
-        where = "" if options.store is None else f" --store {shlex.quote(str(options.store))}"
-        out.print(Text(f"Sweep {sweep.id}, table: {record.folder / 'table.csv'}"), soft_wrap=True)
-        out.print(Text(f"Next: modgrok sweep show {sweep.id} --figure sweep.png{where}"), soft_wrap=True)
-    report(failures)
+    if asked.out is not None and not asked.plan:
+        table.write(asked.out)
+    if asked.json:
+        plan, rows = None if cost is None else cost.as_dict(), [] if asked.plan else table.rows
+        print_json(_counts(sweep, results) | {"plan": plan, "rows": rows})
+    elif not asked.plan:
+        store = asked.options.store
+        where = "" if store is None else f" --store {shlex.quote(str(store))}"
+        out.print(_grid(summarize(sweep, table, "grokked_at")))
+        out.print(f"Sweep {sweep.id}, table: {Record(sweep, executor.store).folder / 'table.csv'}")
+        out.print(f"Next: modgrok sweep show {sweep.id} --figure sweep.png{where}")
+    executor.report()
+
+
+def _sweep(asked: NewSweep, typed: set[str]) -> Sweep:
+    """What is described by flags, or by a file."""
+    settings = given(asked.settings)
+    if settings["task"].endswith(".toml"):
+        if beside := typed & {"vary", *known_settings()}:
+            file = settings["task"]
+            raise ModgrokError(f"A sweep from a file has its settings there; write {min(beside)} into {file} instead.")
+        return Sweep.from_file(Path(settings["task"]))
+    sweep = Sweep(Experiment(**settings), asked.vary)
+    if both := typed.intersection(sweep.names):
+        flag = min(both).replace("_", "-")
+        raise ModgrokError(f"A setting is given or varied, not both; leave out --{flag} or its --vary.")
+    return sweep
+
+
+def _counts(sweep: Sweep, results: Results) -> dict[str, Any]:
+    return {"sweep": sweep.id, "runs": results.runs, "done": len(results.outcomes)}
 
 
 def _show(asked: Show) -> None:
@@ -163,20 +140,13 @@ def _show(asked: Show) -> None:
     summary = summarize(sweep, table, asked.outcome, asked.x, asked.y)
     if asked.out is not None:
         table.write(asked.out)
-    if asked.figure is not None:
-        from modgrok import plot
-
-        plot.save(plot.sweep(summary, asked.kind), asked.figure)
+    figure_of(lambda: plot.sweep(summary, asked.kind), asked.figure)
     if asked.json:
-        counts = {"sweep": sweep.id, "runs": results.runs, "done": len(results.outcomes)}
-        print_json(counts | summary.as_dict())
+        print_json(_counts(sweep, results) | summary.as_dict())
         return
-    out.print(_grid(summary), highlight=False)
-    missing = results.runs - len(results.outcomes)
-    if missing:
-        err.print(f"{missing} of {results.runs} runs have not ended.", highlight=False)
-    if asked.figure is not None:
-        out.print(Text(f"drawn to {asked.figure}"), soft_wrap=True)
+    out.print(_grid(summary))
+    if missing := results.runs - len(results.outcomes):
+        err.print(f"{missing} of {results.runs} runs have not ended.")
 
 
 def _list(asked: List) -> None:
@@ -184,41 +154,34 @@ def _list(asked: List) -> None:
     if asked.json:
         print_json({"sweeps": found})
         return
-    grid = Grid("sweep", "name", "task", "modulus", "runs", "varies", "created")
+    grid = new_table("sweep", "name", "task", "modulus", "runs", "varies", "created")
     for one in found:
         if "reason" in one:
-            err.print(Text(f"{one['id']} cannot be read: {one['reason']}"), style="yellow", soft_wrap=True)
+            err.print(f"{one['id']} cannot be read: {one['reason']}", style="yellow")
             continue
+        task, modulus = one["experiment"]["task"], one["experiment"]["modulus"]
+        about = Label(**one["label"]).short, task, NONE if modulus is None else str(modulus)
         varies = "; ".join(", ".join(axis) for axis in one["vary"])
-        base = one["experiment"]
-        grid.add_row(
-            one["id"],
-            escape(Label(**one["label"]).short),
-            escape(base["task"]),
-            "–" if base["modulus"] is None else str(base["modulus"]),
-            str(one["runs"]),
-            varies,
-            one["created"],
-        )
-    out.print(grid, highlight=False)
+        grid.add_row(one["id"], *about, str(one["runs"]), varies, one["created"])
+    out.print(grid)
 
 
-def _grid(summary: Summary) -> Grid:
+def _grid(summary: Summary) -> Table:
     """Medians with their range, or shares, a column for each value of y."""
-    title = f"{escape(summary.title)}: {summary.outcome.replace('_', ' ')}"
+    title = f"{summary.title}: {summary.outcome.replace('_', ' ')}"
     unit = percent if summary.outcome.endswith("_accuracy") else partial(number, digits=4)
     spell = _share if summary.outcome == GROKKED else partial(_spell_cell, unit=unit)
     shown = "share" if summary.outcome == GROKKED else "median (range)"
-    heads = [f"{summary.y} {escape(str(value))}" if summary.y else shown for value in summary.y_values]
-    grid = Grid(summary.x or "run", *heads, title=title, title_justify="left")
+    heads = [f"{summary.y} {value!s}" if summary.y else shown for value in summary.y_values]
+    grid = new_table(summary.x or "run", *heads, title=title)
     for i, value in enumerate(summary.x_values):
-        grid.add_row("" if value is None else escape(str(value)), *(spell(row[i]) for row in summary.cells))
+        grid.add_row("" if value is None else str(value), *(spell(row[i]) for row in summary.cells))
     return grid
 
 
 def _spell_cell(cell: Cell, unit: Callable[[Any], str]) -> str:
     if not cell.values:
-        return "–" if cell.ended else ""
+        return NONE if cell.ended else ""
     spread = f" ({unit(cell.low)} to {unit(cell.high)})" if cell.low != cell.high else ""
     share = f", {len(cell.values)} of {cell.ended}" if len(cell.values) < cell.ended else ""
     return f"{unit(cell.median)}{spread}{share}"

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.text import Text
-
 from modgrok.commands.arguments import err
 from modgrok.experiments import Experiment
 from modgrok.experiments.cost import Estimate, estimate
@@ -28,7 +26,8 @@ class EngineOptions:
     engine: EngineName = "local"
     """Train on this machine's devices (local), or on a Ray cluster."""
     address: str | None = None
-    """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
+    """Address of a running Ray cluster, such as 10.0.0.1:6379 or auto; without it one is started here, on loopback
+    only."""
 
 
 class WatchedExecutor(Executor):
@@ -36,16 +35,17 @@ class WatchedExecutor(Executor):
 
     def __init__(self, options: EngineOptions) -> None:
         super().__init__(options.store, engine_named(options.engine, options.address))
+        self.failures: list[Failure] = []
 
     def forecast(self, results: Results) -> Estimate | None:
         """Says on stderr what the missing runs will cost; None where nothing is missing."""
         planned = plan(results, self.store, self.engine)
-        err.print(_counts(planned.runs, planned.stored, len(planned.batches)), highlight=False, soft_wrap=True)
+        err.print(_counts(planned.runs, planned.stored, len(planned.batches)))
         if not planned.batches:
             return None
         speed = self.engine.measure(planned.batches[0], self.store)
         cost = estimate(planned.batches, speed, self.engine.workers)
-        err.print(_costs(cost), highlight=False, soft_wrap=True)
+        err.print(_costs(cost))
         return cost
 
     def finish(self, experiments: Sequence[Experiment]) -> list[Result | None]:
@@ -61,33 +61,33 @@ class WatchedExecutor(Executor):
         planned = plan(results, self.store, self.engine)
         with ManyRuns(err, planned) as progress:
             try:
-                return execute(planned, results, self.store, self.engine, progress, record)
+                self.failures = execute(planned, results, self.store, self.engine, progress, record)
+                return self.failures
             except (Interrupted, KeyboardInterrupt):
                 pass
-        where = "" if record is None else f", and the table of what is done is {record.folder / 'table.csv'}"
-        done = f"{len(results.outcomes)} of {results.runs} runs are done"
-        err.print(Text(f"modgrok: Stopped: {done}{where}. Rerun the command to finish the rest."), soft_wrap=True)
+        where = "" if record is None else f" (table: {record.folder / 'table.csv'})"
+        done = f"{len(results.outcomes)} of {results.runs} runs done{where}"
+        err.print(f"modgrok: Stopped with {done}; rerun the command to resume.")
         raise SystemExit(progress.exit_code)
 
-
-def report(failures: Sequence[Failure]) -> None:
-    """Ends the program with 1 where something could not be trained; each failure was told when it happened."""
-    if failures:
-        failed = count(sum(len(failure.experiments) for failure in failures), "run")
-        err.print(Text(f"modgrok: {failed} failed; rerun the command to try them again."), soft_wrap=True)
-        raise SystemExit(1)
+    def report(self) -> None:
+        """Ends the program with 1 where something could not be trained; each failure was told when it happened."""
+        if self.failures:
+            failed = count(sum(len(failure.experiments) for failure in self.failures), "run")
+            err.print(f"modgrok: {failed} failed; rerun the command to try them again.")
+            raise SystemExit(1)
 
 
 def _counts(runs: int, stored: int, batches: int) -> str:
-    known = f", {count(stored)} of them in the store already" if stored else ""
+    known = f", {count(stored)} of them already in the store" if stored else ""
     return f"{count(runs, 'run')}{known}; {count(batches, 'batch') if batches else 'nothing'} to train."
 
 
 def _costs(cost: Estimate) -> str:
     side = f"{cost.workers} workers with " if cost.workers > 1 else ""
     return (
-        f"About {duration(cost.seconds)} on {side}{cost.speed.devices} with evaluations and compilation: "
-        f"{count(cost.run_steps)} run-steps, the first batch's at "
-        f"{count(round(cost.workers * cost.speed.run_steps_per_second))}/s, measured. Runs that grok stop earlier.\n"
+        f"About {duration(cost.seconds)} on {side}{cost.speed.devices}, evaluations and compilation included: "
+        f"{count(cost.run_steps)} run-steps, the first batch at a measured "
+        f"{count(round(cost.workers * cost.speed.run_steps_per_second))}/s. Runs that grok stop earlier.\n"
         f"{size(cost.speed.memory)} of memory on each device, {size(cost.disk)} on disk."
     )

@@ -6,11 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
-from modgrok.commands.arguments import InStore, err, out, parse, print_json, typed_flags
+from modgrok.commands.arguments import InStore, err, facts, out, parse, print_json, typed_flags
 from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import given, settings_type
 from modgrok.experiments import Experiment, Run, Store
@@ -28,14 +24,14 @@ LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
 
 @dataclass(frozen=True)
 class Train(InStore):
-    """Train a network on a task, the paper's network unless another is named, and store the run. The same command again
-    resumes a run that was stopped, and returns one that has ended. Instead of EXPR give a .toml or .json file with
-    the settings, such as the experiment.json of a run; flags then change some of them."""
+    """Train a network on a task, the paper's network unless another is named, and store the run. Rerun the command to
+    resume a run that was stopped; a run that has ended is returned at once. A .toml or .json file with the settings,
+    such as the experiment.json of a run, may take the place of EXPR; flags override what it says."""
 
     settings: Any
     start: Path | None = None
-    """Start from the weights in this file instead of random ones: of solve --save, or of another program as analyze
-    reads it."""
+    """Start from the weights in this file instead of random ones: written by solve --save, or by another program in any
+    form that analyze reads."""
 
 
 def main(argv: list[str]) -> None:
@@ -53,19 +49,19 @@ def main(argv: list[str]) -> None:
     known = _has_ended(run)
     if not known:
         if hint := rate_hint(store.resolve(experiment)):
-            err.print(Text(hint), style="yellow", soft_wrap=True)
+            err.print(hint, style="yellow")
         run = _train(experiment, store)
     result = run.result
     assert result is not None
     if known:
-        err.print(f"Run {run.id} is in the store already.", highlight=False)
+        err.print(f"Run {run.id} is already in the store.")
     if arguments.json:
         print_json(dict(result))
     else:
         show_run(run)
-        out.print(_next(run, arguments.store), highlight=False, soft_wrap=True)
+        out.print(_next(run, arguments.store))
     if sentence := explanation(run.experiment, result):
-        err.print(Text(sentence), style="yellow", soft_wrap=True)
+        err.print(sentence, style="yellow")
 
 
 def _has_ended(run: Run) -> bool:
@@ -89,7 +85,7 @@ def _train(experiment: Experiment, store: Store) -> Run:
             sentence = str(stop)
         except KeyboardInterrupt:
             sentence = "Stopped before the first step; rerun the command to start again."
-    err.print(Text(f"modgrok: {sentence}"), soft_wrap=True)
+    err.print(f"modgrok: {sentence}")
     raise SystemExit(progress.exit_code)
 
 
@@ -111,27 +107,20 @@ def show_run(run: Run) -> None:
     experiment, result, history = run.experiment, run.result, run.history
     assert result is not None
     curves = history["step"], history["train_accuracy"], history["test_accuracy"]
-    out.print(accuracy_chart(*curves, width=min(out.width, 100)), highlight=False)
+    out.print(accuracy_chart(*curves, width=min(out.width, 100)))
     out.print()
     share = f", α = {number(experiment.fraction, 4)}" if run.task.enumerable and experiment.examples is None else ""
-    title = f"{escape(run.title)}, {experiment.network}, N = {experiment.width}{share}"
-    table = Table(title=title, title_justify="left", show_header=False)
-    table.add_row("run", f"[bold]{run.id}[/bold]")
-    table.add_row(
-        "status", f"{result['status']} after {count(result['steps'], 'step')} in {duration(result['seconds'])}"
-    )
-    table.add_row("optimizer", f"{experiment.optimizer}, learning rate {number(_rate(experiment), 4)}")
-    table.add_row(
-        "accuracy", f"train {percent(result['train_accuracy'], 2)}, test {percent(result['test_accuracy'], 2)}"
-    )
-    table.add_row(
-        f"loss ({experiment.loss})", f"train {number(result['train_loss'])}, test {number(result['test_loss'])}"
-    )
+    rows = {
+        "run": run.id,
+        "status": f"{result['status']} after {count(result['steps'], 'step')} in {duration(result['seconds'])}",
+        "optimizer": f"{experiment.optimizer}, learning rate {number(_rate(experiment), 4)}",
+        "accuracy": f"train {percent(result['train_accuracy'], 2)}, test {percent(result['test_accuracy'], 2)}",
+        f"loss ({experiment.loss})": f"train {number(result['train_loss'])}, test {number(result['test_loss'])}",
+    }
     for name in ("memorized", "grokked"):
-        table.add_row(f"{name} at step", steps_between(result[f"{name}_after"], result[f"{name}_at"]))
-    for name, value in result.measures.items():
-        table.add_row(LABELS.get(name, name.replace("_", " ")), number(value))
-    out.print(table, highlight=False)
+        rows[f"{name} at step"] = steps_between(result[f"{name}_after"], result[f"{name}_at"])
+    rows |= {LABELS.get(name, name.replace("_", " ")): number(value) for name, value in result.measures.items()}
+    out.print(facts(rows, f"{run.title}, {experiment.network}, N = {experiment.width}{share}"))
 
 
 def _next(run: Run, store: Path | None) -> str:

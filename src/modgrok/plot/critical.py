@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def critical(found: "Critical | Sequence[Critical]") -> "Figure":
-    """Successes with the fitted curves; where there are several moduli, α_c with its intervals beside them."""
+    """Successes with the fitted curves; for several moduli, α_c with its intervals beside those of the first task and
+    sampling."""
+    from modgrok.experiments.sweeps.trends import like_first
+
     found = found if isinstance(found, Sequence) else [found]
     moduli = {one.experiment.modulus for one in found}
     with style.context():
@@ -28,8 +31,7 @@ def critical(found: "Critical | Sequence[Critical]") -> "Figure":
             transitions(found, ax=panels[0, 0])
             return figure
         figure, panels = style.grid(1, 2, height=2.9)
-        first = found[0].experiment.sampling
-        transitions([one for one in found if one.experiment.sampling == first], ax=panels[0, 0])
+        transitions(like_first(found), ax=panels[0, 0])
         against_modulus(found, ax=panels[0, 1])
         return figure
 
@@ -83,12 +85,14 @@ def _points(ax: "Axes", one: "Critical", color: str, label: str | None) -> None:
 
 
 def against_modulus(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Axes":
-    """α_c with its interval for each modulus and sampling, and the power law through three or more."""
+    """α_c with its interval for each modulus, task and sampling, and the power law through three or more moduli."""
     from modgrok.experiments.sweeps.trends import power_law
 
     with style.axes(ax) as panel:
-        for i, sampling in enumerate(dict.fromkeys(one.experiment.sampling for one in found)):
-            mine = [one for one in found if one.experiment.sampling == sampling]
+        several = len({one.experiment.task for one in found}) > 1
+        kinds = dict.fromkeys((one.experiment.task, one.experiment.sampling) for one in found)
+        for i, (task, sampling) in enumerate(kinds):
+            mine = [one for one in found if (one.experiment.task, one.experiment.sampling) == (task, sampling)]
             known = [one for one in mine if one.transition.critical is not None]
             if not known:
                 continue
@@ -99,7 +103,8 @@ def against_modulus(found: "Sequence[Critical]", *, ax: "Axes | None" = None) ->
                 for name in ("critical", "low", "high")
             )
             bars = np.stack([middle - low, high - middle]).clip(0)
-            panel.errorbar(p, middle, bars, fmt="o", ms=4, capsize=2.5, color=color, label=sampling)
+            label = f"{task}, {sampling}" if several else sampling
+            panel.errorbar(p, middle, bars, fmt="o", ms=4, capsize=2.5, color=color, label=label)
             if (law := power_law(known)) is not None:
                 x = np.linspace(p.min(), p.max(), 200)
                 label = f"{number(law.factor, 2)} p^(−{law.exponent:.2f} ± {law.error:.2f})"

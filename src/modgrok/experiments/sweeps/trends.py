@@ -64,9 +64,9 @@ def power_law(found: Iterable[Critical]) -> PowerLaw | None:
 
 
 def gains(found: Sequence[Critical]) -> list[Gain]:
-    """For every guided sampling that was measured beside random sampling at the same modulus."""
-    random = {one.experiment.modulus: one for one in found if one.experiment.sampling == "random"}
-    pairs = [(one, random.get(one.experiment.modulus)) for one in found if one.experiment.sampling != "random"]
+    """For every guided sampling that was measured beside random sampling of the same task at the same modulus."""
+    random = {_place(one): one for one in found if one.experiment.sampling == "random"}
+    pairs = [(one, random.get(_place(one))) for one in found if one.experiment.sampling != "random"]
     compared = []
     for guided, reference in pairs:
         gap = None if reference is None else difference(guided.transition, reference.transition)
@@ -94,7 +94,7 @@ def clearly_below(one: Transition, other: Transition) -> bool:
 
 def describe(found: Sequence[Critical]) -> dict[str, Any]:
     """Everything measured, and what it says, as JSON values."""
-    law = power_law(_of_first_sampling(found))
+    law = power_law(like_first(found))
     return {
         "confidence": CONFIDENCE,
         "critical": [one.as_dict() for one in found],
@@ -107,7 +107,7 @@ def describe(found: Sequence[Critical]) -> dict[str, Any]:
 def sentences(found: Sequence[Critical]) -> list[str]:
     """The trends in words, with their intervals."""
     said = []
-    plain = sorted(_of_first_sampling(found), key=lambda one: one.experiment.modulus or 0)
+    plain = sorted(like_first(found), key=lambda one: one.experiment.modulus or 0)
     law = power_law(plain)
     if law is not None:
         known = [one for one in plain if one.transition.critical is not None]
@@ -130,8 +130,14 @@ def sentences(found: Sequence[Critical]) -> list[str]:
     return said
 
 
-def _of_first_sampling(found: Sequence[Critical]) -> list[Critical]:
-    return [one for one in found if one.experiment.sampling == found[0].experiment.sampling]
+def like_first(found: Sequence[Critical]) -> list[Critical]:
+    """Those of the first one's task and sampling."""
+    first = found[0].experiment
+    return [one for one in found if (one.experiment.task, one.experiment.sampling) == (first.task, first.sampling)]
+
+
+def _place(one: Critical) -> tuple[str, int | None]:
+    return one.experiment.task, one.experiment.modulus
 
 
 def _half_width(one: Transition) -> float:
