@@ -24,7 +24,7 @@ from modgrok.reproduce.study import Figure, Numbers, Study
 from modgrok.text import duration
 
 Say = Callable[[str], None]
-RESOLUTION = 144
+RESOLUTION = 120
 """Dots per inch of the PNG files, which are kept with the sources; the SVG files beside them are not."""
 
 Asked = tuple[str, str, str, Path, bool]
