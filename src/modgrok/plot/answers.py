@@ -73,9 +73,9 @@ def signed(values: Any) -> dict[str, Any]:
 
 
 def few_digits(values: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
-    """A map for the eye: in steps of a thousandth of its largest value, zeros where it is rounding error."""
+    """A map for the eye: in steps of a hundredth of its largest value, zeros where it is rounding error."""
     largest = float(abs(values).max())
-    return values if largest == 0 else np.round(values / largest, 3) * largest + 0.0
+    return values if largest == 0 else np.round(values / largest, 2) * largest + 0.0
 
 
 def maps_and_spectrum(panels: Any, maps: dict[str, Any], spectrum: Any) -> None:
