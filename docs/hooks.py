@@ -61,7 +61,11 @@ OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)\)")
 
 def on_config(config: Any) -> Any:
     """The parts of the navigation that depend on what there is."""
-    papers = ["papers.md", *(str(path.relative_to(ROOT / "docs")) for path in _reports()), "reproduction/THRESHOLDS.md"]
+    papers = [
+        "reproduction/README.md",
+        *(str(path.relative_to(ROOT / "docs")) for path in _reports()),
+        "reproduction/THRESHOLDS.md",
+    ]
     made = {"Tutorials": [f"tutorials/{name}.md" for name in NOTEBOOKS], "Reproduction": papers}
     for part in config.nav:
         for title in part.keys() & made.keys():
@@ -72,7 +76,6 @@ def on_config(config: Any) -> Any:
 def on_files(files: Any, config: Any) -> Any:
     """Adds the pages that are made from the sources."""
     pages = {
-        "papers.md": papers(),
         "reference/settings.md": settings(),
         "reference/commands.md": commands(),
         "reference/api.md": api(),
@@ -136,29 +139,6 @@ def _output(output: dict[str, Any]) -> str:
         return "".join(data["text/html"])
     text = "".join(data["text/plain"]).rstrip()
     return f'<div class="output" markdown>\n\n```text\n{text}\n```\n\n</div>'
-
-
-def papers() -> str:
-    """The papers there are, from what each says of itself."""
-    from modgrok.reproduce.paper import find_paper, paper_keys
-
-    parts = [
-        "# Papers, reproduced",
-        "`modgrok reproduce PAPER` trains what a paper needs, draws its figures and judges its statements by stated "
-        "thresholds: *holds*, *holds with a remark*, *does not hold here*. It resumes where it was stopped. "
-        "`modgrok reproduce --list` names the papers and what each costs on the machine at hand.",
-    ]
-    reports = {path.parent.name: path for path in _reports()}
-    for key in paper_keys():
-        paper = find_paper(key)
-        report = reports.get(key)
-        parts.append(f"## {paper.title} {{ #{key} }}\n\n{paper.reference}: {paper.line}.")
-        parts.append(
-            f"{len(paper.claims)} statements, {len(paper.figures)} figures."
-            + (f" **[The report]({report.relative_to(ROOT / 'docs')})**" if report else " No report is committed yet.")
-        )
-        parts.append(f"```console\n$ modgrok reproduce {key} --profile quick\n```")
-    return "\n\n".join(parts) + "\n"
 
 
 def _reports() -> list[Path]:

@@ -91,6 +91,7 @@ COMMANDS = [
     "reproduce",
     "lab",
     "bench",
+    "doctor",
 ]
 
 TINY = {"width": 16, "lr": 0.1, "steps": 3, "evaluations": 3, "snapshots": 2}

@@ -27,6 +27,7 @@ COMMANDS = {
     "reproduce": "train, draw and judge every figure and claim of the paper, and write the report",
     "lab": "open a local page on which you watch networks train, and take them apart",
     "bench": "time the training on this machine, against its own matrix products",
+    "doctor": "check this installation: versions, devices, store, permissions",
 }
 
 OTHERS = {"inspect": "analyze", "analyse": "analyze", "list": "runs", "run": "train", "plot": "film"}
@@ -52,6 +53,36 @@ EXAMPLES = (
     'modgrok sweep "n + m" --modulus 31 --width 128 --vary fraction=0.4:0.9:0.1 --vary seed=0:5',
     "modgrok reproduce --only fig2",
 )
+
+START = """modgrok {version}: a laboratory for grokking modular arithmetic.
+
+{found}"""
+FIRST = (
+    ('modgrok train "n + m" --modulus 97 --lr 0.3 --steps 300', "watch a network grok"),
+    ('modgrok solve "n + m" --modulus 97 --width 2', "write weights down instead"),
+    ("modgrok lab", "both on a local page"),
+    ("modgrok --help", "every command"),
+)
+LATER = (
+    ("modgrok analyze last", "what the latest run has learned"),
+    ("modgrok film last", "an animated picture of it"),
+    ("modgrok runs list", "all runs here"),
+    ("modgrok lab", "runs on a local page"),
+    ("modgrok --help", "every command"),
+)
+FOLLOWING = {
+    "classify": "modgrok solve {arguments}",
+    "solve": "modgrok train {task}",
+    "analyze": "modgrok film {task}",
+    "film": "modgrok lab",
+    "critical": "modgrok landscape --modulus 23",
+    "landscape": 'modgrok classify "n^2 + m^2 + n*m" --modulus 23',
+    "reproduce": "modgrok lab --store reproduction/runs",
+    "lab": "modgrok runs list",
+    "bench": 'modgrok train "n + m" --modulus 97',
+    "doctor": "modgrok bench",
+}
+"""What usually comes after a command; those that are not here say it themselves, of what they made."""
 
 YOUNG_OBJECTS = 500_000
 """New objects after which the program looks for garbage: what it imports and traces is none, and looking there took a
@@ -92,7 +123,7 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
 
 
 def _answer(argv: Sequence[str]) -> None:
-    name, *rest = list(argv) or ["--help"]
+    name, *rest = list(argv) or [""]
     try:
         _dispatch(name, rest)
         sys.stdout.flush()
@@ -117,6 +148,9 @@ def _answer(argv: Sequence[str]) -> None:
 
 
 def _dispatch(name: str, rest: list[str]) -> None:
+    if not name:
+        print(START.format(version=__version__, found=_suggested()))
+        return
     if name in ("-h", "--help", "help"):
         commands = "\n".join(f"  {command:<10} {summary}" for command, summary in COMMANDS.items())
         print(USAGE.format(commands=commands, examples="\n".join(f"  {example}" for example in EXAMPLES)))
@@ -129,3 +163,23 @@ def _dispatch(name: str, rest: list[str]) -> None:
         hint = f"did you mean {close[0]!r}?" if close else f"the commands are {', '.join(COMMANDS)}."
         raise ModgrokError(f"There is no command {name!r}; {hint}")
     importlib.import_module(f"modgrok.commands.{name}").main(rest)
+    if name in FOLLOWING and sys.stderr.isatty() and "--json" not in rest:
+        print(f"Next: {_following(name, rest)}", file=sys.stderr)
+
+
+def _suggested() -> str:
+    """What to do first in a folder without runs, and what with them in one that has some."""
+    store = os.environ.get("MODGROK_STORE") or "runs"
+    commands = LATER if os.path.isdir(store) and os.listdir(store) else FIRST
+    width = max(len(command) for command, _ in commands)
+    return "\n".join(f"  {command:<{width}}  {words}" for command, words in commands)
+
+
+def _following(name: str, rest: list[str]) -> str:
+    """The command that usually comes next, with what this one was asked about."""
+    import shlex
+
+    task = [word for word in rest[:1] if not word.startswith("-")]
+    places = [i for i, word in enumerate(rest) if word == "--modulus"]
+    chosen = task + (rest[places[0] : places[0] + 2] if places and name == "solve" else [])
+    return FOLLOWING[name].format(arguments=shlex.join(rest), task=shlex.join(chosen or ["last"]))

@@ -11,7 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("index", "story", "faq", "clusters", "extending")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("index", "story", "faq", "clusters", "extending", "lecturers", "reviewers")
+    ),
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 ]
 

@@ -1,0 +1,129 @@
+"""Writes the tables that pages take from measured results; a test compares.
+
+    python docs/tables.py
+
+A table stands between `<!-- NAME -->` and `<!-- /NAME -->`: verdicts of the reports, speed beside PyTorch, critical
+fractions. `benchmarks/results/README.md` lists the results and the commands behind them.
+"""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from modgrok.reproduce.paper import find_paper, paper_keys
+from modgrok.text import number
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+REPORTS = ROOT / "docs" / "reproduction"
+OUTCOMES = {
+    "holds": "hold",
+    "holds with a remark": "hold with a remark",
+    "does not hold here": "do not hold here",
+    "undecided here": "are undecided here",
+}
+CONTESTS = (
+    ("speed_h200", "one", "one network, p = 97, N = 500", "H200"),
+    ("speed_h200", "batch", "128 of them at once", "H200"),
+    ("speed_p31_h200", "one", "one small network, p = 31, N = 128", "H200"),
+    ("speed_p31_h200", "batch", "512 of them at once", "H200"),
+    ("speed_transformer_h200", "one", "one transformer, p = 113", "H200"),
+    ("speed_cpu", "one", "one network, p = 97, N = 500", "2 CPU cores"),
+)
+WORDS = {
+    "graphs": "CUDA graph",
+    "graphs_batch": "CUDA graph",
+    "compiled": "compiled",
+    "compiled_batch": "compiled",
+    "embedding": "not compiled",
+    "one_hot": "not compiled",
+    "eager": "not compiled",
+}
+
+
+def read(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def verdicts(key: str) -> dict[str, str]:
+    """Outcomes of the committed report, by claim."""
+    found = json.loads((REPORTS / key / "verdicts.json").read_text())
+    return {name: one["outcome"] for name, one in found.items()}
+
+
+def counts(outcomes: Any) -> str:
+    found = Counter(outcomes)
+    return ", ".join(f"{found[outcome]} {words}" for outcome, words in OUTCOMES.items())
+
+
+def paper() -> str:
+    """What became of the statements of the first paper."""
+    claims, found = find_paper().claims, verdicts(find_paper().key)
+    own = [found[claim.name] for claim in claims if not claim.beyond]
+    return f"Of its {len(own)} statements, {counts(own)}."
+
+
+def others() -> str:
+    """The same of all other reports together."""
+    found = [outcome for key in reported()[1:] for outcome in verdicts(key).values()]
+    return f"Of {len(found)} claims in {len(reported()) - 1} other reports, {counts(found)}."
+
+
+def papers() -> str:
+    """One row for each report."""
+    lines = ["| report | about | ✓ | ✓ with a remark | ✗ here | undecided |", "|---|---|---|---|---|---|"]
+    for key in reported():
+        found = Counter(verdicts(key).values())
+        row = " | ".join(str(found[outcome]) for outcome in OUTCOMES)
+        lines.append(f"| [{key}]({key}/report.md) | {find_paper(key).line} | {row} |")
+    return "\n".join(lines)
+
+
+def reported() -> list[str]:
+    return [key for key in paper_keys() if (REPORTS / key / "report.md").exists()]
+
+
+def speed() -> str:
+    """A row for each contest, beside the fastest form of PyTorch that took part in it."""
+    lines = ["| | on | a step | PyTorch's best |", "|---|---|---|---|"]
+    for name, part, words, where in CONTESTS:
+        found = read(name)
+        entered = {
+            k: v for k, v in found["pytorch"].items() if isinstance(v, dict) and ("batch" in k) == (part == "batch")
+        }
+        best = min(entered, key=lambda k: entered[k]["ratio"])
+        step = time(found[part]["seconds_per_step"])
+        lines.append(f"| {words} | {where} | {step} | {number(entered[best]['ratio'], 2)}× as long, {WORDS[best]} |")
+    return "\n".join(lines)
+
+
+def time(seconds: float) -> str:
+    value, unit = (seconds * 1e6, "µs") if seconds < 1e-4 else (seconds * 1e3, "ms")
+    return f"{number(value, 2)} {unit}"
+
+
+def critical() -> str:
+    """How the critical fraction falls."""
+    rows = [one for one in read("critical_fraction")["critical"] if one["sampling"] == "random"]
+    first, last = min(rows, key=lambda one: one["modulus"]), max(rows, key=lambda one: one["modulus"])
+    said = [
+        f"{one['critical']:.3f} [{one['low']:.3f}, {one['high']:.3f}] at p = {one['modulus']}" for one in (first, last)
+    ]
+    return f"α_c falls from {said[0]} to {said[1]}"
+
+
+TABLES = {"paper": paper, "others": others, "papers": papers, "speed": speed, "critical": critical}
+PAGES = (ROOT / "README.md", REPORTS / "README.md")
+PLACE = re.compile(r"(<!-- (\w+) -->\n?)(.*?)(\n?<!-- /\2 -->)", re.DOTALL)
+
+
+def filled(text: str) -> str:
+    """A page with its tables as they are now."""
+    return PLACE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}{found[4]}", text)
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        page.write_text(filled(page.read_text()))
