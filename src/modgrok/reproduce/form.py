@@ -1,7 +1,7 @@
 """What a paper is written in, for one import: sizes, runs, studies with their tables, claims."""
 
 from modgrok.reproduce.claim import BEYOND, Ask, Claim
-from modgrok.reproduce.paper import Paper, Takeaway, members
+from modgrok.reproduce.paper import Paper, Takeaway, gather, members
 from modgrok.reproduce.runs import Runs, Settings, runs
 from modgrok.reproduce.sizes import Sizes, sizes
 from modgrok.reproduce.study import Study, curves, make_claim, study
@@ -22,6 +22,7 @@ __all__ = [
     "Table",
     "Takeaway",
     "curves",
+    "gather",
     "make_claim",
     "members",
     "rounded",

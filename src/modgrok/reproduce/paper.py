@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -105,6 +106,14 @@ def members(kind: type, *modules: ModuleType) -> tuple[Any, ...]:
     """All studies or claims of modules, in the order in which they are written, those beyond the paper last."""
     found = (value for module in modules for value in vars(module).values() if isinstance(value, kind))
     return tuple(sorted(dict.fromkeys(found), key=lambda one: one.beyond))
+
+
+def gather(kind: type, package: str, names: str) -> tuple[Any, ...]:
+    """The studies or claims of these names, from all modules of a package."""
+    found = pkgutil.iter_modules(sys.modules[package].__path__)
+    modules = [importlib.import_module(f"{package}.{module.name}") for module in found]
+    by_name = {one.name: one for one in members(kind, *modules)}
+    return tuple(by_name[name] for name in names.split())
 
 
 def paper_keys() -> list[str]:

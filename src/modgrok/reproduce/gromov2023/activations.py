@@ -9,7 +9,6 @@ from modgrok.closed_form import solve
 from modgrok.closed_form.interference import expected_accuracy, width_needed
 from modgrok.networks import Network, score_table
 from modgrok.palette import GRAY, SERIES
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.dynamics import fault_together
 from modgrok.reproduce.gromov2023.widths import Rows, at_width, draw_by_width, width_for
@@ -130,26 +129,19 @@ def activations_and_functions(t: Table, ask: Ask) -> None:
     ask.show({"p, N": f"{t.one('modulus')}, {t.one('width')}"})
 
 
-@other_weights.figure()
-def accuracy_of_activations(t: Table) -> Any:
-    figure, (panel,) = panels(
-        width=5.6,
-        height=3.2,
-        note=f"n + m mod {t.one('modulus')}, weights written down; mean and range of "
-        f"{len(t.first.accuracy)} draws, N ≤ {count(t.one('limit'))}; dashed: theory, the outputs as independent "
-        "Gaussians with their exact moments",
-    )
+@other_weights.figure(width=5.6, height=3.2)
+def accuracy_of_activations(t: Table, panel: Any) -> str:
     colors = dict(zip(ACTIVATIONS, SERIES, strict=True))
-    draw_by_width(
-        panel, t, lambda cell: (cell.first.mean, min(cell.first.accuracy), max(cell.first.accuracy)), colors, "-"
-    )
+    draw_by_width(panel, t, lambda c: (c.first.mean, min(c.first.accuracy), max(c.first.accuracy)), colors, "-")
     for series, cell in t.by("series").items():
         panel.plot(cell["width"], cell["predicted"], color=colors[series], linestyle="--", linewidth=0.9)
     panel.plot([], [], color=GRAY, linestyle="--", linewidth=0.9, label="theory")
     panel.set_ylabel("accuracy on all pairs")
     panel.set_title("the closed form's weights: only the width they need depends on the activation")
     panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
+    drawn = f"mean and range of {len(t.first.accuracy)} draws, N ≤ {count(t.one('limit'))}"
+    theory = "theory, the outputs as independent Gaussians with their exact moments"
+    return f"n + m mod {t.one('modulus')}, weights written down; {drawn}; dashed: {theory}"
 
 
 @other_weights.claim(
@@ -176,9 +168,8 @@ def other_activations(t: Table, ask: Ask) -> None:
             or not all(1 / 1.5 <= factor <= 1.5 for factor in factors),
         },
     )
-    ask.note(
-        f"{SMALL_GELU}: {percent(widest.mean)} at N = {widest.width}, the widest tried.", math.isinf(needed[SMALL_GELU])
-    )
+    late = math.isinf(needed[SMALL_GELU])
+    ask.note(f"{SMALL_GELU}: {percent(widest.mean)} at N = {widest.width}, the widest tried.", late)
     ask.note(
         "GELU is late only where the waves carry the network's prefactor 1/√D; on waves of amplitude one it needs "
         f"{number(needed['GELU'] / square, 2)} times the width of the square.",

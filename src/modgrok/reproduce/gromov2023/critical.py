@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.experiments.sweeps.trends import clearly_below
 from modgrok.palette import MARKERS, SERIES
-from modgrok.reproduce.figures import LINES, legend_above, modular, panels, seeds, step_axis, time_curve
+from modgrok.reproduce.figures import LINES, legend_above, modular, seeds, step_axis, time_curve
 from modgrok.reproduce.form import BEYOND, Ask, Runs, Settings, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
 from modgrok.reproduce.gromov2023.sizes import budgets, natural_unit
@@ -66,17 +66,10 @@ critical = study(
 )
 
 
-@critical.figure()
-def patience(t: Table) -> Any:
+@critical.figure("the critical fraction falls with patience", "grokking time", height=3.4)
+def patience(t: Table, left: Any, right: Any) -> str:
     t = t.where(part="long")
     curves, fractions, steps = transitions(t, "curves").by("way"), t["fraction"], t.one("steps")
-    figure, (left, right) = panels(
-        "the critical fraction falls with patience",
-        "grokking time",
-        height=3.4,
-        note=f"{modular(t)}, N = {t.one('width')}, {seeds(t)}; (a) with 95 % intervals, (b) median and "
-        f"range, × most do not grok within {count(steps)} steps",
-    )
     T = np.array(next(iter(curves.values()))["budget"])
     left.set(xscale="log", xlim=(T[0], T[-1]))
     for i, (way, found) in enumerate(curves.items()):
@@ -90,8 +83,9 @@ def patience(t: Table) -> Any:
     step_axis(right, steps, len(curves))
     right.margins(x=0.06)
     right.set(xlabel="fraction of the pairs trained on, α", ylabel="steps until test accuracy ≥ 99 %")
-    legend_above(figure, [right], 5)
-    return figure
+    legend_above(right.figure, [right], 5)
+    sizes = f"{modular(t)}, N = {t.one('width')}, {seeds(t)}"
+    return f"{sizes}; (a) with 95 % intervals, (b) median and range, × most do not grok within {count(steps)} steps"
 
 
 @critical.claim(

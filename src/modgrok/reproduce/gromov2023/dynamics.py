@@ -9,7 +9,7 @@ from modgrok.experiments import Run
 from modgrok.measures import norm_growth
 from modgrok.measures.grokking_events import AFTERMATH, grokking_events
 from modgrok.plot import curves, style
-from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import BEYOND, Ask, Column, Row, Sizes, Table, study
 from modgrok.reproduce.form import curves as whole_curves
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd
@@ -59,35 +59,31 @@ descent = study(
 )
 
 
-@descent.figure()
-def losses_norms_accuracies_gradients(t: Table) -> Any:
+@descent.figure(
+    "loss: the test loss rises before it falls (inset)",
+    "weight norms: fastest growth at the onset",
+    "accuracy: training pairs first",
+    "gradients: a maximum at grokking",
+    rows=2,
+    height=4.8,
+    sharex=True,
+)
+def losses_norms_accuracies_gradients(t: Table, *grid: Any) -> str:
     first = t.first
-    figure, grid = panels(
-        "loss: the test loss rises before it falls (inset)",
-        "weight norms: fastest growth at the onset",
-        "accuracy: training pairs first",
-        "gradients: a maximum at grokking",
-        rows=2,
-        height=4.8,
-        sharex=True,
-        note=f"{modular(t)}, N = {first.width}, α = {first.fraction}, plain GD with rate {number(first.lr)}; bold: "
-        f"seed 0, faint: {len(t) - 1} more",
-    )
     for panel, measure in zip(grid, ("loss", "norm", "accuracy", "gradient"), strict=True):
         curves([vars(row) for row in t], measure, linear=LINEAR, ax=panel)
         for name, side in (("memorized_at", "right"), ("grokked_at", "left")):
             style.mark(panel, first[name], name.removesuffix("_at") if measure == "accuracy" else "", side)
-    for panel in grid[2:]:
+    for upper, panel in zip(grid[:2], grid[2:], strict=True):
+        upper.set_xlabel("")
         panel.set_title(panel.get_title(loc="left"), pad=13)
-    for panel in grid[:2]:
-        panel.set_xlabel("")
-    for panel in grid[2:]:
         panel.set_xlabel(f"step (linear up to {LINEAR}, then logarithmic)")
     grid[0].set_ylabel("mean squared error")
     grid[0].get_legend().set_loc("lower left")
     if first.shown_losses is not None:
         _draw_peak(grid[0].inset_axes((0.17, 0.42, 0.5, 0.42)), t)
-    return figure
+    sizes = f"{modular(t)}, N = {first.width}, α = {first.fraction}, plain GD with rate {number(first.lr)}"
+    return f"{sizes}; bold: seed 0, faint: {len(t) - 1} more"
 
 
 def _draw_peak(inset: Any, t: Table) -> None:

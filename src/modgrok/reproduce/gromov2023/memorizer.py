@@ -127,16 +127,11 @@ memorizer = study(
 @memorizer.figure()
 def projections(t: Table) -> Any:
     pairs, steps, random = (t.where(part=part) for part in ("pairs", "steps", RANDOM))
-    seen, p, N = pairs.where(share=SHARE).one("examples"), pairs.one("modulus"), pairs.one("width")
-    figure, (by_pairs, by_step, across, align) = panels(
-        "what is answered after a projection",
-        f"{seen} pairs, on the way",
-        "known are a sign and an offset (accuracy)",
-        "phases align; dashed: early flow",
-        rows=2,
-        height=5.2,
-        note=f"n + m mod {p}, N = {N}, Adam with rate {RATE}, no decay; (d): plain GD",
-    )
+    titles = "what is answered after a projection", f"{pairs.where(share=SHARE).one('examples')} pairs, on the way"
+    more = "known are a sign and an offset (accuracy)", "phases align; dashed: early flow"
+    sizes = f"n + m mod {pairs.one('modulus')}, N = {pairs.one('width')}"
+    note = f"{sizes}, Adam with rate {RATE}, no decay; (d): plain GD"
+    figure, (by_pairs, by_step, across, align) = panels(*titles, *more, rows=2, height=5.2, note=note)
     for panel, some, x in ((by_pairs, pairs, "examples"), (by_step, steps, "step")):
         for (way, color), marker in zip(WAYS.items(), MARKERS, strict=False):
             line = some.of(way, Column.average, x)
@@ -145,8 +140,8 @@ def projections(t: Table) -> Any:
             line = steps.of("coherence", Column.average, "step")
             panel.plot([*line], line.y, color=PURPLE, linestyle="--", label="coherence of φ1 + φ2 − φ3")
         panel.set(ylim=(-0.03, 1.03), ylabel="accuracy on all pairs")
-    noise = random["waves"].average()
-    by_pairs.axhline(noise, color="black", linestyle=":", linewidth=0.9, label="waves, random labels")
+    look: Any = {"color": "black", "linestyle": ":", "linewidth": 0.9}
+    by_pairs.axhline(random["waves"].average(), label="waves, random labels", **look)
     by_pairs.set(xscale="log", xlabel="training pairs")
     by_pairs.legend(loc="center", bbox_to_anchor=(0.62, 0.5), title="neurons replaced by")
     by_step.set_xscale("symlog", linthresh=3)

@@ -102,15 +102,14 @@ def fractions_moduli_widths(t: Table) -> Any:
     rows = transitions(t)
     adam, widths = rows.where(part="moduli", way="Adam"), rows.where(part="widths")
     last = max(rows["budget"])
+    titles = f"T = {count(last)}", "Adam, and two laws", f"Adam, p = {widths.one('modulus')}"
+    note = f"n + m mod p; (a), (b), (d) N = {adam.one('width')}; 95 % intervals from {seeds(t)} at each α; laws are "
     figure, (left, middle, right, residuals) = panels(
-        f"T = {count(last)}",
-        "Adam, and two laws",
-        f"Adam, p = {widths.one('modulus')}",
+        *titles,
         f"Adam, T = {count(last)}, over each law",
         rows=2,
         height=5.6,
-        note=f"n + m mod p; (a), (b), (d) N = {adam.one('width')}; 95 % intervals from {seeds(t)} at each α; laws are "
-        "fitted to the largest budget",
+        note=note + "fitted to the largest budget",
     )
     for i, (way, cell) in enumerate(rows.where(part="moduli", budget=last).by("way").items()):
         error_bars(left, cell["modulus"], cell["alpha"], i, way)
@@ -122,13 +121,10 @@ def fractions_moduli_widths(t: Table) -> Any:
         for label, alpha, line in zip(_names(law), _fitted(law, p).values(), ("-", ":"), strict=True):
             middle.plot(p, alpha, color="black", lw=0.9, ls=line, label=label)
         known = adam.where(lambda r: r.alpha.critical is not None, budget=last)
-        found = known["alpha"]
-        for i, (label, alpha) in enumerate(
-            zip(_names(law), _fitted(law, np.array(known["modulus"])).values(), strict=True)
-        ):
-            over = [
-                Transition(a.critical / x, a.low / x, a.high / x, a.width) for a, x in zip(found, alpha, strict=True)
-            ]
+        laws = zip(_names(law), _fitted(law, np.array(known["modulus"])).values(), strict=True)
+        for i, (label, alpha) in enumerate(laws):
+            found = zip(known["alpha"], alpha, strict=True)
+            over = [Transition(a.critical / x, a.low / x, a.high / x, a.width) for a, x in found]
             error_bars(residuals, [p * (1 + 0.02 * i) for p in known["modulus"]], over, i, label)
         residuals.axhline(1, color="black", lw=0.7, ls=":")
     for panel in (middle, residuals):

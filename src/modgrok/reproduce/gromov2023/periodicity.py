@@ -12,7 +12,7 @@ from modgrok.measures.grokking_events import EARLY, ipr_growth
 from modgrok.measures.samples import mean_interval
 from modgrok.palette import GRAY, GREEN
 from modgrok.plot import curves, style
-from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import Ask, Row, Sizes, Table, study
 from modgrok.reproduce.form import curves as whole_curves
 from modgrok.reproduce.gromov2023.sizes import by_adamw
@@ -57,20 +57,16 @@ more_data = study(
 )
 
 
-@regimes.figure()
-def ratio_and_accuracy(t: Table) -> Any:
+@regimes.figure(
+    "inverse participation ratio of $W^{(1)}$, and the closest line of four pieces",
+    "accuracy",
+    rows=2,
+    height=4.5,
+    sharex=True,
+    height_ratios=(1.6, 1),
+)
+def ratio_and_accuracy(t: Table, above: Any, below: Any) -> str:
     first = t.first
-    figure, grid = panels(
-        "inverse participation ratio of $W^{(1)}$, and the closest line of four pieces",
-        "accuracy",
-        rows=2,
-        height=4.5,
-        sharex=True,
-        height_ratios=(1.6, 1),
-        note=f"{modular(t)}, N = {first.width}, α = {first.fraction}, AdamW with rate {first.lr}, weight decay "
-        f"{first.weight_decay}; bold: seed 0, faint: {len(t) - 1} more; shaded: 95 % intervals of the bends over seeds",
-    )
-    above, below = grid
     curves([vars(row) for row in t], "ipr", linear=math.inf, ax=above, label="network")
     curves([vars(row) for row in t], linear=math.inf, ax=below)
     above.plot(first.bends, first.bend_values, color="black", linewidth=0.9, marker=".", label="four pieces", zorder=1)
@@ -79,16 +75,18 @@ def ratio_and_accuracy(t: Table) -> Any:
         where: Any = {"xycoords": ("data", "axes fraction"), "ha": "center", "color": GRAY}
         above.annotate(name, ((left + right) / 2, 0.86), **where)
     for bend, interval in zip(first.bends[1:-1], first.bend_intervals, strict=True):
-        for panel in grid:
+        for panel in (above, below):
             style.mark(panel, bend)
             if interval is not None:
                 panel.axvspan(*interval, color=GRAY, alpha=0.15, linewidth=0)
     style.mark(below, first.grokked_at, "grokked")
     above.set_xlabel("")
-    for panel in grid:
+    for panel in (above, below):
         panel.set_xlim(0, first.bends[-1])
         panel.legend(loc="center right")
-    return figure
+    sizes = f"{modular(t)}, N = {first.width}, α = {first.fraction}, AdamW with rate {first.lr}"
+    lines = f"bold: seed 0, faint: {len(t) - 1} more; shaded: 95 % intervals of the bends over seeds"
+    return f"{sizes}, weight decay {first.weight_decay}; {lines}"
 
 
 @regimes.claim(

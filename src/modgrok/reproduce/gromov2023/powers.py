@@ -6,7 +6,6 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.palette import MARKERS, SERIES
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import BEYOND, Ask, Table, study
 from modgrok.reproduce.gromov2023.sizes import usual
 from modgrok.text import percent
@@ -49,10 +48,8 @@ powers = study(
 )
 
 
-@powers.figure()
-def learnt_and_not(t: Table) -> Any:
-    note = f"N = {t.one('width')}, α = {FRACTION}, AdamW; dashes: the commonest answer's share of the inputs"
-    figure, (panel,) = panels(height=3.0, note=note)
+@powers.figure(height=3.0)
+def learnt_and_not(t: Table, panel: Any) -> str:
     moduli = t.by("modulus")
     places = np.arange(len(NAMES))
     for i, ((p, some), color, marker) in enumerate(zip(moduli.items(), SERIES, MARKERS, strict=False)):
@@ -67,7 +64,7 @@ def learnt_and_not(t: Table) -> Any:
     panel.set(ylim=(-0.03, 1.05), ylabel="best test accuracy")
     panel.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     panel.set_title("learnt, and the structure found in the table")
-    return figure
+    return f"N = {t.one('width')}, α = {FRACTION}, AdamW; dashes: the commonest answer's share of the inputs"
 
 
 @powers.claim(BEYOND, "best test accuracy ≥ 99 % in every seed and at every p")

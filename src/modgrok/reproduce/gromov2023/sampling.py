@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.experiments.sweeps.trends import difference
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.figures import LINES, modular, panels, seeds
+from modgrok.reproduce.figures import LINES, modular, seeds
 from modgrok.reproduce.form import Ask, Table, runs, study
 from modgrok.reproduce.gromov2023.moduli import ADAM_RATE
 from modgrok.reproduce.gromov2023.search import until_grokked
@@ -40,15 +40,12 @@ samplings = study(
 )
 
 
-@samplings.figure()
-def chosen_pairs(t: Table) -> Any:
-    note = f"{modular(t)}, N = {t.one('width')}, Adam without weight decay, rate {number(t.one('lr'))}; "
-    figure, (panel,) = panels(width=style.COLUMN, height=3.1, note=f"{note}{seeds(t)} at each α")
+@samplings.figure(width=style.COLUMN, height=3.1)
+def chosen_pairs(t: Table, panel: Any) -> str:
     x = np.linspace(min(t["fraction"]), max(t["fraction"]), 400)
     for i, row in enumerate(transitions(t)):
-        shares = t.where(sampling=row.sampling).of(
-            "grokked_at", lambda times: len(times.known()) / len(times), "fraction"
-        )
+        some = t.where(sampling=row.sampling)
+        shares = some.of("grokked_at", lambda times: len(times.known()) / len(times), "fraction")
         look: Any = {"color": SERIES[i], "marker": MARKERS[i], "lw": 0, "fillstyle": "none"}
         panel.plot([*shares], shares.y, label=f"{row.sampling}: {row.alpha}", **look)
         if row.alpha.critical is not None:
@@ -61,7 +58,8 @@ def chosen_pairs(t: Table) -> Any:
     known = [row.alpha for row in transitions(t) if row.alpha.critical is not None]
     if known:
         panel.set_xlim(min(alpha.low for alpha in known) - 2 * ZOOM, max(alpha.high for alpha in known) + ZOOM)
-    return figure
+    sizes = f"{modular(t)}, N = {t.one('width')}, Adam without weight decay, rate {number(t.one('lr'))}"
+    return f"{sizes}; {seeds(t)} at each α"
 
 
 @samplings.claim(

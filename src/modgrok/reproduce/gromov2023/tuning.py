@@ -9,7 +9,7 @@ import numpy as np
 from modgrok.experiments.sweeps.trends import clearly_below
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.figures import LINES, legend_above, modular, panels, seeds, step_axis, time_curve
+from modgrok.reproduce.figures import LINES, legend_above, modular, seeds, step_axis, time_curve
 from modgrok.reproduce.form import Ask, Line, Table, rounded, study
 from modgrok.reproduce.gromov2023 import search
 from modgrok.reproduce.gromov2023.sizes import budgets
@@ -30,6 +30,11 @@ COLUMNS = {
 }
 
 
+TRIED: Any = {
+    "keep": "grokked_at",
+    "also": lambda s, t: {"critical": within(search.at_first(t), budgets(s.search_steps), "way")},
+    "beyond": True,
+}
 tuning = study(
     "tuning",
     "Time against rate",
@@ -37,9 +42,7 @@ tuning = study(
     "strengths of its regularizer, the same steps and seeds for all. Above with plenty of data, below with "
     "little. Plain gradient descent stands beside momentum 0.9, whose effective rate is ten times its rate.",
     runs=search.searched,
-    keep="grokked_at",
-    also=lambda s, t: {"critical": within(search.at_first(t), budgets(s.search_steps), "way")},
-    beyond=True,
+    **TRIED,
 )
 near = study(
     "near_critical",
@@ -47,9 +50,7 @@ near = study(
     "The same search with the same trials at fractions near the critical one, with more seeds: the fraction from which "
     "half of the seeds grok, in any of the trials, within three budgets.",
     runs=lambda s: search.searched(s, s.near_fractions, s.near_seeds),
-    keep="grokked_at",
-    also=lambda s, t: {"critical": within(search.at_first(t), budgets(s.search_steps), "way")},
-    beyond=True,
+    **TRIED,
 )
 
 
@@ -88,18 +89,16 @@ def _sizes(t: Table) -> str:
     return f"{modular(t)}, N = {t.one('width')}, {seeds(t)}, {len(t['trial'].distinct())} trials for each"
 
 
-@near.figure()
-def data_needed(t: Table) -> Any:
-    note = f"{_sizes(t)}; 95 % intervals, arrows where all or none of the runs grok"
-    figure, (panel,) = panels(width=style.COLUMN, height=3.7, note=note)
+@near.figure(width=style.COLUMN, height=3.7)
+def data_needed(t: Table, panel: Any) -> str:
     rows = transitions(t)
     places: Any = np.arange(len(rows["way"].distinct()))
     for i, (budget, cell) in enumerate(rows.by("budget").items()):
         error_bars(panel, places + 0.22 * (i - 1), cell["alpha"], i, f"T = {count(budget)}", lying=True)
     panel.set_yticks(places, rows["way"].distinct())
     panel.set(ylim=(len(places) - 0.5, -0.5), ylabel="optimizer", xlabel=r"critical fraction $\alpha_c(T)$")
-    legend_above(figure, [panel], 3)
-    return figure
+    legend_above(panel.figure, [panel], 3)
+    return f"{_sizes(t)}; 95 % intervals, arrows where all or none of the runs grok"
 
 
 @tuning.figure(
@@ -108,10 +107,11 @@ def data_needed(t: Table) -> Any:
     "table with the settings that are fastest there of equally many that were tried: the ratio of the steps; below one "
     "the regularizer is faster.",
     name="regularizers",
+    width=style.COLUMN,
+    height=3.7,
 )
-def with_and_without(t: Table) -> Any:
+def with_and_without(t: Table, left: Any) -> str:
     medians, fractions = search.medians(t), t["fraction"].distinct()
-    figure, (left,) = panels(width=style.COLUMN, height=3.7, note=_sizes(t))
     for i, (way, base) in enumerate(search.REGULARIZED.items()):
         found = search.ratios(medians, way, base)
         ratios = np.array(rounded([found.get(a) for a in fractions]), float)
@@ -123,8 +123,8 @@ def with_and_without(t: Table) -> Any:
         set_formatter(lambda value, _: number(value) if f"{value:.0e}"[0] in "125" else "")
     left.margins(x=0.06)
     left.set(xlabel="fraction of the pairs trained on, α", ylabel="steps with / without")
-    legend_above(figure, [left], 2)
-    return figure
+    legend_above(left.figure, [left], 2)
+    return _sizes(t)
 
 
 def _faster(found: dict[str, Line], name: str, base: str) -> tuple[list[float], list[float]]:

@@ -9,7 +9,7 @@ from modgrok.closed_form import solve
 from modgrok.experiments import Run
 from modgrok.networks import score_table
 from modgrok.palette import MARKERS, SERIES
-from modgrok.reproduce.figures import LINES, legend_above, panels, seeds, step_axis, time_curve
+from modgrok.reproduce.figures import LINES, legend_above, seeds, step_axis, time_curve
 from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import searched, tuned
 from modgrok.tasks import Task, task
@@ -74,19 +74,10 @@ data_and_width = study(
 )
 
 
-@data_and_width.figure()
-def times_and_widths(t: Table) -> Any:
+@data_and_width.figure("grokking time, every optimizer tuned", "accuracy and width", height=3.6, width_ratios=(1.25, 1))
+def times_and_widths(t: Table, left: Any, right: Any) -> str:
     trials, by_width = t.where(lambda r: r.way), t.where(lambda r: r.series)
     steps, some = trials.one("steps"), by_width.where(series="GD")
-    figure, (left, right) = panels(
-        "grokking time, every optimizer tuned",
-        "accuracy and width",
-        height=3.6,
-        width_ratios=(1.25, 1),
-        note=f"n + m mod {t.one('modulus')}; (a) N = {trials.one('width')}, median and range of "
-        f"{seeds(trials)}, × most do not grok within {count(steps)} steps; (b) α = "
-        f"{some.one('fraction')}, mean and range of {seeds(some)}",
-    )
     ways = tuned(trials).by("way")
     for i, (way, cell) in enumerate(ways.items()):
         time_curve(left, cell, "fraction", i, way)
@@ -97,8 +88,10 @@ def times_and_widths(t: Table) -> Any:
     draw_by_width(right, by_width, _mean_and_range, {way: SERIES[i] for i, way in enumerate(ways)} | WRITTEN_DOWN)
     right.set_ylabel("accuracy")
     right.legend(loc="lower right")
-    legend_above(figure, [left], 4)
-    return figure
+    legend_above(left.figure, [left], 4)
+    times = f"N = {trials.one('width')}, median and range of {seeds(trials)}, × most do not grok within {count(steps)}"
+    accuracy = f"α = {some.one('fraction')}, mean and range of {seeds(some)}"
+    return f"n + m mod {t.one('modulus')}; (a) {times} steps; (b) {accuracy}"
 
 
 def _mean_and_range(cell: Table) -> tuple[float, float, float]:
