@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modgrok.measures.margins import largest_margin, margin, of_largest_margin
+from modgrok.measures.margins import climb, largest_margin, margin, of_fewest_neurons, of_largest_margin
 
 
 @pytest.mark.parametrize("p", [3, 5, 7, 9, 13, 21])
@@ -20,3 +20,19 @@ def test_the_margin_has_no_unit() -> None:
     blocks = np.random.default_rng(0).normal(size=(3, 5, 12))
     assert margin(7 * blocks) == pytest.approx(margin(blocks))
     assert largest_margin(71) == pytest.approx(4.61e-4, rel=1e-3)
+
+
+@pytest.mark.parametrize("p", [5, 7, 9, 13, 25])
+def test_six_neurons_for_each_frequency_are_enough_and_five_are_not(p: int) -> None:
+    best = of_fewest_neurons(p)
+    assert best.shape[2] == 3 * (p - 1)
+    assert margin(best) == pytest.approx(largest_margin(p), rel=1e-10)
+    assert margin(best[..., 1:]) < 0.99 * largest_margin(p)
+
+
+def test_climbs_stay_below_the_largest_margin() -> None:
+    for power in (3, 2):
+        found = climb(5, [3, 16], starts=2, steps=300, power=power)
+        assert found.shape == (2, 2)
+        assert found.max() < 1.001
+        assert found[1].max() > found[0].max()

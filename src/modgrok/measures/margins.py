@@ -58,11 +58,12 @@ def climb(p: int, widths: Sequence[int], starts: int, steps: int, power: int = 3
         return ((found * right).sum(axis=2, keepdims=True) - found) / (size * largest_margin(p)) + 1e4 * right
 
     def ascend(blocks: Any) -> Any:
-        alive, rule = blocks != 0, optax.scale_by_adam()
+        alive, rule = (blocks != 0).astype(blocks.dtype), optax.scale_by_adam()
 
         def step(t: Any, state: Any) -> Any:
             blocks, memory = state
-            hard, rate = 10 ** (0.5 + 3 * t / steps), 0.03 * 10 ** (-2.5 * t / steps)
+            done = t.astype(blocks.dtype) / steps
+            hard, rate = 10 ** (0.5 + 3 * done), 0.03 * 10 ** (-2.5 * done)
             slope = jax.grad(lambda x: jax.nn.logsumexp(-hard * leads(x)) / hard)(blocks)
             update, memory = rule.update(slope, memory)
             return blocks - rate * update * alive, memory
@@ -71,7 +72,7 @@ def climb(p: int, widths: Sequence[int], starts: int, steps: int, power: int = 3
 
     first = np.random.default_rng(p).standard_normal((len(widths), starts, 3, p, most))
     first *= (np.arange(most) < np.array(widths)[:, None])[:, None, None, None, :]
-    with jax.default_matmul_precision("highest"):
+    with jax.default_matmul_precision("highest"), jax.numpy_dtype_promotion("standard"):
         found = jax.jit(jax.vmap(ascend))(jnp.asarray(first.reshape(-1, 3, p, most), jnp.float32))
     return np.asarray(found, np.float64).reshape(len(widths), starts)
 

@@ -13,7 +13,7 @@ what is left to learn, $r_\rho$. Every $\hat u$ blows up in finite time, the one
 neuron. There is no free parameter. Means, destructive interference and memorization are left out (docs/theory.md).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,28 +51,32 @@ def race(network: Network, basis: Basis) -> Race:
         overlaps = (np.einsum("nij,nij->", u @ v, w) for u, v, w in parts)
         return [1 - factor * x / one.dimension for x, one in zip(overlaps, running, strict=True)]
 
-    def velocity(_: float, state: Float[np.ndarray, "number"]) -> Float[np.ndarray, "number"]:
+    def derivative(_: Any, state: Float[np.ndarray, "number"]) -> Float[np.ndarray, "number"]:
         parts = unpack(state)
-        return np.concatenate(
-            [
-                r * x.reshape(-1)
-                for r, (u, v, w) in zip(left(parts), parts, strict=True)
-                for x in (w @ v.swapaxes(1, 2), u.swapaxes(1, 2) @ w, u @ v)
-            ]
-        )
+        return np.concatenate([(r * velocity(x)).reshape(-1) for r, x in zip(left(parts), parts, strict=True)])
 
-    def unfinished(_: float, state: Float[np.ndarray, "number"]) -> float:
+    def unfinished(_: Any, state: Float[np.ndarray, "number"]) -> float:
         return max(left(unpack(state))) - ENOUGH
 
     unfinished.terminal = True  # type: ignore[attr-defined]
     start = np.concatenate([x.reshape(-1) for x in first])
-    solution = solve_ivp(velocity, (0, np.inf), start, events=unfinished, rtol=1e-3, atol=1e-3, t_eval=[0])
+    step = 0.01 * np.linalg.norm(start) / np.linalg.norm(derivative(0.0, start)).clip(1e-300)
+    with np.errstate(over="ignore", invalid="ignore"):  # In steps that turn out to be too long.
+        solution = solve_ivp(
+            derivative, (0, np.inf), start, events=unfinished, rtol=1e-3, atol=1e-3, t_eval=[0], first_step=step
+        )
     parts = unpack(solution.y_events[0][0]) if len(solution.y_events[0]) else first
     power = [
         one.dimension / one.type * np.square(x[:2]).sum(axis=(0, 2, 3)) for one, x in zip(running, parts, strict=True)
     ]
     shares = np.stack(power, axis=1)
     return Race(shares.argmax(axis=1) + 1, shares.max(axis=1) / shares.sum(axis=1).clip(1e-300))
+
+
+def velocity(parts: Float[np.ndarray, "3 N d d"]) -> Float[np.ndarray, "3 N d d"]:
+    """Time derivative of one representation's part in every neuron while nothing of it is learnt."""
+    u, v, w = parts
+    return np.stack([w @ v.swapaxes(1, 2), u.swapaxes(1, 2) @ w, u @ v])
 
 
 def kappa(said: Integer[np.ndarray, "N"], found: Integer[np.ndarray, "N"]) -> float:

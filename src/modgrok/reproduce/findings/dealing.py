@@ -166,9 +166,12 @@ def who_and_how_many(t: Table, left: Any, middle: Any, right: Any) -> str:
 @dealing.claim("who")
 def race_names_neurons(t: Table, ask: Ask) -> None:
     """Which representation a neuron takes is written in its initial weights: the race run from them names it."""
+    found = ordinary(t)["rule"].distinct()
+    ask.possible("networks grok by gd and by adam or adamw and have clear neurons", len(found) > 1 and "gd" in found)
     for rule, least in (("gd", 0.5), ("adam", 0.3), ("adamw", 0.3)):
         cells = ordinary(t).where(rule=rule).by("group")
-        ask.possible(f"some network groks by {rule} and has clear neurons", cells)
+        if not cells:
+            continue
         for kind in ("race", "strongest", "shuffled"):
             ask.show({f"κ of {kind}, {group}, {rule}": cell[kind] for group, cell in cells.items()}, number)
         low = min(np.median(cell["race"]) for cell in cells.values())
