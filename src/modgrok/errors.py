@@ -1,5 +1,8 @@
 """Errors for the user: what was required, what came, what to do. The command line prints them and exits with 2."""
 
+import importlib
+from typing import Any
+
 
 class ModgrokError(Exception):
     """A request that cannot be fulfilled as given; its message is one or two sentences for the person who asked."""
@@ -24,3 +27,11 @@ class Absent(ModgrokError, AttributeError):
 
 class Damaged(ModgrokError):
     """A file or a run's folder does not hold what modgrok wrote there."""
+
+
+def import_extra(module: str, need: str, extra: str) -> Any:
+    """A module that an extra installs; where it is missing, the error says how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ModgrokError(f"{need}: pip install 'modgrok[{extra}]'.") from error

@@ -21,7 +21,7 @@ from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
 from modgrok.experiments.stored_json import finite
-from modgrok.experiments.writing import BackgroundWriter, in_parallel
+from modgrok.experiments.writing import BackgroundWriter, Pace, in_parallel
 from modgrok.networks import Network
 from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
@@ -30,12 +30,8 @@ CALL_SECONDS = 0.4
 """Approximate duration of one call of the compiled program, and so the delay of Ctrl-C."""
 SHARED_BY = "shared_by"
 """Entry of the run's environment: how many devices shared it. More than two round differently from one."""
-FLUSH_SECONDS, FLUSH_SHARE = 0.5, 0.05
-"""Least time between writes of curves, and the largest share of time spent on them."""
-CHECKPOINT_SECONDS = 5.0
-"""Least time between checkpoints."""
-CHECKPOINT_SHARE = 0.05
-"""The largest share of time spent on checkpoints; large batches write them less often."""
+FLUSH_SECONDS, CHECKPOINT_SECONDS = 0.5, 5.0
+"""Least time between writes of curves, and between checkpoints."""
 DISK_RATE = 3e8
 """Bytes per second that a disk writes: a first guess for the cost of a checkpoint."""
 PARTS = 8
@@ -68,15 +64,14 @@ class BatchTraining:
         """The runs of the batch's axis, in order."""
         self.active = list(range(len(self.members)))
         """Indices of those that still train; the others are frozen."""
-        self.last_checkpoint = self.last_flush = self.started = time.monotonic()
-        self.flush_cost = 0.0
+        self.started, self.flushes = time.monotonic(), Pace(FLUSH_SECONDS)
         self.steps_per_second = 20.0
         """Updated after every call; determines how many steps one call takes."""
         self.evaluated: tuple[int, Any] | None = None
         """Step and state of the last evaluation, kept until the next one if a run refines its crossings."""
         self.live = place_batch(batch, devices, self._sharing())
         self._begin()
-        self.checkpoint_cost = self.live.nbytes / DISK_RATE
+        self.checkpoints = Pace(CHECKPOINT_SECONDS, self.live.nbytes / DISK_RATE, self.started)
 
     def run(self) -> None:
         """Trains to the end of the schedule, or until every run has ended."""
@@ -237,7 +232,7 @@ class BatchTraining:
                 ended.append((i, "collapsed"))
             elif member.progress.may_stop:
                 ended.append((i, "finished"))
-        if time.monotonic() - self.last_flush > max(FLUSH_SECONDS, self.flush_cost / FLUSH_SHARE):
+        if self.flushes.due:
             self._flush()
         if ended:
             self._end(ended)
@@ -300,11 +295,9 @@ class BatchTraining:
             member.snapshots[self.step] = self.writing.begin(partial(member.writer.keep, self.step, network), tell)
 
     def _flush(self) -> None:
-        began = time.monotonic()
-        for member in self.active_members:
-            member.writer.append(member.progress.unwritten())
-        self.last_flush = time.monotonic()
-        self.flush_cost = self.last_flush - began
+        with self.flushes.writing():
+            for member in self.active_members:
+                member.writer.append(member.progress.unwritten())
 
     def _maybe_stop(self) -> None:
         """Reports finished writes, and writes a checkpoint if one is due or training is to stop."""
@@ -314,18 +307,17 @@ class BatchTraining:
             raise Interrupted(
                 f"Stopped at step {step} of {self.batch.schedule[0][-1]}; the same command goes on from there."
             )
-        if time.monotonic() - self.last_checkpoint > max(CHECKPOINT_SECONDS, self.checkpoint_cost / CHECKPOINT_SHARE):
+        if self.checkpoints.due:
             self._checkpoint()
 
     def _checkpoint(self) -> int:
         """Writes snapshots and curves first, then the state, so that a checkpoint is never ahead of them. With `refine`
         the state is that of the last evaluation. Returns the step."""
-        began = time.monotonic()
-        self.writing.wait()
-        self._flush()
         step, state = self.evaluated or (self.step, self.live.state)
-        states = self.live.states(state, self.active)
-        in_parallel(lambda member, one: member.writer.checkpoint(step, named_tensors(one)), self.active_members, states)
-        self.last_checkpoint = time.monotonic()
-        self.checkpoint_cost = self.last_checkpoint - began
+        with self.checkpoints.writing():
+            self.writing.wait()
+            self._flush()
+            states = self.live.states(state, self.active)
+            write = lambda member, one: member.writer.checkpoint(step, named_tensors(one))  # noqa: E731
+            in_parallel(write, self.active_members, states)
         return step

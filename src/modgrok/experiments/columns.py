@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.disk import write_bytes
-from modgrok.errors import ModgrokError
+from modgrok.errors import ModgrokError, import_extra
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -26,14 +26,12 @@ def to_csv(columns: Columns) -> str:
 
 def to_parquet(columns: Columns, metadata: Mapping[str, str] | None = None) -> bytes:
     """The same for Parquet, with texts beside it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ModgrokError("Parquet needs pyarrow: pip install 'modgrok[export]'.") from error
+    pyarrow, parquet = (
+        import_extra(name, "Parquet needs pyarrow", "export") for name in ("pyarrow", "pyarrow.parquet")
+    )
     table = pyarrow.table(uniform(columns))
     buffer = io.BytesIO()
-    pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), buffer)
+    parquet.write_table(table.replace_schema_metadata(metadata), buffer)
     return buffer.getvalue()
 
 
@@ -72,18 +70,12 @@ class Frame(dict[str, Any]):
 
     def to_pandas(self) -> Any:
         """The columns as a data frame."""
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise ModgrokError("A data frame needs pandas: pip install 'modgrok[frames]'.") from error
+        pandas = import_extra("pandas", "A data frame needs pandas", "frames")
         return pandas.DataFrame(self).astype(dict.fromkeys(self._empty(), float))
 
     def to_polars(self) -> Any:
         """The columns as a data frame of polars."""
-        try:
-            import polars
-        except ModuleNotFoundError as error:
-            raise ModgrokError("This data frame needs polars: pip install 'modgrok[frames]'.") from error
+        polars = import_extra("polars", "This data frame needs polars", "frames")
         return polars.DataFrame(uniform(self), schema_overrides=dict.fromkeys(self._empty(), polars.Float64))
 
     def to_csv(self) -> str:

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from modgrok.disk import translate_os_errors, write_bytes
-from modgrok.errors import ModgrokError
+from modgrok.errors import ModgrokError, import_extra
 from modgrok.experiments.columns import to_csv, to_parquet
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.run import Run
 from modgrok.sealed import exists
-
-EXTRA = "it comes with pip install 'modgrok[export]'"
 
 
 def long_columns(runs: Sequence[Run]) -> dict[str, list[Any]]:
@@ -50,15 +48,12 @@ def write_parquet(runs: Sequence[Run], path: Path) -> None:
 
 def write_tensorboard(runs: Sequence[Run], folder: Path) -> None:
     """One folder for each run, with its curves as scalars and its settings as text."""
-    try:
-        from tensorboardX import SummaryWriter
-    except ImportError as error:
-        raise ModgrokError(f"TensorBoard files need tensorboardX; {EXTRA}.") from error
+    tensorboard = import_extra("tensorboardX", "TensorBoard files need tensorboardX", "export")
     for run in runs:
         place = folder / run.id
         if exists(place):
             raise ModgrokError(f"{place} exists, and TensorBoard would show both; name another folder.")
-        with translate_os_errors(place), SummaryWriter(str(place)) as writer:
+        with translate_os_errors(place), tensorboard.SummaryWriter(str(place)) as writer:
             writer.add_text("settings", f"```json\n{json.dumps(run.experiment.as_dict(), indent=1)}\n```", 0)
             for row in run.rows():
                 for name, value in _numbers(row).items():
@@ -68,10 +63,7 @@ def write_tensorboard(runs: Sequence[Run], folder: Path) -> None:
 def write_wandb(runs: Sequence[Run], folder: Path) -> None:
     """One run of the project `modgrok` for each, in a folder that `wandb sync` sends; nothing is sent from here unless
     `WANDB_MODE` says so."""
-    try:
-        import wandb
-    except ImportError as error:
-        raise ModgrokError("Weights & Biases needs an extra: pip install 'modgrok[wandb]'.") from error
+    wandb = import_extra("wandb", "Weights & Biases needs an extra", "wandb")
     mode = os.environ.get("WANDB_MODE", "offline")
     with translate_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -86,10 +78,7 @@ def write_wandb(runs: Sequence[Run], folder: Path) -> None:
 def write_mlflow(runs: Sequence[Run], folder: Path) -> None:
     """One run of the experiment `modgrok` for each, in a folder's `mlflow.db`, the database that
     `mlflow ui --backend-store-uri sqlite:///…/mlflow.db` shows."""
-    try:
-        import mlflow
-    except ImportError as error:
-        raise ModgrokError("MLflow needs an extra: pip install 'modgrok[mlflow]'.") from error
+    mlflow = import_extra("mlflow", "MLflow needs an extra", "mlflow")
     with translate_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     place = folder.resolve()

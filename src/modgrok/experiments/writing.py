@@ -1,16 +1,43 @@
 """Writes files of runs in parallel, and in the background while training continues."""
 
+import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
+SHARE = 0.05
+"""The largest share of time spent on one kind of writes; large batches write less often."""
 THREADS = 8
 """Threads that write."""
 MOST_PENDING = 256
 """The most writes that may be pending while training continues."""
 PENDING_BYTES = 1 << 28
 """The most bytes that they hold, where that is more than one write."""
+
+
+@dataclass
+class Pace:
+    """When to write again: every few seconds, and so rarely that writing takes at most `SHARE` of the time."""
+
+    seconds: float
+    cost: float = 0.0
+    """Of the last write, in seconds; at first a guess."""
+    last: float = field(default_factory=time.monotonic)
+
+    @property
+    def due(self) -> bool:
+        return time.monotonic() - self.last > max(self.seconds, self.cost / SHARE)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Around a write."""
+        began = time.monotonic()
+        yield
+        self.last = time.monotonic()
+        self.cost = self.last - began
 
 
 def in_parallel(write: Callable[..., Any], *values: Sequence[Any]) -> list[Any]:

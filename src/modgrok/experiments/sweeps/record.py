@@ -1,6 +1,7 @@
 """A sweep in its store: `sweeps/ID/sweep.json` says what it is, `table.csv` beside it what came out so far."""
 
 import dataclasses
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from modgrok.experiments.store import Store
 from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import Results, sweep_table
+from modgrok.experiments.writing import Pace
 
 WRITE_SECONDS = 2.0
 """Least time between two versions of a growing table; large tables, which take longer to write, come more rarely."""
@@ -24,7 +26,7 @@ class Record:
     def __init__(self, sweep: Sweep, store: Store) -> None:
         self.sweep, self.store = sweep, store
         self.folder = store.folder / "sweeps" / sweep.id
-        self._written, self._cost = 0.0, 0.0
+        self._pace = Pace(WRITE_SECONDS, last=-math.inf)
 
     def begin(self) -> None:
         """Writes down what the sweep is."""
@@ -35,15 +37,13 @@ class Record:
 
     def update(self, results: Results) -> None:
         """Writes the table, unless that was done a moment ago."""
-        if time.monotonic() - self._written > max(WRITE_SECONDS, 20 * self._cost):
+        if self._pace.due:
             self.write(results)
 
     def write(self, results: Results) -> None:
         """Writes the table."""
-        began = time.monotonic()
-        sweep_table(self.sweep, results).write(self.folder / "table.csv")
-        self._written = time.monotonic()
-        self._cost = self._written - began
+        with self._pace.writing():
+            sweep_table(self.sweep, results).write(self.folder / "table.csv")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modgrok.card import grid
-from modgrok.errors import ModgrokError
+from modgrok.errors import ModgrokError, import_extra
 from modgrok.experiments.columns import Frame
 from modgrok.experiments.experiment import Experiment, known_settings
 from modgrok.experiments.result import Result
@@ -114,10 +114,7 @@ class Table(Frame):
 
     def to_xarray(self) -> Any:
         """The outcomes as arrays over the settings that vary, one axis each; NaN where there is no run."""
-        try:
-            import xarray
-        except ModuleNotFoundError as error:
-            raise ModgrokError("Arrays with axes need xarray: pip install 'modgrok[frames]'.") from error
+        xarray = import_extra("xarray", "Arrays with axes need xarray", "frames")
         axes = self.varying
         if not axes:
             raise ModgrokError("Arrays need a setting that varies; none does in this table.")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from modgrok.disk import Lock
-from modgrok.errors import Interrupted, ModgrokError
+from modgrok.errors import Interrupted, ModgrokError, import_extra
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
@@ -58,11 +58,7 @@ class RayEngine(Engine):
     def __init__(self, address: str | None = None) -> None:
         if address is None:
             os.environ.update(LOOPBACK)
-        try:
-            import ray
-        except ModuleNotFoundError as error:
-            raise ModgrokError("The engine ray needs an extra: pip install 'modgrok[ray]'.") from error
-        self.ray = ray
+        self.ray = ray = import_extra("ray", "The engine ray needs an extra", "ray")
         if not ray.is_initialized():
             _connect(address)
         self._head = _Head(ray.get_runtime_context().gcs_address)
