@@ -42,12 +42,10 @@ Crossed = tuple[int, str]
 
 
 class Member:
-    """One run of a batch: its plan and its place in the store."""
+    """One run of a batch, and what is written of it."""
 
     def __init__(self, planned: PlannedRun, store: Store) -> None:
-        self.experiment, self.task, self.step = planned.experiment, planned.task, planned.step
-        self.planned, self.id = planned, planned.id
-        self.run: Run = store.run(planned.id)
+        self.experiment, self.run = planned.experiment, store.run(planned.id)
         self.writer = RunWriter(self.run)
         self.progress = RunProgress(planned.experiment)
         self.snapshots: dict[int, Future[None]] = {}
@@ -104,10 +102,7 @@ class BatchTraining:
                 member.progress.restore(member.run.rows())
             return
         experiments = [member.experiment for member in self.members]
-        if experiments[0].parent:
-            self.live.begin_with([self._parent(e) for e in experiments])
-        else:
-            self.live.begin()
+        self.live.begin([self._parent(e) for e in experiments] if experiments[0].parent else None)
         where = environment(self.live.devices[0]) | {SHARED_BY: self.live.program.shared}
         in_parallel(lambda member: member.writer.begin(member.experiment, where), self.members)
 
@@ -273,8 +268,9 @@ class BatchTraining:
         return {i: named_tensors(state) for i, state in zip(kept, states, strict=True)}
 
     def _worth_shrinking(self) -> bool:
-        """Whether a smaller batch would save more time than its compilation takes."""
-        if not self.live.idle_cost or 2 * len(self.active) > len(self.members):
+        """Whether a smaller batch would save more time than its compilation takes; where runs take their steps
+        separately, those that have ended cost none."""
+        if self.live.program.on.separate or 2 * len(self.active) > len(self.members):
             return False
         left = (self.batch.schedule[0][-1] - self.step) / self.steps_per_second
         return left * (1 - len(self.active) / len(self.members)) > 2 * COMPILE_SECONDS

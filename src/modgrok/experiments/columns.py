@@ -35,13 +35,6 @@ def to_parquet(columns: Columns, metadata: Mapping[str, str] | None = None) -> b
     return buffer.getvalue()
 
 
-def write_columns(columns: Columns, path: Path) -> None:
-    """To a `.csv` or `.parquet` file."""
-    if path.suffix not in (".csv", ".parquet"):
-        raise ModgrokError(f"A table is written to a .csv or .parquet file, not to {path.name}.")
-    write_bytes(path, to_csv(columns).encode() if path.suffix == ".csv" else to_parquet(columns))
-
-
 def uniform(columns: Columns) -> dict[str, Sequence[Any]]:
     """Columns of one type each: one that mixes texts and numbers, such as auto and 0.1, as texts."""
     kinds = {name: {type(x) for x in column if x is not None} for name, column in columns.items()}
@@ -84,7 +77,10 @@ class Frame(dict[str, Any]):
 
     def write(self, path: str | Path) -> None:
         """To a `.csv` or `.parquet` file."""
-        write_columns(self, Path(path))
+        path = Path(path)
+        if path.suffix not in (".csv", ".parquet"):
+            raise ModgrokError(f"A table is written to a .csv or .parquet file, not to {path.name}.")
+        write_bytes(path, self.to_csv().encode() if path.suffix == ".csv" else to_parquet(self))
 
     def _empty(self) -> list[str]:
         """Columns of numbers that hold none."""

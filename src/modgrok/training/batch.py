@@ -39,16 +39,10 @@ class LiveBatch(ABC):
     program: Program
     devices: tuple[Any, ...]
     state: Any
-    idle_cost: bool
-    """Whether finished runs cost time until the batch is shrunk."""
 
     @abstractmethod
-    def begin(self) -> None:
-        """Starts from random weights, by seed."""
-
-    @abstractmethod
-    def begin_with(self, weights: Sequence[Parameters]) -> None:
-        """Starts from given weights."""
+    def begin(self, weights: Sequence[Parameters] | None = None) -> None:
+        """Starts from given weights, or from random ones, by seed."""
 
     @abstractmethod
     def restore(self, states: Sequence[State]) -> None:

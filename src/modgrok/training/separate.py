@@ -33,8 +33,6 @@ SHARED_DATA = RunData(Batch(BLOCKS, BLOCKS, BLOCKS, EVERYWHERE, BLOCKS), *[EVERY
 class SeparateRuns(LiveBatch):
     """The state is a list with one entry per run; None if the run is frozen."""
 
-    idle_cost = False
-
     def __init__(self, program: Program, runs: Sequence[RunInputs], devices: tuple[Any, ...]) -> None:
         self.program, self.devices = program, devices
         self._data_sharding, self._sharding = shardings(program, devices)
@@ -44,23 +42,19 @@ class SeparateRuns(LiveBatch):
         self._threads = ThreadPoolExecutor(self._workers)
         self._called = False
 
-    def begin(self) -> None:
-        def begin(run: RunInputs) -> State:
-            return self._randomly(run.seed, run.init_scale, run.rates, self._ordered(run))
-
-        self.state = [begin(run) for run in self.runs]
-
-    def begin_with(self, weights: Sequence[Parameters]) -> None:
-        pairs = zip(weights, self.runs, strict=True)
-        self.state = [self._from_weights(one, run.rates, self._ordered(run)) for one, run in pairs]
+    def begin(self, weights: Sequence[Parameters] | None = None) -> None:
+        if weights is None:
+            self.state = [self._randomly(*self._fresh(run)) for run in self.runs]
+        else:
+            pairs = zip(weights, self.runs, strict=True)
+            self.state = [self._from_weights(one, *self._fresh(run)[2:]) for one, run in pairs]
 
     def restore(self, states: Sequence[State]) -> None:
         self.state = [jax.device_put(state, self._sharding) for state in states]
 
     @property
     def state_shapes(self) -> State:
-        run = self.runs[0]
-        return self._randomly.eval_shape(run.seed, run.init_scale, run.rates, self._ordered(run))
+        return self._randomly.eval_shape(*self._fresh(self.runs[0]))
 
     def advance(
         self, state: list[State | None], step: int, count: int, measured: bool
@@ -112,9 +106,10 @@ class SeparateRuns(LiveBatch):
         is_leaf = lambda node: isinstance(node, NamedSharding | SingleDeviceSharding)  # noqa: E731
         return jax.tree.map(place, self._data_sharding, data, is_leaf=is_leaf)
 
-    def _ordered(self, run: RunInputs) -> Batch | None:
-        """The training examples, if minibatches shuffle them."""
-        return run.data.batch if self.program.batch_size is not None else None
+    def _fresh(self, run: RunInputs) -> tuple[Any, ...]:
+        """What a start depends on; the training examples matter if minibatches shuffle them."""
+        shuffled = run.data.batch if self.program.batch_size is not None else None
+        return run.seed, run.init_scale, run.rates, shuffled
 
 
 def shardings(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -23,8 +23,6 @@ FEW = 8
 class RunsTogether(LiveBatch):
     """The state has a leading axis of slots, equally many on every device; idle slots hold frozen copies of a run."""
 
-    idle_cost = True
-
     def __init__(self, program: Program, runs: Sequence[RunInputs], devices: tuple[Any, ...]) -> None:
         self._choose(program, devices, len(runs))
         self.data, self.rates, self.seeds, self.scales = (self._stacked(values) for values in zip(*runs, strict=True))
@@ -34,11 +32,11 @@ class RunsTogether(LiveBatch):
         self._randomly, self._from_weights, self._advance = compiled(self.program, self.devices)
         self.axis, self.slots = lay_out(runs, len(self.devices))
 
-    def begin(self) -> None:
-        self._place(self._randomly(*self._fresh))
-
-    def begin_with(self, weights: Sequence[Parameters]) -> None:
-        self._place(self._from_weights(self._stacked(weights), self.rates, self.data.batch))
+    def begin(self, weights: Sequence[Parameters] | None = None) -> None:
+        if weights is None:
+            self._place(self._randomly(*self._fresh))
+        else:
+            self._place(self._from_weights(self._stacked(weights), *self._fresh[2:]))
 
     def restore(self, states: Sequence[State]) -> None:
         self._place(self._stacked(states))

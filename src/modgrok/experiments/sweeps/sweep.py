@@ -105,24 +105,19 @@ class Sweep:
     @classmethod
     def from_file(cls, path: str | Path) -> "Sweep":
         """The sweep in a TOML file: a table `experiment` with settings, and a table `[[vary]]` for each axis."""
-        return sweep_from_toml(Path(path))
-
-
-def sweep_from_toml(path: Path) -> Sweep:
-    """See `Sweep.from_file`."""
-    content = read_mapping(path)
-    if unknown := sorted(set(content) - {"experiment", "vary"}):
-        raise ModgrokError(f"{path}: a sweep has the tables [experiment] and [[vary]], not {unknown[0]!r}.")
-    settings, vary = content.get("experiment", {}), content.get("vary", [])
-    if not isinstance(settings, dict) or not isinstance(vary, list):
-        raise ModgrokError(f"{path}: [experiment] must be one table of settings, and every [[vary]] an axis.")
-    if "task" not in settings and not any("task" in axis for axis in vary):
-        raise ModgrokError(f'{path}: [experiment] needs a task, for example task = "n + m".')
-    try:
-        base = {"task": "n + m"} | DEFAULTS | {name: value(name, given) for name, given in settings.items()}
-        return Sweep(Experiment(**base), vary)
-    except ModgrokError as error:
-        raise ModgrokError(f"{path}: {error}") from None
+        content = read_mapping(path := Path(path))
+        if unknown := sorted(set(content) - {"experiment", "vary"}):
+            raise ModgrokError(f"{path}: a sweep has the tables [experiment] and [[vary]], not {unknown[0]!r}.")
+        settings, vary = content.get("experiment", {}), content.get("vary", [])
+        if not isinstance(settings, dict) or not isinstance(vary, list):
+            raise ModgrokError(f"{path}: [experiment] must be one table of settings, and every [[vary]] an axis.")
+        if "task" not in settings and not any("task" in axis for axis in vary):
+            raise ModgrokError(f'{path}: [experiment] needs a task, for example task = "n + m".')
+        try:
+            base = {"task": "n + m"} | DEFAULTS | {name: value(name, given) for name, given in settings.items()}
+            return cls(Experiment(**base), vary)
+        except ModgrokError as error:
+            raise ModgrokError(f"{path}: {error}") from None
 
 
 def _axis(given: Any) -> Axis:
