@@ -4,7 +4,8 @@ import math
 import re
 import statistics
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 NARROW = "\u202f"
 """A narrow space at which lines do not break: between thousands, and before a unit."""
@@ -124,3 +125,8 @@ def spread(values: Sequence[Value], text: Callable[[Value], str] = number, over:
     missing = f", none in {len(values) - len(known)}" if len(known) < len(values) else ""
     middle, least, most = text(float(statistics.median(known))), text(known[0]), text(known[-1])
     return f"{middle} ({among}{missing})" if least == most else f"{middle} ({least} to {most}, {among}{missing})"
+
+
+def listed(values: Mapping[Any, Value], text: Callable[[Value], str] = number) -> str:
+    """Every value behind its name, such as S3 0.9, D5 1."""
+    return ", ".join(f"{name} {text(value)}" for name, value in values.items())

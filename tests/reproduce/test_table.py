@@ -39,6 +39,12 @@ def test_texts_name_sizes() -> None:
     )
 
 
+def test_columns_are_compared_row_by_row() -> None:
+    late, soon = Column([6, None, 9]), Column([2, 4, None])
+    assert late / soon == [3, None, None]
+    assert late - soon == [4, None, None]
+
+
 def test_lists_ranges_and_dictionaries_vary() -> None:
     made = runs(BASE, fraction=[0.4, 0.6], seed=range(2))
     assert seeds_of(made) == [({"fraction": f, "seed": s}, f, s) for f in (0.4, 0.6) for s in (0, 1)]

@@ -32,6 +32,17 @@ class Row:
 class Column(list[Any]):
     """The values of a column; None where there is nothing to measure."""
 
+    def __truediv__(self, other: "Column") -> "Column":
+        return self._with(operator.truediv, other)
+
+    def __sub__(self, other: "Column") -> "Column":
+        return self._with(operator.sub, other)
+
+    def _with(self, operation: Callable[[Any, Any], Any], other: "Column") -> "Column":
+        """Row by row; None where either value is missing."""
+        pairs = zip(self, other, strict=True)
+        return Column(None if a is None or b is None else operation(a, b) for a, b in pairs)
+
     def known(self) -> "Column":
         """Those that exist."""
         return Column(value for value in self if value is not None)

@@ -1,8 +1,4 @@
-"""The parities of Barak et al. and how many are trained.
-
-quick: two CPU cores, n up to 80, k = 2 and 3, 32 runs in the histogram. full: more bits, k = 4, 25 seeds a point and
-two thousand runs in the histogram, for a GPU.
-"""
+"""The parities of Barak et al. and how many are trained: quick on two CPU cores, full on a GPU."""
 
 from typing import Any
 

@@ -1,9 +1,5 @@
-"""How much of the follow-ups is computed.
-
-quick: two CPU cores. p = 13 instead of 71, 31 instead of 97 and 31 instead of 61; a weight decay of 10, since 15 and 20
-leave nothing of so small networks. full: the authors' sizes, with every second fraction and share of wrong labels, for
-a GPU; one seed of the largest margin, which CPU cores train while the GPU trains the others.
-"""
+"""How much of the follow-ups is computed: quick on two CPU cores, with a weight decay of 10, since 15 and 20 leave
+nothing of so small networks; full at the authors' sizes, on a GPU and, for the largest margin, on CPU cores."""
 
 from modgrok.reproduce.form import sizes
 

@@ -9,7 +9,6 @@ from modgrok.palette import GREEN, PURPLE, TEST, TRAIN, VERMILLION
 from modgrok.reproduce.figures import panels, seeds
 from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.sizes import FEW_PAIRS, task_of, trained
-from modgrok.text import number
 
 MEASURES = ("representation", "rank_one", "shared_vectors")
 
@@ -50,12 +49,12 @@ def courses(t: Table) -> Any:
 @alignment.claim("order of events")
 def vectors_first(t: Table, ask: Ask) -> None:
     """Vectors align before the answers come."""
-    judged = t.where("grokked_at > 0").where(lambda row: task_of(row.group).modulus ** 2 > FEW_PAIRS)
-    ask.possible("some network groks", len(judged) > 0)
-    early = judged.each(lambda row: row.half_aligned_at / row.grokked_at)
+    judged = t.where("grokked_at > 0", lambda row: task_of(row.group).modulus ** 2 > FEW_PAIRS)
+    ask.possible("some network groks", judged)
+    cells = judged.by("group").items()
+    times = {group: cell["half_aligned_at"] / cell["grokked_at"] for group, cell in cells}
+    early = [value for some in times.values() for value in some]
     ask.that("in every network the sharing of vectors is half way up before the test set is known", max(early) < 1)
     ask.remark("in most at less than half of that time", 2 * sum(value < 0.5 for value in early) > len(early))
-    for group, cell in judged.by("group").items():
-        values = cell.each(lambda row: row.half_aligned_at / row.grokked_at)
-        ask.show({f"half aligned, in units of the time to 99 % of the test set, {group}": values}, number)
+    ask.show({f"half aligned, in units of the time to 99 % of the test set, {g}": some for g, some in times.items()})
     ask.yes("The sharing of vectors is half way up long before the test set is known.")

@@ -16,7 +16,7 @@ from modgrok.networks import Network
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.reproduce.figures import seeds
 from modgrok.reproduce.form import Ask, Table, study
-from modgrok.reproduce.groups.sizes import basis_of, exact, trained
+from modgrok.reproduce.groups.sizes import basis_of, wider
 from modgrok.shapes import Float
 from modgrok.tasks.basis import Basis
 from modgrok.text import number
@@ -62,25 +62,19 @@ dealing = study(
     "The exponent e for which shares in proportion to dᵉ/t fit the clear neurons of each representation (left), "
     "and the sums over them of the products of their blocks' norms (right), against the width in units of the exact "
     "network's; counts and sums of all seeds together.",
-    runs=lambda s: sum(
-        (
-            trained(s, (group,), snapshots=0, steps=s.dealt_steps, width=round(share * exact(group))).tag(share=share)
-            for group in s.dealt
-            for share in s.dealt_widths
-        ),
-        start=trained(s, ()),
-    ),
+    runs=lambda s: wider(s, s.dealt, s.dealt_widths, steps=s.dealt_steps),
     keep=("grokked_at", dealt_at_the_end),
 )
 
 
-def exponents(t: Table, column: str) -> dict[tuple[str, float], float]:
+def exponents(t: Table, column: str) -> dict[str, dict[float, float]]:
     """By group and width, of networks whose neurons are clear and that have grokked."""
-    cells = t.where("clear >= 0.9", "grokked_at > 0").by("group", "share")
-    return {
-        key: exponent(np.sum(np.array(cell[column], float), axis=0), cell.first.dimensions, cell.first.types)
-        for key, cell in cells.items()
-    }
+
+    def fitted(cell: Table) -> float:
+        return exponent(np.sum(np.array(cell[column], float), axis=0), cell.first.dimensions, cell.first.types)
+
+    clear = t.where("clear >= 0.9", "grokked_at > 0").by("group").items()
+    return {group: {share: fitted(cell) for share, cell in some.by("share").items()} for group, some in clear}
 
 
 @dealing.figure("neurons", "norms", height=2.7, sharey=True)
@@ -88,7 +82,7 @@ def exponents_against_width(t: Table, *shown: Any) -> str:
     for panel, column in zip(shown, ("counts", "norms"), strict=True):
         found = exponents(t, column)
         for i, group in enumerate(t["group"].distinct()):
-            line = {share: e for (name, share), e in found.items() if name == group}
+            line = found.get(group, {})
             panel.plot(list(line), list(line.values()), color=SERIES[i], marker=MARKERS[i], label=group)
         for level in (EQUAL_NORMS, CUBES):
             panel.axhline(level, color=GRAY, linewidth=0.7, linestyle=":")
@@ -100,39 +94,32 @@ def exponents_against_width(t: Table, *shown: Any) -> str:
     return f"{seeds(t)}; dotted: 5/2 (equal norms) and 3 (the exact network)"
 
 
+def show_exponents(ask: Ask, found: dict[str, dict[float, float]]) -> None:
+    for group, line in found.items():
+        ask.show({f"exponent by width, {group}": ", ".join(f"{share:g}: {number(e)}" for share, e in line.items())})
+
+
 @dealing.claim("how neurons are dealt")
 def norms_as_derived(t: Table, ask: Ask) -> None:
     """The products of the norms of a representation's neurons add up in proportion to d^(5/2), at every width."""
     found = exponents(t, "norms")
-    ask.possible("networks on two groups have clear neurons", len({group for group, _ in found}) >= 2)
-    off = {key: e for key, e in found.items() if abs(e - EQUAL_NORMS) > 0.15}
+    ask.possible("networks on two groups have clear neurons", len(found) >= 2)
+    cells = [(group, share, e) for group, line in found.items() for share, e in line.items()]
+    off = [f"{group} at {share:g} ({number(e)})" for group, share, e in cells if abs(e - EQUAL_NORMS) > 0.15]
     ask.that("the exponent is within 0.15 of 5/2 for every group and width", not off)
-    ask.fault(f"Off: {', '.join(f'{g} at {x:g} ({number(e)})' for (g, x), e in off.items())}.", off)
-    _show(ask, found)
+    ask.fault(f"Off: {', '.join(off)}.", off)
+    show_exponents(ask, found)
     ask.yes("The exponent is 5/2 within 0.15 for every group and width.")
 
 
 @dealing.claim("how neurons are dealt")
 def equal_norms_when_wide(t: Table, ask: Ask) -> None:
     """With neurons to spare their norms are equal, so that they are dealt as d^(5/2); near the exact width as d³."""
-    found = exponents(t, "counts")
-    widest, least = max(t["share"]), 1.0
-    wide = {group: e for (group, share), e in found.items() if share == widest}
-    narrow = {group: e for (group, share), e in found.items() if share == least}
+    found, widest = exponents(t, "counts"), max(t["share"])
+    wide, narrow = ([line[share] for line in found.values() if share in line] for share in (widest, 1.0))
     ask.possible("networks on two groups have clear neurons at the largest width", len(wide) >= 2)
-    ask.that(
-        f"at {widest:g} times the exact width the exponent is within 0.2 of 5/2 in every group",
-        all(abs(e - EQUAL_NORMS) <= 0.2 for e in wide.values()),
-    )
-    ask.remark(
-        "at the exact width it is within 0.2 of 3 in every group",
-        len(narrow) > 0 and all(abs(e - CUBES) <= 0.2 for e in narrow.values()),
-    )
-    _show(ask, found)
+    equal, cubes = (all(abs(e - level) <= 0.2 for e in some) for some, level in ((wide, EQUAL_NORMS), (narrow, CUBES)))
+    ask.that(f"at {widest:g} times the exact width the exponent is within 0.2 of 5/2 in every group", equal)
+    ask.remark("at the exact width it is within 0.2 of 3 in every group", narrow and cubes)
+    show_exponents(ask, found)
     ask.yes(f"At {widest:g} times the exact width the exponent is 5/2 within 0.2.")
-
-
-def _show(ask: Ask, found: dict[tuple[str, float], float]) -> None:
-    for group in dict.fromkeys(group for group, _ in found):
-        line = {share: e for (name, share), e in found.items() if name == group}
-        ask.show({f"exponent by width, {group}": ", ".join(f"{share:g}: {number(e)}" for share, e in line.items())})

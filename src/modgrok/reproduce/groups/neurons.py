@@ -1,5 +1,6 @@
 """What the neurons of trained networks are: one representation, rank one, shared vectors; and how many have which."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from modgrok.reproduce.figures import seeds
 from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.dealing import CUBES, dealt, proportions
 from modgrok.reproduce.groups.sizes import FEW_PAIRS, basis_of, exact, task_of, trained
-from modgrok.text import number, percent
+from modgrok.text import listed, number, percent
 
 COSETS_UP_TO = 60
 """Largest order at which the cosets of all subgroups are tried."""
@@ -75,20 +76,24 @@ neurons = study(
     ),
     keep=("memorized_at", "grokked_at", neurons_of),
 )
+TRAINED = {"weights": "trained", "labels": "products"}
+KINDS = {
+    "trained": TRAINED,
+    "initial": TRAINED | {"weights": "initial"},
+    "random labels": TRAINED | {"labels": "random"},
+}
+"""Rows of networks that learn products, and of controls."""
 MEDIANS = {"representation_share": "one representation", "rank_one": "rank one", "agreement": "shared vectors"}
 
 
 @neurons.figure(*MEDIANS.values(), height=2.9, sharey=True)
 def medians_of_neurons(t: Table, *shown: Any) -> str:
-    kinds = {
-        "initial": (t.where(weights="initial", labels="products"), GRAY, "x"),
-        "products": (t.where(weights="trained", labels="products"), BLUE, "o"),
-        "random labels": (t.where(weights="trained", labels="random"), VERMILLION, "s"),
-    }
+    looks = {"initial": ("initial", GRAY, "x"), "trained": ("products", BLUE, "o")}
+    looks |= {"random labels": ("random labels", VERMILLION, "s")}
     names = {group: i for i, group in enumerate(t["group"].distinct())}
     for panel, column in zip(shown, MEDIANS, strict=True):
-        for label, (some, color, marker) in kinds.items():
-            known = [row for row in some if row[column] is not None]
+        for kind, (label, color, marker) in looks.items():
+            known = [row for row in t.where(**KINDS[kind]) if row[column] is not None]
             x, y = [names[row.group] for row in known], [row[column] for row in known]
             panel.scatter(x, y, color=color, marker=marker, s=12, label=label)
         panel.set_xticks(list(names.values()), list(names), rotation=60, fontsize=6)
@@ -106,7 +111,7 @@ def medians_of_neurons(t: Table, *shown: Any) -> str:
     name="counts",
 )
 def counts_of_neurons(t: Table, panel: Any) -> str:
-    found = t.where(weights="trained", labels="products")
+    found = t.where(**TRAINED)
     for i, (group, cell) in enumerate(found.by("group").items()):
         expected = [x * sum(r.counts) for r in cell for x in proportions(r.dimensions, r.types, CUBES)]
         counts = [n for r in cell for n in r.counts]
@@ -120,43 +125,48 @@ def counts_of_neurons(t: Table, panel: Any) -> str:
     return f"{seeds(found)}, marks are representations; line: equal"
 
 
-def _by_group(t: Table, column: str) -> dict[str, float]:
+def by_group(t: Table, column: str) -> dict[str, float]:
     """The median over seeds, of the groups that have one."""
     found = {group: cell[column].known() for group, cell in t.by("group").items()}
     return {group: float(np.median(values)) for group, values in found.items() if values}
 
 
+def by_kind(t: Table, column: str) -> dict[str, dict[str, float]]:
+    """Medians of every group, of trained networks, at initialization, and trained on random labels."""
+    return {kind: by_group(t.where(**rows), column) for kind, rows in KINDS.items()}
+
+
+def show_groups(ask: Ask, found: Mapping[str, Mapping[str, float]], text: Callable[[Any], str] = percent) -> None:
+    ask.show({label: listed(some, text) for label, some in found.items()})
+
+
 def _judge(t: Table, ask: Ask, column: str, what: str, least: float, most: float) -> None:
     """At least so much in every trained group, at most so much in the controls."""
-    products = _by_group(t.where(weights="trained", labels="products"), column)
-    initial = _by_group(t.where(weights="initial", labels="products"), column)
-    random = _by_group(t.where(weights="trained", labels="random"), column)
-    ask.possible("some group has such representations", bool(products))
+    found = by_kind(t, column)
+    products, initial, random = found.values()
+    ask.possible("some group has such representations", products)
     low = [group for group, value in products.items() if value < least]
     ask.that(f"{what} is at least {least:g} in every group", not low)
     ask.fault(f"Below: {', '.join(low)}.", low)
-    shared = [group for group in initial if initial[group] > most]
-    ask.that(f"at initialization it is at most {most:g} in every group", not shared)
-    ask.remark(f"with random labels it is at most {most:g}", all(value <= most for value in random.values()))
-    for label, some in (("trained", products), ("initial", initial), ("random labels", random)):
-        ask.show({label: ", ".join(f"{group} {number(value)}" for group, value in some.items())})
-    ask.yes(
-        f"{what[0].upper()}{what[1:]} is between {number(min(products.values()))} and {number(max(products.values()))}."
-    )
+    ask.that(f"at initialization it is at most {most:g} in every group", max(initial.values(), default=0) <= most)
+    ask.remark(f"with random labels it is at most {most:g}", max(random.values(), default=0) <= most)
+    show_groups(ask, found, number)
+    lowest, highest = min(products.values()), max(products.values())
+    ask.yes(f"{what[0].upper()}{what[1:]} is between {number(lowest)} and {number(highest)}.")
 
 
 @neurons.claim("trained networks")
 def groks(t: Table, ask: Ask) -> None:
     """Networks of squares grok products in groups: they know the training set first and the rest later."""
-    found = t.where(weights="trained", labels="products")
+    found = t.where(**TRAINED)
     judged = found.where(lambda row: task_of(row.group).modulus ** 2 > FEW_PAIRS)
     late = [row.group for row in judged if row.grokked_at is None]
-    delays = judged.each(lambda r: r.grokked_at / r.memorized_at if r.grokked_at and r.memorized_at else None).known()
+    delays = (judged["grokked_at"] / judged["memorized_at"]).known()
     ask.that(f"every seed of every group with more than {FEW_PAIRS} pairs knows 99 % of the test set", not late)
     ask.that("most of them at least twice as late as the training set", 2 * sum(d >= 2 for d in delays) > len(judged))
     times = found.where(seed=0).each(lambda r: f"{r.group} {r.memorized_at}, {r.grokked_at}")
     ask.show({"training and test set known at step, seed 0": "; ".join(times)})
-    ask.show({"test set in units of the training set's time": delays}, number)
+    ask.show({"test set in units of the training set's time": delays})
     ask.fault(f"Not within the steps: {', '.join(dict.fromkeys(late))}.", late)
     ask.yes("All do, long after they know the training set.")
 
@@ -182,13 +192,11 @@ def shared(t: Table, ask: Ask) -> None:
 @neurons.claim("trained networks")
 def signs(t: Table, ask: Ask) -> None:
     """The product of the vectors' signs is positive, as the phases' sum is 0 and not π."""
-    found = _by_group(t.where(weights="trained", labels="products"), "positive")
-    before = _by_group(t.where(weights="initial", labels="products"), "positive")
-    ask.that("at least 95 % of the clear neurons in every group", min(found.values()) >= 0.95)
-    ask.that("at most 80 % at initialization in every group", max(before.values(), default=0.0) <= 0.8)
-    for label, some in (("trained", found), ("initial", before)):
-        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
-    least = min(found.values())
+    found = by_kind(t.where(labels="products"), "positive")
+    least, before = min(found["trained"].values()), max(found["initial"].values(), default=0.0)
+    ask.that("at least 95 % of the clear neurons in every group", least >= 0.95)
+    ask.that("at most 80 % at initialization in every group", before <= 0.8)
+    show_groups(ask, {kind: found[kind] for kind in ("trained", "initial")})
     ask.yes("All clear neurons, in every group." if least == 1 else f"At least {percent(least)} in every group.")
 
 
@@ -196,13 +204,11 @@ def signs(t: Table, ask: Ask) -> None:
 def vectors_carry_the_answer(t: Table, ask: Ask) -> None:
     """What a neuron computes is in its shared vectors: with every readout made of its inputs' vectors the network
     answers, with another neuron's block it does not."""
-    found = t.where(weights="trained", labels="products").where("grokked_at > 0")
-    kept, other = _by_group(found, SHARED), _by_group(found, UNSHARED)
-    ask.possible("some network groks", bool(kept))
-    ask.that("with shared vectors every group's median accuracy is at least 99 %", min(kept.values()) >= 0.99)
-    ask.that("with the second block of another neuron it is at most 50 %", max(other.values()) <= 0.5)
-    for label, some in ((SHARED, kept), (UNSHARED, other)):
-        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
+    found = {column: by_group(t.where("grokked_at > 0", **TRAINED), column) for column in (SHARED, UNSHARED)}
+    ask.possible("some network groks", found[SHARED])
+    ask.that("with shared vectors every group's median accuracy is at least 99 %", min(found[SHARED].values()) >= 0.99)
+    ask.that("with the second block of another neuron it is at most 50 %", max(found[UNSHARED].values()) <= 0.5)
+    show_groups(ask, found)
     ask.yes("Shared vectors answer everything, vectors of other neurons do not.")
 
 
@@ -219,9 +225,8 @@ def deviations(t: Table) -> dict[str, list[float]]:
 @neurons.claim("trained networks")
 def dealt_as_cubes(t: Table, ask: Ask) -> None:
     """Neurons are dealt to representations in proportion to d³, as in the closed form."""
-    found = t.where(weights="trained", labels="products")
-    several = found.where(lambda r: len(set(r.dimensions)) > 1 and r.width >= exact(r.group))
-    clear = {group for group, value in _by_group(several, "clear").items() if value >= 0.9}
+    several = t.where(lambda r: len(set(r.dimensions)) > 1 and r.width >= exact(r.group), **TRAINED)
+    clear = {group for group, value in by_group(several, "clear").items() if value >= 0.9}
     off = {group: values for group, values in deviations(several).items() if group in clear}
     ask.possible("two groups of several dimensions have at least 90 % clear neurons", len(off) >= 2)
     cubes = [group for group, (square, cube, fourth) in off.items() if cube < min(square, fourth)]
@@ -236,13 +241,12 @@ def dealt_as_cubes(t: Table, ask: Ask) -> None:
 def all_representations(t: Table, ask: Ask) -> None:
     """The network of largest margin uses every representation; Chughtai et al. find few in a network, others in
     another."""
-    found = t.where(weights="trained", labels="products").where("grokked_at > 0")
-    ask.possible("some network groks", len(found) > 0)
+    found = t.where("grokked_at > 0", **TRAINED)
+    ask.possible("some network groks", found)
     missing = {group: cell.each(lambda r: r.counts.count(0)) for group, cell in found.by("group").items()}
     lacking = [group for group, counts in missing.items() if any(counts)]
     ask.that("in every network that groks every representation but the trivial one has clear neurons", not lacking)
-    for group, counts in missing.items():
-        ask.show({f"representations without neurons, {group}": counts}, number)
+    ask.show({f"representations without neurons, {group}": counts for group, counts in missing.items()})
     ask.fault(f"Some is missing in networks on {', '.join(lacking)}.", lacking)
     ask.yes("No representation is left out, in any seed.")
 
@@ -251,34 +255,28 @@ def all_representations(t: Table, ask: Ask) -> None:
 def cosets(t: Table, ask: Ask) -> None:
     """Neurons are functions of cosets of subgroups, as in networks of ReLU on S5 and S6."""
     large = t.where(labels="products").where(lambda r: max(r.dimensions) > 2)
-    products, initial, written = (
-        _by_group(large.where(weights=weights), "cosets") for weights in ("trained", "initial", "written")
-    )
-    ask.possible("some group has a representation of more than two dimensions", bool(products))
+    weights = {"trained": "trained", "initial": "initial", "random vectors": "written"}
+    found = {label: by_group(large.where(weights=name), "cosets") for label, name in weights.items()}
+    products, _, written = found.values()
+    ask.possible("some group has a representation of more than two dimensions", products)
     ask.that("cosets explain at least 95 % of the median block in every such group", min(products.values()) >= 0.95)
     alike = [group for group, value in products.items() if 1 - value > (1 - written[group]) / 2]
     ask.that("what they leave is at most half of what they leave of random vectors", not alike)
     ask.fault(f"No less is left than of random vectors: {', '.join(alike)}.", alike)
-    for label, some in (("trained", products), ("initial", initial), ("random vectors", written)):
-        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
+    show_groups(ask, found)
     ask.yes("The blocks are functions of cosets.")
 
 
 @neurons.claim("Wu et al. (2024)")
 def equivariant(t: Table, ask: Ask) -> None:
     """Networks move along with each factor: f(gx, y) at gq and f(x, yh) at qh are f(x, y) at q, approximately."""
-    found = t.where(weights="trained", labels="products").where("grokked_at > 0")
-    products = _by_group(found, "equivariant")
-    ask.possible("some network groks", bool(products))
-    controls = {
-        "initial": _by_group(t.where(weights="initial", labels="products"), "equivariant"),
-        "random labels": _by_group(t.where(weights="trained", labels="random"), "equivariant"),
-    }
+    found = by_kind(t, "equivariant") | {"trained": by_group(t.where("grokked_at > 0", **TRAINED), "equivariant")}
+    products, *controls = found.values()
+    ask.possible("some network groks", products)
     ask.that("at least 90 % of the outputs' variance moves along in every group", min(products.values()) >= 0.9)
-    highest = max(value for some in controls.values() for value in some.values())
+    highest = max(value for some in controls for value in some.values())
     ask.that("at initialization and with random labels at most 50 %", highest <= 0.5)
-    for label, some in {"trained": products, **controls}.items():
-        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
+    show_groups(ask, found)
     ask.yes("They do; random weights and networks that only memorize do not.")
 
 
@@ -286,17 +284,10 @@ def equivariant(t: Table, ask: Ask) -> None:
 def one_middle_vector(t: Table, ask: Ask) -> None:
     """All neurons of a representation share their middle vector b, as the authors' code takes them to do in networks of
     ReLU; squares need vectors b in all directions to be exact."""
-    found = _by_group(t.where(weights="trained", labels="products"), "middle")
-    initial = _by_group(t.where(weights="initial", labels="products"), "middle")
-    ask.possible("some group has representations of several dimensions", bool(found))
+    found, initial, _ = by_kind(t, "middle").values()
+    ask.possible("some group has representations of several dimensions", found)
     ask.that("at least 90 % of their middle vectors lie along one direction in every group", min(found.values()) >= 0.9)
-    for label, some in (("trained", found), ("initial", initial)):
-        ask.show({label: ", ".join(f"{group} {percent(value)}" for group, value in some.items())})
-    ask.show({"no direction preferred (t/d)": ", ".join(f"{group} {percent(_isotropic(group))}" for group in found)})
+    parts = {group: basis_of(group).representations for group in found}
+    even = {g: np.median([r.type / r.dimension for r in some if r.dimension > r.type]) for g, some in parts.items()}
+    show_groups(ask, {"trained": found, "initial": initial, "no direction preferred (t/d)": even})
     ask.yes("They share one vector.")
-
-
-def _isotropic(group: str) -> float:
-    return float(
-        np.median([one.type / one.dimension for one in basis_of(group).representations if one.dimension > one.type])
-    )

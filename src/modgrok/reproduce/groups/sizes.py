@@ -79,3 +79,10 @@ def trained(s: Sizes, groups: tuple[str, ...], random_labels: bool = False, **mo
         found = {g: one | {"task": "random:1", "modulus": task_of(g).modulus} for g, one in found.items()}
     common = {"steps": s.steps, "evaluations": 200, "snapshots": 2}
     return runs(common, group=found, seed=range(s.seeds)).but(**more)
+
+
+def wider(s: Sizes, groups: tuple[str, ...], shares: tuple[float, ...], **more: Any) -> Runs:
+    """Groups at widths in units of the exact network's."""
+    cells = [(group, share) for group in groups for share in shares]
+    made = [trained(s, (g,), snapshots=0, width=round(x * exact(g)), **more).tag(share=x) for g, x in cells]
+    return sum(made, Runs([]))

@@ -1,20 +1,25 @@
 """Networks that are written down: exact ones of Σ d³ neurons, and random vectors, Claim I for groups."""
 
-import statistics
 from collections.abc import Iterator
 from typing import Any
 
 from modgrok.closed_form.matrix_coefficients import expected_vector_loss
 from modgrok.closed_form.solve import solve
 from modgrok.measures.vectors import shared_vectors
-from modgrok.networks import score_table
+from modgrok.networks import Network, score_table
 from modgrok.palette import MARKERS
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.reproduce.groups.sizes import basis_of, exact, task_of
-from modgrok.text import number, percent
+from modgrok.tasks.task import Task
+from modgrok.text import listed, percent
 
 SHARES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Widths of random vectors in units of the exact network's."""
+
+
+def scored(network: Network, task: Task) -> dict[str, float]:
+    score = score_table(network, task.table)
+    return {"accuracy": score.accuracy, "loss": score.loss}
 
 
 def networks(s: Sizes) -> Iterator[dict[str, Any]]:
@@ -22,21 +27,17 @@ def networks(s: Sizes) -> Iterator[dict[str, Any]]:
     for group in s.groups:
         task, width = task_of(group), exact(group)
         common = {"group": group, "order": task.modulus}
-        score = score_table(solve(task, form="exact"), task.table)
-        yield {**common, "form": "exact", "width": width, "accuracy": score.accuracy, "loss": score.loss}
+        yield {**common, "form": "exact", "width": width, **scored(solve(task, form="exact"), task)}
         for share in SHARES:
             wide = max(2, round(share * width))
             for seed in range(s.seeds):
                 network = solve(task, form="waves", width=wide, seed=seed, constant=True)
-                score, expected = (
-                    score_table(network, task.table),
-                    expected_vector_loss(basis_of(group), wide, constant=True),
-                )
+                expected = expected_vector_loss(basis_of(group), wide, constant=True)
                 row = {**common, "share": share, "width": wide, "seed": seed, "expected": expected}
-                yield {**row, "form": "random vectors", "accuracy": score.accuracy, "loss": score.loss}
+                yield {**row, "form": "random vectors", **scored(network, task)}
                 if share == max(SHARES):
-                    score = score_table(shared_vectors(network, basis_of(group), shuffle=seed), task.table)
-                    yield {**row, "form": "unshared vectors", "accuracy": score.accuracy, "loss": score.loss}
+                    unshared = shared_vectors(network, basis_of(group), shuffle=seed)
+                    yield {**row, "form": "unshared vectors", **scored(unshared, task)}
 
 
 written = study(
@@ -70,27 +71,26 @@ def exact_for_every_group(t: Table, ask: Ask) -> None:
     ask.yes("All pairs of all groups are answered, and the error is rounding.")
 
 
+def by_group(t: Table) -> dict[str, Any]:
+    return {group: cell["accuracy"].median() for group, cell in t.by("group").items()}
+
+
 @written.claim("Claim I for groups")
 def random_vectors(t: Table, ask: Ask) -> None:
     """Random vectors do for groups what random phases do for Z_p: enough of them answer everything."""
     random = t.where(form="random vectors")
     most, least = max(SHARES), min(SHARES)
-    wide, narrow = (
-        {group: statistics.median(cell["accuracy"]) for group, cell in random.where(share=x).by("group").items()}
-        for x in (most, least)
-    )
+    wide, narrow = (by_group(random.where(share=share)) for share in (most, least))
     ratios = {
         group: cell["loss"].average() / cell["expected"].average()
         for group, cell in random.where("share >= 1").by("group").items()
     }
+    unshared = by_group(t.where(form="unshared vectors"))
     ask.that(f"at {most:g} times the exact width the median accuracy is at least 99 %", min(wide.values()) >= 0.99)
     ask.that("at a quarter of the exact width some group is below 90 %", min(narrow.values()) < 0.9)
-    other = t.where(form="unshared vectors").by("group").items()
-    unshared = {group: statistics.median(cell["accuracy"]) for group, cell in other}
     ask.that("with the second block of another neuron it is at most 50 %", max(unshared.values()) <= 0.5)
     off = max(abs(ratio - 1) for ratio in ratios.values())
     ask.remark("the mean loss is the expected one within a third in every group", off <= 1 / 3)
-    ask.show({f"accuracy at {most:g} times the width": ", ".join(f"{g} {percent(a)}" for g, a in wide.items())})
-    ask.show({"with unshared vectors": ", ".join(f"{g} {percent(a)}" for g, a in unshared.items())})
-    ask.show({"mean loss over expected loss": ", ".join(f"{g} {number(r)}" for g, r in ratios.items())})
+    ask.show({f"accuracy at {most:g} times the width": listed(wide, percent)})
+    ask.show({"with unshared vectors": listed(unshared, percent), "mean loss over expected loss": listed(ratios)})
     ask.yes("Four times the exact width of random vectors answers at least 99 % in every group.")

@@ -1,9 +1,4 @@
-"""The toy of Liu et al. and how much of it is trained.
-
-quick: two CPU cores. Coarse phase diagrams with one seed, 3 000 steps instead of 100 000 and half the paper's lag of
-1 000; no cross-entropy, no transformer. full: the paper's grids with five seeds, a thousand runs in diagrams (a) and
-(b), for a GPU; 10 000 steps as in the authors' code, where the paper says 100 000.
-"""
+"""The toy of Liu et al. and how much of it is trained: quick on two CPU cores, full with the paper's grids on a GPU."""
 
 from typing import Any
 

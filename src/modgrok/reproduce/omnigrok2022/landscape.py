@@ -11,7 +11,7 @@ from modgrok.measures.weight_norm import critical_norm, decay_time, whole_norm
 from modgrok.palette import GRAY, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.form import BEYOND, Ask, Column, Row, Runs, Sizes, Table, make_claim, runs, study
+from modgrok.reproduce.form import BEYOND, Ask, Column, Runs, Sizes, Table, make_claim, runs, study
 from modgrok.reproduce.omnigrok2022.sizes import SETTINGS
 from modgrok.text import number, percent
 
@@ -176,14 +176,11 @@ def landscape(t: Table, ask: Ask) -> None:
     ask.fault(f"The training {kind} rises again at large norms.", max(train[best:]) > 0.1 * train[0])
 
 
-def _delay(r: Row) -> int | None:
-    return None if None in (r.memorized_at, r.grokked_at) else r.grokked_at - r.memorized_at
-
-
 def no_delay(t: Table, ask: Ask) -> None:
     """Holds where a held norm leaves at most a quarter of the delay."""
     least, held = min(t.where(part="free")["weight_decay"]), t.where(part="held")
-    free, delays = t.where(part="free", weight_decay=least).each(_delay), held.each(_delay)
+    delayed = t.where(part="free", weight_decay=least), held
+    free, delays = (some["grokked_at"] - some["memorized_at"] for some in delayed)
     complete = delays.whole() and not free.none()
     share = float(np.median(delays)) / max(1.0, float(np.median(free.known()))) if complete else None
     ask.yes(f"The delay is {percent(share, 0)} of that with a free norm.")

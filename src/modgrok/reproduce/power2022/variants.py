@@ -8,7 +8,7 @@ from modgrok.measures.trials import best_trial, edge
 from modgrok.palette import EMPTY, GRAY, MARKERS, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.figures import seeds
-from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Sizes, Table, study
+from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Settings, Sizes, Table, study
 from modgrok.reproduce.power2022.operations import areas, best, enough, levels, levels_against_data, show_areas
 from modgrok.reproduce.power2022.sizes import DECAYED, MINIBATCHES, TO_START, VARIANTS, trained, what
 from modgrok.text import count, number, percent
@@ -19,40 +19,24 @@ LEARNT = 0.05
 """Mean best accuracy below which variants are at chance, and their order says nothing."""
 SOONER = 0.8
 """A variant counts as sooner where it takes less than so much of the steps."""
+TUNED = [name for name in VARIANTS if name == MINIBATCHES or VARIANTS[name].keys() - {"lr", "weight_decay"}]
+"""Variants that are nothing but another rate or decay are among the trials of minibatches."""
 KINDS = {"without": ("weight_decay <= 0", TRAIN), "with": ("weight_decay > 0", TEST)}
 """Of trials: without decay and with some."""
 
 
-def varied(s: Sizes, names: Iterable[str], fractions: Iterable[float], **more: Any) -> Runs:
-    """The operation that is studied under variants."""
-    return sum((trained(s, s.studied, *fractions, variant={n: VARIANTS[n]}, **more) for n in names), Runs([]))
-
-
 def searched(s: Sizes, names: Iterable[str], rates: Iterable[float], decays: Iterable[float], steps: int) -> Runs:
-    """Every rate and decay, until it is grokked."""
-    return varied(s, names, [s.tuned_fraction], steps=steps, until=0, lr=[*rates], weight_decay=[*decays])
-
-
-def tuned_runs(s: Sizes) -> Runs:
-    """Variants that are nothing but another rate or decay are among the trials of minibatches."""
-    names = [n for n in s.variants if n == MINIBATCHES or VARIANTS[n].keys() - {"lr", "weight_decay"}]
-    return searched(s, names, s.tuned_rates, s.tuned_decays, s.steps)
-
-
-def center_runs(s: Sizes) -> Runs:
-    """Variants that, given some decay, differ only in where it leads: to zero and to the start."""
-    names = [name for name in (MINIBATCHES, TO_START) if name in s.variants]
-    return searched(s, names, s.center_rates, s.center_decays, s.long_steps)
+    """Every rate and decay of those variants that the profile has, until it is grokked."""
+    found = {name: VARIANTS[name] for name in names if name in s.variants}
+    tried: Settings = {"lr": [*rates], "weight_decay": [*decays]}
+    return trained(s, s.studied, s.tuned_fraction, variant=found, steps=steps, until=0, **tried)
 
 
 def trials(s: Sizes, t: Table) -> dict[str, Any]:
     """A trial counts as its worst seed does."""
     names = ("variant", "lr", "weight_decay")
-    kept = Table(
-        vars(r) | best(run) | {"grokked_at": run.result["grokked_at"]} for r, run in zip(t, t.runs, strict=True)
-    )
     found = []
-    for values, some in kept.by(*names).items():
+    for values, some in t.by(*names).items():
         time = max(some["grokked_at"]) if some["grokked_at"].whole() else None
         found.append(dict(zip(names, values, strict=True)) | {"best": min(some["best"]), "grokked_at": time})
     return {"trials": found}
@@ -63,7 +47,9 @@ variants = study(
     "Variants of training",
     "Best test accuracy within the steps, for one operation, under variants of the optimizer, at the rates that the "
     "paper gives. Below each has its best rate and decay.",
-    runs=lambda s: varied(s, s.variants, s.variant_fractions, seeds=1),
+    runs=lambda s: trained(
+        s, s.studied, *s.variant_fractions, seeds=1, variant={name: VARIANTS[name] for name in s.variants}
+    ),
     keep=best,
 )
 tuned = study(
@@ -73,7 +59,8 @@ tuned = study(
     "compared at settings that suit another better. A trial counts as its worst seed does; of the trials the first "
     "counts that knows 99 % of the test set or, where none does, the one with the best accuracy. Strengths of dropout "
     "and noise are the paper's.",
-    runs=tuned_runs,
+    runs=lambda s: searched(s, TUNED, s.tuned_rates, s.tuned_decays, s.steps),
+    keep=(best, "grokked_at"),
     also=trials,
 )
 centers = study(
@@ -82,7 +69,8 @@ centers = study(
     "Minibatches once more, with decay that leads to zero and with decay that leads to the initial weights: each at "
     "the best of the same rates and decays, and for as long as the times are studied. A trial counts as its worst seed "
     "does.",
-    runs=center_runs,
+    runs=lambda s: searched(s, (MINIBATCHES, TO_START), s.center_rates, s.center_decays, s.long_steps),
+    keep=(best, "grokked_at"),
     also=trials,
 )
 
@@ -182,20 +170,14 @@ def decay_is_best_when_tuned(t: Table, ask: Ask) -> None:
     ask.note(f"Best at the edge of the search: {'; '.join(at_edge)}.", at_edge)
 
 
-def paper_settings(t: Table) -> dict[str, Row]:
-    """The trials at the paper's rate and decay: Adam, decay to zero, decay to the start where there is any."""
-    tried = Table(t.first.trials).where(lr=RATE)
-    found = {"Adam": tried.where(variant=MINIBATCHES, weight_decay=0.0)}
-    found |= {"decay to zero": tried.where(variant=MINIBATCHES, weight_decay=DECAY)}
-    found |= {"decay to the start": tried.where(variant=TO_START, weight_decay=DECAY)}
-    return {name: some.first for name, some in found.items() if some}
-
-
-def show_settings(ask: Ask, t: Table) -> dict[str, Row]:
-    found = paper_settings(t)
+def at_paper_settings(ask: Ask, t: Table) -> list[Row]:
+    """The trials at the paper's rate and decay: Adam, decay to zero, decay to the start."""
+    names = {"Adam": (MINIBATCHES, 0.0), "decay to zero": (MINIBATCHES, DECAY), "decay to the start": (TO_START, DECAY)}
+    tried = Table(t.first.trials).where(lr=RATE).by("variant", "weight_decay")
+    found = {name: tried[key].first for name, key in names.items() if key in tried}
     ask.show({name: f"{percent(one.best)}; 99 % at step {number(one.grokked_at)}" for name, one in found.items()})
-    ask.undecided("This profile leaves it out.", "decay to the start" not in found)
-    return found
+    ask.undecided("This profile leaves it out.", len(found) < len(names))
+    return [*found.values()]
 
 
 @centers.claim(
@@ -205,8 +187,7 @@ def show_settings(ask: Ask, t: Table) -> dict[str, Row]:
 )
 def decay_to_the_start(t: Table, ask: Ask) -> None:
     """Decay toward the initial weights helps less than decay to zero."""
-    found = show_settings(ask, t)
-    zero, start = found["decay to zero"], found["decay to the start"]
+    _, zero, start = at_paper_settings(ask, t)
     ends = [one.grokked_at or math.inf for one in (zero, start)]
     ask.undecided(f"Neither gets there within {count(t.one('steps'))} steps.", ends == [math.inf, math.inf])
     told = [f"{percent(one.best)}, 99 % at step {number(one.grokked_at)}" for one in (zero, start)]
@@ -221,8 +202,7 @@ def decay_to_the_start(t: Table, ask: Ask) -> None:
 )
 def decay_to_the_start_helps(t: Table, ask: Ask) -> None:
     """Decay toward the initial weights helps."""
-    found = show_settings(ask, t)
-    plain, start = found["Adam"], found["decay to the start"]
+    plain, _, start = at_paper_settings(ask, t)
     helps, steps = start.best >= plain.best + 0.1, t.one("steps")
     told = f"{percent(start.best)} with it, {percent(plain.best)} without, within {count(steps)} steps"
     ask.undecided(f"{told}; the paper has {count(PAPER_STEPS)}.", not helps and steps < PAPER_STEPS)

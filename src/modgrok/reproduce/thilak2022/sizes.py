@@ -1,13 +1,7 @@
-"""The networks of Thilak et al. in a cheap form and in their own, and how many are trained.
+"""The networks of Thilak et al. in a cheap form and in their own, and how many are trained: quick on two CPU cores,
+without the transformer; full at the paper's modulus and rate, on a GPU."""
 
-quick: two CPU cores, a perceptron of two hidden layers instead of the transformer, n + m modulo 17. full: the
-perceptron at the paper's modulus and rate, and the transformer of Power et al. for 15 000 steps instead of up to 10⁶;
-the curvature is followed at the small modulus.
-"""
-
-from typing import Any
-
-from modgrok.reproduce.form import Sizes, sizes
+from modgrok.reproduce.form import Settings, Sizes, sizes
 
 PROFILES = QUICK, FULL, TINY = sizes(
     modulus=(17, 97, 5),
@@ -25,24 +19,16 @@ EPSILONS = {f"ε = {epsilon:g}": epsilon for epsilon in (1e-8, 1e-7, 1e-5)}
 """The smallest divisors of Adam that the paper compares."""
 FIRST, _, LAST = EPSILONS
 DOUBLE = "float64 logits and loss"
-ADAM: dict[str, dict[str, Any]] = {name: {"epsilon": epsilon} for name, epsilon in EPSILONS.items()}
+ADAM: dict[str, Settings] = {name: {"epsilon": epsilon} for name, epsilon in EPSILONS.items()}
 ADAM |= {DOUBLE: {"loss_precision": "float64"}}
 """Variants of Adam as the paper has it, for both networks."""
 DESCENT_RATE = 0.05
 """Learning rate of gradient descent with momentum 0.9; without it ten times as much."""
 
 
-def perceptron(s: Sizes) -> dict[str, Any]:
+def perceptron(s: Sizes) -> Settings:
     """n + m by two hidden layers of ReLU, cross-entropy, the whole training set at every step, no weight decay."""
     named = ("modulus", "width", "fraction", "lr", "steps", "evaluations")
-    return {name: s.values[name] for name in named} | {
-        "task": "n + m",
-        "network": "mlp",
-        "depth": 2,
-        "loss": "cross_entropy",
-        "optimizer": "adam",
-        "weight_decay": 0.0,
-        "snapshots": 0,
-        "record": ("last_layer",),
-        "precision": "highest",
-    }
+    network = {"task": "n + m", "network": "mlp", "depth": 2, "loss": "cross_entropy", "precision": "highest"}
+    training = {"optimizer": "adam", "weight_decay": 0.0, "snapshots": 0, "record": ("last_layer",)}
+    return {name: s.values[name] for name in named} | network | training

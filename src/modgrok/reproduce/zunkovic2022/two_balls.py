@@ -260,8 +260,7 @@ def ball_grokking(t: Table, ask: Ask) -> None:
 def ball_probability(t: Table, ask: Ask) -> None:
     """The probability of grokking in D dimensions follows a closed form."""
     rows = t.where(part="table")
-    worst = max(rows.each(lambda r: abs(r.formula - r.sampled)))
-    printed = max(rows.each(lambda r: abs(r.printed - r.sampled)))
+    worst, printed = (max(map(abs, rows[column] - rows["sampled"])) for column in ("formula", "printed"))
     ask.yes("The formula of Appendix B follows the samples,")
     ask.that("the corrected formula is within 0.03 of the samples everywhere in the table", worst <= 0.03)
     ask.note(
@@ -277,7 +276,7 @@ def ball_probability(t: Table, ask: Ask) -> None:
 def sparse_weights(t: Table, ask: Ask) -> None:
     """In high dimension L1 regularization groks more often than L2."""
     rows = t.where(part="sparse")
-    more = min(rows.each(lambda r: r.l1_sampled - r.sampled))
+    more = min(rows["l1_sampled"] - rows["sampled"])
     ask.that("with λ1 more training sets grok than with λ2, by at least 0.1 at D = 5, 10 and 20", more >= 0.1)
     ask.yes("L1 groks where L2 hardly does.")
     for r in rows:
@@ -288,7 +287,7 @@ def sparse_weights(t: Table, ask: Ask) -> None:
 @times.claim("4 (Fig. 9)")
 def ball_times(t: Table, ask: Ask) -> None:
     """Most starts in D dimensions grok at one time, which is set by the slowest rate."""
-    printed = t.each(lambda r: r.sampled / r.printed)
+    printed = t["sampled"] / t["printed"]
     early = f"{number(min(printed))} to {number(max(printed))}"
     off = max(t.each(lambda r: abs(r.sampled / r.corrected - 1)))
     ask.that("the mean time is within 10 % of ln(ε²/(ε² − 1)) / 2λ_D in four settings", off <= 0.1)
