@@ -36,7 +36,7 @@ TASK_BYTES = 1 << 28
 """Tables that are remembered for the next experiment that asks for them."""
 MOST_STEPS = 2**31 - 1
 """Steps are counted in 32 bits."""
-PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}|network:[0-9a-f]{16}")
+PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}(:[a-z-]+)?|network:[0-9a-f]{16}")
 FRESH_BATCH = 128
 """Examples per step where they are drawn afresh and no number is given."""
 HASH_FORMAT = 2
@@ -121,7 +121,11 @@ class Experiment:
         "float32",
         "Of weights and arithmetic; highest is float32 without the shorter factors that a GPU's products take.",
     )
-    parent: str = setting("", "RUN@STEP: start from the weights another run had at that step instead of random ones.")
+    parent: str = setting(
+        "",
+        "RUN@STEP: start from the weights another run had at that step instead of random ones; RUN@STEP:random turns "
+        "their phases first, so that φ1 + φ2 − φ3 becomes random (or zero, or is kept).",
+    )
     warmup: int = setting(0, "Let the learning rate rise from 0 over this many steps.", f"[0, {MOST_STEPS}]")
     lr_end: float = setting(
         1.0, "Share of the learning rate that is left at the last step, approached along a cosine.", "[0, 1]"

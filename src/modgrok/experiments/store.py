@@ -19,6 +19,7 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.user_code import unknown_parts
+from modgrok.measures.turned import turn_phases
 from modgrok.networks import Network
 from modgrok.networks.storage import network_bytes, read_network
 from modgrok.sealed import exists
@@ -89,8 +90,11 @@ class Store:
         """The weights that an experiment's parent names."""
         if parent.startswith(NETWORK):
             return read_network(self.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors").network
-        name, _, step = parent.partition("@")
-        return self.find(name).snapshot(int(step))
+        name, _, at = parent.partition("@")
+        step, _, gaps = at.partition(":")
+        run = self.find(name)
+        network = run.snapshot(int(step))
+        return turn_phases(network, gaps, run.task, seed=run.experiment.seed) if gaps else network
 
     def resolve(self, experiment: Experiment) -> Experiment:
         """The experiment with every default written out, and its parent by its whole id, not by `last` or a prefix."""

@@ -68,3 +68,25 @@ def largest_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int
         for _ in range(2):
             v -= basis[: i + 1].T @ (basis[: i + 1] @ v)
     return float(np.linalg.eigvalsh(projected)[-1])
+
+
+def traced_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int = ITERATIONS) -> Any:
+    """The same in JAX with float32, so that it can be recorded while networks train; from a start that is fixed."""
+    import jax
+    import jax.numpy as jnp
+
+    first = jax.random.normal(jax.random.key(0), (size,), jnp.float32)
+
+    def extend(state: Any, i: Any) -> Any:
+        basis, v = state
+        basis = basis.at[i].set(v / jnp.linalg.norm(v))
+        v = product(basis[i])
+        along = basis @ v
+        for _ in range(2):
+            v = v - (basis @ v) @ basis
+        return (basis, v), along
+
+    start = (jnp.zeros((iterations, size), jnp.float32), first)
+    _, along = jax.lax.scan(extend, start, jnp.arange(iterations))
+    projected = jnp.tril(along)
+    return jnp.linalg.eigvalsh(projected + jnp.tril(along, -1).T)[-1]

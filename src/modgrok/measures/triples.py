@@ -51,13 +51,15 @@ class Triples(NamedTuple):
         return np.einsum("nbi,nbip->nbp", coefficients, self.basis)
 
 
-def fit_triples(subject: Any, coordinate: Any = None) -> Triples:
-    """Fits every neuron in float64; of complex weights (the paper's appendix A) the real part, which is `eq_sol1`."""
+def fit_triples(subject: Any, coordinate: Any = None, frequency: Integer[np.ndarray, "N"] | None = None) -> Triples:
+    """Fits every neuron in float64, at its strongest frequency or at a given one; of complex weights (the paper's
+    appendix A) the real part, which is `eq_sol1`."""
     network, coordinate = as_numpy(two_layer_network(subject)), coordinate_of(coordinate)
     w_in, w_out = (w.real.astype(np.float64) for w in (network.w_in, network.w_out))
     coordinate = coordinate or raw_coordinate(network.arity, network.modulus)
     blocks = np.concatenate([w_in, w_out.T[:, None]], axis=1)
-    frequency = np.where(dead_neurons(blocks), 0, _dominant_frequency(w_in, coordinate))
+    if frequency is None:
+        frequency = np.where(dead_neurons(blocks), 0, _dominant_frequency(w_in, coordinate))
     bases = _bases(coordinate, network.modulus)  # (B, frequency, 2, p)
     grams = bases @ bases.swapaxes(-1, -2)
     inverses = np.linalg.pinv(grams, rcond=1e-9, hermitian=True)

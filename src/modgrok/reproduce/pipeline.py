@@ -118,7 +118,8 @@ def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Wat
     """Trains what the folder's store does not have yet, and has each study measured as soon as its runs have ended."""
     out = request.folder
     store = Store(out / "runs")
-    needed = shares(sorted(studies, key=lambda study: not study.slow), profile)
+    asked = shares(sorted(studies, key=lambda study: not study.slow), profile)
+    needed = {e: asked[e] for e in sorted(asked, key=lambda e: bool(e.parent))}  # Whoever has a parent comes after it.
     results = Results(list(needed), store, request.force)
     if not needed and read_session(out).get("profile") != profile.name:
         add_to_session(out, profile, host_environment(), 0.0)

@@ -23,6 +23,7 @@ import numpy as np
 from modgrok.arrays import namespace
 from modgrok.errors import Absent, ModgrokError
 from modgrok.measures import ipr, representation_quality
+from modgrok.measures.sharpness import traced_eigenvalue
 from modgrok.measures.spectrum import power_along
 from modgrok.measures.vectors import vector_measures
 from modgrok.networks import Architecture, Network, outputs
@@ -202,6 +203,24 @@ def _shared_vectors(network: Network, data: Data) -> Any:
 def _rqi(network: Network, data: Data) -> Any:
     """Share of the parallelograms i + j = m + n that the embedding realizes (Liu et al. 2022)."""
     return representation_quality(network.parameters["embedding"])
+
+
+@record("sharpness")
+def _sharpness(network: Network, data: Data) -> Any:
+    """Largest eigenvalue of the Hessian of the mean squared error on the training examples."""
+    import jax
+    from jax.flatten_util import ravel_pytree
+
+    batch, answers = data.run.batch, network.signature.outputs
+    inputs = batch.inputs.reshape(-1, batch.inputs.shape[-1])
+    right = jax.nn.one_hot(batch.labels.reshape(-1), answers)
+    weights, unravel = ravel_pytree(network.parameters)
+
+    def loss(flat: Any) -> Any:
+        found = network.architecture.apply(unravel(flat), inputs, network.signature)
+        return ((found - right) ** 2).mean(axis=1) @ batch.weight.reshape(-1)
+
+    return traced_eigenvalue(lambda v: jax.jvp(jax.grad(loss), (weights,), (v,))[1], weights.size)
 
 
 @record("last_layer", "two-layer", "mlp", "embedding-mlp", "transformer")

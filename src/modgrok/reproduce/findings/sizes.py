@@ -3,11 +3,48 @@
 from modgrok.reproduce.form import sizes
 
 QUICK, FULL, TINY = sizes(
+    # Finding 2
     few_modulus=(97, 97, 11),
     few_width=(500, 500, 16),
     few_pairs=((3, 9, 28, 94, 282), (1, 2, 3, 5, 9, 28, 94, 282), (3, 9)),
     few_steps=(100, 100, 4),
-    few_seeds=(2, 5, 1),
+    few_seeds=(1, 5, 1),
+    line_pairs=((9, 28), (9, 28, 94), (9,)),
+    line_widths=((250,), (125, 250, 1000), (8,)),
+    line_moduli=((59,), (31, 59, 127), (7,)),
+    clock_pairs=((94, 282), (9, 28, 94, 282, 940, 4704), (9, 60)),
+    clock_steps=(150, 150, 5),
+    turned_modulus=(31, 97, 11),
+    turned_fractions=((0.55,), (0.225, 0.25, 0.3), (0.55,)),
+    turned_at=(300, 400, 3),
+    turned_steps=(3_000, 30_000, 6),
+    turned_seeds=(3, 8, 1),
+    kinds=(("n + m", "random labels"), ("n + m", "random labels", "n·m", "ReLU", "transformer"), ("n + m", "ReLU")),
+    kinds_steps=(150, 200, 4),
+    kinds_seeds=(1, 4, 1),
+    # Finding 3
+    step_modulus=(31, 97, 11),
+    step_width=(128, 500, 16),
+    ceilings=(
+        {0: (0.5, 1.0, 2.0), 0.9: (0.1, 0.5, 2.0)},
+        {
+            0: (0.25, 0.5, 1.0, 2.0, 3.0),
+            0.5: (0.25, 0.5, 1.0, 2.0),
+            0.9: (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0),
+        },
+        {0: (1.0, 2.0), 0.5: (1.0, 2.0)},
+    ),
+    large=(2.0, 2.0, 2.0),
+    step_fractions=((0.45, 0.5, 0.55), (0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.325), (0.5,)),
+    step_time=(12_000, 32_000, 12),
+    least_steps=(300, 1_000, 4),
+    step_seeds=(2, 3, 1),
+    switched=((0.5,), (0.225, 0.25), (0.5,)),
+    noisy_rate=(0.5, 0.5, 1.0),
+    noises=((2e-9,), (5e-10, 2e-9, 8e-9), (2e-9,)),
+    batches=((), (256,), (32,)),
+    adam_rates=((0.1, 1.0), (0.03, 0.1, 0.3, 1.0, 3.0), (0.1,)),
+    adam_time=(100, 1_000, 1),
     # Finding 1
     dealing_groups=(("S4",), ("S4", "S3xS3", "S4xZ2", "A5"), ("S3",)),
     dealing_steps=(

@@ -1,0 +1,286 @@
+r"""Finding 3: large steps need less data (docs/findings/large-steps.md).
+
+Gradient descent with momentum β leaves a quadratic valley whose curvature exceeds $2(1 + \beta)/\eta$. Below its
+critical fraction gradient flow ends in an interpolation that does not generalize; a step too large for the curvature
+there does not let training end. So what matters is the ceiling, and at equal ceilings momentum changes nothing,
+though its effective rate $\eta/(1 - \beta)$ is up to nineteen times as large.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Experiment, Run
+from modgrok.palette import GRAY, MARKERS, SERIES
+from modgrok.reproduce.figures import modular, panels, seeds
+from modgrok.reproduce.form import Ask, Column, Line, Runs, Settings, Sizes, Table, runs, study
+from modgrok.reproduce.transitions import transitions, within
+from modgrok.text import number, percent
+
+SCALES = {
+    "the ceiling": lambda x, beta: x,
+    "the effective rate": lambda x, beta: x * (1 + beta) / (1 - beta),
+}
+"""What may decide, in units in which gradient descent without momentum has x = η/10⁶ natural units."""
+EDGE = 0.9
+"""Share of the ceiling from which on training is at the edge."""
+
+
+def descent(s: Sizes, x: float, beta: float, time: float | None = None) -> Settings:
+    """Gradient descent with the ceiling 2/x (times 10⁻⁶, natural units) for the profile's time, rate times steps."""
+    unit = 1e6 * (s.step_modulus / 97) ** 3 * s.step_width / 500
+    steps = max(s.least_steps, round((time or s.step_time) * (1 - beta) / (1 + beta) / x))
+    found = {"task": "n + m", "modulus": s.step_modulus, "width": s.step_width, "optimizer": "gd", "momentum": beta}
+    found |= {"lr": float(f"{(1 + beta) * x * unit:.5g}"), "steps": steps, "snapshots": 2}
+    return found | {"evaluations": 60, "record": ("sharpness",)}
+
+
+def grid(s: Sizes) -> Runs:
+    """Ceilings, momenta and fractions."""
+    found = Runs([])
+    for beta, ceilings in s.ceilings.items():
+        every = {x: descent(s, x, beta) | {"until": 0} for x in ceilings}
+        some = runs({}, x=every, fraction=list(s.step_fractions), seed=range(s.step_seeds))
+        found += some.tag(beta=beta, part="grid")
+    return found
+
+
+def switches(s: Sizes) -> Runs:
+    """A small rate followed by a large one, and the reverse, at fractions where they differ."""
+    small, large = min(s.ceilings[0]), s.large
+    found = Runs([])
+    for order, first, then, time in (
+        ("small, then large", small, large, s.step_time / 4),
+        ("large, then small", large, small, s.step_time / 20),
+    ):
+        began = runs(descent(s, first, 0, time), fraction=list(s.switched), seed=range(s.step_seeds))
+        found += began.tag(part="before", order=order)
+        for _, settings in began.rows:
+            start = {"parent": f"{Experiment(**settings).id}@{settings['steps']}", "until": 0}
+            after = {name: settings[name] for name in ("fraction", "seed")}
+            found += runs(descent(s, then, 0) | after | start).tag(part="after", order=order)
+    return found
+
+
+def noisy(s: Sizes) -> Runs:
+    """The smallest rate with noise in every update, or with minibatches."""
+    quiet = descent(s, s.noisy_rate, 0) | {"until": 0}
+    unit = (s.step_modulus / 97) ** 3 * s.step_width / 500
+    every = {f"noise {level:g}": {"update_noise": float(f"{level / unit:.4g}")} for level in s.noises}
+    every |= {f"batches of {size}": {"optimizer": "sgd", "batch_size": size} for size in s.batches}
+    some = runs(quiet, noise=every, fraction=list(s.switched), seed=range(s.step_seeds))
+    return some.tag(part="noise")
+
+
+def adam(s: Sizes) -> Runs:
+    common = {"task": "n + m", "modulus": s.step_modulus, "width": s.step_width, "optimizer": "adam"}
+    common |= {"weight_decay": 0.0, "until": 0, "snapshots": 0, "evaluations": 100}
+    every = {rate: {"lr": rate, "steps": round(s.adam_time / rate)} for rate in s.adam_rates}
+    return runs(common, rate=every, fraction=list(s.step_fractions), seed=range(s.step_seeds)).tag(part="adam")
+
+
+def end(run: Run) -> dict[str, Any]:
+    """Test accuracy and sharpness in units of the ceiling, in the end and at most."""
+    e, history = run.experiment, run.history
+    over = np.array(history["sharpness"], float) * e.lr / (2 * (1 + e.momentum))
+    return {
+        "accuracy": history["test_accuracy"][-1] if run.result["status"] == "finished" else 0.0,
+        "train": history["train_accuracy"][-1],
+        "over": over[-1],
+        "most": np.nanmax(over),
+        "status": run.result["status"],
+    }
+
+
+def critical(s: Sizes, t: Table) -> dict[str, Any]:
+    """α_c of gradient descent by ceiling and of Adam by rate, within the whole time."""
+    descended, adaptive = t.where(part="grid", beta=0), t.where(part="adam")
+    most = max(max(descended["steps"]), max(adaptive["steps"], default=0))
+    return {"critical": within(descended, [most], "x"), "critical_adam": within(adaptive, [most], "rate")}
+
+
+large_steps = study(
+    "large_steps",
+    "Large steps need less data",
+    "(a) Test accuracy after equal times, rate times steps, of gradient descent with momentum β, against the training "
+    "fraction, for ceilings 2(1 + β)/η of the sharpness. (b) Each accuracy with momentum against that without, at the "
+    "same ceiling and at the same effective rate. (c) Test accuracy against the largest sharpness on the way, in units "
+    "of the ceiling, at fractions where the smallest rate does not grok. (d) The critical fraction of gradient descent "
+    "and of Adam against the rate.",
+    runs=lambda s: grid(s) + switches(s) + noisy(s) + adam(s),
+    keep={"grid": ("grokked_at", end), "before": ("grokked_at", end), "after": ("grokked_at", end)}
+    | {"noise": ("grokked_at", end), "adam": ("grokked_at",)},
+    also=critical,
+)
+
+
+def accuracies(t: Table, beta: float, fraction: float) -> Line:
+    """Mean accuracy by ceiling."""
+    return t.where(part="grid", beta=beta, fraction=fraction).of("accuracy", Column.average, "x")
+
+
+def against_descent(t: Table, scale: str) -> list[tuple[float, float]]:
+    """Accuracy without momentum and with it, wherever gradient descent was run on both sides of the same value of a
+    scale, linear in its logarithm in between."""
+    found = []
+    for beta in t.where(part="grid")["beta"].distinct():
+        for fraction in t.where(part="grid")["fraction"].distinct():
+            without = accuracies(t, 0, fraction)
+            for x, accuracy in accuracies(t, beta, fraction).items() if beta else ():
+                value = SCALES[scale](x, beta)
+                if min(without) <= value <= max(without):
+                    there = float(np.interp(math.log(value), np.log([*without]), without.y))
+                    found.append((there, accuracy))
+    return found
+
+
+def apart(pairs: list[tuple[float, float]]) -> float:
+    return float(np.sqrt(np.mean([(a - b) ** 2 for a, b in pairs])))
+
+
+def hopeless(t: Table) -> list[float]:
+    """Fractions at which gradient descent at the smallest rate never groks."""
+    smallest = t.where(part="grid", beta=0)
+    smallest = smallest.where(x=min(smallest["x"]))
+    return [fraction for fraction, cell in smallest.by("fraction").items() if cell["grokked_at"].none()]
+
+
+@large_steps.figure()
+def steps_and_data(t: Table) -> Any:
+    some = t.where(part="grid")
+    figure, (by_data, collapse, edge, rates) = panels(
+        "larger steps, less data",
+        "momentum: which rate counts?",
+        "who groks has been at the edge",
+        "critical fraction",
+        rows=2,
+        height=5.4,
+        note=f"{modular(some)}, N = {some.one('width')}, {seeds(some)}; η in 10⁶ natural units",
+    )
+    for x, color in zip(some.where(beta=0)["x"].distinct(), SERIES, strict=False):
+        line = some.where(beta=0, x=x).of("accuracy", Column.average, "fraction")
+        by_data.plot([*line], line.y, color=color, marker="o", ms=3, label=f"η = {number(x)}")
+    by_data.set(xlabel="training fraction α", ylabel="test accuracy", ylim=(-0.03, 1.03))
+    by_data.legend(fontsize=6)
+    for scale, color, marker in zip(SCALES, SERIES, MARKERS, strict=False):
+        pairs = against_descent(t, scale)
+        label = f"at equal {scale.removeprefix('the ')}"
+        collapse.plot(*zip(*pairs, strict=True), ls="", marker=marker, ms=3, color=color, label=label)
+    collapse.plot((0, 1), (0, 1), color=GRAY, lw=0.7)
+    collapse.set(xlabel="accuracy without momentum", ylabel="accuracy with momentum")
+    collapse.legend(fontsize=6)
+    low = some.where(fraction=hopeless(t), status="finished")
+    for beta, color, marker in zip(low["beta"].distinct(), SERIES, MARKERS, strict=False):
+        cell = low.where(beta=beta)
+        edge.plot(cell["most"], cell["accuracy"], ls="", marker=marker, ms=3, color=color, label=f"β = {beta:g}")
+    edge.axvline(1, color=GRAY, lw=0.7)
+    edge.set(xscale="log", xlabel="largest sharpness / ceiling", ylabel="test accuracy", ylim=(-0.03, 1.03))
+    edge.legend(fontsize=6)
+    for column, name, color, label in (
+        ("critical", "x", SERIES[0], "gradient descent: η"),
+        ("critical_adam", "rate", SERIES[1], "Adam: rate"),
+    ):
+        found = [r for r in transitions(t, column) if r.alpha.critical is not None] if t.first[column] else []
+        ends = [[r.alpha.critical - r.alpha.low for r in found], [r.alpha.high - r.alpha.critical for r in found]]
+        rates.errorbar(
+            [r[name] for r in found],
+            [r.alpha.critical for r in found],
+            ends,
+            marker="o",
+            ms=3,
+            color=color,
+            label=label,
+        )
+    rates.set(xscale="log", xlabel="rate", ylabel="α_c")
+    rates.legend(fontsize=6)
+    return figure
+
+
+def falls(t: Table, ask: Ask, column: str, name: str) -> None:
+    found = list(transitions(t, column))
+    ask.show({f"α_c at rate {number(r[name])}": str(r.alpha) for r in found})
+    first, last = found[0].alpha, found[-1].alpha
+    low = first.low if first.low is not None else 0.0
+    high = last.high if last.high is not None else 1.0
+    ask.possible("the largest rate groks at some fraction tried", last.critical is not None or last.high is not None)
+    ask.that(
+        "α_c at the largest rate is below that at the smallest by at least 0.02, intervals included", low - high >= 0.02
+    )
+
+
+@large_steps.claim("large steps")
+def less_data(t: Table, ask: Ask) -> None:
+    """At equal times, rate times steps, gradient descent needs less data the larger its steps are."""
+    stable = t.where(part="grid", beta=0, status="finished")
+    ask.budget(stable, "effect", modulus=97, seeds=3)
+    falls(t, ask, "critical", "x")
+    ask.yes("The critical fraction of gradient descent falls with its rate, at equal times.")
+
+
+@large_steps.claim("large steps")
+def ceiling_decides(t: Table, ask: Ask) -> None:
+    """Momentum changes nothing at equal ceilings of the sharpness, 2(1 + β)/η, and much at equal effective rates."""
+    distances = {scale: apart(pairs) for scale in SCALES if (pairs := against_descent(t, scale))}
+    ask.possible("there are networks to compare at both", len(distances) == 2)
+    ceiling, effective = distances.values()
+    ask.budget(t.where(part="grid"), "effect", modulus=97, seeds=3)
+    ask.that("at equal ceilings the root mean square difference of accuracies is at most 0.15", ceiling <= 0.15)
+    ask.that("at equal effective rates it is at least twice as large", effective >= 2 * ceiling)
+    ask.show({f"difference at equal {scale.removeprefix('the ')}": value for scale, value in distances.items()})
+    ask.yes("Networks with and without momentum answer equally well at equal ceilings, not at equal effective rates.")
+
+
+@large_steps.claim("large steps")
+def edge_first(t: Table, ask: Ask) -> None:
+    """Where the smallest rate never groks, whoever groks has been at the edge of stability."""
+    low = t.where(part="grid", status="finished", fraction=hopeless(t))
+    grokked = low.where("grokked_at > 0")
+    away = low.where(f"most < {EDGE}")
+    ask.possible("some network groks there", len(grokked) >= 3, str(len(grokked)))
+    ask.possible("and some stays away from the edge", len(away) >= 3, str(len(away)))
+    ask.that(f"all that grok have reached {EDGE} of the ceiling before", min(grokked["most"]) >= EDGE)
+    ask.that("none that stays below groks", away["grokked_at"].none())
+    ask.show({"largest sharpness / ceiling of those that grok": grokked["most"]}, over="network")
+    ask.show({"accuracy of those that stay below": away["accuracy"]}, percent, "network")
+    ask.yes("Below the critical fraction of the smallest rate, only networks at the edge of stability grok.")
+
+
+@large_steps.claim("large steps")
+def now_decides(t: Table, ask: Ask) -> None:
+    """What decides is the rate now: a small one followed by a large one groks, the reverse does not."""
+    after = t.where(part="after", fraction=hopeless(t))
+    ask.possible("the small rate alone never groks at some fraction of the switches", len(after))
+    early = t.where(part="before", order="large, then small", fraction=hopeless(t))
+    ask.possible("the large rate has not grokked before it is made small", early["grokked_at"].none())
+    share = {
+        order: cell.each(lambda r: r.grokked_at is not None).average() for order, cell in after.by("order").items()
+    }
+    ask.budget(after, "effect", modulus=97, seeds=3)
+    ask.that("at least two thirds grok after the rate is made large", share["small, then large"] >= 2 / 3)
+    ask.that("at most one third after it is made small", share["large, then small"] <= 1 / 3)
+    ask.show({f"share that groks, {order}": value for order, value in share.items()}, percent)
+    ask.show({f"accuracy, {order}": cell["accuracy"] for order, cell in after.by("order").items()}, percent, "network")
+    ask.yes("Making a small rate large lets networks grok, and making a large one small stops them.")
+
+
+@large_steps.claim("large steps")
+def noise_does_not(t: Table, ask: Ask) -> None:
+    """Noise is no substitute: at a small rate neither noisy updates nor minibatches make networks grok there."""
+    found = t.where(part="noise", fraction=hopeless(t))
+    ask.possible("the small rate alone never groks at some fraction tried", len(found))
+    ask.budget(found, "never", modulus=97, seeds=3)
+    some = {noise: cell["grokked_at"].known() for noise, cell in found.by("noise").items()}
+    ask.that("no network with noise groks", not any(some.values()))
+    for noise, cell in found.by("noise").items():
+        ask.show({f"test accuracy, {noise}": cell["accuracy"]}, percent, "network")
+        ask.show({f"training accuracy, {noise}": cell["train"]}, percent, "network")
+    ask.yes("With noise instead of large steps nothing is gained.")
+
+
+@large_steps.claim("large steps")
+def adam_too(t: Table, ask: Ask) -> None:
+    """Adam needs less data at larger rates too, at equal times."""
+    ask.budget(t.where(part="adam"), "effect", modulus=97, seeds=3)
+    falls(t, ask, "critical_adam", "rate")
+    ask.yes("The critical fraction of Adam falls with its rate.")
