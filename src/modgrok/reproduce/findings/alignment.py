@@ -15,7 +15,6 @@ from modgrok.measures import early_flow
 from modgrok.measures.effective_width import random_waves, rule_score, waves_alone
 from modgrok.networks import Network, score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, SERIES, VERMILLION
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Column, Runs, Settings, Sizes, Table, runs, study
 from modgrok.tasks import task
 from modgrok.text import percent
@@ -209,18 +208,15 @@ def distance(found: Table, column: str) -> float:
     return float(np.sqrt(np.mean(np.square(np.subtract(found[column], found["waves"])))))
 
 
-@alignment.figure()
-def before_knowledge(t: Table) -> Any:
-    note = f"n + m; a, c: p = {t.where(part='pairs').one('modulus')}; d: p = {t.where(part='turned').one('modulus')}"
-    figure, (few_pairs, collapse, flow, cause) = panels(
-        "few pairs align phases",
-        "what the waves are worth",
-        "one clock, stopped by memory",
-        "phases turned at memorization",
-        rows=2,
-        height=5.4,
-        note=note + "; means over seeds, in d medians and ranges",
-    )
+@alignment.figure(
+    "few pairs align phases",
+    "what the waves are worth",
+    "one clock, stopped by memory",
+    "phases turned at memorization",
+    rows=2,
+    height=5.4,
+)
+def before_knowledge(t: Table, few_pairs: Any, collapse: Any, flow: Any, cause: Any) -> str:
     pairs = t.where(part="pairs")
     lines = {
         "right labels": ("right", "strongest"),
@@ -260,7 +256,8 @@ def before_knowledge(t: Table) -> Any:
     flow.set(xscale="log", xlabel="rate × steps", ylabel="coherence", ylim=(0, 1.03))
     flow.legend(fontsize=6)
     _causes(cause, t.where(part="turned"))
-    return figure
+    shown = f"n + m; a, c: p = {t.where(part='pairs').one('modulus')}; d: p = {t.where(part='turned').one('modulus')}"
+    return shown + "; means over seeds, in d medians and ranges"
 
 
 def _causes(panel: Any, t: Table) -> None:
@@ -270,10 +267,10 @@ def _causes(panel: Any, t: Table) -> None:
         for j, way in enumerate(WAYS):
             times = cell.where(way=way)["grokked_at"]
             place, middle = j + 0.2 * (i - 1), times.median()
-            label = f"α = {fraction}" if j == 0 else None
             if middle is not None:
-                panel.plot(place, middle, marker=MARKERS[i], color=color, ls="", ms=4, label=label)
+                panel.plot(place, middle, marker=MARKERS[i], color=color, ls="", ms=4)
                 panel.vlines(place, min(times.known()), max(times.known()), color=color, lw=1)
+        panel.plot([], [], marker=MARKERS[i], color=color, ls="", ms=4, label=f"α = {fraction}")
     panel.set(yscale="log", ylabel="steps to 99 % of the test set")
     panel.set_xticks(range(len(WAYS)), [way.replace("-", "\n") for way in WAYS], fontsize=6)
     panel.legend(fontsize=6)

@@ -13,7 +13,7 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Run
 from modgrok.palette import GRAY, MARKERS, SERIES
-from modgrok.reproduce.figures import modular, panels, seeds
+from modgrok.reproduce.figures import modular, seeds
 from modgrok.reproduce.form import Ask, Column, Line, Runs, Settings, Sizes, Table, runs, study
 from modgrok.reproduce.transitions import transitions, within
 from modgrok.text import number, percent
@@ -146,18 +146,16 @@ def hopeless(t: Table) -> list[float]:
     return [fraction for fraction, cell in smallest.by("fraction").items() if cell["grokked_at"].none()]
 
 
-@large_steps.figure()
-def steps_and_data(t: Table) -> Any:
+@large_steps.figure(
+    "larger steps, less data",
+    "momentum: which rate counts?",
+    "who groks has been at the edge",
+    "critical fraction",
+    rows=2,
+    height=5.4,
+)
+def steps_and_data(t: Table, by_data: Any, collapse: Any, edge: Any, rates: Any) -> str:
     some = t.where(part="grid")
-    figure, (by_data, collapse, edge, rates) = panels(
-        "larger steps, less data",
-        "momentum: which rate counts?",
-        "who groks has been at the edge",
-        "critical fraction",
-        rows=2,
-        height=5.4,
-        note=f"{modular(some)}, N = {some.one('width')}, {seeds(some)}; η in 10⁶ natural units",
-    )
     for x, color in zip(some.where(beta=0)["x"].distinct(), SERIES, strict=False):
         line = some.where(beta=0, x=x).of("accuracy", Column.average, "fraction")
         by_data.plot([*line], line.y, color=color, marker="o", ms=3, label=f"η = {number(x)}")
@@ -194,7 +192,7 @@ def steps_and_data(t: Table) -> Any:
         )
     rates.set(xscale="log", xlabel="rate", ylabel="α_c")
     rates.legend(fontsize=6)
-    return figure
+    return f"{modular(some)}, N = {some.one('width')}, {seeds(some)}; η in 10⁶ natural units"
 
 
 def falls(t: Table, ask: Ask, column: str, name: str) -> None:
