@@ -36,7 +36,7 @@ def of_largest_margin(p: int) -> Blocks:
 
 
 def of_fewest_neurons(p: int) -> Blocks:
-    """Six neurons for every frequency, φ_v = 4φ_u, which reach γ* for odd p; fewer cannot (docs/findings)."""
+    """Six neurons for every frequency, φ_v = 4φ_u, which reach γ* for odd p; fewer cannot, see docs/findings."""
     first = 2 * np.pi * np.arange(6) / 6
     turns = 2 * np.pi * np.arange(1, (p + 1) // 2) * np.arange(p)[:, None, None] / p
     waves = [np.cos(turns + phase[:, None]) for phase in (first, 4 * first, 5 * first)]

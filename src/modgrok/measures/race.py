@@ -10,7 +10,8 @@ r_\rho = 1 - \frac{2a}{d\,|G|^2}\sum_i\mathrm{tr}\,\hat u_i\hat v_i\hat w_i^T,$$
 
 with a the product of the layers' prefactors: representations meet in a neuron only at its size, and neurons only in
 what is left to learn, $r_\rho$. Every $\hat u$ blows up in finite time, the one of largest overlap first, and takes the
-neuron. There is no free parameter. Means, destructive interference and memorization are left out (docs/theory.md).
+neuron. There is no free parameter. Means, destructive interference and memorization are left out. See
+docs/findings/dealing.md.
 """
 
 from typing import Any, NamedTuple
