@@ -163,10 +163,9 @@ def claim_two(t: Table, trained: Table, others: Table, ask: Ask) -> None:
     """Sums f1(n) + f2(m) are solved by the same waves in f1(n) and f2(m), and optimizers find these weights."""
     sums = t.where(kind="sum")
     found = min(trained["test_accuracy"]) >= 0.99 and min(trained["explained"]) >= 0.5
+    solved = found and min(sums["accuracy"]) >= 0.999
     ask.yes("Replacing n by f1(n) and m by f2(m) solves every sum tried, and AdamW finds such waves for n² + m².")
-    ask.fault(
-        "A sum of two functions is not solved, or not found by AdamW.", min(sums["accuracy"]) < 0.999 or not found
-    )
+    ask.fault("A sum of two functions is not solved, or not found by AdamW.", not solved)
     cells = others.by("way")
     poor = [way for way, cell in cells.items() if min(cell["test_accuracy"]) < 0.99 or min(cell["in_waves"]) < 0.6]
     ask.fault(f"Not found by {', '.join(poor)}.", len(poor) == len(cells))
@@ -175,13 +174,8 @@ def claim_two(t: Table, trained: Table, others: Table, ask: Ask) -> None:
     for way, cell in cells.items():
         both = f"{spread(cell['test_accuracy'], percent)}; {spread(cell['in_waves'], percent)}"
         ask.show({f"{way} on n² + m², test accuracy; power in one wave per neuron": both})
-    ask.show(
-        {
-            "AdamW on n² + m², test accuracy": trained["test_accuracy"],
-            "share of a neuron's power in one wave of n² and m² (median)": trained["explained"],
-        },
-        percent,
-    )
+    ask.show({"AdamW on n² + m², test accuracy": trained["test_accuracy"]}, percent)
+    ask.show({"share of a neuron's power in one wave of n² and m² (median)": trained["explained"]}, percent)
 
 
 def _branches(t: Table) -> dict[int, int]:
@@ -203,21 +197,16 @@ def corollary(t: Table, trained: Table, ask: Ask) -> None:
     }
     worst = min((min(accuracy) for accuracy in found.values()), default=0.0)
     learnt, waves = min(trained["test_accuracy"]), min(trained["in_waves"])
-    ask.yes(
-        f"Reading out F⁻¹(q) answers at least {percent(worst)} of all pairs of {len(found)} such functions, and AdamW "
-        "finds these waves."
-    )
-    ask.fault(f"Reading out F⁻¹(q) answers {percent(worst)} of all pairs in the worst case.", worst < 0.999)
-    ask.fault(
-        f"Trained networks answer {percent(learnt)} of the test pairs and have {percent(waves)} of their power in "
-        "such waves, in the worst case.",
-        worst >= 0.999 and (learnt < 0.99 or waves < 0.6),
-    )
     ask.show(found, percent)
     for text, cell in trained.by("task").items():
         accuracy, shares = spread(cell["test_accuracy"], percent), spread(cell["in_waves"], percent)
         said = f"test accuracy {accuracy}, power in such waves {shares}"
         ask.show({f"AdamW on {text}, p = {trained.one('modulus')}": said})
+    right = f"of all pairs of {len(found)} such functions, and AdamW finds these waves."
+    ask.yes(f"Reading out F⁻¹(q) answers at least {percent(worst)} {right}")
+    ask.end(f"Reading out F⁻¹(q) answers {percent(worst)} of all pairs in the worst case.", worst < 0.999)
+    both = f"Trained networks answer {percent(learnt)} of the test pairs and have {percent(waves)} of their power in "
+    ask.end(f"{both}such waves, in the worst case.", learnt < 0.99 or waves < 0.6)
 
 
 @written_down.claim(
@@ -239,18 +228,13 @@ def branches(t: Table, ask: Ask) -> None:
         beyond += [str(b)] if abs(one.average() - 1 / b) > 0.03 else []
         most = max(most, b * one.average() - 1)
         complete.append(min(every))
-        ask.show(
-            {
-                f"(n+m)^{degree}, b = {b}": f"one branch {spread(one, percent)}, expected {percent(expected)}, 1/b = "
-                f"{percent(1 / b)}; all branches {spread(every, percent)}"
-            }
-        )
+        single = f"one branch {spread(one, percent)}, expected {percent(expected)}, 1/b = {percent(1 / b)}"
+        ask.show({f"(n+m)^{degree}, b = {b}": f"{single}; all branches {spread(every, percent)}"})
     ask.yes(
         "With b branches and one of them read out, about 1/b of the answers are right, and some of the rest by chance."
     )
-    ask.fault(
-        "The accuracy of a single branch is not what reading out one of b branches gives.", not fits or not all(fits)
-    )
+    off = not fits or not all(fits)
+    ask.fault("The accuracy of a single branch is not what reading out one of b branches gives.", off)
     ask.note(
         f"1/b itself is too low by more than 3 points for b = {', '.join(beyond)}, by up to {percent(most, 0)} of "
         "itself: zero has one root, and guesses among few answers hit.",
@@ -278,10 +262,8 @@ def complex_network(t: Table, ask: Ask) -> None:
 def many_variables(t: Table, ask: Ask) -> None:
     """Functions of more variables have closed forms too, in some cases."""
     accuracy = t.where(kind="three variables")["accuracy"]
-    ask.yes(
-        f"Waves with a cubic activation compute a sum of three variables in at least {percent(min(accuracy))} of all "
-        "cases."
-    )
+    least = percent(min(accuracy))
+    ask.yes(f"Waves with a cubic activation compute a sum of three variables in at least {least} of all cases.")
     ask.fault("", min(accuracy) < 0.99)
     ask.show({"accuracy": accuracy}, percent)
 
@@ -292,10 +274,7 @@ def multiplication(t: Table, closed: Table, ask: Ask) -> None:
     exact = closed.where(kind="exact product").first
     ask.yes("Products are learnt to 99 % and more.")
     ask.fault("Products are not learnt to 99 % in every seed.", min(t["test_accuracy"]) < 0.99)
-    ask.note(
-        "The closed form that the paper misses exists: waves in the discrete logarithm, exact with "
-        f"{exact.width} neurons.",
-        exact.accuracy == 1,
-    )
+    waves = f"waves in the discrete logarithm, exact with {exact.width} neurons."
+    ask.note(f"The closed form that the paper misses exists: {waves}", exact.accuracy == 1)
     show_learnt(t, ask)
     ask.show({"closed form, random phases": closed.where(kind="product")["accuracy"]}, percent)

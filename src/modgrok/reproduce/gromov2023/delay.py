@@ -102,15 +102,10 @@ def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
         f"At α = {alpha} the delay is short, a factor of {usual:.2f}; at α = {least} it is {number(longest)}.",
         usual < 2,
     )
-    ask.show(
-        {
-            "memorization step": t["memorized_at"],
-            "grokking step": t["grokked_at"],
-            f"grokking / memorization step at α = {alpha}": ratio,
-            "steps from 10 to 90 % test accuracy": t["test_rise"],
-            "steps from 10 to 90 % train accuracy": t["train_rise"],
-        }
-    )
+    ask.show({"memorization step": t["memorized_at"], "grokking step": t["grokked_at"]})
+    ask.show({f"grokking / memorization step at α = {alpha}": ratio})
+    ask.show({"steps from 10 to 90 % test accuracy": t["test_rise"]})
+    ask.show({"steps from 10 to 90 % train accuracy": t["train_rise"]})
     ask.show({f"delay at α = {a}, p = {plain.one('modulus')}": some for a, some in delays.items()})
     where = f"α = {dramatic.one('fraction')}, p = {dramatic.one('modulus')}"
     ask.show({f"delay under AdamW at {where}": dramatic.each(_delay), "grokking step there": dramatic["grokked_at"]})
@@ -138,25 +133,16 @@ def memorizing_phase(t: Table, ask: Ask) -> None:
     falls = t.each(lambda r: r.train_loss_half / r.train_loss_end)
     long = min(t["train_accuracy"]) >= 0.99 and all(m is not None and 5 * m <= steps for m in t["memorized_at"])
     stays = long and max(t["best_test_accuracy"]) <= limit
-    ask.yes(f"With α = {alpha} the network knows its training pairs, and the test loss stays at its maximum.")
-    ask.fault(f"With α = {alpha} the network does not stay in the memorizing phase.", not stays)
-    ask.fault(
-        f"With α = {alpha} the answers stay at chance, but the test loss leaves its maximum: it falls to "
-        f"{number(min(ratio))} of it.",
-        stays and min(ratio) < 0.95,
-    )
-    ask.note(
-        f"The training loss does not saturate: over the second half of the steps it falls {falls.average():.1f}-fold.",
-        falls.average() > 1.1,
-    )
     ask.show({"steps / memorization step": t.each(lambda r: steps / r.memorized_at if r.memorized_at else None)})
     ask.show({"train accuracy": t["train_accuracy"], "best test accuracy": t["best_test_accuracy"]}, percent)
-    ask.show(
-        {
-            "chance, limit": f"{percent(chance)}, {percent(limit)}",
-            "last test loss / median of the largest": ratio,
-            "largest test loss": t["loss_peak"],
-            "train loss after half of the steps / at the end": falls,
-            "p": str(p),
-        }
+    ask.show({"chance, limit": f"{percent(chance)}, {percent(limit)}", "last test loss / median of the largest": ratio})
+    ask.show({"largest test loss": t["loss_peak"], "train loss after half of the steps / at the end": falls})
+    ask.show({"p": str(p)})
+    ask.yes(f"With α = {alpha} the network knows its training pairs, and the test loss stays at its maximum.")
+    ask.end(f"With α = {alpha} the network does not stay in the memorizing phase.", not stays)
+    left = f"the test loss leaves its maximum: it falls to {number(min(ratio))} of it."
+    ask.end(f"With α = {alpha} the answers stay at chance, but {left}", min(ratio) < 0.95)
+    fold = f"{falls.average():.1f}-fold."
+    ask.note(
+        f"The training loss does not saturate: over the second half of the steps it falls {fold}", falls.average() > 1.1
     )

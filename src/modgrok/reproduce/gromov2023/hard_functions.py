@@ -185,20 +185,18 @@ def quadratic_form_data(t: Table, ask: Ask) -> None:
     every = list(zip(t["fraction"], t.first.best_test_accuracy, strict=True))
     best = {alpha: [value for a, value in every if a == alpha] for alpha in total}
     chances = {alpha: [all_right(value, total[alpha], drawn) for value in best[alpha]] for alpha in best}
-    below, above = ([np.median(some) for a, some in chances.items() if (a >= 0.95) is late] for late in (False, True))
-    never_below = bool(below) and max(below) < 0.5
-    ever_above = bool(above) and max(above) >= 0.5
+    below = [np.median(some) for a, some in chances.items() if a < 0.95]
     passed = ", ".join(number(a) for a, some in chances.items() if a >= 0.95 and np.median(some) >= 0.5)
-    ask.yes(f"{drawn} test pairs are all answered, more often than not, only at α = {passed}.")
-    ask.fault("With less data than α = 0.95 the test pairs are all answered too.", not never_below)
-    ask.fault("The test pairs are not all answered at any α within these steps.", never_below and not ever_above)
     certain = [chance == 1 for alpha, some in chances.items() if alpha >= 0.95 for chance in some]
-    ask.note(f"Even there {sum(certain)} of {len(certain)} networks are right on every test pair.", not all(certain))
     for alpha, some in chances.items():
         said = f"{spread(best[alpha], percent)}; chance that {drawn} of them are all right {spread(some, percent)}"
         ask.show({f"α = {alpha}: best accuracy on {count(total[alpha])} test pairs": said})
     ask.show({"least α with every answer": passed or "none"}, paper="about 0.95")
     ask.show({"p, N, steps": f"{p}, {t.one('width')}, {number(t.one('within'))}"})
+    ask.yes(f"{drawn} test pairs are all answered, more often than not, only at α = {passed}.")
+    ask.end("With less data than α = 0.95 the test pairs are all answered too.", not below or max(below) >= 0.5)
+    ask.end("The test pairs are not all answered at any α within these steps.", not passed)
+    ask.note(f"Even there {sum(certain)} of {len(certain)} networks are right on every test pair.", not all(certain))
 
 
 def _test_pairs(modulus: int, fraction: float) -> int:
@@ -219,23 +217,19 @@ def cubic(t: Table, ask: Ask) -> None:
     for alpha, cell in t.by("fraction").items():
         limit = best_guess(_test_pairs(p, alpha), 1 / p, 100 * len(cell))
         at_chance &= max(cell["best_test_accuracy"]) <= limit
-        ask.show(
-            {
-                f"α = {alpha}": f"best test accuracy {spread(cell['best_test_accuracy'], percent)}, limit "
-                f"{percent(limit)}; train accuracy {spread(cell['train_accuracy'], percent)}"
-            },
-            paper="test accuracy at most 1 %",
-        )
+        best, train = (spread(cell[name], percent) for name in ("best_test_accuracy", "train_accuracy"))
+        said = f"best test accuracy {best}, limit {percent(limit)}; train accuracy {train}"
+        ask.show({f"α = {alpha}": said}, paper="test accuracy at most 1 %")
+    ask.show({"chance": percent(1 / p, 2), "p": str(p)})
     ask.yes("n³ + nm² + m is learnt by heart and never generalizes.")
-    ask.fault("n³ + nm² + m is answered above chance.", not at_chance)
-    ask.fault("n³ + nm² + m is not learnt by heart.", at_chance and min(t["train_accuracy"]) < 0.95)
+    ask.end("n³ + nm² + m is answered above chance.", not at_chance)
+    ask.end("n³ + nm² + m is not learnt by heart.", min(t["train_accuracy"]) < 0.95)
     most = max(t["best_test_accuracy"])
     ask.note(
         f"The best test accuracy of all evaluations is {percent(most)}, above the paper's 1 %: chance is "
         f"{percent(1 / p, 2)}, and the best of many evaluations lies above it.",
         p >= PAPER_MODULUS and most > 0.01,
     )
-    ask.show({"chance": percent(1 / p, 2), "p": str(p)})
 
 
 @random_tables.claim(
@@ -246,19 +240,9 @@ def random_table(t: Table, ask: Ask) -> None:
     chance = 1 / t.one("modulus")
     # The best of many evaluations of few test pairs: five standard deviations above chance.
     limit = chance + 5 * (chance / round((1 - t.one("fraction")) * t.one("modulus") ** 2)) ** 0.5
-    at_chance = max(t["best_test_accuracy"]) < limit
+    ask.show({"train accuracy": t["train_accuracy"], "best test accuracy": t["best_test_accuracy"]}, percent)
+    ask.show({"chance": chance, "limit": limit}, percent)
     ask.yes("Random tables are learnt by heart and answered at chance.")
-    ask.fault("Random tables are answered above chance.", not at_chance)
-    ask.fault(
-        "Random tables are answered at chance, but not fully learnt by heart either: the network is too small.",
-        at_chance and min(t["train_accuracy"]) < 0.95,
-    )
-    ask.show(
-        {
-            "train accuracy": t["train_accuracy"],
-            "best test accuracy": t["best_test_accuracy"],
-            "chance": chance,
-            "limit": limit,
-        },
-        percent,
-    )
+    ask.end("Random tables are answered above chance.", max(t["best_test_accuracy"]) >= limit)
+    small = "Random tables are answered at chance, but not fully learnt by heart either: the network is too small."
+    ask.end(small, min(t["train_accuracy"]) < 0.95)

@@ -118,14 +118,8 @@ def fourier_peaks(t: Table, ask: Ask) -> None:
     ask.fault(
         "The Fourier image of the trained output is not one series of peaks cleaner than the closed form's.", not holds
     )
-    ask.show(
-        {
-            "trained: power in n + m": main[trained],
-            "trained: power in n − m, 2n, 2m": extra[trained],
-            "closed form: power in n + m": main[closed],
-            "closed form: power in n − m, 2n, 2m": extra[closed],
-            "exact form: power in n − m, 2n, 2m": extra["exact form"],
-            "initialization: power in n + m": main["initialization"],
-        },
-        percent,
-    )
+    ask.show({"trained: power in n + m": main[trained], "trained: power in n − m, 2n, 2m": extra[trained]}, percent)
+    ask.show({"closed form: power in n + m": main[closed]}, percent)
+    ask.show({"closed form: power in n − m, 2n, 2m": extra[closed]}, percent)
+    ask.show({"exact form: power in n − m, 2n, 2m": extra["exact form"]}, percent)
+    ask.show({"initialization: power in n + m": main["initialization"]}, percent)

@@ -104,10 +104,8 @@ def ipr_start(t: Table, ask: Ask) -> None:
         f"changes by {percent(max(map(abs, t['early_change'])), 2)} at most.",
         not all(rising) or min(t["lowest"]) < 0,
     )
-    ask.show(
-        {"change over these steps": t["early_change"], "lowest value, from the start": t["lowest"]},
-        lambda value: percent(value, 2),
-    )
+    ask.show({"change over these steps": t["early_change"]}, lambda value: percent(value, 2))
+    ask.show({"lowest value, from the start": t["lowest"]}, lambda value: percent(value, 2))
     ask.show({"step of the lowest value": t["lowest_at"], "step of 10 % test accuracy": t["onset_at"]})
 
 
@@ -121,20 +119,13 @@ def ipr_onset(t: Table, ask: Ask) -> None:
     faster = t.each(_acceleration)
     place = t.each(lambda r: None if r.onset_at is None else r.bends[1] / r.onset_at)
     near = all(ratio is not None and abs(ratio - 1) <= 0.25 for ratio in place)
-    sharp = min(faster) >= 3
-    ask.yes("The ratio's growth becomes many times faster at the onset of grokking.")
-    ask.fault("The ratio's growth does not become sharply faster.", not sharp)
-    ask.fault("The ratio's growth becomes sharply faster, but not at the onset of grokking.", sharp and not near)
-    ask.note("It leads: the first bend comes before the test accuracy rises.", near and place.average() < 1)
     flat = any(map(math.isinf, faster))
-    ask.show(
-        {
-            "second / first slope": "the first piece does not rise everywhere" if flat else faster,
-            "first bend": _bend(t, 1),
-            "step of 10 % test accuracy": t["onset_at"],
-            "first bend / onset": place,
-        }
-    )
+    ask.show({"second / first slope": "the first piece does not rise everywhere" if flat else faster})
+    ask.show({"first bend": _bend(t, 1), "step of 10 % test accuracy": t["onset_at"], "first bend / onset": place})
+    ask.yes("The ratio's growth becomes many times faster at the onset of grokking.")
+    ask.end("The ratio's growth does not become sharply faster.", min(faster) < 3)
+    ask.end("The ratio's growth becomes sharply faster, but not at the onset of grokking.", not near)
+    ask.note("It leads: the first bend comes before the test accuracy rises.", place.average() < 1)
 
 
 def _acceleration(r: Row) -> float:
@@ -200,10 +191,8 @@ def ipr_gap(t: Table, ask: Ask) -> None:
     """The final ratio stays below the closed form's: some noise remains in the weights."""
     start, end, closed = t.each(lambda r: r.ipr[0]), t.each(lambda r: r.ipr[-1]), t.first.closed_form_ipr
     ask.yes("At the end the weights are many times more localized than at the start, and short of the closed form.")
-    ask.fault(
-        "The final ratio is not between noise and the closed form.",
-        not all(5 * a < b < 0.99 * closed for a, b in zip(start, end, strict=True)),
-    )
+    between = all(5 * a < b < 0.99 * closed for a, b in zip(start, end, strict=True))
+    ask.fault("The final ratio is not between noise and the closed form.", not between)
     ask.show({"IPR at the start": start, "IPR at the end": end, "closed form": closed})
 
 

@@ -185,17 +185,15 @@ def copies(t: Table, ask: Ask) -> None:
         for kind in TRAINED
         for phase in ("φ1", "φ2")
     }
-    everywhere = all(min(several[kind]) >= 0.9 * most for kind in TRAINED)
     differ = all(value is not None and value <= 2 for values in alike.values() for value in values)
-    chance = max(several["random"]) >= 0.1 * most
-    many = f"With N = {t.one('width')} there are several neurons for each of the {most} frequencies"
-    ask.yes(f"{many}, with different phases.")
-    ask.fault("Random weights have such copies too.", chance)
-    ask.fault("The copies of a frequency have the same phases.", not chance and everywhere and not differ)
-    ask.fault("Not every frequency occurs in several copies.", not chance and not everywhere)
     ask.show({f"frequencies with copies, {kind}": f"{spread(v)} of {most}" for kind, v in several.items()})
     ask.show({f"clear neurons per frequency, {kind}": t.where(kind=kind)["copies"] for kind in TRAINED})
     ask.show({f"n|⟨exp iφ⟩|², {name}": values for name, values in alike.items()})
+    many = f"With N = {t.one('width')} there are several neurons for each of the {most} frequencies"
+    ask.yes(f"{many}, with different phases.")
+    ask.end("Random weights have such copies too.", max(several["random"]) >= 0.1 * most)
+    ask.end("Not every frequency occurs in several copies.", min(min(several[kind]) for kind in TRAINED) < 0.9 * most)
+    ask.end("The copies of a frequency have the same phases.", not differ)
 
 
 @kinds.claim(
