@@ -220,15 +220,25 @@ def api() -> str:
 
     listed = {name for names in API.values() for name in names.split()} | set(MODULES)
     others = [name for name in modgrok.__all__ if name not in listed]
-    parts = ["# Python API", "Everything here is imported with `import modgrok as mg`."]
+    examples = _examples()
+    parts = [
+        "# Python API",
+        "Everything here is imported with `import modgrok as mg`. Examples run from top to bottom.",
+    ]
     for title, names in (API | ({"Others": " ".join(others)} if others else {})).items():
-        parts += [f"## {title}", *(_entry(getattr(modgrok, name), name) for name in names.split())]
+        parts += [f"## {title}", *(_shown(getattr(modgrok, name), name, examples[name]) for name in names.split())]
     parts += [
         "## Pictures",
         "`mg.plot.NAME`: each takes `ax=` and returns the axes it drew on, unless it says a figure.",
     ]
-    parts += [_entry(getattr(plot, name), name) for name in plot.__all__]
+    parts += [_shown(getattr(plot, name), name, examples[f"plot.{name}"]) for name in plot.__all__]
     return "\n\n".join(parts) + "\n"
+
+
+def _examples() -> dict[str, str]:
+    """The code of docs/api_examples.py by the name it stands under."""
+    _, *parts = re.split(r"^# ([\w.]+)\n", (ROOT / "docs" / "api_examples.py").read_text(), flags=re.MULTILINE)
+    return {name: code.strip() for name, code in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def _entry(thing: Any, name: str) -> str:
@@ -237,6 +247,10 @@ def _entry(thing: Any, name: str) -> str:
     if found is not thing:
         raise ValueError(f"{name} is not where it says, in {home}")
     return f"::: {home}.{thing.__name__}{_keywords(thing)}"
+
+
+def _shown(thing: Any, name: str, example: str) -> str:
+    return f"{_entry(thing, name)}\n\n```python\n{example}\n```"
 
 
 def _keywords(thing: Any) -> str:

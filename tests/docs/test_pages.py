@@ -11,10 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
-    *(
-        ROOT / "docs" / f"{name}.md"
-        for name in ("index", "story", "faq", "clusters", "extending", "lecturers", "reviewers")
-    ),
+    *(ROOT / "docs" / f"{name}.md" for name in ("index", "story", "clusters", "extending", "lecturers", "reviewers")),
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 ]
 
@@ -28,6 +25,18 @@ def test_code_of_pages() -> None:
     assert ran.returncode == 0, ran.stderr
     failures = json.loads(ran.stdout)
     assert not failures, "\n".join(f"{page}: {failure}" for page, failure in failures.items())
+
+
+def test_every_public_name_has_an_example_that_runs(tmp_path: Path) -> None:
+    import modgrok as mg
+
+    example = ROOT / "docs" / "api_examples.py"
+    headed = re.findall(r"^# ([\w.]+)$", example.read_text(), re.MULTILINE)
+    assert sorted(headed) == sorted([*{*mg.__all__} - {"plot"}, *(f"plot.{name}" for name in mg.plot.__all__)])
+    usual = {name: value for name, value in os.environ.items() if not name.startswith("JAX_NUMPY_")}
+    usual |= {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
+    ran = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, env=usual)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_completion_in_bash() -> None:

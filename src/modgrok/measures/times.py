@@ -32,6 +32,7 @@ def first_reached(
 
     Interpolated, it is where the straight line from the evaluation before crosses the threshold: a float.
     """
+    accuracy = np.asarray(accuracy)
     reached = np.flatnonzero(accuracy >= threshold)
     if not len(reached):
         return None
@@ -45,6 +46,7 @@ def first_reached(
 
 def crossing(steps: Steps, accuracy: Accuracy, threshold: float = THRESHOLD) -> Crossing:
     """The first crossing of a threshold, with the two evaluations between which it lies."""
+    accuracy = np.asarray(accuracy)
     reached = np.flatnonzero(accuracy >= threshold)
     if not len(reached):
         return Crossing(None, None, None)
