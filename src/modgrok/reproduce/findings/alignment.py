@@ -31,10 +31,9 @@ SIGMA = 5.0
 KINDS = ("n + m", RANDOM, "n·m", "ReLU", "transformer")
 
 
-def descent_rate(s: Sizes, rate: float, modulus: int = 0) -> float:
+def descent_rate(rate: float, modulus: int, width: int) -> float:
     """Of gradient descent, from millions of natural units."""
-    p = modulus or s.few_modulus
-    return float(f"{rate * 1e6 * (p / 97) ** 3 * s.few_width / 500:.5g}")
+    return float(f"{rate * 1e6 * (modulus / 97) ** 3 * width / 500:.5g}")
 
 
 def few(s: Sizes, **more: Any) -> Runs:
@@ -49,7 +48,11 @@ def clocks(s: Sizes) -> Runs:
 
     def settings(pairs: int) -> Settings:
         slowed = min(1, pairs / 282)  # The loss is a mean over pairs: with fewer of them it is sharper.
-        found = {"optimizer": "gd", "lr": descent_rate(s, slowed), "steps": round(s.clock_steps / slowed)}
+        found = {
+            "optimizer": "gd",
+            "lr": descent_rate(slowed, s.few_modulus, s.few_width),
+            "steps": round(s.clock_steps / slowed),
+        }
         return found | {"examples": pairs, "evaluations": 60, "snapshots": 15}
 
     return few(s, pairs={pairs: settings(pairs) for pairs in s.clock_pairs})
@@ -57,8 +60,8 @@ def clocks(s: Sizes) -> Runs:
 
 def turned(s: Sizes) -> Runs:
     """Networks that have just memorized, and what they become after their phases are turned."""
-    common = {"task": "n + m", "modulus": s.turned_modulus, "width": s.few_width, "optimizer": "gd", "snapshots": 2}
-    common |= {"lr": descent_rate(s, 2, s.turned_modulus)}
+    common = {"task": "n + m", "modulus": s.turned_modulus, "width": s.turned_width, "optimizer": "gd", "snapshots": 2}
+    common |= {"lr": descent_rate(2, s.turned_modulus, s.turned_width)}
     memorized = runs(
         common, fraction=list(s.turned_fractions), seed=range(s.turned_seeds), steps=s.turned_at, evaluations=20
     )
@@ -169,7 +172,7 @@ alignment = study(
     "answer, against the number of neurons that they are worth; the line is the closed form with so many neurons. (c) "
     "Gradient descent on few and on many pairs has one clock, that of the early flow (dashed), until half of its loss "
     "is gone (crosses). (d) Steps to 99 % of the test set after memorization, with the gaps of the strongest frequency "
-    "or of all frequencies set to zero, kept while the phases are turned, or made random.",
+    "or of all frequencies set to zero, kept while the phases are turned, or made random; crosses: most do not get there.",
     runs=all_parts,
     keep={
         "pairs": ("train_accuracy", "test_accuracy", at_the_end),
@@ -231,9 +234,10 @@ def before_knowledge(t: Table, few_pairs: Any, collapse: Any, flow: Any, cause: 
     few_pairs.set(xscale="log", xlabel="training pairs", ylabel="coherence", ylim=(0, 1.03))
     few_pairs.legend(fontsize=6)
     found = worth(t)
-    for (p, frequency), color in zip(found.by("modulus", "frequency"), SERIES, strict=False):
-        some = found.where(modulus=p, frequency=frequency)
-        collapse.plot(some["effective_width"], some["waves"], "o", ms=2.5, color=color, label=f"p = {p}, {frequency}")
+    for (p, some), color in zip(found.by("modulus").items(), SERIES, strict=False):
+        for (frequency, cell), fill in zip(some.by("frequency").items(), ("full", "none"), strict=True):
+            look: Any = {"ls": "", "marker": "o", "ms": 3, "color": color, "fillstyle": fill, "mew": 0.7}
+            collapse.plot(cell["effective_width"], cell["waves"], label=f"p = {p}, {frequency}", **look)
         curve = t.where(part="reference", modulus=p).of("accuracy", Column.average, "n")
         collapse.plot([*curve], curve.y, color=color, lw=0.8)
     collapse.set(xscale="log", xlabel="effective width", ylabel="accuracy of waves alone", xlim=(1, 500))
@@ -267,7 +271,9 @@ def _causes(panel: Any, t: Table) -> None:
         for j, way in enumerate(WAYS):
             times = cell.where(way=way)["grokked_at"]
             place, middle = j + 0.2 * (i - 1), times.median()
-            if middle is not None:
+            if middle is None:
+                panel.plot(place, 0.97, "x", color=color, ms=4, transform=panel.get_xaxis_transform())
+            else:
                 panel.plot(place, middle, marker=MARKERS[i], color=color, ls="", ms=4)
                 panel.vlines(place, min(times.known()), max(times.known()), color=color, lw=1)
         panel.plot([], [], marker=MARKERS[i], color=color, ls="", ms=4, label=f"α = {fraction}")

@@ -15,6 +15,7 @@ QUICK, FULL, TINY = sizes(
     clock_pairs=((94, 282), (9, 28, 94, 282, 940, 4704), (9, 60)),
     clock_steps=(150, 150, 5),
     turned_modulus=(31, 97, 11),
+    turned_width=(128, 500, 16),
     turned_fractions=((0.55,), (0.225, 0.25, 0.3), (0.55,)),
     turned_at=(300, 400, 3),
     turned_steps=(3_000, 30_000, 6),
