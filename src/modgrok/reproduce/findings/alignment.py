@@ -76,7 +76,7 @@ def turned(s: Sizes) -> Runs:
 
 def kinds(s: Sizes) -> Runs:
     """Networks on the way to memorization: the sum, another name for it, and other architectures."""
-    common = {"modulus": s.few_modulus, "fraction": 0.3, "evaluations": 60, "snapshots": 12, "weight_decay": 0.0}
+    common = {"modulus": s.few_modulus, "fraction": 0.3, "evaluations": 60, "snapshots": 16, "weight_decay": 0.0}
     adam = common | {"task": "n + m", "width": s.few_width, "optimizer": "adam", "lr": 0.1, "steps": s.kinds_steps}
     transformer = common | {"task": "n + m", "network": "transformer", "optimizer": "adamw", "weight_decay": 1.0}
     every = {
@@ -172,7 +172,7 @@ alignment = study(
     "answer, against the number of neurons that they are worth; the line is the closed form with so many neurons. (c) "
     "Gradient descent on few and on many pairs has one clock, that of the early flow (dashed), until half of its loss "
     "is gone (crosses). (d) Steps to 99 % of the test set after memorization, with the gaps of the strongest frequency "
-    "or of all frequencies set to zero, kept while the phases are turned, or made random; crosses: most do not get there.",
+    "or of all frequencies set to zero, kept while the phases are turned, or made random; a cross where most never do.",
     runs=all_parts,
     keep={
         "pairs": ("train_accuracy", "test_accuracy", at_the_end),
