@@ -171,15 +171,6 @@ def without_decay(*asked: Any) -> None:
     ask.fault(f"Not within {count(tables[0].one('steps'))} steps.", found[first, "⊥Grad"] is None)
 
 
-def _claim(
-    name: str, section: str, statement: str, *names: str, more: str = "", departure: str = "", tuned: bool = False
-) -> Claim:
-    def judge(*asked: Any) -> None:
-        faster(asked[:-1], asked[-1], names, departure, tuned)
-
-    return make_claim(judge, name, statement, section, THRESHOLD + more + ("" if tuned else ARENA), STUDIES)
-
-
 AUTHORS: dict[str, dict[str, Any]] = {
     "grokfast": {
         "section": "2405.20233",
@@ -209,13 +200,18 @@ AUTHORS: dict[str, dict[str, Any]] = {
 
 
 def _said(name: str, tuned: bool) -> Claim:
+    """What the authors of a contestant say, or the same where every optimizer is tuned."""
     said = AUTHORS[name]
-    more = {key: said[key] for key in ("more", "departure") if key in said}
+
+    def judge(*asked: Any) -> None:
+        faster(asked[:-1], asked[-1], said["names"], said.get("departure", ""), tuned)
+
+    threshold = THRESHOLD + said.get("more", "")
     if not tuned:
-        return _claim(name, said["section"], f"{said['says']}.", *said["names"], **more)
+        return make_claim(judge, name, f"{said['says']}.", said["section"], threshold + ARENA, STUDIES)
     statement = f"{said['says']}, also where every optimizer is tuned by the same search."
     key = name if name == "lion" else f"{name}_tuned"
-    return _claim(key, f"{BEYOND} ({said['section']})", statement, *said["names"], **more, tuned=True)
+    return make_claim(judge, key, statement, f"{BEYOND} ({said['section']})", threshold, STUDIES)
 
 
 CLAIMS = (

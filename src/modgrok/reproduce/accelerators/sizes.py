@@ -1,8 +1,4 @@
-"""Contestants, tasks, and the search by which every contestant is tuned.
-
-quick: two CPU cores. p = 31, S4 instead of S5, ten trials for each contestant, two seeds compared. full: p = 97 and S5,
-40 trials for each contestant, four seeds compared, for a GPU.
-"""
+"""Contestants, tasks, and the search by which every contestant is tuned: quick on two CPU cores, full on a GPU."""
 
 from typing import Any
 

@@ -23,12 +23,11 @@ def held_and_free(name: str, s: Sizes) -> Runs:
     held = runs(base, optimizer="adam", weight_decay=0.0, hold_norm=True, steps=system.held.steps)
     free = runs(base, optimizer="adamw", init_scale=system.free.start, steps=system.free.steps)
     seeds = range(system.seeds)
-    return Runs(
-        [
-            (tags | {"part": "held" if tags["init_scale"] == system.held.shown else "landscape"}, settings)
-            for tags, settings in held.but(init_scale=[*system.held.scales], seed=seeds).rows
-        ]
-    ) + free.but(until=system.free.steps // 20, weight_decay=[*system.free.decays], seed=seeds).tag(part="free")
+    found = free.but(until=system.free.steps // 20, weight_decay=[*system.free.decays], seed=seeds).tag(part="free")
+    for scale in reversed(system.held.scales):
+        part = "held" if scale == system.held.shown else "landscape"
+        found = held.but(init_scale=[scale], seed=seeds).tag(part=part) + found
+    return found
 
 
 def known_at(run: Any) -> dict[str, Any]:
@@ -40,12 +39,10 @@ def known_at(run: Any) -> dict[str, Any]:
 def of_all(name: str, s: Sizes, t: Table) -> dict[str, Any]:
     """The landscape, the two norms that the time of decay follows from, and one run of each kind."""
     system = s.values[name]
-    kinds: dict[tuple[str, float], list[Run]] = {}
-    for row, run in zip(t, t.runs, strict=True):
-        key = ("free", row.weight_decay) if row.part == "free" else ("held", row.init_scale)
-        kinds.setdefault(key, []).append(run)
-    places = [{"scale": scale} | _place(kinds["held", scale]) for scale in system.held.scales]
-    slowest, held = kinds["free", system.free.decays[0]], kinds["held", system.held.shown]
+    made = [*zip(t, t.runs, strict=True)]
+    held = {a: [run for row, run in made if row.part != "free" and row.init_scale == a] for a in system.held.scales}
+    slowest = [run for row, run in made if row.part == "free" and row.weight_decay == system.free.decays[0]]
+    places = [{"scale": scale} | _place(some) for scale, some in held.items()]
     norms, accuracies = ([place[key] for place in places] for key in ("norm", "test_accuracy"))
     critical = critical_norm(norms, accuracies, system.settings["threshold"])
     begin = float(np.median([whole_norm(run.history).max() for run in slowest]))
@@ -56,7 +53,7 @@ def of_all(name: str, s: Sizes, t: Table) -> dict[str, Any]:
         "begin_norm": begin,
         "predicted": [decay_time(begin, critical, system.settings["lr"], g) for g in system.free.decays if critical],
         "free_run": _curves(slowest[0]),
-        "held_run": _curves(held[0]),
+        "held_run": _curves(held[system.held.shown][0]),
     }
 
 
@@ -186,8 +183,8 @@ def no_delay(t: Table, ask: Ask) -> None:
     ask.yes(f"The delay is {percent(share, 0)} of that with a free norm.")
     ask.fault("Not all runs come to know the test set.", share is None)
     ask.fault("", share is not None and share > 0.25)
-    ask.show({f"delay, free, decay {number(least)}": free})
-    ask.show({f"delay, held at α = {number(held.one('init_scale'))}": delays})
+    scale = number(held.one("init_scale"))
+    ask.show({f"delay, free, decay {number(least)}": free, f"delay, held at α = {scale}": delays})
 
 
 def inverse_decay(t: Table, ask: Ask) -> None:

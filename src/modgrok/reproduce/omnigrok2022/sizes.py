@@ -1,8 +1,5 @@
-"""The systems of Liu, Michaud and Tegmark, and how much of each is trained.
-
-quick: two CPU cores, larger rates and fewer steps than the paper's, 200 digits, n + m modulo 23, no transformer. full:
-the paper's sizes, the digits of scikit-learn in the place of MNIST; for a GPU.
-"""
+"""The systems of Liu, Michaud and Tegmark, and how much of each is trained: quick on two CPU cores, with larger rates
+and without the transformer; full at the paper's sizes, on a GPU."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
