@@ -20,12 +20,10 @@ IMAGES = Path(__file__).parent / "images"
 PICTURES = {
     "story": ("watch", 795),
     "story-eraser": ("eraser", 452),
-    "story-silence": ("silence", 605),
     "story-phases": ("phases", 1000),
-    "story-groups": ("groups", None),
 }
-"""By file: the scene, and where on its time line, in thousandths, if it has one."""
-COLORS = 256
+"""By file: the scene, and where on its time line, in thousandths."""
+COLORS = 64
 
 
 def main() -> None:
@@ -37,22 +35,16 @@ def main() -> None:
         page.wait_for_selector("html[data-ready]")
         page.click('[data-guess="all"]')
         page.get_by_role("button", name="Hold").click()
-        page.locator("#groups").evaluate("scene => scene.scrollIntoView()")
-        page.click('#groups [data-value="5"]')
-        for kind in (1, 3, 4, 5, 6):
-            page.click(f'#groups [data-kind="{kind}"]')
-        page.wait_for_selector('#groups[data-filled="5:2:14400"]')
         for name, (scene, time) in PICTURES.items():
             _draw(page, scene, time, IMAGES / f"{name}.png")
         browser.close()
 
 
-def _draw(page: Any, scene: str, time: int | None, path: Path) -> None:
+def _draw(page: Any, scene: str, time: int, path: Path) -> None:
     page.locator(f"#{scene}").evaluate("scene => scene.scrollIntoView()")
-    if time is not None:
-        slider = page.locator(f"#{scene} .timeline input")
-        slider.fill(str(time))
-        slider.blur()
+    slider = page.locator(f"#{scene} .timeline input")
+    slider.fill(str(time))
+    slider.blur()
     page.wait_for_timeout(300)  # Scenes are drawn once they are in sight.
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
     picture.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)

@@ -3,7 +3,7 @@
     python docs/tables.py
 
 A table stands between `<!-- NAME -->` and `<!-- /NAME -->`: verdicts of the reports, speed beside PyTorch, critical
-fractions. `benchmarks/results/README.md` lists the results and the commands behind them.
+fractions, and what was measured by which command.
 """
 
 import json
@@ -114,8 +114,77 @@ def critical() -> str:
     return f"α_c falls from {said[0]} to {said[1]}"
 
 
-TABLES = {"paper": paper, "others": others, "papers": papers, "speed": speed, "critical": critical}
-PAGES = (ROOT / "README.md", REPORTS / "README.md")
+MEASURED = (
+    (
+        "critical_fraction.json",
+        "the critical fraction against p and sampling",
+        "H200",
+        "python benchmarks/critical_fraction.py",
+    ),
+    ("landscape.csv.gz", "which of 36 polynomials generalize", "2 cores", "modgrok landscape --modulus 23 --width 128"),
+    ("coverage.json", "how often 95 % intervals of α_c cover", "2 cores", "python benchmarks/coverage.py"),
+    (
+        "coverage_same_seeds.json",
+        "the same with equal seeds",
+        "2 cores",
+        "python benchmarks/coverage.py --same-seeds --searches 100",
+    ),
+    ("minimal_width.md", "the smallest exact network, p ≤ 13", "1 core", "python benchmarks/minimal_width.py"),
+    ("defaults_grok.md", "that defaults grok", "2 cores", "python benchmarks/defaults_grok.py"),
+    ("speed_h200.json", "speed beside PyTorch, p = 97", "H200", "python benchmarks/speed.py --runs 128"),
+    (
+        "speed_p31_h200.json",
+        "the same, p = 31",
+        "H200",
+        "python benchmarks/speed.py --modulus 31 --width 128 --runs 512",
+    ),
+    ("speed_transformer_h200.json", "the same, a transformer", "H200", "python benchmarks/speed.py --transformer"),
+    ("speed_cpu.json", "the same on a CPU", "2 cores", "python benchmarks/speed.py --seconds 12"),
+    ("speed_cpu16.json", "the same on a CPU", "16 cores", "JAX_PLATFORMS=cpu python benchmarks/speed.py"),
+    ("sweep_throughput.json", "a sweep beside single runs", "2 cores", "python benchmarks/sweep_throughput.py"),
+    ("memory_cpu.txt", "memory said and used", "2 cores", "python benchmarks/memory.py"),
+    ("lab_speed.txt", "how fast the page answers", "2 cores", "python benchmarks/lab_speed.py"),
+    ("same_bits_h200.txt", "when bits are equal on a GPU", "H200", "python benchmarks/same_bits.py"),
+    ("gradient_error.md", "errors of 16-bit gradients", "H200", "python benchmarks/gradient_error.py"),
+    ("torch_models.txt", "transformers equal PyTorch's", "2 cores", "python benchmarks/torch_models.py"),
+    ("torch_optimizers.txt", "optimizers equal PyTorch's", "2 cores", "python benchmarks/torch_optimizers.py"),
+    (
+        "torch_loads_network.txt",
+        "saved networks load in PyTorch",
+        "2 cores",
+        "python benchmarks/torch_loads_network.py",
+    ),
+    (
+        "fresh_wheel.md",
+        "the wheel in fresh environments",
+        "2 cores",
+        "make dist, then python benchmarks/fresh_wheel.py",
+    ),
+)
+
+
+def results() -> str:
+    """What was measured, with what, and what came out where a number says it."""
+    lines = ["| what | result | file | machine | command |", "|---|---|---|---|---|"]
+    for file, what, where, command in MEASURED:
+        lines.append(f"| {what} | {_result(file)} | [{file}]({file}) | {where} | `{command}` |")
+    return "\n".join(lines)
+
+
+def _result(file: str) -> str:
+    if file.startswith("coverage"):
+        found = read(file.removesuffix(".json"))
+        return f"{found['covered']} of {found['searches']}"
+    if file.startswith("speed"):
+        found = read(file.removesuffix(".json"))
+        return f"{time(found['one']['seconds_per_step'])} a step"
+    if file.startswith("sweep"):
+        return f"{number(read('sweep_throughput')['ratio'], 2)} times the rate"
+    return critical() if file.startswith("critical") else ""
+
+
+TABLES = {"results": results, "paper": paper, "others": others, "papers": papers, "speed": speed, "critical": critical}
+PAGES = (ROOT / "README.md", REPORTS / "README.md", RESULTS / "README.md")
 PLACE = re.compile(r"(<!-- (\w+) -->\n?)(.*?)(\n?<!-- /\2 -->)", re.DOTALL)
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,20 @@ def test_widths_of_exact_networks() -> None:
     assert "width 2p − 1 (193 for p = 97)" in README
     assert {name: mg.solve(f"group:{name}", form="exact").width for name in ("S4", "S5")} == {"S4": 64, "S5": 596}
     assert "64 for S4, 596 for S5" in README
+
+
+def test_every_result_is_listed() -> None:
+    listed = {file.partition(".")[0] for file, *_ in tables.MEASURED}
+    assert {path.name.partition(".")[0] for path in tables.RESULTS.iterdir()} == listed | {"README"}
+
+
+def test_the_tracked_files_are_light() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not in a clone of the repository")
+    there = [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
+    assert sum(path.stat().st_size for path in there) <= 8_000_000
+    assert {path.suffix for path in there if "reproduction" in path.parts} <= {".md", ".json", ".gz", ".png", ".py"}
 
 
 @pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: str(page.relative_to(ROOT)))

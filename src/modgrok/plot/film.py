@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from modgrok.networks import Network
 
 FORMATS = {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}
-RATE = 12
+RATE = 10
 """Pictures a second."""
 REST = 2000
 """Milliseconds on the last picture before it begins again."""
 COLORS = 24
 NEURONS = 6
 """How many are shown: the strongest one of each of the lowest frequencies."""
-SIZE, SHARES = (8.4, 2.6), (1.1, 1.0, 1.3)
+SIZE, SHARES = (7.6, 2.4), (1.1, 1.0, 1.3)
 """Inches of the picture, and how its width is shared by weights, answers and curves."""
 
 
@@ -98,7 +98,7 @@ def _pictures(run: "Run", steps: list[int]) -> list[Any]:
     both = Image.new("RGB", (first.width, 2 * first.height))
     both.paste(first)
     both.paste(last, (0, first.height))
-    palette = both.quantize(COLORS)
+    palette = both.quantize(COLORS, kmeans=2)
     few = {step: picture.quantize(palette=palette, dither=Image.Dither.NONE) for step, picture in drawn.items()}
     return [few[step] for step in steps]
 
