@@ -149,7 +149,7 @@ def who_and_how_many(t: Table, left: Any, middle: Any, right: Any) -> str:
     shown = t.where(lambda r: r.scale is not None and r.seed == 0 and r.group == groups[0])
     for i, (rule, some) in enumerate(shown.by("rule").items()):
         for style, row in zip(("-", "--", ":", "-."), some, strict=False):
-            label = f"{rule}, {row.scale:g}"
+            label = f"{rule}, × {row.scale:g}"
             middle.plot(row.at[1:], row.largest[1:], color=SERIES[i], linestyle=style, label=label)
     middle.set(xscale="log", xlabel="step", ylabel="share of the largest", ylim=(-0.03, 1.03))
     middle.legend(fontsize=6)
@@ -160,7 +160,7 @@ def who_and_how_many(t: Table, left: Any, middle: Any, right: Any) -> str:
         right.axhline(level, color=GRAY, linewidth=0.7, linestyle=":")
     right.set(ylabel="exponent of d")
     right.legend(fontsize=6)
-    return f"{seeds(t)}; right, dotted: 5/2 and 3"
+    return f"{seeds(t)}; left: circles gd, squares adam, triangles adamw; right, dotted: 5/2 and 3"
 
 
 @dealing.claim("who")

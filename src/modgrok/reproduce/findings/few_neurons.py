@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.closed_form import least_width, solve
-from modgrok.closed_form.limiting import EXACT, LIMIT, PENALTIES, nearest
+from modgrok.closed_form.limiting import EXACT, LIMIT, NEITHER, PENALTIES, UNCLEAR, nearest
 from modgrok.closed_form.minimal import one_hot
 from modgrok.measures import margins
 from modgrok.networks import score_table, two_layer
@@ -74,16 +74,16 @@ def descents(s: Sizes) -> Iterator[dict[str, Any]]:
 few_neurons = study(
     "few_neurons",
     "How few neurons",
-    "Left: the largest margin found at each width over the largest of all, per sum of the neurons' cubed norms "
-    "(filled) and per cubed norm of all weights (open), and what trained networks reach (crosses). Right: squared "
-    "error of the nearest network against the weight penalty: as its square where a network is exact, as a power below "
-    "1 where it is so only in the limit of growing weights, constant where it is neither.",
+    "Left: the largest margin found at each width over the largest of all, and what trained networks reach. Middle: "
+    "squared error of the nearest network against the weight penalty: as its square where a network is exact, as a "
+    "power below 1 where it is so only in the limit of growing weights, constant where it is neither. Right: which "
+    "widths are which, from the lower bound to the closed form.",
     rows=lambda s: (row for part in (answers, climbs, descents) for row in part(s)),
 )
 
 
-@few_neurons.figure("largest margin", "exact, limit, neither", height=3.0)
-def margins_and_limits(t: Table, left: Any, right: Any) -> None:
+@few_neurons.figure("largest margin", "error and penalty", "widths", height=3.0)
+def margins_and_limits(t: Table, left: Any, middle: Any, right: Any) -> str:
     for i, (p, cell) in enumerate(t.where(part="margin").by("p").items()):
         for power, fill in ((3, "full"), (2, "none")):
             line = cell.where(power=power).median("margin", "width")
@@ -95,12 +95,22 @@ def margins_and_limits(t: Table, left: Any, right: Any) -> None:
     left.axvline(3, color=GRAY, linewidth=0.7, linestyle=":")
     left.set(xlabel="neurons / (p − 1)", ylabel="margin / γ*", ylim=(-0.05, 1.05))
     left.legend(fontsize=6)
-    for i, (group, cell) in enumerate(t.where(part="limit").by("group").items()):
-        for style, r in zip(("-", "--", ":", "-."), cell, strict=False):
-            label = f"{group}, {r.width}: {r.kind}"
-            right.plot(PENALTIES, r.losses, style, color=SERIES[i % len(SERIES)], linewidth=0.9, label=label)
-    right.set(xscale="log", yscale="log", xlabel="weight penalty", ylabel="sum of squared errors")
-    right.legend(fontsize=4.5, ncols=2)
+    cells = t.where(part="limit").by("group")
+    first, rows = next(iter(cells.items()))
+    for color, r in zip(SERIES, rows, strict=False):
+        middle.plot(PENALTIES, r.losses, "o-", color=color, markersize=3, label=f"{first}, N = {r.width}: {r.kind}")
+    middle.set(xscale="log", yscale="log", xlabel="weight penalty", ylabel="sum of squared errors")
+    middle.legend(fontsize=6)
+    for color, marker, kind in zip(SERIES, "os^x", (EXACT, LIMIT, UNCLEAR, NEITHER), strict=False):
+        found = [(r.width - r.bound, y) for y, cell in enumerate(cells.values()) for r in cell if r.kind == kind]
+        right.plot(*zip(*found, strict=True) if found else ([], []), marker, color=color, markersize=4, label=kind)
+    ends = [cell.first.closed_form - cell.first.bound for cell in cells.values()]
+    right.plot(ends, range(len(cells)), "|", color=GRAY, markersize=9, label="closed form")
+    right.axvline(0, color=GRAY, linewidth=0.7, linestyle=":")
+    right.set_yticks(range(len(cells)), list(cells), fontsize=6)
+    right.set(xlabel="neurons − lower bound")
+    right.legend(fontsize=6)
+    return "left: filled per cubed norm of neurons, open per cubed norm of all weights; dotted: 3(p − 1), lower bound"
 
 
 @few_neurons.claim("answers")
