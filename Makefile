@@ -12,7 +12,7 @@ PYTEST := $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder -rs
 # For tests that are left out: under CI that is a failure.
 left_out = { echo "$(1)"; [ -z "$$CI" ]; }
 
-.PHONY: test check reproduce docs dist attacks install format chromium axe
+.PHONY: test check reproduce docs dist fresh attacks install format chromium axe
 
 reproduce: $(INSTALLED)
 	$(BIN)/modgrok reproduce
@@ -29,13 +29,21 @@ check: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/mypy & types=$$!; $(PYTEST) -n 2 -m "not long"; tests=$$?; wait $$types && exit $$tests
 
-# The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read.
+# The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read. Each report also
+# becomes one HTML file, with its figures as SVG, from the committed numbers.
 docs: $(VENV)/with-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	for paper in $(notdir $(patsubst %/report.md,%,$(wildcard docs/reproduction/*/report.md))); do \
+	  $(BIN)/modgrok reproduce $$paper --from-numbers docs/reproduction/$$paper --out site/reproduction/$$paper --json >/dev/null || exit 1; \
+	done
 
-# Wheel and source distribution in dist/.
+# Wheel and source distribution in dist/; make fresh tries the wheel in new environments, one for each of PYTHONS.
 dist: $(VENV)/with-dist
 	$(BIN)/python -m build --no-isolation
+
+PYTHONS ?= python3.11 python3.12 python3.13
+fresh: dist
+	$(BIN)/python benchmarks/fresh_wheel.py $(wildcard dist/modgrok-*.whl) $(PYTHONS)
 
 # Half an hour of crashes, full disks, changed files, lies, fuzzed input, hostile requests and signals; writes the table
 # of docs/reliability.md. Then examples for the properties that `make test`, which tries the same each time, has not seen.
