@@ -50,7 +50,7 @@ def train(settings: dict) -> dict[str, int]:
     from modgrok.experiments.cost import work
     from modgrok.experiments.planner import plan_here
     from modgrok.experiments.train import train_stored
-    from modgrok.training.memory import COMPILATION
+    from modgrok.training.devices import COMPILATION
 
     jax.block_until_ready(jax.jit(lambda x: x @ x)(jax.numpy.ones((64, 64))))
     batch_training.CHECKPOINT_SECONDS, writing.SHARE = 0.0, 1e9

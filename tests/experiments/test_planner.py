@@ -7,7 +7,7 @@ import pytest
 from modgrok.experiments import Store, planner
 from modgrok.experiments.planner import batch_limit, plan_experiments
 from modgrok.training import devices
-from modgrok.training.memory import cores
+from modgrok.training.devices import cores
 
 
 @dataclass(frozen=True)

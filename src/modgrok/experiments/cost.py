@@ -15,7 +15,7 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.programs import program_of
 from modgrok.tasks import Task
 from modgrok.text import size
-from modgrok.training.memory import cores, free_bytes, memory_of
+from modgrok.training.devices import cores, free_bytes, memory_of
 from modgrok.training.program import Program
 
 COMPILE_SECONDS = 3.0

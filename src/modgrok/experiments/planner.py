@@ -12,6 +12,7 @@ from modgrok.experiments.programs import program_of
 from modgrok.experiments.store import Store
 from modgrok.tasks import Examples, Task
 from modgrok.training.data import PaddedShape
+from modgrok.training.devices import runs_per_device
 from modgrok.training.kernels import kernel_for
 from modgrok.training.program import Program
 
@@ -138,8 +139,6 @@ def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence
 
 def batch_limit(devices: Sequence[Any]) -> BatchLimit:
     """The most runs of one batch on these devices."""
-    from modgrok.training.devices import runs_per_device
-
     return lambda program, padded, evaluated: runs_per_device(program, padded, evaluated, devices[0]) * len(devices)
 
 

@@ -32,6 +32,7 @@ from modgrok.experiments.store import Store, as_store, start_afresh
 from modgrok.networks import Network
 from modgrok.sealed import exists
 from modgrok.text import count
+from modgrok.training.devices import precision_of, use_all_cores
 
 LENGTH = ("steps", "until")
 """Settings that only determine the length of a run."""
@@ -77,8 +78,6 @@ def train_all(
     force: bool = False,
 ) -> list[Run]:
     """Trains many networks, those of equal shape at once, and returns their runs in order."""
-    from modgrok.training.devices import use_all_cores
-
     if observer is not None and not isinstance(observer, Observer):
         raise ModgrokError(f"observer must be a modgrok.Observer whose methods hear of training, not {observer!r}.")
     use_all_cores()
@@ -166,7 +165,6 @@ def _train_locked(batch: RunBatch, store: Store, observer: Observer, devices: tu
     """Trains a batch while holding the locks of its runs, acquired in the order of their ids so that processes cannot
     deadlock. Returns False, without training, if another process has advanced a run meanwhile."""
     from modgrok.experiments.batch_training import BatchTraining
-    from modgrok.training.devices import precision_of
 
     with contextlib.ExitStack() as locks:
         runs = [store.run(name) for name in sorted(member.id for member in batch.members)]

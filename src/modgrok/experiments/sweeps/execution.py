@@ -14,6 +14,7 @@ from modgrok.experiments.sweeps.engines import Engine, engine_named
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import Results, Table, sweep_table
+from modgrok.training.devices import use_all_cores
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,6 @@ class Executor:
     """Trains many networks on an engine, into a store."""
 
     def __init__(self, store: StoreLike = None, engine: Engine | None = None) -> None:
-        from modgrok.training.devices import use_all_cores
-
         use_all_cores()
         self.store, self.engine = as_store(store), engine or engine_named("local")
 

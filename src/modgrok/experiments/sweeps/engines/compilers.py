@@ -41,7 +41,7 @@ def compiling_ahead(batches: Sequence[RunBatch]) -> Iterator[Wait]:
 
     from modgrok.experiments.placement import precompile
     from modgrok.training.compilation_cache import enable_cache
-    from modgrok.training.memory import cores
+    from modgrok.training.devices import cores
 
     devices = tuple(jax.local_devices())
     later = {_shape(batch): batch for batch in batches[1:] if _shape(batch) != _shape(batches[0])}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from modgrok.networks.architecture import ARCHITECTURES
-from modgrok.training import memory
+from modgrok.training import devices
+from modgrok.training.devices import COMPILATION, Memory, free_bytes, memory_of
 from modgrok.training.loop import start_randomly
-from modgrok.training.memory import COMPILATION, Memory, free_bytes, memory_of
 from modgrok.training.update import OWN_SCALINGS
 
 RATES = ("lr", "coupled_decay", "decoupled_decay", "momentum", "beta1", "beta2", "epsilon", "grokfast_alpha")
@@ -78,7 +78,7 @@ def test_devices_that_share_a_run_have_a_state_each():
 
 def test_caches_of_files_count_as_free(monkeypatch, tmp_path):
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemFree: 3 kB\nMemAvailable: 7 kB\n")
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(devices, "MEMINFO", tmp_path / "meminfo")
     assert free_bytes() == 7 * 1024
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "nowhere")
+    monkeypatch.setattr(devices, "MEMINFO", tmp_path / "nowhere")
     assert free_bytes() > 7 * 1024
