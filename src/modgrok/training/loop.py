@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from modgrok.networks import Noise
 from modgrok.networks.architecture import Parameters
-from modgrok.shapes import Array, Bool, Int32
+from modgrok.shapes import Array, Bool, Int32, Integer
 from modgrok.training.data import Batch, RunData
 from modgrok.training.evaluation import evaluate, recorded_names
 from modgrok.training.kernels import kernel_for
@@ -21,6 +21,8 @@ from modgrok.training.program import Program
 from modgrok.training.update import Start, norm, normal_like, transformation, update
 
 NEVER = -1
+Key = Any
+"""A JAX random key."""
 
 
 class State(NamedTuple):
@@ -71,7 +73,14 @@ def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates, b
 
 
 def advance(
-    program: Program, state: State, data: RunData, rates: Rates, seed: Any, step: Any, count: Any, measured: Any
+    program: Program,
+    state: State,
+    data: RunData,
+    rates: Rates,
+    seed: Integer[Any, ""],
+    step: Int32[Any, ""],
+    count: Int32[Any, ""],
+    measured: Bool[Any, ""],
 ) -> tuple[State, dict[str, Array]]:
     """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN, as
     for a stopped run on a CPU."""
@@ -102,7 +111,14 @@ def advance(
 
 
 def _step(
-    program: Program, state: State, data: RunData, rates: Rates, key: Any, step: Any, moves: Any, count_correct: Any
+    program: Program,
+    state: State,
+    data: RunData,
+    rates: Rates,
+    key: Key,
+    step: Int32[Any, ""],
+    moves: Bool[Any, ""],
+    count_correct: Bool[Any, ""],
 ) -> tuple[State, Any]:
     """The state after a step, or the same state if `moves` is false. And its number of correct answers on the training
     set if `count_correct` is true, or the loss of a batch that was drawn for this step alone."""
@@ -151,7 +167,7 @@ def _step(
 
 
 def named_tensors(tree: Any) -> dict[str, Any]:
-    """The arrays of a state, or of a part of one, by their places: `weights.columns`, `optimizer.1.mu.readout`."""
+    """The arrays of a state, or of a part of one, by their names: `weights.columns`, `optimizer.1.mu.readout`."""
     return {_name(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(tree)[0]}
 
 
@@ -165,12 +181,12 @@ def _name(path: Any) -> str:
     return ".".join(str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", key)))) for key in path)
 
 
-def _stream(key: Any, step: Any, number: int) -> Any:
+def _stream(key: Key, step: Int32[Any, ""], number: int) -> Key:
     """Random bits of one step for one purpose."""
     return jax.random.fold_in(jax.random.fold_in(key, step), number)
 
 
-def _fresh(program: Program, key: Any, step: Any) -> Batch:
+def _fresh(program: Program, key: Key, step: Int32[Any, ""]) -> Batch:
     """Inputs that are drawn for this step alone, all values equally likely, and their answers."""
     assert program.batch_size is not None
     sizes = jnp.asarray(program.signature.sizes, jnp.int32)[None, :]
@@ -179,7 +195,9 @@ def _fresh(program: Program, key: Any, step: Any) -> Batch:
     return Batch(inputs[None], program.rule(inputs).astype(jnp.int32)[None], weight, None, None)
 
 
-def _minibatch(size: int, order: Any, batch: Batch, key: Any, step: Any) -> tuple[Array, Batch]:
+def _minibatch(
+    size: int, order: Int32[Array, "example"] | None, batch: Batch, key: Key, step: Int32[Any, ""]
+) -> tuple[Int32[Array, "example"], Batch]:
     """The next examples of an order that is drawn anew for every epoch; the last batch of an epoch may be smaller."""
     total = batch.labels.size
     per_epoch = -(-total // size)

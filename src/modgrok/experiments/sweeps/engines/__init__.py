@@ -30,7 +30,7 @@ class Engine(ABC):
 
     @abstractmethod
     def measure(self, batch: RunBatch, store: Store) -> Speed:
-        """Speed of a batch on one worker."""
+        """Speed of a batch on one worker, from a few steps of it there."""
 
     @abstractmethod
     def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:

@@ -23,17 +23,14 @@ class LocalEngine(Engine):
         return 1
 
     def plan(self, experiments: Sequence[Experiment], store: Store) -> list[RunBatch]:
-        """In the order in which they train."""
         return plan_here(experiments, store)
 
     def measure(self, batch: RunBatch, store: Store) -> Speed:
-        """How fast a batch trains here, from a few steps of it."""
         from modgrok.experiments.placement import measure_speed
 
         return measure_speed(batch)
 
     def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
-        """Trains everything that can be trained; returns what could not."""
         with compiling_ahead(batches) as compiled:
             return self._train(batches, store, observer, compiled)
 

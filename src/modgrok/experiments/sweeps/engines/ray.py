@@ -90,7 +90,6 @@ class RayEngine(Engine):
         return plan_experiments(experiments, store, "gpu" if self.on_gpus else "cpu", lambda *_: min(most, share))
 
     def measure(self, batch: RunBatch, store: Store) -> Speed:
-        """How fast a batch trains on a worker, from a few steps of it there."""
         from modgrok.experiments.placement import measure_speed
 
         measure = self.ray.remote(measure_speed).options(**self._needs, max_retries=ATTEMPTS)
@@ -100,7 +99,6 @@ class RayEngine(Engine):
             raise error.cause from None  # Its own text is a traceback.
 
     def train(self, plan: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
-        """Trains everything that can be trained; returns what could not."""
         waiting, jobs, failures = deque(plan), list[_Job](), list[Failure]()
         try:
             while waiting or jobs:
