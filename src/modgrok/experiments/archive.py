@@ -85,12 +85,12 @@ def unpack(path: Path, store: Store) -> tuple[list[Run], list[Run]]:
 
 def _files(run: Run) -> Iterator[tuple[str, Path]]:
     """The files of a run and those it needs, by their names in a store; the result last."""
-    store, experiment = run.folder.parent, run.experiment
+    store, experiment = Store(run.folder.parent), run.experiment
     if experiment.task.startswith(TABLE):
-        table = store / "tables" / f"{experiment.task.removeprefix(TABLE)}.npy"
+        table = store.tables / f"{experiment.task.removeprefix(TABLE)}.npy"
         yield from ((f"tables/{one.name}", one) for one in (table, table.with_suffix(".txt")) if one.exists())
     if experiment.parent.startswith(NETWORK):
-        weights = store / "networks" / f"{experiment.parent.removeprefix(NETWORK)}.safetensors"
+        weights = store.network_file(experiment.parent)
         yield f"networks/{weights.name}", weights
     yield from ((f"{run.id}/{name}", file) for name, file in run.files.items())
 
@@ -153,7 +153,7 @@ def _check(run: Run, staging: Store) -> None:
     _ = run.task, run.labels
     parent = run.experiment.parent
     if parent.startswith(NETWORK):
-        file = staging.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors"
+        file = staging.network_file(parent)
         if not exists(file) or _digest(file.read_bytes())[:16] != file.stem:
             raise ModgrokError(f"The weights that run {run.id} starts from are not in the archive as they were.")
 

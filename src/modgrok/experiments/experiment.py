@@ -401,6 +401,15 @@ def snapshot_steps(evaluated: Int[np.ndarray, "evaluation"], snapshots: int) -> 
     return evaluated[np.unique(chosen)]
 
 
+def task_name(text: str, tables: Path) -> str:
+    """What a task is called: a table of a store by the name it was given, or `table:` and its hash; all else by its
+    text."""
+    name = f"{text.removeprefix(TABLE)}.npy" if text.startswith(TABLE) else Path(text).name
+    if not text.startswith(TABLE) and Path(text) != tables / name:
+        return text
+    return given_name(tables / name) or f"{TABLE}{Path(name).stem}"
+
+
 def given_name(table: Path) -> str | None:
     """What a person called the table in a store's file; None where it has no name."""
     try:

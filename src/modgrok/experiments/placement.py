@@ -9,12 +9,12 @@ import numpy as np
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.planner import PlannedRun, RunBatch
 from modgrok.experiments.programs import rates_of
-from modgrok.training.batch import LiveBatch, RunInputs, place, spread
+from modgrok.training.batch import LiveBatch, RunInputs, assign_devices, place
 from modgrok.training.compilation_cache import enable_cache
 from modgrok.training.data import PaddedShape, run_data
 from modgrok.training.devices import precision_of, run_bytes
 from modgrok.training.program import Program
-from modgrok.training.together import compiled, lay_out, stacked_shapes
+from modgrok.training.together import compiled_batch, lay_out, stacked_shapes
 
 MEASURED_SECONDS = 0.3
 """Duration of a speed measurement."""
@@ -22,7 +22,7 @@ MEASURED_SECONDS = 0.3
 
 def place_batch(batch: RunBatch, devices: tuple[Any, ...], sharing: int | None = None) -> LiveBatch:
     """The runs of a batch, ready to train; a single run may be shared by `sharing` devices."""
-    program, used = spread(batch.program, len(batch.members), batch.padded_shape.rows, devices, sharing)
+    program, used = assign_devices(batch.program, len(batch.members), batch.padded_shape.rows, devices, sharing)
     runs = [
         RunInputs(
             run_data(program, member.task, member.examples, batch.padded_shape),
@@ -64,8 +64,8 @@ def precompile(program: Program, padded: PaddedShape, first: PlannedRun, count: 
     """Compiles a batch's program into the compilation cache, from one run and the shapes of all."""
     enable_cache()
     with precision_of(program):
-        program, used = spread(program, count, padded.rows, devices)
-        randomly, _, advance = compiled(program, used)
+        program, used = assign_devices(program, count, padded.rows, devices)
+        randomly, _, advance = compiled_batch(program, used)
         count = len(lay_out(count, len(used))[0])
         parts = (
             run_data(program, first.task, first.examples, padded),

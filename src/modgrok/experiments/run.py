@@ -26,7 +26,7 @@ from modgrok.card import card, curves_picture
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments.columns import Frame
 from modgrok.experiments.curves import Curves, Mark
-from modgrok.experiments.experiment import TABLE, Experiment, describe_task, given_name
+from modgrok.experiments.experiment import Experiment, describe_task, task_name
 from modgrok.experiments.label import Label, read_label, write_label
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
@@ -119,9 +119,7 @@ class Run:
     @property
     def task_name(self) -> str:
         """The task's text; the name that a person gave its table, where it came from one."""
-        text = self.experiment.task
-        name = given_name(self.folder.parent / "tables" / f"{text.removeprefix(TABLE)}.npy")
-        return name if text.startswith(TABLE) and name else text
+        return task_name(self.experiment.task, self.folder.parent / "tables")
 
     @property
     def title(self) -> str:

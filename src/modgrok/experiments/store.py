@@ -46,6 +46,10 @@ class Store:
     def tables(self) -> Path:
         return self.folder / "tables"
 
+    def network_file(self, parent: str) -> Path:
+        """Where the weights are that an experiment's parent names as `network:HASH`."""
+        return self.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors"
+
     def add(self, experiment: Experiment) -> Run:
         """The run of an experiment, trained or not; a table that came from a file is kept."""
         return self.run(self.register(experiment).content_hash)
@@ -71,25 +75,17 @@ class Store:
             write_bytes(path.with_suffix(".txt"), f"{name}\n".encode())
         return path
 
-    def task_name(self, text: str) -> str:
-        """What a task is called: a table of this store by the name it was given, or `table:` and its hash; all else by
-        its text."""
-        name = f"{text.removeprefix(TABLE)}.npy" if text.startswith(TABLE) else Path(text).name
-        if not text.startswith(TABLE) and Path(text) != self.tables / name:
-            return text
-        return given_name(self.tables / name) or f"{TABLE}{Path(name).stem}"
-
     def add_network(self, network: Network) -> str:
         """Keeps weights to start from, and says by which name an experiment's parent calls them."""
         content = network_bytes(network)
         name = hashlib.sha256(content).hexdigest()[:16]
-        write_bytes(self.folder / "networks" / f"{name}.safetensors", content)
+        write_bytes(self.network_file(name), content)
         return f"{NETWORK}{name}"
 
     def starting_network(self, parent: str) -> Network:
         """The weights that an experiment's parent names."""
         if parent.startswith(NETWORK):
-            return read_network(self.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors").network
+            return read_network(self.network_file(parent)).network
         name, _, at = parent.partition("@")
         step, _, gaps = at.partition(":")
         run = self.find(name)

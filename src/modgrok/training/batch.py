@@ -104,7 +104,7 @@ class LiveBatch(ABC):
         return [Network(program.architecture, program.signature, one) for one in parameters]
 
 
-def spread(
+def assign_devices(
     program: Program, runs: int, rows: int, devices: tuple[Any, ...], sharing: int | None = None
 ) -> tuple[Program, tuple[Any, ...]]:
     """The program to compile for a number of runs, and the devices they use. A large single run is shared by at most
@@ -118,7 +118,7 @@ def spread(
 
 
 def place(program: Program, runs: Sequence[RunInputs], devices: tuple[Any, ...]) -> LiveBatch:
-    """Runs of one program on devices, as `spread` has chosen them."""
+    """Runs of one program on devices, as `assign_devices` has chosen them."""
     from modgrok.training.separate import SeparateRuns
     from modgrok.training.together import RunsTogether
 

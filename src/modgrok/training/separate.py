@@ -36,7 +36,7 @@ class SeparateRuns(LiveBatch):
     def __init__(self, program: Program, runs: Sequence[RunInputs], devices: tuple[Any, ...]) -> None:
         self.program, self.devices = program, devices
         self._data_sharding, self._sharding = shardings(program, devices)
-        self._randomly, self._from_weights, self._advance = compiled(program, devices[: program.shared])
+        self._randomly, self._from_weights, self._advance = compiled_run(program, devices[: program.shared])
         self.runs = [RunInputs(self._placed(one.data), *jax.device_put(one[1:], self._sharding)) for one in runs]
         self._workers = len(devices) // program.shared
         self._threads = ThreadPoolExecutor(self._workers)
@@ -122,7 +122,7 @@ def shardings(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 @lru_cache(maxsize=64)
-def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+def compiled_run(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     """Jitted `start_randomly`, `start` and `advance` of one run; `advance` donates the state and returns its
     measurements as one array."""
     alone = dataclasses.replace(program, shared=1)

@@ -10,7 +10,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from modgrok.networks.architecture import Parameters
-from modgrok.training.batch import LiveBatch, RunInputs, spread
+from modgrok.training.batch import LiveBatch, RunInputs, assign_devices
 from modgrok.training.data import RunData
 from modgrok.training.loop import State, advance, start, start_randomly
 from modgrok.training.program import Program
@@ -29,7 +29,7 @@ class RunsTogether(LiveBatch):
 
     def _choose(self, program: Program, devices: tuple[Any, ...], runs: int) -> None:
         self.program, self.devices = program, devices
-        self._randomly, self._from_weights, self._advance = compiled(self.program, self.devices)
+        self._randomly, self._from_weights, self._advance = compiled_batch(self.program, self.devices)
         self.axis, self.slots = lay_out(runs, len(self.devices))
 
     def begin(self, weights: Sequence[Parameters] | None = None) -> None:
@@ -70,7 +70,7 @@ class RunsTogether(LiveBatch):
 
     def shrink(self, runs: Sequence[int]) -> None:
         before, parts = self._slots(runs), (self.state, self.data, self.rates, self.seeds, self.scales)
-        self._choose(*spread(self.program, len(runs), 0, self.devices), len(runs))
+        self._choose(*assign_devices(self.program, len(runs), 0, self.devices), len(runs))
         chosen = np.asarray([before[i] for i in self.axis])
         # By way of the host, where nothing has to be compiled for it.
         state, self.data, self.rates, self.seeds, self.scales = (
@@ -109,7 +109,7 @@ def lay_out(runs: int, devices: int) -> tuple[list[int], list[int]]:
 
 
 @lru_cache(maxsize=64)
-def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+def compiled_batch(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     """`start_randomly`, `start` and `advance` for a batch whose size is a multiple of the number of devices."""
     mesh = Mesh(np.array(devices), ("runs",))
 
@@ -127,7 +127,7 @@ def compiled(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any, Any]
 
 def forget_programs() -> None:
     """Frees the GPU memory held by the programs of earlier batches."""
-    compiled.cache_clear()
+    compiled_batch.cache_clear()
     jax.clear_caches()
     gc.collect()
 

@@ -7,7 +7,7 @@ from typing import Any
 from modgrok.card import grid
 from modgrok.errors import ModgrokError, import_extra
 from modgrok.experiments.columns import Frame
-from modgrok.experiments.experiment import Experiment, known_settings
+from modgrok.experiments.experiment import Experiment, known_settings, task_name
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import Store
@@ -133,7 +133,7 @@ def sweep_table(sweep: Sweep, results: Results) -> Table:
     other = [name for name in base if base[name] != known[name].default]
     names = dict.fromkeys(("task", "modulus", *sweep.names, *other))
     settings = {name: [getattr(e, name) for e in sweep.experiments] for name in names}
-    called = {text: results.store.task_name(text) for text in dict.fromkeys(settings["task"])}
+    called = {text: task_name(text, results.store.tables) for text in dict.fromkeys(settings["task"])}
     settings["task"] = [called[text] for text in settings["task"]]
     outcomes: list[Mapping[str, Any]] = [results.outcomes.get(i, UNFINISHED) for i in results.ids]
     measures = dict.fromkeys(name for result in results.outcomes.values() for name in result.measures)
