@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from modgrok.networks import Noise, grid
 from modgrok.training import program as program_module
-from modgrok.training.blocks import row_numbers
 from modgrok.training.data import deal
 from modgrok.training.kernels import generic, kernel_for
+from modgrok.training.kernels.generic import row_numbers
 from modgrok.training.kernels.plain_xla import TwoLayerKernel
 from modgrok.training.program import EXAMPLES
 

@@ -43,7 +43,7 @@ class WatchedExecutor(Executor):
         err.print(_counts(planned.runs, planned.stored, len(planned.batches)))
         if not planned.batches:
             return None
-        speed = self.engine.measure(planned.batches[0], self.store)
+        speed = self.engine.measure(planned.batches[0])
         cost = estimate(planned.batches, speed, self.engine.workers)
         err.print(_costs(cost))
         return cost

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 from modgrok.networks import Network
 from modgrok.networks.architecture import Parameters
 from modgrok.shapes import Array
-from modgrok.training.blocks import sum_parts
 from modgrok.training.data import RunData, evaluated_inputs
 from modgrok.training.kernels import kernel_for
+from modgrok.training.kernels.generic import sum_parts
 from modgrok.training.program import EXAMPLES, Program
 from modgrok.training.recording import SCORES, Data
 from modgrok.training.update import norm

@@ -33,7 +33,7 @@ class PretendedEngine(Engine):
     def plan(self, experiments: Sequence[Experiment], store: Store) -> list[RunBatch]:
         return plan_experiments(experiments, store, "cpu", lambda *_: 1)
 
-    def measure(self, batch: RunBatch, store: Store) -> Speed:
+    def measure(self, batch: RunBatch) -> Speed:
         return Speed("1 × pretended", 1000.0, 1 << 20, 1e6, 2.0)
 
     def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:

@@ -200,7 +200,7 @@ def test_a_small_sweep_trains_on_the_local_engine(tmp_path: Path) -> None:
     sweep = Sweep(BASE, ["seed=0:3"])
     results = Results(sweep.experiments, store)
     planned = plan(results, store, engine)
-    speed = engine.measure(planned.batches[0], store)
+    speed = engine.measure(planned.batches[0])
     cost = estimate(planned.batches, speed)
     assert cost.run_steps == 90
     assert cost.seconds > 0

@@ -20,9 +20,8 @@ from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Parameters
 from modgrok.networks.two_layer import batch_statistics, look_up
 from modgrok.shapes import Array, Float, Int32
-from modgrok.training.blocks import correct_in_block, row_numbers, sum_parts
 from modgrok.training.data import Batch, PaddedShape
-from modgrok.training.kernels.generic import Kernel, LossAndGrad
+from modgrok.training.kernels.generic import Kernel, LossAndGrad, correct_in_block, row_numbers, sum_parts
 from modgrok.training.program import Program
 
 WIDE = 256

@@ -29,7 +29,7 @@ class Engine(ABC):
         """The batches for these resolved experiments."""
 
     @abstractmethod
-    def measure(self, batch: RunBatch, store: Store) -> Speed:
+    def measure(self, batch: RunBatch) -> Speed:
         """Speed of a batch on one worker, from a few steps of it there."""
 
     @abstractmethod

@@ -25,7 +25,7 @@ class LocalEngine(Engine):
     def plan(self, experiments: Sequence[Experiment], store: Store) -> list[RunBatch]:
         return plan_here(experiments, store)
 
-    def measure(self, batch: RunBatch, store: Store) -> Speed:
+    def measure(self, batch: RunBatch) -> Speed:
         from modgrok.experiments.placement import measure_speed
 
         return measure_speed(batch)

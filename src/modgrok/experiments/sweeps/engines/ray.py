@@ -89,7 +89,7 @@ class RayEngine(Engine):
         share = -(-len(experiments) // (2 * self.workers))
         return plan_experiments(experiments, store, "gpu" if self.on_gpus else "cpu", lambda *_: min(most, share))
 
-    def measure(self, batch: RunBatch, store: Store) -> Speed:
+    def measure(self, batch: RunBatch) -> Speed:
         from modgrok.experiments.placement import measure_speed
 
         measure = self.ray.remote(measure_speed).options(**self._needs, max_retries=ATTEMPTS)
