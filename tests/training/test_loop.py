@@ -44,7 +44,7 @@ def test_every_epoch_sees_every_example_once_in_a_new_order(plain):
     for epoch in range(3):
         seen = []
         for number in range(4):
-            order, chosen = draw(order, data.batch, key, 4 * epoch + number)
+            order, chosen = draw(order, data.batch, key, np.int32(4 * epoch + number))
             present = np.asarray(chosen.weight[0]) > 0
             assert chosen.weight.sum() == pytest.approx(1)
             assert present.sum() == (3 if number == 3 else 4)
