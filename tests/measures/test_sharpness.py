@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from modgrok.measures import sharpness
-from modgrok.measures.sharpness import largest_eigenvalue
+from modgrok.measures.sharpness import largest_eigenvalue, traced_eigenvalue
 
 
 def test_the_largest_eigenvalue_of_a_matrix_is_found_from_products() -> None:
@@ -21,3 +21,11 @@ def test_sharpness_is_the_curvature_at_each_point() -> None:
 
     points = [{"a": jnp.full(3, a, jnp.float32), "b": jnp.zeros(2, jnp.float32)} for a in (0.0, 1.0, np.nan)]
     np.testing.assert_allclose(sharpness(loss, points), [4, 12, np.nan], rtol=1e-5)
+
+
+def test_the_recorded_eigenvalue_is_the_same() -> None:
+    rng = np.random.default_rng(1)
+    half = rng.standard_normal((60, 60)).astype(np.float32)
+    matrix = jnp.asarray(half + half.T + 40 * np.outer(half[0], half[0]) / 60)
+    found = traced_eigenvalue(lambda v: matrix @ v, 60)
+    assert float(found) == pytest.approx(np.linalg.eigvalsh(matrix)[-1], rel=1e-4)
