@@ -1,4 +1,5 @@
-"""One browser and one lab for all tests of the page; every test has a window of its own, and leaves no run training.
+"""One browser, one window and one lab for all tests of the page; none finds what another has kept, or leaves a run
+training.
 
 They wait for what the page announces (see pending.js), never for a time.
 """
@@ -62,14 +63,48 @@ class Watched:
     def _request(self, request: Any) -> None:
         found = re.match(r"(\w+):(?://([^/:]*))?", request.url)
         assert found
-        if found[1] not in ("data", "blob", "file"):
+        if found[1] not in ("data", "blob", "file", "about"):
             self.hosts.add(found[2])
+
+
+class Window(Watched):
+    """One page for many tests, which takes half the work of a new one for each."""
+
+    def open(self, address: str, width: int, height: int, theme: str, motion: str) -> Any:
+        """Goes to a place as a visitor who has never been there."""
+        self.page.mouse.move(0, 0)
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(color_scheme=theme, reduced_motion=motion)
+        self.page.goto(address)
+        return self.page
+
+    def leave(self) -> list[str]:
+        """Forgets what the place keeps; the mistakes that it made."""
+        self.page.unroute_all(behavior="wait")
+        self.page.evaluate("localStorage.clear(), sessionStorage.clear()")
+        self.page.goto("about:blank")
+        problems, self.problems = self.problems, []
+        return problems
 
 
 @pytest.fixture(scope="session")
 def watch() -> type[Watched]:
     """Makes watched pages in a context."""
     return Watched
+
+
+@pytest.fixture(scope="session")
+def window(chromium: Any) -> Iterator[Window]:
+    context = chromium.new_context()
+    yield Window(context)
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def offline_window(chromium: Any) -> Iterator[Window]:
+    context = chromium.new_context(offline=True)
+    yield Window(context)
+    context.close()
 
 
 @pytest.fixture(scope="session")
@@ -157,23 +192,26 @@ def blank_on_paper() -> Callable[[Any], list[str]]:
 
 
 @pytest.fixture
-def open_lab(chromium: Any, watch: Any, lab: Any, settled: Any) -> Iterator[Any]:
+def open_lab(window: Window, lab: Any, settled: Any) -> Iterator[Any]:
     """Opens the lab's page at a place, and returns it when nothing is under way; its mistakes fail the test."""
-    opened = []
-    address = f"http://127.0.0.1:{lab.port}"
+    expected = []
 
-    def opening(place: str = "", width: int = 1280, height: int = 800, refused: bool = False, **options: Any) -> Any:
-        context = chromium.new_context(viewport={"width": width, "height": height}, **options)
-        watched = watch(context)
-        opened.append((context, watched, ["422"] if refused else []))
-        watched.page.goto(f"{address}/lab?token={lab.token}{place}")
-        settled(watched.page)
-        return watched.page
+    def opening(
+        place: str = "",
+        width: int = 1280,
+        height: int = 800,
+        refused: bool = False,
+        theme: str = "light",
+        motion: str = "no-preference",
+    ) -> Any:
+        expected.extend(["422"] if refused else [])
+        address = f"http://127.0.0.1:{lab.port}/lab?token={lab.token}{place}"
+        page = window.open(address, width, height, theme, motion)
+        settled(page)
+        return page
 
     yield opening
-    for context, watched, expected in opened:
-        watched.page.evaluate("import('lab/source.js').then(({ source }) => source.stop())")
-        watched.page.wait_for_function(IDLE)
-        context.close()
-        assert [text for text in watched.problems if not any(code in text for code in expected)] == []
-        assert watched.hosts <= {"127.0.0.1"}
+    window.page.evaluate("import('lab/source.js').then(({ source }) => source.stop())")
+    window.page.wait_for_function(IDLE)
+    assert [text for text in window.leave() if not any(code in text for code in expected)] == []
+    assert window.hosts <= {"127.0.0.1"}

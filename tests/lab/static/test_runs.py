@@ -79,8 +79,9 @@ def test_runs_lie_side_by_side_on_one_clock(open_lab: Any, settled: Any, many: P
     page.fill("#keep-top", "1")
     page.press("#keep-top", "Enter")
     settled(page)
-    expect(page.locator("#beside figcaption").first).to_have_text("n + m mod 13, changed")
     changed = page.locator('#whatif-scores [data-key="test_accuracy"]').inner_text()
+    page.locator("#beside").scroll_into_view_if_needed()  # panels are drawn while they are in sight
+    expect(page.locator("#beside figcaption").first).to_have_text("n + m mod 13, changed")
     expect(captions.first).to_contain_text(f"test {changed}")
     expect(captions.last).to_contain_text(f"test {test}")
     page.click("#open-runs")

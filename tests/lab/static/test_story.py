@@ -1,5 +1,6 @@
 """The story: its claims against the run it stands on, its numbers on the page, its pictures at every size."""
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ TRIANGLE, FIVE = task("group:S3"), task("group:S5")
 VERDICTS = Path(__file__).parents[3] / "docs" / "reproduction" / "groups" / "verdicts.json"
 TRAINED = ARRAYS["trained"].astype(bool)
 MOST_BYTES = 1_200_000
+FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
 def network_at(frame: int, of: str = "") -> Network:
@@ -50,6 +52,7 @@ SILENCE = next(step for step in HEADER["measured"]["step"] if step >= 400)
 CONTROL = HEADER["control"]
 
 
+@functools.cache
 def erased() -> dict[str, np.ndarray]:
     """What networks answer whose neurons, or lists, are each reduced to their strongest wave."""
     memorized = HEADER["steps"].index(MEMORIZED)
@@ -173,30 +176,22 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def reader(chromium: Any, watch: Any, exported: str) -> Iterator[Callable[..., Any]]:
+def reader(offline_window: Any, exported: str) -> Iterator[Callable[..., Any]]:
     """Opens the exported story, without a network."""
-    opened = []
 
-    def open_story(width: int = 1280, theme: str = "light", **options: Any) -> Any:
-        context = chromium.new_context(
-            viewport={"width": width, "height": 844}, color_scheme=theme, offline=True, **options
-        )
-        watched = watch(context)
-        opened.append((context, watched))
-        watched.page.goto(exported)
-        expect(watched.page.locator("html")).to_have_attribute("data-ready", "true")
-        return watched.page
+    def open_story(width: int = 1280, theme: str = "light", motion: str = "no-preference") -> Any:
+        page = offline_window.open(exported, width, 844, theme, motion)
+        expect(page.locator("html")).to_have_attribute("data-ready", "true")
+        return page
 
     yield open_story
-    for context, watched in opened:
-        context.close()
-        assert watched.problems == []
-        assert watched.hosts == set()
+    assert offline_window.leave() == []
+    assert offline_window.hosts == set()
 
 
-@pytest.mark.parametrize("width", [390, 820, 1280, 1920])
+@pytest.mark.parametrize("width", [390, 1280])
 def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibility: Any) -> None:
-    page = reader(width, "light", reduced_motion="reduce")
+    page = reader(width, "light", motion="reduce")
     use_eraser(page)
     scenes = page.locator("section.scene")
     count = scenes.count()
@@ -206,13 +201,14 @@ def test_it_fits_every_screen_in_both_themes(reader: Any, width: int, accessibil
         for i in range(count):
             scenes.nth(i).locator("figure").scroll_into_view_if_needed()
             expect(scenes.nth(i)).to_have_attribute("data-drawn", re.compile(r"\d+"))
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        if width in (390, 1280):
-            assert accessibility(page) == []
+        assert page.evaluate(FITS)
+        assert accessibility(page) == []
         page.evaluate("for (const scene of document.querySelectorAll('.scene')) delete scene.dataset.drawn")
         page.click("#theme")
-    for wide in (1920, 2560):
+    for wide in (820, 1920, 2560):
         page.set_viewport_size({"width": wide, "height": 1080})
+        page.wait_for_function("wide => innerWidth === wide", arg=wide)
+        assert page.evaluate(FITS)
         shares = "all => all.map((figure) => figure.getBoundingClientRect().width / innerWidth)"
         assert min(page.locator(".scene figure").evaluate_all(shares)) >= 0.5
 
@@ -242,7 +238,7 @@ def test_it_moves_by_itself_before_all_of_it_is_built(chromium: Any, exported: s
 
 
 def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
-    page = reader(reduced_motion="reduce")
+    page = reader(motion="reduce")
     page.wait_for_function("document.getElementById('formula').dataset.checked")
     use_eraser(page)
     shown = {
@@ -317,6 +313,7 @@ def test_every_number_of_the_prose_is_the_runs_own(reader: Any) -> None:
     assert shown == {name: str(value) for name, value in expected.items()}
 
 
+@functools.cache
 def parts_at_answers() -> np.ndarray:
     """What the waves of each frequency add to the right answer of every pair, at the end."""
     network = network_at(-1)
@@ -338,7 +335,7 @@ def use_eraser(page: Any) -> None:
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_eraser_in_the_readers_hand(reader: Any, width: int) -> None:
-    page = reader(width, has_touch=width < 800)
+    page = reader(width)
     answers, score = erased(), page.locator("#eraser .score .test b")
     slider, hold = page.get_by_role("slider", name="Eraser", exact=True), page.get_by_role("button", name="Hold")
 
@@ -353,6 +350,7 @@ def test_the_eraser_in_the_readers_hand(reader: Any, width: int) -> None:
     box = slider.bounding_box()
     points = [{"x": box["x"] + 6 + i * box["width"] / 2, "y": box["y"] + box["height"] / 2} for i in range(3)]
     hand = page.context.new_cdp_session(page)
+    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": width < 800})
 
     def touch(kind: str, *fingers: dict[str, float]) -> None:
         hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(fingers)})
@@ -370,6 +368,7 @@ def test_the_eraser_in_the_readers_hand(reader: Any, width: int) -> None:
     touch("touchEnd") if width < 800 else page.mouse.up()
     expect(slider).to_have_value("0")
     expect(score).to_have_text(re.compile(share_text(at("test_accuracy", MEMORIZED))[:-1]))
+    hand.detach()
     # The honest half, by keyboard: the same eraser where there is nothing to find.
     page.locator('#eraser [data-value="untrained"]').press("Enter")
     expect(hold).to_have_attribute("aria-pressed", "true")
@@ -392,7 +391,7 @@ def share_text(x: float) -> str:
 
 
 def test_the_page_computes_what_the_library_computes(reader: Any) -> None:
-    page = reader(reduced_motion="reduce")
+    page = reader(motion="reduce")
     found = page.evaluate(
         """async (steps) => {
           const { Replay } = await import("lab/story/replay.js");
@@ -481,9 +480,8 @@ def test_the_reader_can_touch_it(reader: Any) -> None:
     expect(page.locator("#limits .reply")).to_contain_text("n·m mod")
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_moves_instead_of_clocks(reader: Any, width: int) -> None:
-    page = reader(width)
+def test_moves_instead_of_clocks(reader: Any) -> None:
+    page = reader(390)
     scene = page.locator("#groups")
     scene.locator("figure").scroll_into_view_if_needed()
 
@@ -523,7 +521,7 @@ def test_moves_instead_of_clocks(reader: Any, width: int) -> None:
 
 
 def test_the_matrices_of_the_page_multiply_as_moves_do(reader: Any) -> None:
-    found = reader(reduced_motion="reduce").evaluate(
+    found = reader(motion="reduce").evaluate(
         """async () => {
           const { permutations, products, representations } = await import("lab/symmetric.js");
           const elements = permutations(4);

@@ -19,7 +19,7 @@ BESIDE = """panel => {
 def test_the_tour_acts_and_says_what_is_so(
     open_lab: Any, settled: Any, fits: Any, many: Path, runs: dict[str, str]
 ) -> None:
-    page = open_lab(f"#run={runs['tiny']}", reduced_motion="reduce")
+    page = open_lab(f"#run={runs['tiny']}", motion="reduce")
     run = Store(many).find(runs["tiny"])
     history = run.history
     page.click("#open-tour")
