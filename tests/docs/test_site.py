@@ -4,13 +4,15 @@ import os
 import subprocess
 import sys
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
-pytest.importorskip("mkdocs")
-pytest.importorskip("ziamath")
+pytestmark = pytest.mark.skipif(
+    not all(map(find_spec, ("mkdocs", "ziamath"))), reason="the extra docs is not installed"
+)
 
 ROOT = Path(__file__).parents[2]
 LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src"}

@@ -16,11 +16,10 @@ NETWORKS = {
     "mlp": {"network": "mlp", "width": 24},
     "embedding-mlp": {"network": "embedding-mlp", "width": 24, "embedding": 16},
     "transformer": {"network": "transformer", "width": 16, "heads": 2},
-    "transformer of Power et al.": {
+    "transformer with norms and dropout": {
         "network": "transformer",
         "width": 16,
         "heads": 2,
-        "layers": 2,
         "layer_norm": "post",
         "positions": "sinusoidal",
         "framed": True,

@@ -1,8 +1,9 @@
 """Claims about rates, times and critical fractions: numbers that make each hold, hold with a remark, and fail."""
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,11 @@ NAMES = (
 )
 
 
+def later(make: Callable[..., Rows]) -> Callable[..., Callable[[], Rows]]:
+    """Rows that are not made before the test that wants them."""
+    return lambda *given, **named: partial(make, *given, **named)
+
+
 def outcome(name: str, study: str, rows: Rows) -> str:
     verdict = CLAIMS[name].verdict({study: Table(rows).to_json(5)})
     assert verdict.sentence.endswith("."), verdict
@@ -56,6 +62,7 @@ def cells(way: str, medians: tuple[Any, ...], seeds: int = 8, **more: Any) -> Ro
     ]
 
 
+@later
 def race(effective: float = 3.0, seeds: int = 8, **medians: tuple[Any, ...]) -> Rows:
     """The table of trials, with the median times of some; underscores stand for ` + `. A second, slow trial of momentum
     has the effective rate of a second one of GD."""
@@ -108,9 +115,9 @@ REGULARIZERS = ("GD__weight_decay", "GD__dropout", "GD__batch_norm", "momentum__
         ("decay_in_adamw", race(AdamW=SLOW, Adam=(90, 90, 90, 90, 90)), FAILS),
     ],
 )
-def test_optimizers(claim: str, rows: Rows, expected: str) -> None:
+def test_optimizers(claim: str, rows: Callable[[], Rows], expected: str) -> None:
     study = "near_critical" if claim in ("adaptive_fraction", "lower_fraction") else "tuning"
-    assert outcome(claim, study, rows) == expected
+    assert outcome(claim, study, rows()) == expected
 
 
 LONG = ("GD", "Adam, rate 0.1", "AdamW, rate 0.1", "Adam, rate 1", "AdamW, rate 1")
@@ -118,6 +125,7 @@ STEEP = (None, None, 9500, 800, 500)
 """Grows toward the critical fraction, and is always there within the two smaller budgets at the same α."""
 
 
+@later
 def patience(default: Any = STEEP, longest: Any = (), end: float = 0.4, **medians: Any) -> Rows:
     """The table of long runs; `adam_small` and so on name the contestants."""
     keys = dict(zip(("gd", "adam_small", "adamw_small", "adam_large", "adamw_large"), LONG, strict=True))
@@ -155,12 +163,12 @@ HIGH = (None, None, None, None, 300)
         ("very_long", patience(), ABSENT),
     ],
 )
-def test_budgets(claim: str, rows: Rows, expected: str) -> None:
-    assert outcome(claim, "critical", rows) == expected
+def test_budgets(claim: str, rows: Callable[[], Rows], expected: str) -> None:
+    assert outcome(claim, "critical", rows()) == expected
 
 
 def test_the_affirmative_sentence_is_not_said_of_what_fails() -> None:
-    rows = patience(EARLY, gd=(None, 300, 250, 220, 200))
+    rows = patience(EARLY, gd=(None, 300, 250, 220, 200))()
     verdict = CLAIMS["critical_fraction"].verdict({"critical": Table(rows).to_json(5)})
     assert verdict.sentence == "Just above it grokking does not take 2 times as long for GD."
 
