@@ -94,8 +94,10 @@ def end(run: Run) -> dict[str, Any]:
 
 
 def critical(s: Sizes, t: Table) -> dict[str, Any]:
-    """α_c of gradient descent by ceiling and of Adam by rate, within the whole time."""
+    """α_c of gradient descent by ceiling, where no run diverges, and of Adam by rate, within the whole time."""
     descended, adaptive = t.where(part="grid", beta=0), t.where(part="adam")
+    broken = {row.x for row in descended if row.status != "finished"}
+    descended = descended.where(lambda row: row.x not in broken)
     most = max(max(descended["steps"]), max(adaptive["steps"], default=0))
     return {"critical": within(descended, [most], "x"), "critical_adam": within(adaptive, [most], "rate")}
 
@@ -209,7 +211,7 @@ def falls(t: Table, ask: Ask, column: str, name: str) -> None:
 
 @large_steps.claim("large steps")
 def less_data(t: Table, ask: Ask) -> None:
-    """At equal times, rate times steps, gradient descent needs less data the larger its steps are."""
+    """At equal times, rate times steps, gradient descent needs less data the larger its steps are, up to divergence."""
     stable = t.where(part="grid", beta=0, status="finished")
     ask.budget(stable, "effect", modulus=97, seeds=3)
     falls(t, ask, "critical", "x")
