@@ -223,7 +223,8 @@ def api() -> str:
     examples = _examples()
     parts = [
         "# Python API",
-        "Everything here is imported with `import modgrok as mg`. Examples run from top to bottom.",
+        "Everything here is imported with `import modgrok as mg`. The examples share their variables; "
+        "`docs/api_examples.py` runs all of them in order.",
     ]
     for title, names in (API | ({"Others": " ".join(others)} if others else {})).items():
         parts += [f"## {title}", *(_shown(getattr(modgrok, name), name, examples[name]) for name in names.split())]
