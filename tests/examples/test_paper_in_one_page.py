@@ -47,14 +47,14 @@ def test_claim_1_is_the_closed_form() -> None:
 def test_gradient(weights: tuple[np.ndarray, np.ndarray]) -> None:
     rng = np.random.default_rng(2)
     n, m = rng.integers(0, P, (2, 40))
-    towards = [rng.normal(size=w.shape) for w in weights]
+    toward = [rng.normal(size=w.shape) for w in weights]
 
     def loss(t: float) -> float:
-        f = PAGE["network"](*(w + t * d for w, d in zip(weights, towards, strict=True)), n, m)
+        f = PAGE["network"](*(w + t * d for w, d in zip(weights, toward, strict=True)), n, m)
         return float(np.mean((f - np.eye(P)[(n + m) % P]) ** 2))
 
     slope = (loss(1e-4) - loss(-1e-4)) / 2e-4
-    found = sum((g * d).sum() for g, d in zip(PAGE["gradient"](*weights, n, m), towards, strict=True))
+    found = sum((g * d).sum() for g, d in zip(PAGE["gradient"](*weights, n, m), toward, strict=True))
     assert found == pytest.approx(slope, rel=1e-5)
 
 

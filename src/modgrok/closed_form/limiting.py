@@ -45,7 +45,7 @@ class Descent(NamedTuple):
 
 
 def nearest(target: Target, widths: Sequence[int], starts: int, steps: int, seed: int = 0) -> list[Descent]:
-    """Descends from so many random starts at each width, so many steps at each penalty; all in one program, in which
+    """Descends from `starts` random starts at each width, `steps` at each penalty; all in one program, in which
     narrower networks have neurons of zero weights that stay so."""
     import jax
     import jax.numpy as jnp

@@ -27,7 +27,7 @@ class Classify(Printed):
     """Say in which group a function is a product, and which closed form it admits, found from its table alone."""
 
     expression: Annotated[str, Positional("EXPR")]
-    """The function: an expression such as "n^2 + m^2", a name of the catalogue, group:S5, random:SEED, a .npy or .csv
+    """The function: an expression such as "n^2 + m^2", a name of the catalog, group:S5, random:SEED, a .npy or .csv
     table."""
     modulus: int | None = None
     """p, prime or not, for tasks that leave it open; by default 97."""

@@ -38,7 +38,7 @@ class Landscape(Printed):
     settings: Any
     options: EngineOptions
     functions: Annotated[tuple[str, ...], Positional("EXPR …")] = ()
-    """The functions; by default a catalogue of 36 polynomials of every kind."""
+    """The functions; by default a catalog of 36 polynomials of every kind."""
     fraction: tuple[float, ...] = (0.3, 0.5, 0.7, 0.9)
     """Shares of all inputs that are trained on."""
     seeds: int = 3

@@ -27,7 +27,7 @@ class Solve(Printed):
     """Write down the weights that compute a modular function or a product in a group, and score them on all inputs."""
 
     expression: Annotated[str, Positional("EXPR")]
-    """The function: an expression such as "n^2 + m^2", a name of the catalogue, group:S5, or a .npy or .csv
+    """The function: an expression such as "n^2 + m^2", a name of the catalog, group:S5, or a .npy or .csv
     table."""
     modulus: int | None = None
     """p, prime or not; by default 97."""

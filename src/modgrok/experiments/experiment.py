@@ -60,7 +60,7 @@ class Experiment:
 
     task: str = setting(
         dataclasses.MISSING,
-        'What to learn: an expression such as "n + m", a name of the catalogue, group:S5, parity:30,3, add:10, '
+        'What to learn: an expression such as "n + m", a name of the catalog, group:S5, parity:30,3, add:10, '
         "discrete:n^m, random:SEED, or a table file.",
     )
     modulus: int | None = setting(

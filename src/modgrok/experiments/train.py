@@ -4,7 +4,7 @@ Stored runs are not trained again, and one process at a time trains a run. More 
 ended go on from the state it ended in: a run that keeps snapshots keeps its last state too. The same experiment with
 more steps is another run; it begins as a copy of the shorter one, with a checkpoint where that ended, and ends with the
 weights that it would have had alone, bit for bit. Its curves are those of the shorter run so far, measured at that
-run's steps. Where the learning rate falls towards the last step (`lr_end`), a longer run is another one from its first
+run's steps. Where the learning rate falls toward the last step (`lr_end`), a longer run is another one from its first
 step on, and nothing is taken over.
 """
 

@@ -32,7 +32,7 @@ def check_size(experiment: Experiment) -> None:
     e = experiment
     if is_table_file(e.task):
         raise ModgrokError(
-            "The page takes expressions, names of the catalogue, group:S5, parity:30,3, add:10 and random:SEED; "
+            "The page takes expressions, names of the catalog, group:S5, parity:30,3, add:10 and random:SEED; "
             "`modgrok train` takes table files."
         )
     if is_table_file(e.train_on):

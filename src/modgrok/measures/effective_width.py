@@ -23,7 +23,7 @@ SHUFFLES = 100
 
 
 class WavesAlone(NamedTuple):
-    """A network of which each neuron is one wave in each block."""
+    """A network whose neurons are one wave in each block."""
 
     network: Network
     coherence: float

@@ -73,7 +73,7 @@ def kernel_answers(
 
 
 def kernel_path(networks: Sequence[Network], examples: Examples, most: int) -> dict[str, list[float]]:
-    """The kernel of networks, the first of them untrained, between at most so many test inputs: how far it has drifted
+    """The kernel of networks, the first of them untrained, between at most `most` test inputs: how far it has drifted
     in units of its first norm, its alignment with the first kernel and with that of the answers (1 where two inputs
     have the same), and the share of these inputs that regression with it from the training inputs answers right."""
     train, test = examples.inputs[examples.trained], examples.inputs[~examples.trained]

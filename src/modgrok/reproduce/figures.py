@@ -89,7 +89,7 @@ def time_curve(panel: Any, t: Table, x: str, series: int, label: str, row: int |
 
 
 def step_axis(panel: Any, steps: int, rows: int, named: bool = True) -> None:
-    """A logarithmic axis up to so many steps, which a line marks; above it, named or not, the rows of crosses."""
+    """A logarithmic axis up to the budget, which a line marks; above it, named or not, the rows of crosses."""
     low = min((value for line in panel.lines for value in _positive(line.get_ydata())), default=steps / 10) / 1.3
     share = TOP - ROW * (rows - 0.3)
     panel.set_yscale("log")

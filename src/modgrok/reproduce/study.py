@@ -154,7 +154,7 @@ def study(
     and functions of the run; where these differ between parts of the study, one for each value of the tag `part`.
 
     `rows` are computed from the sizes alone and come after those of the runs; `also` are values of the whole table,
-    which become columns that all rows share. Numbers are kept with so many significant `digits`. `beyond` the paper's
+    which become columns that all rows share. Numbers are kept with `digits` significant digits. `beyond` the paper's
     own questions, or `slow` to measure: its networks are trained first, and it is measured while the others train.
     """
     parts: Mapping[Any, Any] = keep if isinstance(keep, Mapping) else {None: keep}

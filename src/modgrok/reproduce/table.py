@@ -178,7 +178,7 @@ class Table:
 
 
 def rounded(value: Any, digits: int = 5) -> Any:
-    """JSON values with floats rounded to so many significant digits; null where a number does not exist."""
+    """JSON values with floats rounded to `digits` significant digits; null where a number does not exist."""
     if isinstance(value, dict):
         return {str(key): rounded(item, digits) for key, item in value.items()}
     if isinstance(value, np.ndarray):

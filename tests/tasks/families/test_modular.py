@@ -34,5 +34,5 @@ def test_every_entry_says_what_and_where() -> None:
 def test_unknown_names_get_a_suggestion() -> None:
     with pytest.raises(ModgrokError, match="did you mean 'addition'"):
         task("additon", 11)
-    with pytest.raises(ModgrokError, match="the catalogue has addition, "):
+    with pytest.raises(ModgrokError, match="the catalog has addition, "):
         task("zeta", 11)

@@ -38,7 +38,7 @@ export function linearTicks(low, high, tall, write = (v) => number(v, 3)) {
   return low === 0 || high - low > 1e-9 ? inside.map((value) => [value, write(value)]) : distinct([low]);
 }
 
-// Steps along an axis of so many pixels.
+// Steps along an axis of that many pixels.
 export function stepTicks(last, log, wide) {
   const most = Math.max(2, Math.floor(wide / WIDE));
   if (!log) return roundSteps(last, most).map((step) => [step, short(step)]);

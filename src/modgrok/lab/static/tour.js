@@ -48,7 +48,7 @@ export const STOPS = [
     title: "The phases agree early",
     panel: "circle",
     act: () => playBetween(0, memorized() ?? lastStep()),
-    text: () => `A neuron helps the right answer only if its phases fit, φ1 + φ2 = φ3. Here they turn towards it while the clock runs to step ${grouped(memorized() ?? lastStep())}: the spread is now ${number(state.frame?.phase_spread, 2)} rad.`,
+    text: () => `A neuron helps the right answer only if its phases fit, φ1 + φ2 = φ3. Here they turn toward it while the clock runs to step ${grouped(memorized() ?? lastStep())}: the spread is now ${number(state.frame?.phase_spread, 2)} rad.`,
   },
   {
     title: "The waves",

@@ -162,7 +162,7 @@ def plateau(t: Table, ask: Ask) -> None:
 
 @progress.claim("5 (Fig. 3)")
 def hidden_progress(t: Table, ask: Ask) -> None:
-    """Behind the plateau the weights move steadily towards the solution."""
+    """Behind the plateau the weights move steadily toward the solution."""
     solved = {batch: t.where("grokked_at > 0", batch_size=batch) for batch in (LARGE, SMALL)}
     error, ratio = (min(solved[LARGE][column], default=0) for column in ("error_at_half", "ratio_at_half"))
     moves = solved[LARGE].each(lambda r: r.moved_at[1] > r.moved_at[0])

@@ -169,7 +169,7 @@ alignment = study(
     "Phases align when nothing is known",
     "(a) Coherence of φ1 + φ2 − φ3 in networks that know a few pairs by heart and answer no other: with right labels, "
     "with random ones, and at a random frequency of every neuron instead of its strongest. (b) What the waves alone "
-    "answer, against the number of neurons that they are worth; the line is the closed form with so many neurons. (c) "
+    "answer, against the number of neurons that they are worth; the line is the closed form of that width. (c) "
     "Gradient descent on few and on many pairs has one clock, that of the early flow (dashed), until half of its loss "
     "is gone (crosses). (d) Steps to 99 % of the test set after memorization, with the gaps of the strongest frequency "
     "or of all frequencies set to zero, kept while the phases are turned, or made random; a cross where most never do.",

@@ -134,7 +134,7 @@ def six_a_frequency(t: Table, ask: Ask) -> None:
     below = some.where(lambda r: r.width < 3 * (r.p - 1))
     ask.that("no climb with fewer neurons comes within a hundredth of it", max(below["margin"]) < 0.99)
     reach = some.where(lambda r: r.width == 3 * (r.p - 1) and r.p == min(some["p"]))
-    ask.remark(f"with so many some climb does, for p = {min(some['p'])}", max(reach["margin"]) >= 0.99)
+    ask.remark(f"with that many some climb does, for p = {min(some['p'])}", max(reach["margin"]) >= 0.99)
     for p, cell in some.by("p").items():
         ask.show({f"margins found by width, p = {p}": _line(cell)})
     ask.yes("Six neurons for each frequency have it, and none was found with fewer.")

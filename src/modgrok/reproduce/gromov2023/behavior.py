@@ -18,7 +18,7 @@ FUNCTIONS = ("n - m", "n*m", "n^2 + m^2", "(n + m)^2")
 FASTER = 1.2
 """How many times faster is an acceleration."""
 LATE = 3.0
-"""Grokking at so many times the memorization step comes apart from it."""
+"""Ratio of grokking to memorization step above which the two are apart."""
 
 
 def varied(s: Sizes) -> Runs:

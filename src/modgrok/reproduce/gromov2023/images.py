@@ -32,7 +32,7 @@ def shares_of(run: Run) -> list[dict[str, Any]]:
 
 
 def written_down(s: Sizes, draws: int | None = None) -> Iterator[tuple[str, Network]]:
-    """Closed forms with so many draws of random phases (unless given, as many as seeds), and the exact one."""
+    """Closed forms with several draws of random phases (by default one for each seed), and the exact one."""
     addition = task("n + m", s.modulus)
     for seed in range(draws or s.seeds):
         yield "closed form", solve(addition, "waves", s.width, seed=seed)

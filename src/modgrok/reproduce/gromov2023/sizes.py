@@ -197,5 +197,5 @@ def usual_by_gd(s: Sizes, width: int | None = None, **more: Any) -> Runs:
 
 
 def budgets(steps: int) -> tuple[int, ...]:
-    """Three budgets within which runs of so many steps are asked to grok, at equal ratios."""
+    """Three budgets within which runs have to grok, at equal ratios up to their steps."""
     return tuple(round(steps / 10**power) for power in (1, 0.5, 0))

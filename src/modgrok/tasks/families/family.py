@@ -47,7 +47,7 @@ def register(family: Family) -> Family:
 def task(source: Any, modulus: int | None = None, **settings: Any) -> Task:
     """A task from what describes it.
 
-    A text belongs to a family: an expression or a name of the catalogue (`n + m`, `addition`), `random:SEED`,
+    A text belongs to a family: an expression or a name of the catalog (`n + m`, `addition`), `random:SEED`,
     `discrete:n^m`, `group:S5`, `parity:20,3`, `add:10`, a path that ends in .npy or .csv, or one that was registered;
     `:unordered` behind it leaves one order of each input. A callable, an array and a `Task` are taken as they are.
     Expressions, discrete functions, random tables and callables need the modulus; all others have their own, and one

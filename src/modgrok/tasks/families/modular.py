@@ -80,7 +80,7 @@ def _read(text: str, modulus: int | None) -> Task:
         return dataclasses.replace(Task.from_expression(CATALOGUE[text].expression, modulus), name=text)
     if re.fullmatch("[a-z_]{3,}|power:.*", text, re.DOTALL) and set(text) - set("nm"):
         close = get_close_matches(text, CATALOGUE, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the catalogue has {', '.join(CATALOGUE)}."
+        hint = f"did you mean {close[0]!r}?" if close else f"the catalog has {', '.join(CATALOGUE)}."
         raise ModgrokError(f"There is no function called {text!r}; {hint}")
     return Task.from_expression(text, modulus)
 
@@ -89,6 +89,6 @@ FAMILY = Family(
     "modular",
     "power:.*|[^:]*",
     _read,
-    'an expression such as "n^2 + m^2", or a name of the catalogue such as addition',
+    'an expression such as "n^2 + m^2", or a name of the catalog such as addition',
     reads_modulus=True,
 )

@@ -4,7 +4,7 @@ import { prepare } from "lab/canvas.js";
 import { css } from "lab/color.js";
 import { make } from "lab/dom.js";
 
-// `at(cell)` gives [trained, margin]; `block`: after so many cells a line, down and across.
+// `at(cell)` gives [trained, margin]; `block`: a line after every `block` cells, down and across.
 export function drawCells(canvas, rows, columns, at, chosen = null, block = null) {
   const { context, width, height } = prepare(canvas);
   const size = Math.min(width / columns, height / rows);

@@ -13,7 +13,7 @@ export const INSET = 8; // half of the thumb: where the track begins
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class Timeline {
-  // Plays from step `from` to step `to` in so many seconds, logarithmically, while its figure is in sight; one that begins at
+  // Plays from step `from` to step `to` in `seconds`, logarithmically, while its figure is in sight; one that begins at
   // a step `at` waits there until it is asked to.
   constructor(replay, { from = 0, to = replay.last, at = null, seconds = 9, label, curves = true }, moved) {
     Object.assign(this, { replay, from, to, seconds, label, moved, curves, playing: !still() && at === null, visible: false, before: null });
