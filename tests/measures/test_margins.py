@@ -36,3 +36,13 @@ def test_climbs_stay_below_the_largest_margin() -> None:
         assert found.shape == (2, 2)
         assert found.max() < 1.001
         assert found[1].max() > found[0].max()
+
+
+def test_why_five_neurons_for_a_frequency_are_not_enough() -> None:
+    """Seven moments of the phases have to vanish; six characters differ by them alone, so their Gram matrix over the
+    neurons has rank six (docs/findings/few-neurons.md)."""
+    vanishing = {(1, 1), (3, 1), (1, 3), (1, -1), (2, 2), (2, 0), (0, 2)}
+    vanishing |= {(-a, -b) for a, b in vanishing}
+    six = [(0, 0), (1, 1), (2, 2), (1, -1), (3, 1), (2, 0)]
+    assert all((a - c, b - d) in vanishing for a, b in six for c, d in six if (a, b) != (c, d))
+    assert all((a + 4 * b) % 6 for a, b in vanishing)
