@@ -144,15 +144,16 @@ def who_and_how_many(t: Table, left: Any, middle: Any, right: Any) -> str:
             look = {"color": SERIES[i], "marker": MARKERS[j], "s": 10, "label": kind if j == 0 else None}
             left.scatter(x, some[kind], **look)
     left.set_xticks(range(len(groups)), groups, fontsize=6)
-    left.set(ylabel="agreement κ", ylim=(-0.25, 1.03))
-    left.legend(fontsize=6)
+    left.set(ylabel="agreement κ", ylim=(-0.2, 1.1))
+    left.legend(fontsize=6, ncols=3, columnspacing=0.8, handletextpad=0.2, loc="upper center")
     shown = t.where(lambda r: r.scale is not None and r.seed == 0 and r.group == groups[0])
     for i, (rule, some) in enumerate(shown.by("rule").items()):
         for style, row in zip(("-", "--", ":", "-."), some, strict=False):
             label = f"{rule}, × {row.scale:g}"
             middle.plot(row.at[1:], row.largest[1:], color=SERIES[i], linestyle=style, label=label)
-    middle.set(xscale="log", xlabel="step", ylabel="share of the largest", ylim=(-0.03, 1.03))
-    middle.legend(fontsize=6)
+    middle.set(xscale="log", xlabel="step", ylabel=f"share of the largest, {groups[0]}", ylim=(-0.03, 1.45))
+    middle.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    middle.legend(fontsize=6, ncols=2, loc="upper center")
     for i, (group, some) in enumerate(ordinary(t).by("group").items()):
         line = counts_exponents(some) | {"race": counts_exponents(some.where(rule="gd"), "race_counts").get("gd")}
         right.plot(list(line), list(line.values()), MARKERS[i], color=SERIES[i], markersize=4, label=group)
