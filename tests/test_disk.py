@@ -23,7 +23,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch, failing):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(disk.os, failing, fail)
-    with pytest.raises(ModgrokError, match=r"No space is left to write .*file: make room and run the same command"):
+    with pytest.raises(ModgrokError, match=r"No space is left to write .*file: make room and rerun the command"):
         write_bytes(path, b"new")
     assert [(found.name, found.read_bytes()) for found in tmp_path.iterdir()] == [("file", b"old")]
 

@@ -37,7 +37,7 @@ def translate_os_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise NoSpace(f"No space is left to write {path}: make room and run the same command again.") from error
+            raise NoSpace(f"No space is left to write {path}: make room and rerun the command.") from error
         reason = os.strerror(errno.ENOTDIR) if error.errno == errno.EEXIST else error.strerror
         raise ModgrokError(f"{path} could not be written: {reason or error}.") from error
 

@@ -9,7 +9,7 @@ class ModgrokError(Exception):
 
 
 class Interrupted(ModgrokError):
-    """Training was stopped before its end; everything done so far is stored, and the same call goes on from there."""
+    """Training was stopped before its end; everything done so far is stored. Call again to resume."""
 
 
 class Unknown(ModgrokError):

@@ -225,7 +225,7 @@ def test_signals_stop_cleanly_and_the_same_command_goes_on(tmp_path: Path) -> No
         size = curves.stat().st_size
         assert process.returncode == code
         assert stdout == ""
-        assert "the same command goes on from there" in stderr
+        assert "rerun the command to resume" in stderr
         assert "\x1b" not in stderr
         assert "\r" not in stderr
         assert ("Going on from step" in stderr) == (number == signal.SIGTERM)

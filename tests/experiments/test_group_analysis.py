@@ -21,6 +21,10 @@ def test_the_closed_form_is_told() -> None:
     assert found.basis.names == ["1", "1′", "2", "3", "3′"]
     assert found.medians() == pytest.approx({"share": 1, "rank_one": 1, "agreement": 1, "aligned": 1})
     assert abs(found.counts - found.expected).max() < 1
+    assert [len(found.neurons(k)) for k in range(5)] == found.counts.tolist()
+    np.testing.assert_array_equal(found.neurons("3′"), found.neurons(4))
+    with pytest.raises(mg.ModgrokError, match="representations here are 1, 1′, 2, 3, 3′, not '5'"):
+        found.neurons("5")
     numbers = found.as_dict()
     assert json.loads(json.dumps(numbers))["representations"][2]["dimension"] == 2
 

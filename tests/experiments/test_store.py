@@ -176,7 +176,7 @@ def test_a_full_disk_is_a_sentence_and_the_checkpoint_stays_good(lab, store, tra
     with monkeypatch.context() as patch:
         patch.setattr(disk.os, "replace", replace)
         patch.setattr(RunWriter, "append", append)
-        intact = r"No space is left .* make room and run the same command again\. .* checkpoint, which is intact"
+        intact = r"No space is left .* make room and rerun the command\. .* checkpoint, which is intact"
         with pytest.raises(ModgrokError, match=intact if writer == "replace" else "make room"):
             train_stored([lab.small()], store)
     listener = lab.Listener()

@@ -155,7 +155,7 @@ def test_until_stops_after_grokking(lab, store):
 
 @pytest.mark.parametrize("calls", [1, 4, 9])
 def test_a_stopped_run_goes_on_to_the_same_end(lab, store, trained, calls):
-    with pytest.raises(Interrupted, match=r"Stopped at step \d+ of 60; the same command goes on"):
+    with pytest.raises(Interrupted, match=r"Stopped at step \d+ of 60; rerun the command to resume"):
         train_stored([lab.small()], store, lab.Listener(stop_after=calls))
     (run,) = store
     assert run.status == "unfinished"

@@ -183,6 +183,29 @@ def test_several_runs_are_told_apart(runs: Any, names: list[str] | None) -> None
     assert len({colors[name] for name in labels[:-2]}) == len(labels) - 2
 
 
+def test_curves_are_pooled_over_seeds() -> None:
+    runs: list[Any] = [Recorded(optimizer=o, seed=s) for o in ("gd", "adam") for s in (0, 1, 2)]
+    for i, run in enumerate(runs[:3]):
+        steps = np.array([0, 1, 100, 200])[: 3 + i // 2]  # The last seed of gd trains for longest.
+        run.history = {"step": steps, "test_accuracy": np.array([0.1, 0.5, 0.8 + i / 10, 0.95])[: len(steps)]}
+        run.history["train_accuracy"] = run.history["test_accuracy"]
+    axes = plot.curves(runs, over="seed")
+    assert axes.get_legend_handles_labels()[1] == ["gd", "adam", "train", "test", "range over 3 seeds, line: median"]
+    (solid,) = (line for line in axes.lines if line.get_label() == "gd")
+    np.testing.assert_allclose(solid.get_xydata(), [[0, 0.1], [1, 0.5], [100, 0.9], [200, 0.9]])
+    band = axes.collections[1].get_paths()[0].vertices
+    np.testing.assert_allclose(band[band[:, 0] == 200][:, 1], [0.8, 0.95, 0.95])
+    alone = plot.curves(runs[3:], over="seed")
+    assert alone.get_legend_handles_labels()[1] == ["train", "test", "range over 3 seeds, line: median"]
+    keyed = plot.curves({"mine": runs[:3], "yours": runs[3:5]}, "test_accuracy")
+    assert keyed.get_legend_handles_labels()[1] == ["mine", "yours", "range over 2 to 3 runs, line: median"]
+    for slip, says in ((HISTORY, "a list of runs"), ([], "no run to draw")):
+        with pytest.raises(ModgrokError, match=says):
+            plot.curves(slip, over="seed")
+    with pytest.raises(ModgrokError, match="did you mean 'seed'"):
+        plot.curves(runs, over="seeds")
+
+
 def test_bands_say_what_they_pool_and_gray_has_a_legend() -> None:
     rows = [{"fraction": f, "lr": r, "seed": s} for f in (0.3, 0.5) for r in (0.1, 0.2, 0.3) for s in (0, 1)]
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
@@ -194,7 +217,7 @@ def test_bands_say_what_they_pool_and_gray_has_a_legend() -> None:
         ("task", "modulus", "fraction", "lr", "seed"),
     )
     curves = plot.sweep(table, "curves")
-    assert "range over seed, line: median" in [text.get_text() for text in curves.get_legend().get_texts()]
+    assert "range over seeds, line: median" in [text.get_text() for text in curves.get_legend().get_texts()]
     drawn = plot.sweep(table, "map")
     assert [text.get_text() for text in drawn.get_legend().get_texts()] == ["no run groks"]
-    assert drawn.figure.axes[1].get_ylabel() == "step of grokking (median over seed)"
+    assert drawn.figure.axes[1].get_ylabel() == "step of grokking (median over seeds)"

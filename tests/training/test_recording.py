@@ -110,6 +110,7 @@ def test_what_is_no_measure_gets_a_sentence(tmp_path: Path, measure: Any, senten
     with pytest.raises(ModgrokError, match=re.escape(sentence)):
         mg.train("n + m", 5, width=6, record=measure, store=tmp_path, **TINY)
     assert not list(mg.Store(tmp_path))
+    assert getattr(measure, "__name__", "") not in MEASURES
 
 
 def test_measures_on_a_group(tmp_path: Path) -> None:

@@ -81,8 +81,8 @@ class BatchTraining:
         except KeyboardInterrupt:
             # It may have come between any two instructions, so what is in memory is not to be trusted.
             stored = any(member.run.checkpoints for member in self.members)
-            rest = "goes on from the last checkpoint" if stored else "starts again"
-            raise Interrupted(f"Stopped at once; the same command {rest}.") from None
+            rest = "resume from the last checkpoint" if stored else "start over"
+            raise Interrupted(f"Stopped; rerun the command to {rest}.") from None
 
     def _train(self, targets: list[int], kept: set[int]) -> None:
         for target in targets:
@@ -300,9 +300,7 @@ class BatchTraining:
         self.writing.report_finished()
         if self.observer.stop_requested():
             step = self._checkpoint()
-            raise Interrupted(
-                f"Stopped at step {step} of {self.batch.schedule[0][-1]}; the same command goes on from there."
-            )
+            raise Interrupted(f"Stopped at step {step} of {self.batch.schedule[0][-1]}; rerun the command to resume.")
         if self.checkpoints.due:
             self._checkpoint()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from modgrok.errors import ModgrokError
 from modgrok.experiments.stored_json import finite
 from modgrok.measures import CleaningRow, NeuronVectors, neuron_vectors, representation_counts, vector_table
 from modgrok.networks import Network, Score, as_numpy, score_table
@@ -34,6 +35,14 @@ class GroupAnalysis:
         found = f"accuracy {percent(self.score.accuracy)}, loss {number(self.score.loss)}"
         counts = ", ".join(f"{name}: {n}" for name, n in zip(self.basis.names, self.counts, strict=True))
         return f"GroupAnalysis({self.task.name}: {found}; neurons of {counts})"
+
+    def neurons(self, representation: int | str) -> Integer[np.ndarray, "neuron"]:
+        """The neurons with more than half of their power in this representation, by its number or name."""
+        names = self.basis.names
+        if isinstance(representation, str) and representation not in names:
+            raise ModgrokError(f"The representations here are {', '.join(names)}, not {representation!r}.")
+        number = names.index(representation) if isinstance(representation, str) else representation
+        return np.flatnonzero(self.vectors.clear & (self.vectors.representation == number))
 
     def medians(self) -> dict[str, float]:
         """Over the clear neurons: share of one representation, rank one of the worst block, agreement of the worst

@@ -77,7 +77,7 @@ class Stopping(Speaking):
         if self.training and not self.requested:
             self.requested = True
         elif signals.Process.is_program:
-            signals.end(self.exit_code, "Stopped at once; the same command goes on from what is stored.")
+            signals.end(self.exit_code, "Stopped; rerun the command to resume.")
         else:
             raise KeyboardInterrupt
 

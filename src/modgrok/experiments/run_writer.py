@@ -94,5 +94,5 @@ class RunWriter:
             yield
         except NoSpace as error:
             if self.run.checkpoints:
-                raise NoSpace(f"{error} It goes on from its last checkpoint, which is intact.") from error
+                raise NoSpace(f"{error} The run resumes from its last checkpoint, which is intact.") from error
             raise

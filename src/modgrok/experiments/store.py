@@ -178,7 +178,7 @@ class Store:
                     RunWriter(run).remove_checkpoints()
                 for path, damage in _damaged_checkpoints(run):
                     moved = self.set_aside(run, path)
-                    observer.remark(f"{damage} It was moved to {moved}; the run goes on from another.")
+                    observer.remark(f"{damage} It was moved to {moved}; the run resumes from another.")
             except Damaged as damage:
                 moved = self.set_aside(run)
                 observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts afresh.")

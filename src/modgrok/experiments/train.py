@@ -33,6 +33,7 @@ from modgrok.networks import Network
 from modgrok.sealed import exists
 from modgrok.text import count
 from modgrok.training.devices import precision_of, use_all_cores
+from modgrok.training.recording import forgotten_if_failing
 
 LENGTH = ("steps", "until")
 """Settings that only determine the length of a run."""
@@ -56,15 +57,15 @@ def train(
     one brought along, or the file of one, and takes its settings from it. `train_on` says which inputs are trained on:
     a mask of the table's shape, indices into the raveled table, rows (n, m), a file with one of these, or a `Split`.
     `record` names measures, or holds functions of the network and its `modgrok.training.recording.Data`. The same call
-    with more `steps` goes on from where the shorter run ended. Progress is shown in terminals and notebooks; an
-    `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored: the same call goes on from
-    there.
+    with more `steps` resumes where the shorter run ended. Progress is shown in terminals and notebooks; an
+    `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored; call again to resume.
     """
     place = as_store(store)
-    given = described_settings(describe_source(task, modulus, place) | settings, train_on, place)
-    if start is not None:
-        given = starting_settings(start, given, place)
-    return train_all([Experiment.from_dict(given)], place, observer, force=force)[0]
+    with forgotten_if_failing():
+        given = described_settings(describe_source(task, modulus, place) | settings, train_on, place)
+        if start is not None:
+            given = starting_settings(start, given, place)
+        return train_all([Experiment.from_dict(given)], place, observer, force=force)[0]
 
 
 declare_settings(train)

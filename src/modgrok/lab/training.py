@@ -126,9 +126,7 @@ class Training:
             self._hear(json.loads(line))
         code = await process.wait()
         if self.run is not None:
-            message = (
-                f"The training process ended by itself (exit code {code}); Resume goes on from its last checkpoint."
-            )
+            message = f"Training ended unexpectedly (exit code {code}); Resume continues from the last checkpoint."
             self._hear({"event": "failed", "run": self.run, "message": message})
 
     def _hear(self, event: dict[str, Any]) -> None:

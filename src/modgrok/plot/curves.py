@@ -39,9 +39,10 @@ LOGARITHMIC = ("loss", "gradient")
 
 
 def curves(
-    runs: "Run | History | Sequence[Run | History] | Mapping[str, Run]",
+    runs: "Run | History | Sequence[Run | History] | Mapping[str, Run | Sequence[Run]]",
     measure: str = "accuracy",
     *,
+    over: str | None = None,
     linear: int | float = 10,
     ax: "Axes | None" = None,
     **line: Any,
@@ -49,18 +50,21 @@ def curves(
     """A measure of one run, or of several: each in a color of its own, called by its key in a mapping, its name, or the
     settings in which it differs. Of histories, which repeat each other, the first is bold and the others are faint.
 
+    `over="seed"` pools the runs that differ in their seeds alone, or in another setting: a line at their median and a
+    band from the least to the largest. So do lists of runs in a mapping. A run that has ended keeps its last value.
+
     `measure` is accuracy, loss, norm or gradient (two lines or more each), or the name of any recorded curve. Steps are
     drawn linearly up to `linear` and logarithmically from there on.
     """
-    named = _named(runs)
-    found = list(named.values()) if named else _histories(runs)
+    named = _pooled(runs, over) if over else _named(runs)
+    found = [one for group in named.values() for one in group] if named else _histories(runs)
     if not found:
         raise ModgrokError("There is no run to draw; give one or several.")
     words = WORDS.get(measure, str(measure).replace("_", " "))
     lines = PAIRS.get(measure) or _lines(measure, words, found)
     with style.axes(ax) as panel:
         if named:
-            _apart(panel, named, lines, line)
+            _apart(panel, named, lines, line, over or "run")
         else:
             _repeated(panel, found, lines, line)
         if np.isfinite(linear):
@@ -86,23 +90,42 @@ def _repeated(panel: "Axes", histories: list[History], lines: Lines, line: dict[
             panel.plot(history["step"], np.array(history[name], float), **look)
 
 
-def _apart(panel: "Axes", named: dict[str, History], lines: Lines, line: dict[str, Any]) -> None:
-    """A color for each run, and where it has several lines a dash for each of them: the last one solid."""
+def _apart(panel: "Axes", named: dict[str, list[History]], lines: Lines, line: dict[str, Any], over: str) -> None:
+    """A color for each run or group of runs, and where it has several lines a dash for each of them: the last one
+    solid. The lines of a single group have the colors of a single run."""
     dashes = ("--", ":", "-.")[: len(lines) - 1]
     styles = dict(zip((name for name, _, _ in lines), (*dashes, "-"), strict=False))
-    for i, (label, history) in enumerate(named.items()):
-        for name in styles:
-            last = name == lines[-1][0]
-            look = {"color": SERIES[i % len(SERIES)], "linestyle": styles[name], "label": label if last else None}
-            panel.plot(history["step"], np.array(history[name], float), **look | line)
-    for name, label, _ in lines if len(lines) > 1 else ():
+    for i, (label, histories) in enumerate(named.items()):
+        for name, own, color in lines[: len(styles)]:
+            look = {"color": SERIES[i % len(SERIES)], "linestyle": styles[name]}
+            look |= {"label": label if name == lines[-1][0] else None}
+            look = look if len(named) > 1 else {"color": color, "label": own}
+            steps, values = _together(histories, name)
+            panel.plot(steps, np.median(values, axis=0), **look | line)
+            if len(histories) > 1:
+                panel.fill_between(steps, values.min(axis=0), values.max(axis=0), color=look["color"], alpha=0.18, lw=0)
+    for name, label, _ in lines if len(lines) > 1 and len(named) > 1 else ():
         panel.plot([], [], color=GRAY, linestyle=styles[name], label=label)
+    counts = sorted({len(histories) for histories in named.values()})
+    if counts[-1] > 1:
+        pooled = "" if len(counts) == 1 else f"{counts[0]} to "
+        words = f"range over {pooled}{count(counts[-1], over.replace('_', ' '))}, line: median"
+        panel.fill_between([], [], color=GRAY, alpha=0.18, lw=0, label=words)
 
 
-def _named(runs: Any) -> dict[str, History]:
-    """Several runs by what a legend calls them; empty for one, and for histories."""
+def _together(histories: list[History], name: str) -> tuple[Any, Any]:
+    """All steps of several runs, and at each the latest value of every run."""
+    steps = np.unique(np.concatenate([np.asarray(one["step"]) for one in histories]))
+    places = [np.searchsorted(one["step"], steps, side="right") - 1 for one in histories]
+    values = [np.array(one[name], float)[at.clip(0)] for one, at in zip(histories, places, strict=True)]
+    return steps, np.stack(values)
+
+
+def _named(runs: Any) -> dict[str, list[History]]:
+    """Several runs, or groups of them, by what a legend calls them; empty for one run, and for histories."""
     if isinstance(runs, Mapping):
-        return {} if "step" in runs else {str(name): run.history for name, run in runs.items()}
+        groups = {} if "step" in runs else {str(name): _listed(some) for name, some in runs.items()}
+        return {name: [run.history for run in group] for name, group in groups.items()}
     if isinstance(runs, str):
         raise ModgrokError(f"Curves are drawn of runs; modgrok.load({runs!r}) finds one by its name or id.")
     if not isinstance(runs, Sequence) or len(runs) < 2 or any(isinstance(run, Mapping) for run in runs):
@@ -111,16 +134,35 @@ def _named(runs: Any) -> dict[str, History]:
     if not all(called) or len(set(called)) < len(called):
         called = differences([run.experiment.as_dict() for run in runs])
     unique = len(set(called)) == len(called)
-    return {name if unique else run.id: run.history for name, run in zip(called, runs, strict=True)}
+    return {name if unique else run.id: [run.history] for name, run in zip(called, runs, strict=True)}
+
+
+def _pooled(runs: Any, over: str) -> dict[str, list[History]]:
+    """Runs that differ in one setting alone, by the settings in which these groups differ."""
+    from modgrok.experiments.experiment import known_settings
+    from modgrok.experiments.sweeps.summary import REPETITIONS
+    from modgrok.setting import require_settings
+
+    require_settings("An experiment", [over], known_settings())
+    if isinstance(runs, Mapping) or not all(hasattr(run, "experiment") for run in _listed(runs)):
+        raise ModgrokError(f"over={over!r} pools a list of runs.")
+    left_out, groups = REPETITIONS if over in REPETITIONS else (over,), {}
+    for run in _listed(runs):
+        others = {name: value for name, value in run.experiment.as_dict().items() if name not in left_out}
+        groups.setdefault(repr(others), (others, []))[1].append(run.history)
+    names = differences([others for others, _ in groups.values()]) if groups else []
+    return dict(zip(names, (histories for _, histories in groups.values()), strict=True))
 
 
 def differences(settings: list[dict[str, Any]]) -> list[str]:
     """As few settings of each as tell all of them apart."""
-    differing = [name for name in settings[0] if len({repr(one.get(name)) for one in settings}) > 1]
-    texts = {name: [_text(name, one.get(name)) for one in settings] for name in differing}
-    alone = [name for name in differing if len(set(texts[name])) == len(settings)]
-    shown = alone[:1] or [name for name in differing if name != "split_seed"]
-    return [", ".join(texts[name][i] for name in shown) for i in range(len(settings))]
+    names = [name for name in settings[0] if len({repr(one.get(name)) for one in settings}) > 1]
+    shown = {name: [_text(name, one.get(name)) for one in settings] for name in names if name != "split_seed"}
+    for name in reversed(list(shown)):
+        fewer = {other: texts for other, texts in shown.items() if other != name}
+        if len(set(zip(*fewer.values(), strict=True))) == len(set(zip(*shown.values(), strict=True))):
+            shown = fewer
+    return [", ".join(texts[i] for texts in shown.values()) for i in range(len(settings))]
 
 
 def _text(name: str, value: Any) -> str:
@@ -146,8 +188,11 @@ def _lines(measure: str, words: str, histories: list[History]) -> Lines:
 
 
 def _histories(runs: Any) -> list[History]:
-    several = runs if isinstance(runs, Sequence) else [runs]
-    return [one if isinstance(one, Mapping) else one.history for one in several]
+    return [one if isinstance(one, Mapping) else one.history for one in _listed(runs)]
+
+
+def _listed(runs: Any) -> Sequence[Any]:
+    return runs if isinstance(runs, Sequence) else [runs]
 
 
 def learning(history: History | None, ax: Any) -> None:

@@ -31,6 +31,7 @@ WORDS = {
     GROKKED: "share of runs that grok",
 }
 """Names on axes; others are the names of the settings."""
+REPETITIONS = {"seed": "seeds", "split_seed": "splits"}
 ABSENCES = {
     "grokked_at": ("some runs do not grok", "no run groks"),
     "memorized_at": ("some runs do not memorize", "no run memorizes"),
@@ -168,7 +169,7 @@ def _legend(ax: "Axes", summary: "Summary") -> None:
 
 def pooled(summary: "Summary") -> str:
     """What bands and medians are taken over."""
-    return " and ".join(words(name) for name in summary.pooled) or "runs"
+    return " and ".join(REPETITIONS.get(name, words(name)) for name in summary.pooled) or "runs"
 
 
 def _map(ax: "Axes", summary: "Summary") -> None:

@@ -100,7 +100,7 @@ class Process:
             self.process.stdin.flush()
             answer = pickle.load(self.process.stdout)
         except (OSError, EOFError):
-            raise ModgrokError(f"The process that measured {asked[2]} was ended; run the same command again.") from None
+            raise ModgrokError(f"The process that measured {asked[2]} was ended; rerun the command.") from None
         if isinstance(answer, Exception):
             raise answer
         return float(answer)

@@ -141,7 +141,7 @@ def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Wat
     finally:
         add_to_session(out, profile, _environment(store, results), time.monotonic() - began)
     if failures:
-        raise ModgrokError(f"{failures[0]} The same command tries again what could not be trained.")
+        raise ModgrokError(f"{failures[0]} Rerun the command to try again.")
 
 
 class Starting(Forwarding):

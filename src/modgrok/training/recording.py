@@ -12,7 +12,8 @@ Losses, accuracies, norms and gradient norms are always recorded. A user's own m
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modgrok.arrays import namespace
-from modgrok.errors import Absent, ModgrokError
+from modgrok.errors import Absent, Interrupted, ModgrokError
 from modgrok.measures import ipr, representation_quality
 from modgrok.measures.sharpness import traced_eigenvalue
 from modgrok.measures.spectrum import power_along
@@ -133,15 +134,27 @@ def is_norm(name: str) -> bool:
 def record(name: str, *architectures: str, usual: bool = False, on_group: bool = False) -> Callable[[Any], Any]:
     """Makes a function a measure that runs can record by its name; a decorator."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in ("step", *SCORES) or is_norm(name):
-        raise ModgrokError(
-            f"A measure's name is a word in small letters that no recorded number has already, and {name!r} is not."
-        )
+        raise ModgrokError(f"A measure's name is a lowercase word that no other recorded number has, not {name!r}.")
 
     def register(function: Any) -> Any:
         MEASURES[name] = Measure(name, function, architectures, usual, on_group)
         return function
 
     return register
+
+
+@contextmanager
+def forgotten_if_failing() -> Iterator[None]:
+    """Measures registered inside are forgotten where what they were registered for fails."""
+    known = dict(MEASURES)
+    try:
+        yield
+    except Interrupted:
+        raise
+    except ModgrokError:
+        MEASURES.clear()
+        MEASURES.update(known)
+        raise
 
 
 def recorded_measures(architecture: Architecture, asked: tuple[str, ...]) -> tuple[Measure, ...]:

@@ -106,7 +106,7 @@ class RayEngine(Engine):
                 while waiting and len(jobs) < 2 * self.workers:
                     jobs += self._start(waiting.popleft(), store, observer)
                 if observer.stop_requested():
-                    raise Interrupted("Stopped; what has ended is stored, and the same command trains the rest.")
+                    raise Interrupted("Stopped; what has ended is stored. Rerun the command to resume.")
                 ready = self._ready(jobs)
                 for job in ready:
                     outcome = self._listen(job, store, observer)
@@ -213,7 +213,7 @@ class _Head:
             if time.monotonic() - self._heard > HEAD_SECONDS:
                 raise ModgrokError(
                     f"The head of the Ray cluster at {self.address[0]}:{self.address[1]} has died. What has ended is "
-                    "stored; with a running cluster the same command trains the rest."
+                    "stored; start a cluster and rerun the command to resume."
                 )
             time.sleep(WAIT_SECONDS)
         self._heard = time.monotonic()
