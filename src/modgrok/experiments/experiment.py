@@ -29,11 +29,11 @@ from modgrok.training.losses import LOSSES
 from modgrok.training.optimizers import OPTIMIZERS, natural_decay, natural_learning_rate
 
 TABLE = "table:"
-"""How the name of a task begins whose table came from a file; the table's own hash follows."""
+"""Prefix of the name of a task whose table came from a file; the hash of the table follows."""
 ANSWERS = "-q"
-"""What stands between the hash of a table that is no function on Z_p and its number of answers."""
+"""Separates the hash of a table that is no function on Z_p from its number of answers."""
 TASK_BYTES = 1 << 28
-"""Tables that are remembered for the next experiment that asks for them."""
+"""Size of the cache of tables."""
 MOST_STEPS = 2**31 - 1
 """Steps are counted in 32 bits."""
 PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}(:[a-z-]+)?|network:[0-9a-f]{16}")
@@ -353,7 +353,7 @@ class Experiment:
 
     @property
     def has_unknown_code(self) -> bool:
-        """Whether nobody can tell if its code is that of a stored run."""
+        """Whether its code cannot be compared with that of a stored run."""
         return self.code.endswith(UNKNOWN)
 
     @property
@@ -411,7 +411,7 @@ def task_name(text: str, tables: Path) -> str:
 
 
 def given_name(table: Path) -> str | None:
-    """What a person called the table in a store's file; None where it has no name."""
+    """The name that a person gave to a table of a store; None without one."""
     try:
         return table.with_suffix(".txt").read_text(encoding="utf-8").strip() or None
     except (OSError, UnicodeDecodeError):

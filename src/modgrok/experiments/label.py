@@ -43,7 +43,7 @@ class Label:
 
 
 def read_label(folder: Path) -> Label:
-    """The label of what a folder holds; an empty one where nobody gave it any."""
+    """The label of what a folder holds; empty if it was given none."""
     path = folder / FILE
     return build(Label, read_sealed_json(path), path) if exists(path) else Label()
 

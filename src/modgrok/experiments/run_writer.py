@@ -27,8 +27,8 @@ class RunWriter:
         self.curves = Curves(run.folder / CURVES, run.id)
 
     def begin(self, experiment: Experiment, environment: dict[str, Any]) -> None:
-        """Writes the settings of a fresh run; all that is left of one that was stopped before its first step goes,
-        checkpoints first, since they say what else there is."""
+        """Writes the settings of a fresh run. What a run that was stopped before its first step left behind is
+        deleted, checkpoints first, because they list the other files."""
         remove_unfinished(self.folder)
         self.remove_checkpoints()
         for name in (CURVES, STATE):
@@ -89,7 +89,7 @@ class RunWriter:
 
     @contextmanager
     def _naming_checkpoint(self) -> Iterator[None]:
-        """Says of a full disk that the run can go on, where it can."""
+        """Adds to the error of a full disk that the run can resume, if it can."""
         try:
             yield
         except NoSpace as error:

@@ -27,9 +27,9 @@ from modgrok.tasks import Task
 
 RUN_NAME = re.compile("[0-9a-f]{12}")
 NETWORK = "network:"
-"""How a parent begins that is no run, but weights that were brought along."""
+"""Prefix of a parent that is not a run but weights that were brought along."""
 NAMELESS = ("<lambda>", "function", "table")
-"""What tables are called that nobody gave a name."""
+"""Names of tables that were given none."""
 BORN = {"lock", "label.json"}
 """What a folder may hold before it has settings."""
 
@@ -166,8 +166,8 @@ class Store:
     def repair(self, run: Run, observer: Observer) -> None:
         """Makes a run ready to be trained or returned: what is damaged is named and moved aside, under lock.
 
-        A folder that does not hold a run goes whole; a damaged checkpoint beside an intact one goes alone. Checkpoints
-        that a process left when it was killed at the end of a run are deleted.
+        A folder that does not hold a run is moved as a whole, a damaged checkpoint beside an intact one alone.
+        Checkpoints left by a process that was killed at the end of a run are deleted.
         """
         if not _needs_repair(run):
             return

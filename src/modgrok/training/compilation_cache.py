@@ -1,10 +1,10 @@
 """Compiled programs kept on disk, so that only the first start of a program compiles it.
 
 The folder is `$MODGROK_CACHE`, or `modgrok` in the user's cache folder; `MODGROK_CACHE=off` keeps nothing. Inside it
-every kind of processor, device and compiler has a folder of its own: code compiled for another processor can crash. Who
-told JAX of a folder already keeps that one. JAX names, makes and loads the programs; this module reads and writes their
-files, since what is loaded is executed: only a file that belongs to this user, that nobody else can write, and whose
-content is what was stored under its name.
+every kind of processor, device and compiler has a folder of its own: code compiled for another processor can crash. A
+folder that JAX was already given is left to it. JAX names, makes and loads the programs; this module reads and writes
+their files, since what is loaded is executed: only a file that belongs to this user, that nobody else can write, and
+whose content is what was stored under its name.
 """
 
 import contextlib

@@ -49,7 +49,7 @@ def evaluate(
 
 
 def _measures(program: Program, network: Network, run: RunData) -> dict[str, Array]:
-    """What is recorded besides. Devices that share a run take turns: each finds some of it for all."""
+    """Measures besides scores and norms. Devices that share a run divide them: each computes some for all."""
     if program.shared == 1 or not program.recorded:
         data = Data(network, run)
         return {measure.name: measure(data) for measure in program.recorded}
@@ -84,8 +84,7 @@ def settle(program: Program, parameters: Parameters, data: RunData) -> Parameter
 
 
 def _numbered(program: Program, data: RunData, numbers: Any) -> Any:
-    """Inputs by their numbers; those of a table are found, and not kept: as a constant they took 200 bytes each to
-    compile."""
+    """Inputs by index. Those of a table are computed, not stored: as constants they took 200 bytes each to compile."""
     if data.inputs is not None:
         return data.inputs[numbers]
     sizes = program.signature.sizes
