@@ -20,7 +20,7 @@ from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.experiment import describe_task
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
 from modgrok.experiments.sweeps.engines.local import LocalEngine
-from modgrok.experiments.sweeps.execution import execute, plan
+from modgrok.experiments.sweeps.execution import plan
 from modgrok.experiments.sweeps.table import Results
 from modgrok.experiments.sweeps.trends import describe
 from modgrok.training.devices import use_all_cores
@@ -55,9 +55,9 @@ def measure(wanted: list[Search], store: Store) -> tuple[list[Critical], dict[st
 
     def train(experiments: Sequence[Experiment]) -> list[dict[str, Any] | None]:
         results = Results(experiments, store)
-        planned = plan(results, store, engine)
+        planned = plan(results, engine)
         say(f"{planned.runs} runs in {len(planned.batches)} batches", began)
-        execute(planned, results, store, engine, Watcher(began))
+        planned.train(Watcher(began))
         done = [result for result in results.in_order if result is not None]
         cost["runs"] += len(done)
         cost["run_steps"] += sum(result["steps"] for result in done)

@@ -11,7 +11,7 @@ from modgrok.experiments.planner import Failure
 from modgrok.experiments.progress import ManyRuns
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.engines import EngineName, engine_named
-from modgrok.experiments.sweeps.execution import Executor, execute, plan
+from modgrok.experiments.sweeps.execution import Executor, plan
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.table import Results
 from modgrok.text import count, duration, size
@@ -39,8 +39,8 @@ class WatchedExecutor(Executor):
 
     def forecast(self, results: Results) -> Estimate | None:
         """Says on stderr what the missing runs will cost; None where nothing is missing."""
-        planned = plan(results, self.store, self.engine)
-        err.print(_counts(planned.runs, planned.stored, len(planned.batches)))
+        planned = plan(results, self.engine)
+        err.print(_counts(results.runs, planned.stored, len(planned.batches)))
         if not planned.batches:
             return None
         speed = self.engine.measure(planned.batches[0])
@@ -58,10 +58,10 @@ class WatchedExecutor(Executor):
         """Trains what is missing; Ctrl-C and SIGTERM store what is done and end the program."""
         from modgrok.errors import Interrupted
 
-        planned = plan(results, self.store, self.engine)
+        planned = plan(results, self.engine)
         with ManyRuns(err, planned) as progress:
             try:
-                self.failures = execute(planned, results, self.store, self.engine, progress, record)
+                self.failures = planned.train(progress, record)
                 return self.failures
             except (Interrupted, KeyboardInterrupt):
                 pass

@@ -145,7 +145,7 @@ class ManyRuns(LiveProgress):
         super().__init__(console)
         members = [member for batch in planned.batches for member in batch.members]
         steps = {member.id: member.experiment.steps or 1 for member in members}
-        self.ended_runs, self.runs, self.total = planned.stored, planned.runs, sum(steps.values())
+        self.ended_runs, self.runs, self.total = planned.stored, planned.results.runs, sum(steps.values())
         self.flops = {m.id: work(m.experiment, m.task).flops / steps[m.id] for m in members}
         """FLOPs per step of each run."""
         self.flops_done, self.flops_left = 0.0, sum(self.flops[name] * number for name, number in steps.items())

@@ -13,7 +13,7 @@ from modgrok.experiments.environment import host_environment
 from modgrok.experiments.observer import Forwarding
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.engines import EngineName, check_engine, engine_named
-from modgrok.experiments.sweeps.execution import Plan, execute, plan
+from modgrok.experiments.sweeps.execution import Plan, plan
 from modgrok.experiments.sweeps.table import Results
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.measuring import Measuring, Say, draw, picture
@@ -134,10 +134,10 @@ def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Wat
     engine = engine_named(request.engine, request.address)
     began = time.monotonic()
     try:
-        planned = plan(results, store, engine)
+        planned = plan(results, engine)
         with watch(planned, dict(zip(results.ids, needed.values(), strict=True))) as observer:
             starting.observer = observer or Observer()
-            failures = execute(planned, results, store, engine, starting)
+            failures = planned.train(starting)
     finally:
         add_to_session(out, profile, _environment(store, results), time.monotonic() - began)
     if failures:

@@ -17,7 +17,7 @@ from modgrok.experiments.stored_json import write_sealed_json
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.engines.local import LocalEngine
-from modgrok.experiments.sweeps.execution import execute, plan, run_sweep
+from modgrok.experiments.sweeps.execution import plan, run_sweep
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.summary import summarize, summarize_table
 from modgrok.experiments.sweeps.table import Results, sweep_table
@@ -76,7 +76,7 @@ def test_starting_again_trains_what_is_missing(trained: tuple[Store, Results], p
     engine = pretended(grokked)
     assert run_sweep(larger, store, engine).complete
     assert {e.seed for e in engine.trained} == {2}
-    assert plan(results, store, engine).batches == ()
+    assert plan(results, engine).batches == ()
     (store.folder / results.ids[0] / "result.json").write_text("{")
     assert len(Results(SWEEP.experiments, store).pending) == 1
 
@@ -109,7 +109,7 @@ def test_a_stopped_sweep_leaves_its_table(pretended: Any, tmp_path: Path) -> Non
     store, engine = Store(tmp_path), pretended(grokked)
     results = Results(SWEEP.experiments, store)
     with pytest.raises(Interrupted):
-        execute(plan(results, store, engine), results, store, engine, Stopping(), Record(SWEEP, store))
+        plan(results, engine).train(Stopping(), Record(SWEEP, store))
     text = (tmp_path / "sweeps" / SWEEP.id / "table.csv").read_text()
     assert text.count("finished") - text.count("unfinished") == 5
     assert len(Results(SWEEP.experiments, store).pending) == 7
@@ -192,14 +192,14 @@ def test_the_local_engine_splits_what_needs_too_much_memory(tmp_path: Path, monk
 def test_a_sweep_with_a_run_that_needs_too_much_memory_does_not_begin(tmp_path: Path) -> None:
     sweep = Sweep(BASE, ["width=8,1000000000"])
     with pytest.raises(ModgrokError, match=r"width 1000000000 needs about .* are free"):
-        plan(Results(sweep.experiments, Store(tmp_path)), Store(tmp_path), LocalEngine())
+        plan(Results(sweep.experiments, Store(tmp_path)), LocalEngine())
 
 
 def test_a_small_sweep_trains_on_the_local_engine(tmp_path: Path) -> None:
     store, engine = Store(tmp_path), engine_named("local")
     sweep = Sweep(BASE, ["seed=0:3"])
     results = Results(sweep.experiments, store)
-    planned = plan(results, store, engine)
+    planned = plan(results, engine)
     speed = engine.measure(planned.batches[0])
     cost = estimate(planned.batches, speed)
     assert cost.run_steps == 90

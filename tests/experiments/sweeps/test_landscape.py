@@ -8,7 +8,7 @@ import pytest
 from modgrok import plot
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
-from modgrok.experiments.sweeps.execution import execute, plan
+from modgrok.experiments.sweeps.execution import plan
 from modgrok.experiments.sweeps.landscape import FUNCTIONS, landscape, landscape_sweep, sentences
 from modgrok.experiments.sweeps.table import Results
 from modgrok.tasks import task
@@ -30,7 +30,7 @@ def test_three_classes(pretended: Any, tmp_path: Path) -> None:
     sweep = landscape_sweep(BASE, THREE, (0.9, 0.3, 0.5), 2)
     results = Results(sweep.experiments, store)
     assert {row.complexity for row in landscape(sweep, results)} == {None}
-    execute(plan(results, store, engine), results, store, engine)
+    plan(results, engine).train()
     assert len(engine.trained) == 18
     rows = landscape(sweep, results)
     assert [(row.function, row.complexity) for row in rows] == [

@@ -9,7 +9,7 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Forwarding, Observer, Speaking
 from modgrok.experiments.planner import Failure, RunBatch
 from modgrok.experiments.result import Result
-from modgrok.experiments.store import Store, StoreLike, as_store, start_afresh
+from modgrok.experiments.store import StoreLike, as_store, start_afresh
 from modgrok.experiments.sweeps.engines import Engine, engine_named
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.sweep import Sweep
@@ -17,46 +17,39 @@ from modgrok.experiments.sweeps.table import Results, Table, sweep_table
 from modgrok.training.devices import use_all_cores
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """A plan of training."""
+    """The missing runs of some results, in batches of an engine."""
 
-    runs: int
-    """All requested runs."""
-    stored: int
-    """Those in the store."""
+    results: Results
+    engine: Engine
     batches: tuple[RunBatch, ...]
-    """Of the others."""
+
+    @property
+    def stored(self) -> int:
+        """How many runs are not trained, because the store has them."""
+        return self.results.runs - sum(len(batch.members) for batch in self.batches)
+
+    def train(self, observer: Observer | None = None, record: Record | None = None) -> list[Failure]:
+        """Trains the batches. Results are then complete except for the returned failures; the record's table stays up
+        to date, even if training is stopped."""
+        results, observer = self.results, observer or Speaking()
+        start_afresh(results.again.values(), results.store, observer)
+        results.again = {}
+        if record is not None:
+            record.begin()
+        try:
+            return self.engine.train(self.batches, results.store, _Recorder(observer, results, record))
+        finally:
+            results.refresh()
+            if record is not None:
+                record.write(results)
 
 
-def plan(results: Results, store: Store, engine: Engine) -> Plan:
+def plan(results: Results, engine: Engine) -> Plan:
     """Plans the missing runs in batches."""
     pending = results.pending
-    batches = tuple(engine.plan(pending, store)) if pending else ()
-    return Plan(results.runs, results.runs - len(pending), batches)
-
-
-def execute(
-    planned: Plan,
-    results: Results,
-    store: Store,
-    engine: Engine,
-    observer: Observer | None = None,
-    record: Record | None = None,
-) -> list[Failure]:
-    """Trains a plan. Results are then complete except for the returned failures; the record's table stays up to date,
-    even if training is stopped."""
-    observer = observer or Speaking()
-    start_afresh(results.again.values(), store, observer)
-    results.again = {}
-    if record is not None:
-        record.begin()
-    try:
-        return engine.train(planned.batches, store, _Recorder(observer, results, record))
-    finally:
-        results.refresh()
-        if record is not None:
-            record.write(results)
+    return Plan(results, engine, tuple(engine.plan(pending, results.store)) if pending else ())
 
 
 class Executor:
@@ -68,7 +61,7 @@ class Executor:
 
     def train(self, results: Results, record: Record | None = None) -> list[Failure]:
         """Trains what is missing."""
-        return execute(plan(results, self.store, self.engine), results, self.store, self.engine, record=record)
+        return plan(results, self.engine).train(record=record)
 
     def finish(self, experiments: Sequence[Experiment]) -> list[Result | None]:
         """The outcomes of experiments, in order; missing ones are trained first."""

@@ -21,7 +21,7 @@ from modgrok.experiments.sweeps import Sweep, engines
 from modgrok.experiments.sweeps.engines import reaper, remote
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.engines.ray import LOOPBACK, RayEngine
-from modgrok.experiments.sweeps.execution import execute, plan
+from modgrok.experiments.sweeps.execution import plan
 from modgrok.experiments.sweeps.table import Results
 from modgrok.experiments.train import train_stored
 from modgrok.tasks import task
@@ -93,7 +93,7 @@ def train_experiments(
     experiments: Sequence[Experiment], store: Store, engine: Any, observer: Observer | None = None
 ) -> list[Failure]:
     results = Results(experiments, store)
-    failures = execute(plan(results, store, engine), results, store, engine, observer)
+    failures = plan(results, engine).train(observer)
     assert failures or not results.pending
     return failures
 
@@ -252,7 +252,7 @@ from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines import reaper
 from modgrok.experiments.sweeps.engines.ray import RayEngine
-from modgrok.experiments.sweeps.execution import execute, plan
+from modgrok.experiments.sweeps.execution import plan
 from modgrok.experiments.sweeps.table import Results
 
 
@@ -276,7 +276,7 @@ sweep, store, engine, killer = Sweep(base, ["seed=0:2"]), Store(sys.argv[1]), Ra
 print(os.environ[reaper.SESSION], oct(os.stat(os.environ[reaper.SESSION]).st_mode & 0o777), flush=True)
 results = Results(sweep.experiments, store)
 try:
-    execute(plan(results, store, engine), results, store, engine, killer)
+    plan(results, engine).train(killer)
 except ModgrokError as error:
     print(error, flush=True)
 """
