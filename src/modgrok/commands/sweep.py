@@ -105,7 +105,7 @@ def main(argv: list[str]) -> None:
     elif not asked.plan:
         store = asked.options.store
         where = "" if store is None else f" --store {shlex.quote(str(store))}"
-        out.print(_grid(summarize(sweep, table, "grokked_at")))
+        out.print(_grid(summarize(table, "grokked_at")))
         out.print(f"Sweep {sweep.id}, table: {Record(sweep, executor.store).folder / 'table.csv'}")
         out.print(f"Next: modgrok sweep show {sweep.id} --figure sweep.png{where}")
     executor.report()
@@ -137,7 +137,7 @@ def _show(asked: Show) -> None:
     sweep = find_sweep(store, asked.sweep)
     results = Results(sweep.experiments, store)
     table = sweep_table(sweep, results)
-    summary = summarize(sweep, table, asked.outcome, asked.x, asked.y)
+    summary = summarize(table, asked.outcome, asked.x, asked.y)
     if asked.out is not None:
         table.write(asked.out)
     figure_of(lambda: plot.sweep(summary, asked.kind), asked.figure)

@@ -53,12 +53,12 @@ def sweep(
 ) -> "Axes":
     """An outcome of a sweep's table against the settings x and y; without them, against the first one or two that vary
     and are no seeds. A map where both are numbers of which there are several, curves otherwise."""
-    from modgrok.experiments.sweeps.summary import Summary, summarize_table
+    from modgrok.experiments.sweeps.summary import Summary, summarize
     from modgrok.experiments.sweeps.table import Table
 
     if not isinstance(data, Summary | Table):
         raise ModgrokError(f"A sweep is drawn from the table that modgrok.sweep returns, not from {abridged(data)}.")
-    summary = data if isinstance(data, Summary) else summarize_table(data, outcome, x, y)
+    summary = data if isinstance(data, Summary) else summarize(data, outcome, x, y)
     if kind == "auto":
         several = summary.y is not None and len(summary.y_values) > 2 and numeric(summary.y_values)
         kind = "map" if several and numeric(summary.x_values) else "curves"

@@ -19,7 +19,7 @@ from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.engines.local import LocalEngine
 from modgrok.experiments.sweeps.execution import plan, run_sweep
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
-from modgrok.experiments.sweeps.summary import summarize, summarize_table
+from modgrok.experiments.sweeps.summary import summarize
 from modgrok.experiments.sweeps.table import Results, sweep_table
 
 BASE = Experiment("n + m", 11, width=16, steps=30, snapshots=0)
@@ -119,29 +119,29 @@ def test_a_stopped_sweep_leaves_its_table(pretended: Any, tmp_path: Path) -> Non
 
 def test_summaries(trained: tuple[Store, Results]) -> None:
     table = sweep_table(SWEEP, trained[1])
-    summary = summarize(SWEEP, table, "grokked_at")
+    summary = summarize(table, "grokked_at")
     assert (summary.x, summary.y) == ("fraction", "optimizer")
     assert summary.cells[0][0].as_dict()["with_value"] == 0
     assert (summary.cells[1][2].low, summary.cells[1][2].median, summary.cells[1][2].high) == (80, 80.5, 81)
-    assert summarize_table(table) == summary
-    shares = summarize(SWEEP, table, "grokked", x="fraction")
+    assert summarize(table) == summary
+    shares = summarize(table, "grokked", x="fraction")
     assert [cell.mean for cell in shares.cells[0]] == [0, 1, 1]
     assert [cell.ended for cell in shares.cells[0]] == [4, 4, 4]
     json.dumps(summary.as_dict(), allow_nan=False)
     for outcome, x, says in (("grokked_at", "width", "does not vary"), ("status", None, "An outcome is")):
         with pytest.raises(ModgrokError, match=says):
-            summarize(SWEEP, table, outcome, x)
+            summarize(table, outcome, x)
     single = Sweep(BASE)
-    assert summarize(single, sweep_table(single, Results([BASE], trained[0])), "test_loss").cells[0][0].ended == 0
+    assert summarize(sweep_table(single, Results([BASE], trained[0])), "test_loss").cells[0][0].ended == 0
 
 
 @pytest.mark.parametrize("kind", ["curves", "map", "auto"])
 def test_figures(trained: tuple[Store, Results], tmp_path: Path, kind: Any) -> None:
-    summary = summarize(SWEEP, sweep_table(SWEEP, trained[1]), "grokked_at", "optimizer" if kind == "map" else None)
+    summary = summarize(sweep_table(SWEEP, trained[1]), "grokked_at", "optimizer" if kind == "map" else None)
     if kind == "map":
         with pytest.raises(ModgrokError, match="two settings"):
             plot.sweep(summary, kind)
-        summary = summarize(SWEEP, sweep_table(SWEEP, trained[1]), "test_accuracy", "fraction", "seed")
+        summary = summarize(sweep_table(SWEEP, trained[1]), "test_accuracy", "fraction", "seed")
     plot.save(plot.sweep(summary, kind), tmp_path / "figure.svg")
     table = sweep_table(SWEEP, trained[1])
     assert plot.sweep(table, outcome="test_accuracy", x="fraction").get_xlabel() == "training fraction α"

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import describe_task
-from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import Table
 
 REPETITIONS = ("seed", "split_seed")
@@ -73,25 +71,9 @@ class Summary:
         return {name: getattr(self, name) for name in names} | {"cells": cells}
 
 
-def summarize(sweep: Sweep, table: Table, outcome: str, x: str | None = None, y: str | None = None) -> Summary:
+def summarize(table: Table, outcome: str = "grokked_at", x: str | None = None, y: str | None = None) -> Summary:
     """Groups the runs by x and y; without x, by the first one or two settings that are not repetitions."""
-    varying = {name: tuple(values) for axis in sweep.axes for name, values in axis.items()}
-    if "task" in varying:
-        varying["task"] = tuple(table.names.get(text, text) for text in varying["task"])
-    base = sweep.experiment
-    return _summarize(table, varying, describe_task(base, table.names.get(base.task, "")), outcome, x, y)
-
-
-def summarize_table(table: Table, outcome: str = "grokked_at", x: str | None = None, y: str | None = None) -> Summary:
-    """`summarize` of a table alone, by the settings that have more than one value in it."""
-    varying = {name: tuple(dict.fromkeys(table[name])) for name in table.varying}
-    task, modulus = table["task"][0], table["modulus"][0]
-    return _summarize(table, varying, task if modulus is None else f"{task} mod {modulus}", outcome, x, y)
-
-
-def _summarize(
-    table: Table, varying: dict[str, tuple[Any, ...]], title: str, outcome: str, x: str | None, y: str | None
-) -> Summary:
+    varying = {name: tuple(dict.fromkeys(table[name])) for name in table.axes or table.varying}
     if x is None:
         x, y = _choose(varying, y)
     for name in filter(None, (x, y)):
@@ -105,7 +87,9 @@ def _summarize(
     for at_x, at_y, ended, value in zip(*columns, _ended(table), outcomes, strict=True):
         places.setdefault((at_y, at_x), []).append((ended, value))
     cells = tuple(tuple(_cell(places.get((at_y, at_x), [])) for at_x in x_values) for at_y in y_values)
-    shown = "sweep" if "task" in varying or "modulus" in varying else title
+    task, modulus = table["task"][0], table["modulus"][0]
+    title = task if modulus is None else f"{task} mod {modulus}"
+    shown = "sweep" if any(len(varying.get(name, ())) > 1 for name in ("task", "modulus")) else title
     pooled = tuple(name for name, found in varying.items() if name not in (x, y) and len(found) > 1)
     return Summary(shown, outcome, x, y, x_values, y_values, cells, pooled)
 

@@ -79,13 +79,17 @@ class Table(Frame):
     """
 
     def __init__(
-        self, columns: dict[str, list[Any]], settings: tuple[str, ...], names: Mapping[str, str] | None = None
+        self,
+        columns: dict[str, list[Any]],
+        settings: tuple[str, ...],
+        names: Mapping[str, str] | None = None,
+        axes: tuple[str, ...] = (),
     ) -> None:
         super().__init__(columns)
         self.names = dict(names or {})
         """What tasks are called here that the sweep calls otherwise, by what it calls them."""
-        self.settings = settings
-        """The names of the columns that are settings."""
+        self.settings, self.axes = settings, axes
+        """The names of the columns that are settings, and of those that the sweep varies, if only over one value."""
 
     def __repr__(self) -> str:
         ended = sum(status != "unfinished" for status in self["status"])
@@ -139,4 +143,4 @@ def sweep_table(sweep: Sweep, results: Results) -> Table:
     measures = dict.fromkeys(name for result in results.outcomes.values() for name in result.measures)
     shown = OUTCOMES | {name: name for name in measures}
     columns = {name: [outcome.get(key) for outcome in outcomes] for name, key in shown.items()}
-    return Table(settings | {"run": results.ids} | columns, tuple(settings), called)
+    return Table(settings | {"run": results.ids} | columns, tuple(settings), called, sweep.names)
