@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import signal
 import sys
@@ -8,7 +9,7 @@ from rich.console import Console
 
 from modgrok.experiments import Experiment
 from modgrok.experiments.observer import Stopping
-from modgrok.experiments.progress import LINE_SECONDS, LiveProgress
+from modgrok.experiments.progress import LINE_SECONDS, LiveProgress, ManyRuns
 from modgrok.experiments.result import Result
 
 RESULT = Result("0" * 12, "finished", 200, 0.1, None, None, None, None, None, None, None, 1.0)
@@ -138,3 +139,32 @@ def test_a_notebook_has_one_line_that_goes_when_training_ends(clock: Clock, monk
         progress.advanced([one], 200, 100)
     assert shown[0].startswith("step 200 of 1")
     assert shown[-1] == ""
+
+
+def test_the_time_left_of_many_runs_counts_slow_starts_and_early_ends(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten batches that take 5 s to start and 0.1 s a step, whose runs grok after a tenth of their 1 000 steps."""
+    monkeypatch.setattr("modgrok.experiments.progress.work", lambda experiment, task: SimpleNamespace(cpu_seconds=1.0))
+
+    def one(seed: int) -> SimpleNamespace:
+        experiment = Experiment("n+m", 5, steps=1000, seed=seed).resolve()
+        named = {"id": experiment.content_hash, "experiment": experiment}
+        return SimpleNamespace(**named, task=None, step=0, run=SimpleNamespace(**named))
+
+    batches = [SimpleNamespace(members=[one(seed)]) for seed in range(10)]
+    console = Console(file=io.StringIO(), force_terminal=False)
+    progress = ManyRuns(console, SimpleNamespace(batches=batches, stored=0, results=SimpleNamespace(runs=10)))
+    said, end = [], clock.now + 10 * (5 + 10)
+    for batch in batches:
+        [member] = batch.members
+        progress.planned([batch])
+        clock.now += 5
+        for step in range(1, 101):
+            clock.now += 0.1
+            progress.advanced([member], step, 1)
+        progress.ended(member.run, dataclasses.replace(RESULT, steps=100))
+        said.append((progress.seconds_left, end - clock.now))
+    for left, true in said[:-1]:
+        assert left is not None
+        assert true / 2 < left < 2 * true

@@ -21,6 +21,10 @@ CELL_SECONDS = 0.7
 """Time between two versions of the line under a cell, and before the first."""
 WINDOW_SECONDS = 10.0
 """Time over which the speed is averaged."""
+FIRST_SECONDS = 2.0
+"""Training before the time left of many runs is said."""
+EARLY_SHARE = 0.02
+"""Share of all work after which runs that end early begin to count in the time left."""
 
 
 class LiveProgress(Stopping):
@@ -86,9 +90,9 @@ class LiveProgress(Stopping):
         return (after - before) / (now - then) if now > then else 0.0
 
     @property
-    def seconds_left(self) -> float:
-        """Seconds left, at the recent speed."""
-        return (self.total - self.done) / self.speed if self.speed else 0.0
+    def seconds_left(self) -> float | None:
+        """Seconds left, at the recent speed; None before there is one."""
+        return (self.total - self.done) / self.speed if self.speed else None
 
     def describe(self) -> str:
         """The progress in one line."""
@@ -100,8 +104,8 @@ class LiveProgress(Stopping):
         if self.runs == 1:
             known = [(name, self.latest.get(f"{name}_accuracy")) for name in ("train", "test")]
             parts += [f"{name} {percent(value)}" for name, value in known if value is not None]
-        if self.speed:
-            parts.append(f"{duration(round(self.seconds_left))} left")
+        if (left := self.seconds_left) is not None:
+            parts.append(f"{duration(round(left))} left")
         return " · ".join(parts)
 
     def _show(self) -> None:
@@ -138,38 +142,59 @@ class NotebookProgress(LiveProgress):
 
 
 class ManyRuns(LiveProgress):
-    """The progress of all planned runs across batches. Steps differ in cost, so the time left is estimated from
-    FLOPs."""
+    """The progress of all planned runs across batches. Steps differ in cost, batches take time to start, and runs that
+    grok end early: the time left counts all three as they were so far."""
 
     def __init__(self, console: Console, planned: Any) -> None:
         super().__init__(console)
-        members = [member for batch in planned.batches for member in batch.members]
+        batches = dict(enumerate(planned.batches))
+        members = [member for batch in batches.values() for member in batch.members]
         steps = {member.id: member.experiment.steps or 1 for member in members}
         self.ended_runs, self.runs, self.total = planned.stored, planned.results.runs, sum(steps.values())
-        self.flops = {m.id: work(m.experiment, m.task).flops / steps[m.id] for m in members}
-        """FLOPs per step of each run."""
-        self.flops_done, self.flops_left = 0.0, sum(self.flops[name] * number for name, number in steps.items())
-        self.began = time.monotonic()
+        self.costs = {m.id: work(m.experiment, m.task).cpu_seconds / steps[m.id] for m in members}
+        """Of a step of each run, in seconds of a quiet CPU."""
+        self.cost_done, self.cost_left = 0.0, sum(self.costs[name] * number for name, number in steps.items())
+        self.ended_cost = self.ended_limit = EARLY_SHARE * self.cost_left
+        """What ended runs took, and what they would have taken to their last step."""
+        self.batch_of = {member.id: i for i, batch in batches.items() for member in batch.members}
+        self.batches, self.started = len(batches), set[int]()
+        self.starting_seconds, self.training_seconds = 0.0, 0.0
+        self.began = self._last_advance = time.monotonic()
         self._speeds = [(self.began, 0)]
 
     def planned(self, batches: Sequence[Any]) -> None:
         for member in (member for batch in batches for member in batch.members):
             self.total -= member.step
-            self.flops_left -= member.step * self.flops[member.id]
+            self.cost_left -= member.step * self.costs[member.id]
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        flops = run_steps * self.flops[members[0].experiment.content_hash]  # the runs of a batch have one shape
-        self.flops_done += flops
-        self.flops_left -= flops
+        name = members[0].experiment.content_hash
+        cost = run_steps * self.costs[name]  # the runs of a batch have one shape
+        self.cost_done += cost
+        self.cost_left -= cost
+        now = time.monotonic()
+        if self.batch_of[name] in self.started:
+            self.training_seconds += now - self._last_advance
+        else:
+            self.starting_seconds += now - self._last_advance
+            self.started.add(self.batch_of[name])
+        self._last_advance = now
         super().advanced(members, step, run_steps)
 
     def ended(self, run: Any, result: Result) -> None:
-        self.flops_left -= self.flops[run.id] * (run.experiment.steps - result.steps)
+        cost = self.costs[run.id]
+        self.cost_left -= cost * (run.experiment.steps - result.steps)
+        self.ended_cost += cost * result.steps
+        self.ended_limit += cost * run.experiment.steps
         super().ended(run, result)
 
     @property
-    def seconds_left(self) -> float:
-        return (time.monotonic() - self.began) * max(0.0, self.flops_left) / self.flops_done if self.flops_done else 0.0
+    def seconds_left(self) -> float | None:
+        if self.training_seconds < FIRST_SECONDS:
+            return None
+        share = self.ended_cost / self.ended_limit
+        training = self.training_seconds / self.cost_done * max(0.0, self.cost_left) * share
+        return training + self.starting_seconds / len(self.started) * (self.batches - len(self.started))
 
 
 def progress_display() -> Stopping:
