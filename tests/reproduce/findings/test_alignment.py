@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modgrok.reproduce.findings import PAPER
-from modgrok.reproduce.findings.alignment import WAYS
+from modgrok.reproduce.findings.alignment import RENAMED, WAYS
 
 Outcomes = Callable[..., dict[str, str]]
 FAILS, UNDECIDED = "does not hold here", "undecided here"
@@ -66,6 +66,14 @@ CLAIMS = (
 TURNED = {"part": "turned"}
 
 
+RENAMED_ROWS = [
+    SIZES
+    | {"part": "kinds", "kind": kind, "seed": 0, "train_accuracy": [1.0], "test_accuracy": [0.01], "score": [score]}
+    | {"coherence": 0.05}
+    for kind, score in ((RENAMED, 6.0), ("random labels", 1.0))
+]
+
+
 def judged(outcomes: Outcomes, *changes: tuple[dict[str, Any], str, Any]) -> dict[str, str]:
     return outcomes(PAPER, {"alignment": ROWS}, *(("alignment", *change) for change in changes))
 
@@ -108,3 +116,9 @@ def test_what_cannot_be_told_is_undecided(outcomes: Outcomes) -> None:
     assert judged(outcomes, ({"part": "kinds"}, "train_accuracy", [0.5, 0.6]))["other_networks"] == UNDECIDED
     assert judged(outcomes, ({"part": "clock"}, "flow", [0.0, 0.1, 0.1]))["one_clock"] == UNDECIDED
     assert judged(outcomes, ({"part": "pairs"}, "waves", 0.5))["worth_in_neurons"] == UNDECIDED
+
+
+def test_other_names(outcomes: Outcomes) -> None:
+    for change, outcome in (((), "holds"), (("score", [3.0]), FAILS), (("coherence", 0.4), FAILS)):
+        changes = [("renamed", {"kind": RENAMED}, *change)] if change else []
+        assert outcomes(PAPER, {"renamed": RENAMED_ROWS}, *changes)["names_do_not_matter"] == outcome

@@ -6,6 +6,7 @@ memorization stops it, at a time in proportion to that number. What the alignmen
 (`effective_width`); what it is good for, turning the phases at memorization tells (`turn_phases`).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ SMALL = 0.95
 INDEPENDENT = 9
 """Pairs from which on the waves of different neurons are independent enough for `effective_width`."""
 SIGMA = 5.0
-KINDS = ("n + m", RANDOM, "n·m", "ReLU", "transformer")
+RENAMED = "(n^5 + m^5)^5"
+"""n + m with other names for the arguments and for the answers, where 5 does not divide p − 1."""
 
 
 def descent_rate(rate: float, modulus: int, width: int) -> float:
@@ -74,19 +76,20 @@ def turned(s: Sizes) -> Runs:
     return found
 
 
-def kinds(s: Sizes) -> Runs:
-    """Networks on the way to memorization: the sum, another name for it, and other architectures."""
+def kinds(s: Sizes, names: Sequence[str]) -> Runs:
+    """Networks on the way to memorization: the sum, the product, and other architectures."""
     common = {"modulus": s.few_modulus, "fraction": 0.3, "evaluations": 60, "snapshots": 16, "weight_decay": 0.0}
     adam = common | {"task": "n + m", "width": s.few_width, "optimizer": "adam", "lr": 0.1, "steps": s.kinds_steps}
     transformer = common | {"task": "n + m", "network": "transformer", "optimizer": "adamw", "weight_decay": 1.0}
     every = {
         "n + m": adam,
+        RENAMED: adam | {"task": RENAMED},
         RANDOM: adam | {"wrong_labels": 1 - 1 / s.few_modulus},
         "n·m": adam | {"task": "n*m"},
         "ReLU": adam | {"activation": "relu"},
         "transformer": transformer | {"steps": 4 * s.kinds_steps},
     }
-    return runs({}, kind={kind: every[kind] for kind in s.kinds}, seed=range(s.kinds_seeds))
+    return runs({}, kind={kind: every[kind] for kind in names}, seed=range(s.kinds_seeds))
 
 
 def all_parts(s: Sizes) -> Runs:
@@ -97,7 +100,7 @@ def all_parts(s: Sizes) -> Runs:
         "p": few(s, modulus=list(s.line_moduli), examples=list(s.line_pairs)),
         "step": few(s, examples=max(s.few_pairs)).but(evaluations=10, snapshots=11),
         "clock": clocks(s),
-        "kinds": kinds(s),
+        "kinds": kinds(s, s.kinds),
     }
     return sum((some.tag(part=part) for part, some in parts.items()), Runs([])) + turned(s)
 
@@ -446,7 +449,8 @@ def at_memorization(t: Table, kind: str) -> list[tuple[float, float]]:
 
 
 def judge_kinds(t: Table, ask: Ask, names: tuple[str, ...]) -> None:
-    have = {kind: found for kind in KINDS if (found := at_memorization(t, kind))}
+    shown = t.where(part="kinds")["kind"].distinct()
+    have = {kind: found for kind in shown if (found := at_memorization(t, kind))}
     ask.possible(f"{' and '.join(names)} and {RANDOM} are memorized", {*names, RANDOM} <= {*have})
     ask.budget(t.where(part="kinds", kind=list(names)), "effect", modulus=97)
     for name in names:
@@ -473,3 +477,20 @@ def other_networks(t: Table, ask: Ask) -> None:
     """So it does in networks of ReLU and in the transformer."""
     judge_kinds(t, ask, ("ReLU", "transformer"))
     ask.yes("The rule stands out at memorization in networks of ReLU and in the transformer too.")
+
+
+renamed = study(
+    "renamed",
+    "Alignment under other names",
+    runs=lambda s: kinds(s, (RENAMED, RANDOM)).tag(part="kinds"),
+    keep=(scored, coherent),
+)
+
+
+@renamed.claim("alignment")
+def names_do_not_matter(t: Table, ask: Ask) -> None:
+    """Arguments and answers may have any names: the rule stands out without a coordinate in which it is a sum."""
+    judge_kinds(t, ask, (RENAMED,))
+    raw = t.where(kind=RENAMED)["coherence"]
+    ask.that("while waves of the raw names have a coherence of at most 0.15", max(raw) <= 0.15, raw)
+    ask.yes("The rule stands out at memorization under names in which there are no waves.")
