@@ -82,14 +82,15 @@ class Ask:
     """What a claim asks of its tables.
 
     Two ways of speaking. In one, a phrase says what should be: `that`, `remark` and `possible` take the phrase, whether
-    it is so, and the values behind it, and the phrase serves as threshold, as sentence of failure and as label of the
-    values. In the other, a whole sentence is said under a condition: `fault`, `note` and `undecided`, beside `yes` for
-    what holds and `show` for labeled values. `budget` says what it takes to decide: with less, a failure is not the
+    it is so, and the values behind it, and the phrase serves as threshold, as what is said either way and as label of
+    the values. In the other, a whole sentence is said under a condition: `fault`, `note` and `undecided`, beside `yes`
+    for what holds and `show` for labeled values. `budget` says what it takes to decide: with less, a failure is not the
     paper's.
     """
 
     def __init__(self) -> None:
         self.phrases: list[str] = []
+        self.required: list[str] = []
         self.faults: list[str] = []
         self.failed = self.undecidable = False
         self.notes: list[str] = []
@@ -108,6 +109,7 @@ class Ask:
     def that(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which the claim does not hold."""
         self._state(phrase, values)
+        self.required.append(phrase)
         self.fault(f"Not so: {phrase}.", not holds)
 
     def remark(self, phrase: str, holds: Any, values: Any = None) -> None:
@@ -121,7 +123,7 @@ class Ask:
         self.undecided(f"Undecided, for it is not so that {phrase}.", not holds)
 
     def yes(self, sentence: str) -> None:
-        """What is said where the claim holds, and where it fails without a sentence."""
+        """What is said in the place of the phrases where the claim holds, and where it fails without a sentence."""
         self.sentence = sentence
 
     def fault(self, sentence: str, when: Any = True) -> None:
@@ -153,6 +155,7 @@ class Ask:
         happen; an effect that fewer seeds do not tell from noise is undecided either way.
         """
         for name, needed in least.items():
+            self.phrases.append(f"{name} of {count(int(needed))} or more to decide")
             have = t.seeds if name == "seeds" else min(t[name])
             if have < needed:
                 said = f"{name} {count(int(have))} here, {count(int(needed))} or more needed"
@@ -177,7 +180,9 @@ class Ask:
             outcome: Outcome = "undecided here"
         else:
             outcome = "does not hold here" if self.failed else "holds with a remark" if self.notes else "holds"
-        said = self.faults or [self.sentence] if self.failed else [self.sentence, *self.notes]
+        phrases = "; ".join(self.required)
+        sentence = self.sentence or (f"{phrases[0].upper()}{phrases[1:]}." if phrases else "")
+        said = self.faults or [sentence] if self.failed else [sentence, *self.notes]
         if self.short and outcome != "undecided here" and self.open[0 if self.failed else 1]:
             outcome, said = "undecided here", [self.short, "So far:", *said]
         return Verdict(outcome, " ".join(filter(None, said)), self.measured, "; ".join(self.phrases))

@@ -133,8 +133,8 @@ def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], departure: s
             ask.show({f"{title}: {name} ({found_at(t, name)}{edges(t, name)})": best(t, name)["grokked_at"]})
     soon = ", ".join(number(best(t, BASELINE)["grokked_at"].median()) for t in tables)
     ask.undecided(
-        f"Tuned {BASELINE} is done after {soon} steps: no delay is shown that could be shortened, and the authors' own "
-        f"network, which has one, is not trained here. {departure}".strip(),
+        f"Tuned {BASELINE} groks within {soon} steps, so there is no delay to shorten; the authors' own network, which "
+        f"has one, is not trained here. {departure}".strip(),
         not tuned and 2 * sum(map(delayed, tables)) <= len(tables),
     )
     ratios: list[Any] = [
@@ -146,7 +146,7 @@ def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], departure: s
     shown = ", ".join(NONE if ratio is None else number(ratio) for ratio in ratios)
     at_edge = sum(any(edges(t, name) for name in names) for t in tables)
     wider = f"On {at_edge} of {len(tables)} its best lies at the edge of the search." if at_edge else ""
-    slower = f"Not where {BASELINE} is tuned by the same search: the ratios of median steps are {shown}."
+    slower = f"Not against {BASELINE} tuned by the same search: the ratios of median steps are {shown}."
     ask.yes(f"Median steps over those of tuned {BASELINE}: {shown}.")
     ask.fault(" ".join(filter(None, (slower, wider, departure))), 2 * sum(won) <= len(won))
     ask.note(f"On {won.count(False)} of {len(won)} tasks it is not faster, or never gets there.", not all(won))

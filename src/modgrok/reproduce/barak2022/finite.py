@@ -77,7 +77,6 @@ def finite_grokking(t: Table, ask: Ask) -> None:
     delays = t["grokked_at"] - t["memorized_at"]
     ask.that("every seed knows 99 % of both sets", delays.whole())
     ask.that("the test set at least ten epochs (320 steps) later", min(delays.known(), default=0) >= 320)
-    ask.yes("The test follows long after the training set.")
     ask.show({"memorized at": t["memorized_at"], "grokked at": t["grokked_at"]})
     ask.show({"test accuracy at the end": t.each(lambda r: r.test_accuracy[-1])}, percent)
 
@@ -87,6 +86,6 @@ def small_subnetwork(t: Table, ask: Ask) -> None:
     """After grokking a handful of neurons does all the work."""
     middle, most = np.median(t["active"]), max(t["active"])
     ask.that("at most 10 neurons answer every example as the network does, in the median over seeds", middle <= 10)
-    ask.yes(f"{number(middle)} neurons do, in the median.")
+    ask.yes(f"{number(middle)} neurons suffice, in the median.")
     ask.note(f"In {count(len(t.where('active > 10')), 'seed')} up to {most} take part.", most > 10)
     ask.show({"active neurons (Merrill et al.: 6, 6, 6, 8, 8)": f"{spread(t['active'])} of {count(t.one('width'))}"})

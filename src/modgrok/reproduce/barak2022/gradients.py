@@ -78,7 +78,6 @@ def fourier_identity(t: Table, ask: Ask) -> None:
     identity, over = t["identity"].known(), (t["gap"] / t["bound"]).known()
     ask.that("both sides are the same fraction for all odd n from 9 to 31 and k = 2, 4, 6", all(identity))
     ask.that("the gap is above its bound where n > 2k", min(over) >= 1)
-    ask.yes("The identity is exact, and the gap is above its bound.")
     ask.note("The bound needs n > 2k; at n = 2k − 1 the two coefficients are equal.")
     ask.show({"cases": count(len(identity)), "least gap over bound": min(over)})
 

@@ -155,7 +155,6 @@ def plateau(t: Table, ask: Ask) -> None:
     shares = (runs["plateau_until"] / runs["grokked_at"]).known()
     ask.that("all seeds reach 99 %", len(shares) == len(runs))
     ask.that("they are at chance (below 55 % right) for more than half of that time", min(shares, default=1) > 0.5)
-    ask.yes("A plateau, then a drop.")
     ask.show({"steps until 99 %": runs["grokked_at"]})
     ask.show({"share of that time at chance": shares}, percent)
 
@@ -169,7 +168,6 @@ def hidden_progress(t: Table, ask: Ask) -> None:
     ask.that(f"at half of the time until 99 %, in batches of {LARGE}, every seed's error is above 0.45", error > 0.45)
     ask.that("ρ is above its value at a quarter of the time", all(moves))
     ask.that("the parity's bits have moved at least 1.3 times as far as others", ratio >= 1.3)
-    ask.yes("The weights that matter have moved farther than others before anything is to be seen.")
     ask.note(
         "Most of ρ comes with the drop, and in batches of 32 noise hides the direction for most of the plateau. The "
         "first form of this test, ρ above half of its final value at half of the time in batches of 32, fails; this "
@@ -191,7 +189,6 @@ def scaling(t: Table, ask: Ask) -> None:
     ask.that("every k has two medians or more", known)
     ask.that("the exponent grows with k", known and values == sorted(values))
     ask.that("it is at most k", known and all(value <= k for k, value in found.items()))
-    ask.yes("The exponents grow with k and stay below it.")
     ask.show({f"exponent, k = {k}": value for k, value in found.items()})
     ask.show({f"steps, k = {k}, n = {n}": cell["grokked_at"] for (k, n), cell in t.by("k", "bits").items()})
 
@@ -203,5 +200,4 @@ def no_luck(t: Table, ask: Ask) -> None:
     variation = np.std(known) / mean if known else np.inf
     ask.that("the standard deviation is below half of the mean", variation < 0.5)
     ask.that("no time is below a quarter of the mean", known and min(known) > mean / 4)
-    ask.yes("Times concentrate; none is near zero.")
     ask.show({"steps": t["grokked_at"], "standard deviation over mean (1 for a search without memory)": variation})

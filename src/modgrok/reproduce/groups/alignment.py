@@ -57,4 +57,3 @@ def vectors_first(t: Table, ask: Ask) -> None:
     ask.that("in every network the sharing of vectors is half way up before the test set is known", max(early) < 1)
     ask.remark("in most at less than half of that time", 2 * sum(value < 0.5 for value in early) > len(early))
     ask.show({f"half aligned, in units of the time to 99 % of the test set, {g}": some for g, some in times.items()})
-    ask.yes("The sharing of vectors is half way up long before the test set is known.")

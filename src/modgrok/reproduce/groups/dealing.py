@@ -109,7 +109,6 @@ def norms_as_derived(t: Table, ask: Ask) -> None:
     ask.that("the exponent is within 0.15 of 5/2 for every group and width", not off)
     ask.fault(f"Off: {', '.join(off)}.", off)
     show_exponents(ask, found)
-    ask.yes("The exponent is 5/2 within 0.15 for every group and width.")
 
 
 @dealing.claim("how neurons are dealt")
@@ -122,4 +121,3 @@ def equal_norms_when_wide(t: Table, ask: Ask) -> None:
     ask.that(f"at {widest:g} times the exact width the exponent is within 0.2 of 5/2 in every group", equal)
     ask.remark("at the exact width it is within 0.2 of 3 in every group", narrow and cubes)
     show_exponents(ask, found)
-    ask.yes(f"At {widest:g} times the exact width the exponent is 5/2 within 0.2.")

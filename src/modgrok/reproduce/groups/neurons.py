@@ -168,7 +168,6 @@ def groks(t: Table, ask: Ask) -> None:
     ask.show({"training and test set known at step, seed 0": "; ".join(times)})
     ask.show({"test set in units of the training set's time": delays})
     ask.fault(f"Not within the steps: {', '.join(dict.fromkeys(late))}.", late)
-    ask.yes("All do, long after they know the training set.")
 
 
 @neurons.claim("trained networks")
@@ -209,7 +208,6 @@ def vectors_carry_the_answer(t: Table, ask: Ask) -> None:
     ask.that("with shared vectors every group's median accuracy is at least 99 %", min(found[SHARED].values()) >= 0.99)
     ask.that("with the second block of another neuron it is at most 50 %", max(found[UNSHARED].values()) <= 0.5)
     show_groups(ask, found)
-    ask.yes("Shared vectors answer everything, vectors of other neurons do not.")
 
 
 def deviations(t: Table) -> dict[str, list[float]]:
@@ -234,7 +232,6 @@ def dealt_as_cubes(t: Table, ask: Ask) -> None:
     ask.remark("the rms relative deviation from d³ is at most 0.2 in every one", max(v[1] for v in off.values()) <= 0.2)
     ask.fault(f"Not nearest: {', '.join(group for group in off if group not in cubes)}.", len(cubes) < len(off))
     ask.show({f"off d², d³, d⁴ by, {group}": ", ".join(map(number, values)) for group, values in off.items()})
-    ask.yes("The counts are nearest to d³ in every group.")
 
 
 @neurons.claim("Morwani et al. (2023)")
@@ -248,7 +245,6 @@ def all_representations(t: Table, ask: Ask) -> None:
     ask.that("in every network that groks every representation but the trivial one has clear neurons", not lacking)
     ask.show({f"representations without neurons, {group}": counts for group, counts in missing.items()})
     ask.fault(f"Some is missing in networks on {', '.join(lacking)}.", lacking)
-    ask.yes("No representation is left out, in any seed.")
 
 
 @neurons.claim("Stander et al. (2023)")
@@ -264,7 +260,6 @@ def cosets(t: Table, ask: Ask) -> None:
     ask.that("what they leave is at most half of what they leave of random vectors", not alike)
     ask.fault(f"No less is left than of random vectors: {', '.join(alike)}.", alike)
     show_groups(ask, found)
-    ask.yes("The blocks are functions of cosets.")
 
 
 @neurons.claim("Wu et al. (2024)")
@@ -277,7 +272,6 @@ def equivariant(t: Table, ask: Ask) -> None:
     highest = max(value for some in controls for value in some.values())
     ask.that("at initialization and with random labels at most 50 %", highest <= 0.5)
     show_groups(ask, found)
-    ask.yes("They do; random weights and networks that only memorize do not.")
 
 
 @neurons.claim("Wu et al. (2024)")
@@ -290,4 +284,3 @@ def one_middle_vector(t: Table, ask: Ask) -> None:
     parts = {group: basis_of(group).representations for group in found}
     even = {g: np.median([r.type / r.dimension for r in some if r.dimension > r.type]) for g, some in parts.items()}
     show_groups(ask, {"trained": found, "initial": initial, "no direction preferred (t/d)": even})
-    ask.yes("They share one vector.")

@@ -76,7 +76,6 @@ def more_data_is_faster(t: Table, ask: Ask) -> None:
     ask.fault(f"They rise in {', '.join(rising)}.", rising)
     for group, line in lines.items():
         ask.show({f"median steps, {group}": ", ".join(f"{x:g}: {number(y)}" for x, y in line.items())})
-    ask.yes("The more data, the sooner.")
 
 
 @data.claim("data")
@@ -86,7 +85,6 @@ def order_is_not_all(t: Table, ask: Ask) -> None:
     ask.possible("most seeds grok on both S4 and D12 at some fraction", {"S4", "D12"} <= set(least))
     ask.that("the least fraction at which most seeds grok is larger for S4", least["S4"] > least["D12"])
     ask.show({f"least fraction, {group}": number(value) for group, value in least.items()})
-    ask.yes("S4 needs more data than D12.")
 
 
 @widths.claim("width")
@@ -101,7 +99,6 @@ def exact_width_is_enough(t: Table, ask: Ask) -> None:
     for (group, share), cell in t.by("group", "share").items():
         ask.show({f"accuracy, {group} at {share:g} of it": cell["test_accuracy"]}, number)
     ask.note("Half as many do as well.", half and half["grokked_at"].whole())
-    ask.yes("The exact width is enough.")
 
 
 @descent.claim("optimizer")
@@ -113,4 +110,3 @@ def descent_too(t: Table, ask: Ask) -> None:
     for group, cell in cells.items():
         ask.show({f"steps to 99 % of the test set, {group}": cell["grokked_at"]})
         ask.show({f"test accuracy at the end, {group}": cell["test_accuracy"]})
-    ask.yes("Most seeds of every group do.")

@@ -68,7 +68,6 @@ def exact_for_every_group(t: Table, ask: Ask) -> None:
     ask.that("the loss is below 1e-20 in every group", max(found["loss"]) < 1e-20)
     ask.show({f"neurons for {row.group}": str(row.width) for row in found})
     ask.show({"largest loss": max(found["loss"])})
-    ask.yes("All pairs of all groups are answered, and the error is rounding.")
 
 
 def by_group(t: Table) -> dict[str, Any]:
@@ -93,4 +92,3 @@ def random_vectors(t: Table, ask: Ask) -> None:
     ask.remark("the mean loss is the expected one within a third in every group", off <= 1 / 3)
     ask.show({f"accuracy at {most:g} times the width": listed(wide, percent)})
     ask.show({"with unshared vectors": listed(unshared, percent), "mean loss over expected loss": listed(ratios)})
-    ask.yes("Four times the exact width of random vectors answers at least 99 % in every group.")

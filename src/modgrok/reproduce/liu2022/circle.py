@@ -71,7 +71,6 @@ def circle(t: Table, ask: Ask) -> None:
     before, after = run.roundness
     ask.that("the radius varies by less than 20 % of its mean", after < 0.2)
     ask.that("it varies by less than half as much as before", after < before / 2)
-    ask.yes("The first two components form a circle.")
     ask.note("In the only seed.", len(t) == 1)
     ask.show({"variation of the radius, start": before, "variation of the radius, end": after})
     ends = f"{number(run.effective_dimension[0])}, {number(run.effective_dimension[-1])}"

@@ -213,7 +213,6 @@ def accuracy_from_representation(t: Table, ask: Ask) -> None:
     together = float(np.corrcoef(said, found)[0, 1]) if said.std() and found.std() else math.nan
     ask.that("accuracies are within 0.1 of what the embeddings imply, in the mean", distance < 0.1)
     ask.that("the correlation is above 0.8", together > 0.8)
-    ask.yes("Accuracies lie near the diagonal.")
     above = t.where(lambda r: r.accuracy > r.best + 0.05)
     ask.show({"mean distance": distance, "correlation": together, "networks": count(len(t))})
     ask.show({"above the best that the training set forces, by more than 0.05": count(len(above))})
@@ -228,7 +227,6 @@ def time_to_linear(t: Table, ask: Ask) -> None:
     ask.that("with 45 pairs most seeds get there", 2 * len(many) > len(times[45]))
     ask.that("the median of their times is 500 to 2 000 steps", many and 500 <= np.median(many) <= 2000)
     ask.that("with 20 pairs none does", times[20].none())
-    ask.yes("The times are those of the paper.")
     ask.show({f"steps, {size} pairs": cell for size, cell in times.items()})
 
 
@@ -251,9 +249,7 @@ def time_from_theory(t: Table, ask: Ask) -> None:
     timed, together = _timed(t), math.nan
     if len(timed) > 2:
         together = float(np.corrcoef(np.log(timed["linear_at"]), -np.log(timed["rate"]))[0, 1])
-    ask.that(
-        "the correlation of the steps of single runs with 1/λ3 of their training sets is above 0.5", together > 0.5
-    )
+    ask.that("the steps of single runs correlate by more than 0.5 with 1/λ3 of their training sets", together > 0.5)
     ask.yes("Times grow with 1/λ3.")
     product = _product(t)
     off = product is not None and not FACTOR / 2 <= product <= 2 * FACTOR

@@ -98,7 +98,7 @@ def losses_of_parts(t: Table, panel: Any) -> str:
 
 def most(ask: Ask, phrase: str, good: Sequence[bool]) -> None:
     """More than half of the seeds that grok; a remark where not all."""
-    ask.that(f"in most seeds that grok {phrase}", 2 * sum(good) > len(good))
+    ask.that(f"in most seeds that grok, {phrase}", 2 * sum(good) > len(good))
     ask.note(f"In {count(len(good) - sum(good), 'seed')} it does not.", not all(good))
 
 
@@ -115,7 +115,6 @@ def key_frequencies(t: Table, ask: Ask) -> None:
         for name in ("frequencies", "embedding_frequencies", "neuron_frequencies")
     }
     most(ask, "the readout has 3 to 6 key frequencies", [3 <= n <= 6 for n in counts["frequencies"]])
-    ask.yes("The readout has a few frequencies.")
     ask.show(
         {
             "key frequencies of W_L": counts["frequencies"],
@@ -151,13 +150,9 @@ def trigonometric_circuit(t: Table, ask: Ask) -> None:
     logits, neurons, *_ = ask.measured.values()
     ask.yes(f"Cosines explain {logits} of the logits, one frequency each {neurons} of the neurons.")
     good = seeds.each(lambda r: r.logits_explained >= 0.9 and r.clear >= 0.75 and r.readout_share >= 0.95)
-    steps = t.one("steps")
-    ask.undecided(
-        f"{ask.sentence[:-1]}, after {count(steps)} steps; the paper has {count(PAPER_STEPS)}.",
-        steps < PAPER_STEPS and 2 * sum(good) <= len(good),
-    )
     ask.fault("", 2 * sum(good) <= len(good))
     ask.note(f"In {count(good.count(False), 'seed')} it does not.", not all(good))
+    ask.budget(t, steps=PAPER_STEPS)
 
 
 @structure.claim("5.1")
@@ -166,7 +161,6 @@ def restriction_helps(t: Table, ask: Ask) -> None:
     seeds = _learnt(t)
     good = seeds.each(lambda r: r.restricted_loss <= r.full_loss)
     most(ask, "the restricted loss is at most the full loss over all pairs", good)
-    ask.yes("Its loss over all pairs is at most that of the whole network.")
     ask.show({"full loss": seeds["full_loss"], "restricted loss": seeds["restricted_loss"]})
 
 
@@ -184,7 +178,7 @@ def parts_of_the_circuit(t: Table, networks: Table, ask: Ask) -> None:
     for part in ("the MLP", "attention", "the path around attention"):
         ask.that(f"without {part} it is above 0.5", losses[f"without {part}"] > 0.5)
     ask.that("without the key directions too", losses["neurons without the key directions"] > 0.5)
-    ask.yes("Replacing helps or does no harm, and nothing of the circuit can go.")
+    ask.yes("Replacing parts helps or does no harm, and nothing of the circuit can go.")
     ask.note(
         "Without the path around the MLP the loss is more than ten times the full one.",
         losses["without the path around the MLP"] > 10 * full,

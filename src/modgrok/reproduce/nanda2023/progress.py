@@ -93,7 +93,6 @@ def grokking(t: Table, ask: Ask) -> None:
     ask.that("every seed knows the training set within 500 steps", learnt.whole() and max(learnt) <= 500)
     ask.that("most seeds know the test set at least three times as late", 2 * sum(late) > len(late))
     ask.that(f"at p = {MODULUS} the median time to 95 % of the test set is 4 000 to 12 000 steps", timely)
-    ask.yes("Training accuracy comes first, test accuracy much later.")
     ask.note(f"In {count(late.count(False), 'seed')} it does not.", not all(late))
     ask.show({"steps to 99 % of the training set": learnt, "steps to 95 % of the test set": reached})
 
@@ -110,7 +109,6 @@ def excluded_rises_first(t: Table, ask: Ask) -> None:
     seeds = _grokked(t, ask)
     growth = seeds.each(lambda r: r.excluded_loss[r.cleaning] / r.excluded_loss[r.forming])
     most(ask, f"the excluded loss has at least doubled from its minimum {THEN}", [value >= 2 for value in growth])
-    ask.yes("The excluded loss rises while the test loss is still high.")
     ask.show(
         {
             "excluded loss there, in units of its minimum": growth,
@@ -128,7 +126,6 @@ def restricted_falls_first(t: Table, ask: Ask) -> None:
     left = seeds.each(lambda r: r.restricted_loss[r.cleaning] / chance)
     test = seeds.each(lambda r: r.test_loss[r.cleaning] / chance)
     most(ask, f"the restricted loss is at most half of ln p {THEN}", [value <= 0.5 for value in left])
-    ask.yes("The restricted loss has fallen while the test loss is still high.")
     ask.show({"restricted loss there, in units of ln p": left, "test loss there, in units of ln p": test})
 
 
@@ -141,7 +138,6 @@ def clean_up(t: Table, ask: Ask) -> None:
     after = seeds.each(lambda r: r.gini_embedding[-1])
     good = [s <= 0.8 and a > b for s, a, b in zip(shrunk, after, before, strict=True)]
     most(ask, "since clean-up began the sum of squares has fallen to 0.8 or less, and the Gini of W_E has grown", good)
-    ask.yes("Weights shrink and become sparse in frequency when the test loss falls.")
     ask.show(
         {
             "sum of squares at the end, in units of that before": shrunk,

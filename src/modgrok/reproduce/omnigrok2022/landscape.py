@@ -181,7 +181,7 @@ def no_delay(t: Table, ask: Ask) -> None:
     complete = delays.whole() and not free.none()
     share = float(np.median(delays)) / max(1.0, float(np.median(free.known()))) if complete else None
     ask.yes(f"The delay is {percent(share, 0)} of that with a free norm.")
-    ask.fault("Not all runs come to know the test set.", share is None)
+    ask.fault("Not every run learns the test set.", share is None)
     ask.fault("", share is not None and share > 0.25)
     scale = number(held.one("init_scale"))
     ask.show({f"delay, free, decay {number(least)}": free, f"delay, held at α = {scale}": delays})
@@ -194,15 +194,15 @@ def inverse_decay(t: Table, ask: Ask) -> None:
     products = medians.known().products()
     varies = max(products) / min(products) if products else None
     ratio = varies if medians.y.whole() else None
-    others = f"over the others it varies by a factor of {number(varies)}" if products else "no decay does"
+    others = f"over the others time times decay varies by a factor of {number(varies)}" if products else "no decay does"
     quotients = [medians[decay] and medians[decay] / time for decay, time in predicted(t).items() if time]
     ask.yes("Time times decay is constant.")
-    ask.fault(f"Not with every decay do all runs come to know the test set; {others}.", ratio is None)
+    ask.fault(f"At some decays not every run learns the test set; {others}.", ratio is None)
     ask.fault("Time times decay is not constant.", ratio is not None and ratio > 1.5)
     off = not quotients or any(quotient is None or not 0.5 <= quotient <= 2 for quotient in quotients)
     ask.note(
-        "What the norm's decay alone takes, ln(w0/wc)/(ηγ), is off by more than two; in the paper's (L + h tan θ)/(ηγ) "
-        "a term h tan θ comes to it, which is not measured here.",
+        "What the norm's decay alone takes, ln(w0/wc)/(ηγ), is off by more than a factor of two; the paper's formula "
+        "(L + h tan θ)/(ηγ) has a second term, h tan θ, which is not measured here.",
         off,
     )
     ask.show({"largest over smallest time · decay": ratio})

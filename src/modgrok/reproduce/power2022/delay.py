@@ -102,7 +102,6 @@ def division(t: Table, ask: Ask) -> None:
     ask.that("the training set is known within 1 000 steps", memorized)
     ask.that("with decay most seeds know the test set at least twice as late", 2 * len(late) > len(decayed))
     ask.that("without decay none does within three times the steps of the slowest with decay", slow)
-    ask.yes("With decay it is grokked, without it takes at least three times as long.")
     ask.note("Not every seed does.", len(late) < len(decayed))
     for some, kind in ((decayed, "with decay"), (plain, "without")):
         ask.show({f"steps to the training set, {kind}": some["memorized_at"]})

@@ -184,7 +184,7 @@ def structure_of_sums(t: Table, ask: Ask) -> None:
     ask.show({"commonest step between neighbors (the paper: 8)": str(total.commonest)})
     ask.show({"share of numbers with that step": total.commonest_share, "accuracy": total.test_accuracy}, percent)
     ask.undecided("The network does not know the sum.", total.test_accuracy < KNOWN)
-    ask.yes(f"{percent(total.commonest_share)} of the numbers have one {total.commonest} away as their neighbor.")
+    ask.yes(f"For {percent(total.commonest_share)} of the numbers the nearest neighbor differs by {total.commonest}.")
     ask.fault("", total.commonest_share < 0.5)
 
 
@@ -210,9 +210,9 @@ def structure_of_answers(t: Table, ask: Ask) -> None:
     )
     ask.undecided("At no kept step does a network know the product.", not known)
     together = known.where(lambda r: min(r.left, r.right) < r.chance[0])
-    told = f"They do in {len(together)} of {count(len(known), 'network')}"
+    told = f"Cosets lie together in {len(together)} of {count(len(known), 'network')}"
     ask.undecided(
-        f"{told}: which cosets do depends on the representation learnt, as is shown beyond the paper.",
+        f"{told}: which cosets do depends on the representation learnt, as shown beyond the paper.",
         not together and len(known) < NETWORKS,
     )
     ask.yes(f"{told}.")

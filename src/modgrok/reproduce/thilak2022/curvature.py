@@ -94,7 +94,7 @@ def curvature_peaks(t: Table, ask: Ask) -> None:
     """At the spikes the loss is sharply curved along the update."""
     highest = show_peaks(t, ask, "curvature")
     near, _, far = ask.measured.values()
-    ask.yes(f"It comes to {near} there, and to {far} elsewhere.")
+    ask.yes(f"The curvature reaches {near} at spikes and {far} elsewhere.")
     ask.fault(f"It peaks elsewhere too, at {far}.", not highest)
     ask.show({"largest curvature in 64 bits": t.where(variant=DOUBLE).first.curvature_peaks[2]})
 

@@ -106,7 +106,7 @@ def stairs_and_spikes(t: Table, ask: Ask) -> None:
         "first: growth, then a spike, then a plateau",
         2 * stairs > between,
     )
-    ask.yes(f"In {stairs} of {between} intervals between spikes it grows before the second, and not behind the first.")
+    ask.yes(f"In {stairs} of {between} intervals between spikes it grows before the second spike, not after the first.")
     ask.show(found_in(t, FIRST))
     ask.show({"intervals that are a stair": f"{stairs} of {between}"})
     ask.show({"growth in spikes": seeds["share_of_growth"], "steps in spikes": seeds["share_of_steps"]}, percent)
@@ -120,7 +120,7 @@ def larger_epsilon(t: Table, ask: Ask) -> None:
     found = found_in(t, *EPSILONS)
     first, second, last = map(sum, found.values())
     *small, large = map(number, EPSILONS.values())
-    ask.yes(f"There are {first}, {second} and {last} with ε = {', '.join(small)} and {large}, all seeds together.")
+    ask.yes(f"There are {first}, {second} and {last} spikes at ε = {', '.join(small)} and {large}, all seeds together.")
     ask.fault("", first <= second or last)
     ask.show(found)
 
@@ -132,7 +132,7 @@ def precision_is_the_cause(t: Table, ask: Ask) -> None:
     single, double = found.values()
     ask.that("with logits and loss in float64 no seed has a spike", not any(double))
     ask.that("with float32 every seed has one, all else equal", all(single))
-    ask.yes(f"In 64 bits there are none, in 32 bits {sum(single)} in all seeds.")
+    ask.yes(f"In 64 bits there are no spikes, in 32 bits {sum(single)}, all seeds together.")
     ask.show(found)
 
 
@@ -144,7 +144,7 @@ def adaptive_optimizers_only(t: Table, ask: Ask) -> None:
     ask.that("no seed of gradient descent with or without momentum has a spike", not any(descent["spikes"]))
     ask.remark("RMSProp has some", adaptive)
     ask.remark("descent has learnt the training set in all runs", min(descent["train_accuracy"]) >= 0.99)
-    ask.yes(f"Descent has none, RMSProp {adaptive} in all seeds.")
+    ask.yes(f"Gradient descent has no spikes; RMSProp has {adaptive}, all seeds together.")
     ask.show(found_in(t, FIRST, "RMSProp", *names))
     ask.show({"training accuracy of descent": descent["train_accuracy"]}, percent)
 
@@ -154,7 +154,7 @@ def decay_removes(t: Table, ask: Ask) -> None:
     """Weight decay removes the spikes."""
     decays = t.where("weight_decay > 0")["variant"].distinct()
     most = t.where(variant=decays[-1])
-    ask.yes(f"At {decays[-1]} there are none.")
+    ask.yes(f"At {decays[-1]} there are no spikes.")
     ask.fault(f"At {decays[-1]} there are {sum(most['spikes'])}.", any(most["spikes"]))
     ask.show(found_in(t, FIRST, *decays))
     ask.show({f"test accuracy, {decays[-1]}": most["test_accuracy"]}, percent)

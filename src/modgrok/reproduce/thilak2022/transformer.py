@@ -42,7 +42,6 @@ def slingshots_of_the_transformer(t: Table, ask: Ask) -> None:
     ask.that("at 1e-7 there are fewer in sum", sum(second) < sum(first))
     quiet = not any(map(sum, others))
     ask.that("there are none at 1e-5, with float64 logits and loss, with SGD, and at weight decay 1", quiet)
-    ask.yes("It has, and does.")
     ask.show(found)
 
 

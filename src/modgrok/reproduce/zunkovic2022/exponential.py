@@ -144,7 +144,6 @@ def linear_transition(t: Table, ask: Ask) -> None:
     off = max(abs(a - b) for a, b in zip(found.error, found.sampled, strict=True)) / found.sigma
     ask.that("the fitted exponent is 1 ± 0.02", abs(found.exponent - 1) <= 0.02)
     ask.that("sampled errors are within 4 standard deviations", off <= 4)
-    ask.yes("The error is zero from a finite time on and falls linearly before.")
     ask.show({"exponent ν": number(found.exponent, 4), "largest distance of samples, in σ": off})
 
 
@@ -152,7 +151,6 @@ def linear_transition(t: Table, ask: Ask) -> None:
 def probability_in_one_dimension(t: Table, ask: Ask) -> None:
     """The probability of grokking in one dimension is known exactly."""
     worst = t.each(lambda r: max(map(abs, r.sigmas)))
-    ask.yes("The formula gives the sampled probabilities.")
     ask.that("every sampled probability is within 3 standard deviations of the formula", max(worst) <= 3)
     ask.show({f"largest distance in σ, N = {n}": off for n, off in zip(t["samples"], worst, strict=True)})
 
@@ -160,7 +158,6 @@ def probability_in_one_dimension(t: Table, ask: Ask) -> None:
 @times.claim("3 (Fig. 5)")
 def times_in_one_dimension(t: Table, ask: Ask) -> None:
     """The distribution of grokking times in one dimension is known exactly."""
-    ask.yes("The formula gives the sampled distributions.")
     off = t.where(lambda r: r.distance > r.allowed)
     ask.that("no sampled distribution is farther off than the 1 % Kolmogorov–Smirnov limit", not off)
     for row in t:

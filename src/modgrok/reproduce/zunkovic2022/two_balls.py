@@ -240,7 +240,6 @@ def ball_exponent(t: Table, ask: Ask) -> None:
     off = t.each(lambda r: max(abs(e - (r.dimension + 1) / 2) for e in (r.exponent, r.flow_exponent)))
     ask.that("fitted exponents are within 0.02 of (D + 1)/2, at fixed weights and along a flow", max(off) <= 0.02)
     ask.that("sampled errors are within 4 σ", worst <= 4)
-    ask.yes("The exponents are those of the formula.")
     ask.show({f"ν, D = {r.dimension}": f"{r.exponent:.4f}, along a flow {r.flow_exponent:.4f}" for r in t})
     ask.show({"largest distance of samples, in σ": worst})
 
@@ -250,7 +249,6 @@ def ball_grokking(t: Table, ask: Ask) -> None:
     """The ball model groks: the test error vanishes after the training error."""
     delayed = t.where("train_zero > 0", "test_zero > 0", lambda r: r.train_zero < r.test_zero)
     ask.that("in 10 and 128 dimensions both errors vanish, the training error first", len(delayed) == len(t))
-    ask.yes("Zero training error comes first.")
     for r in t:
         then = f"test error {number(r.between)} then and zero at t = {number(r.test_zero)}"
         ask.show({f"D = {r.dimension}": f"training error zero at t = {number(r.train_zero)}, {then}"})
@@ -278,7 +276,6 @@ def sparse_weights(t: Table, ask: Ask) -> None:
     rows = t.where(part="sparse")
     more = min(rows["l1_sampled"] - rows["sampled"])
     ask.that("with λ1 more training sets grok than with λ2, by at least 0.1 at D = 5, 10 and 20", more >= 0.1)
-    ask.yes("L1 groks where L2 hardly does.")
     for r in rows:
         shares = f"λ1 = 0.3: {percent(r.l1_sampled)}, λ2 = 0.1: {percent(r.sampled)}"
         ask.show({f"D = {r.dimension}, ε = {r.gap:g}": shares})
