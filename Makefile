@@ -30,11 +30,11 @@ check: $(DEV)
 	$(BIN)/mypy & types=$$!; $(PYTEST) -n 2 -m "not long"; tests=$$?; wait $$types && exit $$tests
 
 # The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read. Each report also
-# becomes one HTML file, with its figures as SVG, from the committed numbers.
+# becomes one HTML file in site/reports, with its figures as SVG, from the committed numbers.
 docs: $(VENV)/with-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	for paper in $(notdir $(patsubst %/report.md,%,$(wildcard docs/reproduction/*/report.md))); do \
-	  $(BIN)/modgrok reproduce $$paper --from-numbers docs/reproduction/$$paper --out site/reproduction/$$paper --json >/dev/null || exit 1; \
+	  $(BIN)/modgrok reproduce $$paper --from-numbers docs/reproduction/$$paper --out site/reports/$$paper --json >/dev/null || exit 1; \
 	done
 
 # Wheel and source distribution in dist/; make fresh tries the wheel in new environments, one for each of PYTHONS.
