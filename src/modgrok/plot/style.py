@@ -113,7 +113,8 @@ def _in_few_colors(png: io.BytesIO, colors: int) -> bytes:
 
     small = io.BytesIO()
     with Image.open(png) as picture:
-        picture.convert("RGB").quantize(colors, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+        few = picture.convert("RGB").quantize(colors, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        few.save(small, "png", optimize=True)
     return small.getvalue()
 
 
