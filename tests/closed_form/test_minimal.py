@@ -11,6 +11,7 @@ from modgrok.closed_form.matrices import Layers, as_network, join
 from modgrok.closed_form.minimal import _loss, _normal_equations, one_hot, search
 from modgrok.errors import ModgrokError
 from modgrok.networks import score_table
+from modgrok.tasks import task
 
 
 def test_normal_equations_are_those_of_the_residuals(make_task: Any) -> None:
@@ -89,6 +90,13 @@ def test_a_search_in_vain(make_task: Any, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(ModgrokError, match=r"no exact network of width 3 .* at least 4 .* and 5 are enough"):
         solve(task, form="minimal", width=3)
     assert solve(make_task("sum", 13), form="minimal").width == 25
+
+
+def test_the_quaternion_group_has_twelve_exact_neurons() -> None:
+    product = task("group:Q8")
+    assert exact_width(product.structure.basis) == 20
+    found = search(one_hot(product), 12, np.random.default_rng((0, 12)), starts=3)
+    assert found.exact
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modgrok.closed_form import solve
-from modgrok.measures.race import kappa, race, velocity
+from modgrok.measures.race import kappa, largest_overlap, race, velocity
 from modgrok.measures.vectors import group_blocks, neuron_vectors, rescale_representations
 from modgrok.networks import two_layer
 from modgrok.tasks import task
@@ -41,6 +41,7 @@ def test_written_neurons_win_their_own_race() -> None:
     found = race(written, basis)
     assert kappa(found.representation, neuron_vectors(written, basis).representation) == 1
     np.testing.assert_allclose(found.share, 1)
+    np.testing.assert_array_equal(largest_overlap(written, basis), found.representation)
 
 
 def test_rescaled_weights_lose_the_race() -> None:

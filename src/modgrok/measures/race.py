@@ -40,8 +40,7 @@ def race(network: Network, basis: Basis) -> Race:
     """Runs the race from a network's weights until everything is learnt."""
     from scipy.integrate import solve_ivp
 
-    blocks, running = group_blocks(network, basis), basis.representations[1:]
-    first = [np.einsum("nbx,xij->bnij", blocks, one.matrices, optimize=True) for one in running]
+    first, running = _parts(network, basis), basis.representations[1:]
     shapes, cuts = [x.shape for x in first], np.cumsum([x.size for x in first])[:-1]
     factor = 2 * network.scales.hidden**2 * network.scales.output / basis.length**2
 
@@ -72,6 +71,18 @@ def race(network: Network, basis: Basis) -> Race:
     ]
     shares = np.stack(power, axis=1)
     return Race(shares.argmax(axis=1) + 1, shares.max(axis=1) / shares.sum(axis=1).clip(1e-300))
+
+
+def largest_overlap(network: Network, basis: Basis) -> Integer[np.ndarray, "N"]:
+    """The representation of largest overlap in every neuron: whom a race would name that ends as it begins."""
+    overlaps = [np.einsum("nij,nij->n", u @ v, w) for u, v, w in _parts(network, basis)]
+    return np.stack(overlaps, axis=1).argmax(axis=1) + 1
+
+
+def _parts(network: Network, basis: Basis) -> list[np.ndarray]:
+    """The three matrices of every neuron in every representation but the trivial one."""
+    blocks = group_blocks(network, basis)
+    return [np.einsum("nbx,xij->bnij", blocks, one.matrices, optimize=True) for one in basis.representations[1:]]
 
 
 def velocity(parts: Float[np.ndarray, "3 N d d"]) -> Float[np.ndarray, "3 N d d"]:

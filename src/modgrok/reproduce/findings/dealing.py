@@ -12,7 +12,7 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Observer, Run, Store
 from modgrok.experiments.train import train_all
-from modgrok.measures.race import kappa, race
+from modgrok.measures.race import kappa, largest_overlap, race
 from modgrok.measures.vectors import neuron_vectors, rescale_representations
 from modgrok.networks import two_layer
 from modgrok.palette import GRAY, MARKERS, SERIES
@@ -85,6 +85,8 @@ def course(run: Run, group: str) -> dict[str, Any]:
         "race": kappa(raced[judged], final),
         "strongest": kappa(strongest[judged], final),
         "shuffled": kappa(shuffled, final),
+        "overlap": kappa(largest_overlap(first, basis)[judged], final),
+        "every neuron": kappa(raced, end.representation),
         "at": run.snapshots,
         "same": [(x.representation == end.representation)[judged].mean() if judged.any() else 0 for x in on_the_way],
         "changed": [(x.representation != end.representation)[x.clear].sum() / len(x.clear) for x in on_the_way],
@@ -173,8 +175,9 @@ def race_names_neurons(t: Table, ask: Ask) -> None:
         cells = ordinary(t).where(rule=rule).by("group")
         if not cells:
             continue
-        for kind in ("race", "strongest", "shuffled"):
-            ask.show({f"κ of {kind}, {group}, {rule}": cell[kind] for group, cell in cells.items()}, number)
+        for kind in ("race", "strongest", "shuffled", "overlap", "every neuron"):
+            known = {group: cell[kind] for group, cell in cells.items() if cell[kind].whole()}
+            ask.show({f"κ of {kind}, {group}, {rule}": values for group, values in known.items()}, number)
         low = min(np.median(cell["race"]) for cell in cells.values())
         ask.that(f"by {rule} κ of the race is at least {least} in every group", low >= least)
         gains = [np.median(cell["race"]) - np.median(cell["strongest"]) for cell in cells.values()]
