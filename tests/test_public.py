@@ -230,7 +230,7 @@ def test_a_network_is_a_function(tmp_path: Path) -> None:
     np.testing.assert_array_equal(mg.load(tmp_path / "net.safetensors")([1, 2]), net([1, 2]))
     assert isinstance(mg.analyze(net, "n + m"), mg.Analysis)
     for wrong in ([[1, 2, 3]], [[1, 7]], [[-1, 0]], [[0.5, 1]], "n", [], [[1], [1, 2]]):
-        with pytest.raises(mg.ModgrokError, match=r"rows of 2 whole numbers|inputs of this network are 0 to 6"):
+        with pytest.raises(mg.ModgrokError, match=r"rows of 2 whole numbers|network's inputs are 0 to 6"):
             net(wrong)
     for call in (
         lambda: net.save("y.pt"),
@@ -271,11 +271,11 @@ def test_more_careless_calls(tmp_path: Path) -> None:
         (lambda: mg.classify("n + m", p=7), "did you mean 'modulus'"),
         (lambda: mg.critical("n + m", 7, effort={"seeds": 2}), "effort must be a modgrok.Effort"),
         (lambda: run.snapshot(None), "no weights of step None"),
-        (lambda: mg.sweep("n + m", 7), "varies something"),
+        (lambda: mg.sweep("n + m", 7), "what the sweep varies"),
         (lambda: mg.critical("n + m", 7, engine="slurm"), "engine must be local or ray"),
         (lambda: mg.plot.sweep("last"), "the table that modgrok.sweep returns"),
         (lambda: mg.plot.curves("last"), "modgrok.load"),
-        (lambda: mg.predictions("last"), "A network or a run"),
+        (lambda: mg.predictions("last"), "a network or a run"),
     ):
         with pytest.raises(mg.ModgrokError, match=words):
             call()

@@ -50,11 +50,11 @@ def load(name: str | Path | Mapping[str, Any] = "last", store: StoreLike = None,
     `modgrok.networks.layouts` has them, with the settings that shapes do not tell, such as `heads=4`.
     """
     if not isinstance(name, str | Path | Mapping):
-        raise ModgrokError(f"A run's id, a file or a state dict is loaded, not {abridged(name)}.")
+        raise ModgrokError(f"load takes a run's id or name, a file or a state dict, not {abridged(name)}.")
     if isinstance(name, Path | Mapping) or Path(name).suffix:
         return load_weights(name, **options)
     if options:
-        raise ModgrokError(f"A run knows its {min(options)}; only files of other programs need to be told.")
+        raise ModgrokError(f"A run knows its {min(options)}; leave it out.")
     return as_store(store).find(name)
 
 
@@ -87,7 +87,7 @@ def replay(run: Run | str, path: str | Path, store: StoreLike = None) -> None:
     from modgrok.lab.replay import replay as replay_text
 
     if Path(path).suffix.lower() != ".html":
-        raise ModgrokError(f"A replay is written to an .html file, not to {path}.")
+        raise ModgrokError(f"Write a replay to an .html file, not to {path}.")
     found = as_store(store).find(run) if isinstance(run, str) else run
     write_bytes(Path(path), replay_text(Library(Store(found.folder.parent)), found).encode())
 
@@ -130,7 +130,7 @@ def sweep(
     from modgrok.experiments.sweeps.engines import engine_named
 
     if vary is None:
-        raise ModgrokError('A sweep varies something; give vary={"seed": range(5)}, for example.')
+        raise ModgrokError('Say what the sweep varies, for example vary={"seed": range(5)}.')
     vary, place = [vary] if isinstance(vary, str) else vary, as_store(store)
     axes = [{name: values} for name, values in vary.items()] if isinstance(vary, dict) else list(vary)
     names: dict[str, str] = {}

@@ -146,7 +146,7 @@ def test_the_train_command_takes_them(run, capsys):
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items() if name != "record"]
     cli.main(["train", "larger:9", *flags, "--record", "largest_score", "--store", str(run.folder.parent)])
     captured = capsys.readouterr()
-    assert "in the store already" in captured.err
+    assert "already in the store" in captured.err
     assert run.id in captured.out
 
 

@@ -68,7 +68,7 @@ def test_a_group_has_representations(tmp_path: Path, capsys) -> None:
     constant = 6 * np.square(w.mean(axis=0)).sum() / np.square(w).sum()
     assert found.spectrum[0] == pytest.approx(constant, rel=1e-5)
     mg.plot.portrait(run)
-    with pytest.raises(mg.ModgrokError, match="drawn along numbers"):
+    with pytest.raises(mg.ModgrokError, match="along numbers modulo p"):
         mg.plot.weights(mg.analyze(mg.solve("group:S3"), "group:S3"))
     cli.main(["analyze", run.id, "--store", str(tmp_path), "--figure", str(tmp_path / "x.png")])
     shown = " ".join(capsys.readouterr().out.split())

@@ -232,7 +232,7 @@ def test_a_port_in_use_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixtu
         cli.main(["lab", "--no-browser", "--port", str(port), "--store", str(tmp_path)])
     assert ended.value.code == 2
     assert f"Port {port}" in capsys.readouterr().err
-    with pytest.raises(ModgrokError, match="from 0"):
+    with pytest.raises(ModgrokError, match="from 1 to 65535"):
         open_port(99999)
 
 

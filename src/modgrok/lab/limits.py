@@ -36,9 +36,11 @@ def check_size(experiment: Experiment) -> None:
             "`modgrok train` takes table files."
         )
     if is_table_file(e.train_on):
-        raise ModgrokError("The page trains on a share of all inputs; `modgrok train` takes files with --train-on.")
+        raise ModgrokError(
+            "The page trains on a share of all inputs; `modgrok train` reads files given with --train-on."
+        )
     if e.task.startswith(TABLE):
-        raise ModgrokError("A table is trained with `modgrok train FILE`; here its runs can be opened.")
+        raise ModgrokError("Train a table with `modgrok train FILE`; its runs can be opened here.")
     width = getattr(e.architecture, "width", None)
     for name, value, most in (
         ("modulus", e.modulus or 1, MODULUS),
@@ -47,17 +49,17 @@ def check_size(experiment: Experiment) -> None:
     ):
         if value > most:
             raise ModgrokError(
-                f"On this page the {name} is at most {most}, not {value}; `modgrok train` has no such bound."
+                f"On this page the {name} must be at most {most}, not {value}; `modgrok train` has no such limit."
             )
     if e.snapshots > KEPT or e.evaluations > 10 * KEPT:
-        raise ModgrokError(f"On this page a run has at most {KEPT} snapshots and {10 * KEPT} evaluations.")
+        raise ModgrokError(f"On this page a run may have at most {KEPT} snapshots and {10 * KEPT} evaluations.")
     task = e.load_task()
     entries = math.prod(task.sizes) if task.table is not None else 0
     if entries > ENTRIES:
         raise ModgrokError(
-            f"On this page a table has at most {ENTRIES:,} entries, and this one has {entries:,}; `modgrok train` has "
-            f"no such bound."
+            f"On this page a table must have at most {ENTRIES:,} entries, not {entries:,}; `modgrok train` has no such "
+            f"limit."
         )
     weights = e.architecture.cost(task.signature).parameters
     if weights > WEIGHTS:
-        raise ModgrokError(f"On this page a network has at most {WEIGHTS} weights, and these are {weights}.")
+        raise ModgrokError(f"On this page a network must have at most {WEIGHTS:,} weights, not {weights:,}.")

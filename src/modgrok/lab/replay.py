@@ -20,7 +20,7 @@ def replay(library: Library, run: Run) -> str:
     details = library.details(run)
     steps = details["snapshots"]
     if not steps and FRAMED & set(details["panels"]):
-        raise ModgrokError(f"Run {run.id} has kept no weights, so there is nothing to replay.")
+        raise ModgrokError(f"Run {run.id} kept no weights, so there is nothing to replay.")
     if steps:
         chosen = np.unique(np.round(np.linspace(0, len(steps) - 1, REPLAY_FRAMES)).astype(int))
         steps = details["snapshots"] = [steps[i] for i in chosen]

@@ -15,7 +15,7 @@ HEADER = "x-modgrok-token"
 """Where the page puts the token, which it keeps in its origin's storage; a cookie would go to all ports."""
 PAGES = ("/", "/lab")
 UNKNOWN_PAGE = (
-    "This page belongs to a lab that was started anew, or was opened without its token. "
+    "This page belongs to a lab that has been restarted, or was opened without its token. "
     "Open the address that `modgrok lab` printed in the terminal."
 )
 
@@ -49,9 +49,7 @@ class Guard:
             await answer(scope, receive, send_guarded)
         except Exception:
             if not started:
-                await PlainTextResponse("The lab made a mistake; its terminal says which.", 500)(
-                    scope, receive, send_guarded
-                )
+                await PlainTextResponse("The lab failed; its terminal says why.", 500)(scope, receive, send_guarded)
             raise
 
     def _answer(self, scope: Scope) -> Response | None:
@@ -73,13 +71,13 @@ class Guard:
         if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
             return PlainTextResponse("Requests from other sites are refused.", 403)
         if ".." in scope["path"] or "\\" in scope["path"]:
-            return PlainTextResponse("A path here has no '..' in it.", 400)
+            return PlainTextResponse("A path here must not contain '..'.", 400)
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return PlainTextResponse("The methods here are GET and POST.", 405)
         length = headers.get("content-length", "0")
         chunked = "transfer-encoding" in headers or (scope["method"] == "POST" and "content-length" not in headers)
         if chunked or not length.isdigit() or len(length) > 9 or int(length) > REQUEST_BYTES:
-            return PlainTextResponse(f"A request has a stated length of at most {REQUEST_BYTES} bytes.", 413)
+            return PlainTextResponse(f"A request must state a length of at most {REQUEST_BYTES} bytes.", 413)
         shown = headers.get(HEADER, _query_token(scope) if scope["path"] in PAGES else None)
         if not (_is_public(scope) if shown is None else self._is_token(shown)):
             return PlainTextResponse(UNKNOWN_PAGE, 401)

@@ -216,7 +216,7 @@ def serve(store: Store, port: int, ready: Callable[[Lab], None]) -> None:
 def open_port(port: int) -> Door:
     """A listening socket on this machine's own address; 0 is any free port."""
     if not 0 <= port < 1 << 16:
-        raise ModgrokError(f"A port is a number from 0, for any that is free, to 65535, not {port}.")
+        raise ModgrokError(f"port must be from 1 to 65535, or 0 to choose a free one, not {port}.")
     listening = Door(socket.AF_INET, socket.SOCK_STREAM)
     if sys.platform != "win32":
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -226,8 +226,8 @@ def open_port(port: int) -> Door:
     except OSError as error:
         listening.close()
         raise ModgrokError(
-            f"Port {port} cannot be used ({error.strerror}), perhaps because another lab is "
-            f"open; choose another with --port, or --port 0 for any that is free."
+            f"Port {port} cannot be used ({error.strerror}), perhaps because another lab is open; choose another with "
+            f"--port, or --port 0 for a free one."
         ) from error
     return listening
 
@@ -235,7 +235,7 @@ def open_port(port: int) -> Door:
 def _step(request: Request) -> int:
     text = request.path_params["step"]
     if not text.isascii() or not text.isdigit() or len(text) > STEP_DIGITS:
-        raise ModgrokError(f"A step is a whole number of at most {STEP_DIGITS} digits.")
+        raise ModgrokError(f"A step must be a whole number of at most {STEP_DIGITS} digits.")
     return int(text)
 
 
@@ -245,7 +245,7 @@ async def _body(request: Request) -> Any:
         async for chunk in request.stream():
             content += chunk
             if len(content) > limits.REQUEST_BYTES:
-                raise ModgrokError(f"A request has at most {limits.REQUEST_BYTES} bytes.")
+                raise ModgrokError(f"A request must have at most {limits.REQUEST_BYTES} bytes.")
     except ClientDisconnect as error:
         raise ModgrokError("The request ended before its stated length.") from error
     try:

@@ -54,7 +54,7 @@ def sweep_map(store: Store, name: str, x: str, y: str | None, outcome: str) -> d
     found = sweep(store, name)
     for axis in filter(None, (x, y)):
         if axis not in found["axes"]:
-            raise ModgrokError(f"{axis[:40]} does not vary in this sweep; what does: {', '.join(found['axes'])}.")
+            raise ModgrokError(f"{axis[:40]} does not vary in this sweep; {', '.join(found['axes'])} do.")
     if outcome not in found["outcomes"]:
         raise ModgrokError(f"This sweep has no outcome {outcome[:40]!r}.")
     places: dict[Any, list[dict[str, Any]]] = {}

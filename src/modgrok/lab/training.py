@@ -78,7 +78,7 @@ class Training:
     async def train(self, experiment: Experiment) -> str:
         """Starts or resumes an experiment and returns its run."""
         if self.run is not None:
-            raise ModgrokError(f"Run {self.run} is training; one run trains at a time, so pause or stop it first.")
+            raise ModgrokError(f"Run {self.run} is training; pause or stop it first, since one run trains at a time.")
         run = self.run = experiment.id
         self.experiment = experiment
         self.status, self.step, self.rate = "starting", 0, None

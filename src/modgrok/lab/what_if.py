@@ -47,7 +47,7 @@ COUNTED = ("neuron", "frequency", "top", "representation", "alone")
 def change(network: Network, task: Task, coordinate: Basis | None, changes: list[str]) -> Network:
     """The network after all changes, in their order."""
     if len(changes) > CHANGES:
-        raise ModgrokError(f"At most {CHANGES} changes are made to one network, and these are {len(changes)}.")
+        raise ModgrokError(f"A network takes at most {CHANGES} changes, not {len(changes)}.")
     for text in changes:
         name, _, argument = text.partition(":")
         if name in PLAIN and not argument:
@@ -80,7 +80,7 @@ def _counted(network: Network, task: Task, coordinate: Basis | None, name: str, 
     if name in ("representation", "alone"):
         basis = task.structure.basis if on_group(task) else None
         if basis is None or not network.architecture.has_waves:
-            raise ModgrokError("Neurons have representations in a two-layer network on a group that is not cyclic.")
+            raise ModgrokError("Only neurons of a two-layer network on a noncyclic group have representations.")
         return ablate_representation(network, basis, number, alone=name == "alone")
     if name == "neuron":
         return ablate_neuron(network, number)

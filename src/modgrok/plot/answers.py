@@ -28,7 +28,7 @@ def answer_states(
     from modgrok.networks import predictions
 
     if task.arity != 2 or task.table is None:
-        raise ModgrokError(f"A table of answers is drawn for two variables; {task.name!r} has {task.arity}.")
+        raise ModgrokError(f"The table of answers needs a task of two variables; {task.name!r} has {task.arity}.")
     states = np.where(predictions(network) == task.table, 2, 3)
     if train is not None:
         states.reshape(-1)[train] -= 2

@@ -59,7 +59,7 @@ def curves(
     named = _pooled(runs, over) if over else _named(runs)
     found = [one for group in named.values() for one in group] if named else _histories(runs)
     if not found:
-        raise ModgrokError("There is no run to draw; give one or several.")
+        raise ModgrokError("There is no run to draw; give at least one.")
     words = WORDS.get(measure, str(measure).replace("_", " "))
     lines = PAIRS.get(measure) or _lines(measure, words, found)
     with style.axes(ax) as panel:
@@ -127,7 +127,7 @@ def _named(runs: Any) -> dict[str, list[History]]:
         groups = {} if "step" in runs else {str(name): _listed(some) for name, some in runs.items()}
         return {name: [run.history for run in group] for name, group in groups.items()}
     if isinstance(runs, str):
-        raise ModgrokError(f"Curves are drawn of runs; modgrok.load({runs!r}) finds one by its name or id.")
+        raise ModgrokError(f"curves takes runs; modgrok.load({runs!r}) finds one by its name or id.")
     if not isinstance(runs, Sequence) or len(runs) < 2 or any(isinstance(run, Mapping) for run in runs):
         return {}
     called = [run.labels.name for run in runs]

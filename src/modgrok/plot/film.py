@@ -32,11 +32,11 @@ SIZE, SHARES = (7.6, 2.4), (1.1, 1.0, 1.3)
 def film(run: "Run", kind: str = ".gif", seconds: float = 8.0) -> bytes:
     """The film of a run that kept its weights, as a file of that suffix; a step's place in time is logarithmic."""
     if kind not in FORMATS:
-        raise ModgrokError(f"A film is a {', '.join(FORMATS)} file, not {kind}.")
+        raise ModgrokError(f"A film is written to a {', '.join(FORMATS)} file, not to {kind}.")
     if not run.snapshots:
-        raise ModgrokError(f"Run {run.id} has kept no weights on its way; train it with --snapshots 60.")
+        raise ModgrokError(f"Run {run.id} kept no weights while it trained; train it with --snapshots 60.")
     if not 0 < seconds <= 120:
-        raise ModgrokError(f"A film takes more than 0 and at most 120 seconds, not {seconds:g}.")
+        raise ModgrokError(f"seconds must be positive and at most 120, not {seconds:g}.")
     pictures = _pictures(run, film_steps(run.snapshots, max(2, round(RATE * seconds))))
     drawn = io.BytesIO()
     durations = [round(1000 / RATE)] * (len(pictures) - 1) + [REST]

@@ -25,7 +25,7 @@ def _analyzed(subject: "Run | GroupAnalysis") -> "GroupAnalysis":
 
     found = subject if isinstance(subject, GroupAnalysis) else analyze(subject)
     if not isinstance(found, GroupAnalysis):
-        raise ModgrokError(f"This picture is of representations, and {found.task.name} is no product in a group.")
+        raise ModgrokError(f"This picture shows representations, but {found.task.name} is not a product in a group.")
     return found
 
 

@@ -88,7 +88,7 @@ def save(picture: "Figure | Axes", path: str | Path, resolution: int = RESOLUTIO
     """Writes a figure, or the one that axes are part of, in the format of the file's suffix."""
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
-        raise ModgrokError(f"A figure is written to a .png, .svg or .pdf file, not to {path.name}.")
+        raise ModgrokError(f"Write a figure to a .png, .svg or .pdf file, not to {path.name}.")
     figure: Any = picture.figure
     drawn = io.BytesIO()
     kind = path.suffix.lower()[1:]

@@ -27,5 +27,5 @@ def analyzed(subject: Subject) -> "Analysis":
     found = measured(subject)
     if not isinstance(found, Analysis):
         kind = found.network.architecture.name
-        raise ModgrokError(f"This picture is of waves, and a {kind} network on {found.task.name} has none.")
+        raise ModgrokError(f"This picture shows waves, but a {kind} network on {found.task.name} has none.")
     return found

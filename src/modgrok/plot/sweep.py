@@ -57,13 +57,13 @@ def sweep(
     from modgrok.experiments.sweeps.table import Table
 
     if not isinstance(data, Summary | Table):
-        raise ModgrokError(f"A sweep is drawn from the table that modgrok.sweep returns, not from {abridged(data)}.")
+        raise ModgrokError(f"sweep draws the table that modgrok.sweep returns, not {abridged(data)}.")
     summary = data if isinstance(data, Summary) else summarize(data, outcome, x, y)
     if kind == "auto":
         several = summary.y is not None and len(summary.y_values) > 2 and numeric(summary.y_values)
         kind = "map" if several and numeric(summary.x_values) else "curves"
     if kind == "map" and summary.y is None:
-        raise ModgrokError("A map needs two settings that vary; give --x and --y.")
+        raise ModgrokError("A map needs two settings that vary; give x and y.")
     with style.axes(ax) as panel:
         (_map if kind == "map" else _curves)(panel, summary)
         panel.set_xlabel(words(summary.x))

@@ -26,7 +26,7 @@ def ordered_weights(subject: Subject) -> Float[np.ndarray, "N input"]:
     found = measured(subject)
     if isinstance(found, GroupAnalysis) or (not isinstance(found, Analysis) and found.weights is None):
         kind, name = found.network.architecture.name, found.task.name
-        raise ModgrokError(f"Weights are drawn along numbers modulo p, and a {kind} network on {name} has none.")
+        raise ModgrokError(f"This picture shows weights along numbers modulo p, but {kind} on {name} has none.")
     coordinate = found.coordinate or raw_coordinate(found.task.arity, found.task.modulus)
     read: Any
     if isinstance(found, Analysis):

@@ -1,4 +1,4 @@
-"""The server seen from the page: lost, started anew, and training resumed."""
+"""The server seen from the page: lost, restarted, and training resumed."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def test_a_page_outlives_its_server_and_training_resumes(
     expect(page.locator("#notice")).to_contain_text("lost")
 
     second = lab_process(store.folder, first.port)
-    expect(page.locator("#notice")).to_contain_text("started anew")
+    expect(page.locator("#notice")).to_contain_text("has been restarted")
     tab = context.new_page()
     tab.goto(second.url)
     expect(page.locator("#notice")).to_be_hidden()

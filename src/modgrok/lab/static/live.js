@@ -1,4 +1,4 @@
-// What happens on the server: runs that train, connections that are lost, servers that were started anew.
+// What happens on the server: runs that train, connections that are lost, servers that were restarted.
 
 import { byId } from "lab/dom.js";
 import { source } from "lab/source.js";
@@ -21,7 +21,7 @@ export function listen() {
   events.onend = recover;
 }
 
-// Tries again until the lab answers; a lab that was started anew answers once its new address was opened.
+// Tries again until the lab answers; a lab that was restarted answers once its new address was opened.
 async function recover() {
   clearTimeout(retrying);
   try {
@@ -30,7 +30,7 @@ async function recover() {
     emit("reconnected");
     listen();
   } catch (error) {
-    notice(error.locked ? error.message : `The connection to the lab at ${location.host} is lost. This page goes on by itself when it is back there; a lab that was started anew at another address has a page of its own, which its terminal names.`);
+    notice(error.locked ? error.message : `The connection to the lab at ${location.host} is lost. This page reconnects by itself when the lab is back; a lab restarted at another address has a page of its own, and its terminal prints where.`);
     retrying = setTimeout(recover, RETRY);
   }
 }
