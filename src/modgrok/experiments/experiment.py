@@ -242,7 +242,8 @@ class Experiment:
                 raise ModgrokError(f"The task {self.task} is a table that only its store knows.")
             return dataclasses.replace(self, code=user_code(self))
         paper = architecture.starts_large
-        text = table_name(found) if is_table_file(self.task) else _without_spaces(found.name)
+        from_table = self.task.startswith(TABLE) or is_table_file(self.task)
+        text = table_name(found) if is_table_file(self.task) else "".join(found.name.split())
         fresh = found.table is None and self.examples is None
         loss = self.loss or ("mse" if found.codes is not None else architecture.loss)
         group = group_order(text, found)
@@ -251,7 +252,7 @@ class Experiment:
         decay = natural_decay(self.optimizer, architecture, group)
         filled = {
             "task": text,
-            "modulus": found.modulus if self._has_modulus and found.is_modular else None,
+            "modulus": found.modulus if found.is_modular and (from_table or reads_modulus(self.task)) else None,
             "lr": lr,
             "loss": loss,
             "weight_decay": decay if self.weight_decay is None else self.weight_decay,
@@ -268,7 +269,9 @@ class Experiment:
             raise ModgrokError(f"test_examples has no effect on {found.name}, whose inputs are listed; leave it out.")
         resolved = dataclasses.replace(self, **filled | self._read(loss))
         object.__setattr__(resolved, "code", user_code(resolved))
-        return resolved._checked_for(found)
+        resolved.architecture.check(found.signature)
+        resolved.__dict__["_resolved"] = resolved  # It is its own; nothing is resolved twice.
+        return resolved
 
     def _read(self, loss: str) -> dict[str, Any]:
         """The values of the settings that this experiment's network, optimizer, loss and task bring; raises where
@@ -282,11 +285,6 @@ class Experiment:
         values = {name: getattr(self, name) for name in read if name not in OWN}
         return {name: read[name].default if value is None else value for name, value in values.items()}
 
-    def _checked_for(self, found: Task) -> "Experiment":
-        self.architecture.check(found.signature)
-        self.__dict__["_resolved"] = self  # It is its own; nothing is resolved twice.
-        return self
-
     def _chosen_inputs(self, found: Task) -> dict[str, Any]:
         """The choice of training inputs as a text, and their share, which is the fraction then."""
         text = write_choice(self.train_on, found)
@@ -296,10 +294,6 @@ class Experiment:
             if not unread:
                 raise ModgrokError(f"{name} has no effect beside train_on, which says what is trained on; drop one.")
         return {"train_on": text, "fraction": share}
-
-    @property
-    def _has_modulus(self) -> bool:
-        return self.task.startswith(TABLE) or is_table_file(self.task) or reads_modulus(self.task)
 
     def load_task(self, tables: Path | None = None) -> Task:
         """The task behind the text; tables that came from files are kept in the folder `tables` under their hash."""
@@ -476,7 +470,3 @@ def _cached_task(
 
 def _written(path: Path) -> int | None:
     return path.stat().st_mtime_ns if path.exists() else None
-
-
-def _without_spaces(text: str) -> str:
-    return "".join(text.split())

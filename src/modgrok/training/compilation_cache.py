@@ -1,4 +1,5 @@
-"""Compiled programs kept on disk, so that only the first start of a program compiles it.
+"""Compiled programs kept on disk, so that only the first start of a program compiles it: a second start of `modgrok
+train "n + m"` takes 2.3 s of CPU time instead of 5.5 s on two cores.
 
 The folder is `$MODGROK_CACHE`, or `modgrok` in the user's cache folder; `MODGROK_CACHE=off` keeps nothing. Inside it
 every kind of processor, device and compiler has a folder of its own: code compiled for another processor can crash. A

@@ -11,7 +11,7 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Failure, RunBatch, out_of_memory, plan_here
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import Engine
-from modgrok.experiments.sweeps.engines.compilers import Wait, compiling_ahead
+from modgrok.experiments.sweeps.engines.compilers import compiling_ahead
 
 
 class LocalEngine(Engine):
@@ -31,30 +31,26 @@ class LocalEngine(Engine):
         return measure_speed(batch)
 
     def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
-        with compiling_ahead(batches) as compiled:
-            return self._train(batches, store, observer, compiled)
-
-    def _train(self, batches: Sequence[RunBatch], store: Store, observer: Observer, compiled: Wait) -> list[Failure]:
         from modgrok.experiments.train import train_batches
         from modgrok.training.together import forget_programs
 
         queue, failures = deque(batches), list[Failure]()
-        while queue:
-            batch = queue.popleft()
-            compiled(batch)
-            try:
-                train_batches([batch], store, observer)
-            except ModgrokError:
-                raise
-            except Exception as error:
-                if out_of_memory(error) and batch.attempts == 0:
-                    forget_programs()
-                    queue.appendleft(replace(batch, attempts=1))
-                    continue
-                if out_of_memory(error) and len(batch.members) > 1:
-                    observer.remark(f"{len(batch.members)} runs at once need too much memory; trying half of them.")
-                    queue.extendleft(replace(half, attempts=1) for half in reversed(batch.halves()))
-                    continue
-                failures.append(Failure(batch.experiments, f"{type(error).__name__}: {error}"))
-                observer.remark(str(failures[-1]))
+        with compiling_ahead(batches) as wait_for:
+            while queue:
+                batch = queue.popleft()
+                wait_for(batch)
+                try:
+                    train_batches([batch], store, observer)
+                except ModgrokError:
+                    raise
+                except Exception as error:
+                    if out_of_memory(error) and batch.attempts == 0:
+                        forget_programs()
+                        queue.appendleft(replace(batch, attempts=1))
+                    elif out_of_memory(error) and len(batch.members) > 1:
+                        observer.remark(f"{len(batch.members)} runs at once need too much memory; trying half of them.")
+                        queue.extendleft(replace(half, attempts=1) for half in reversed(batch.halves()))
+                    else:
+                        failures.append(Failure(batch.experiments, f"{type(error).__name__}: {error}"))
+                        observer.remark(str(failures[-1]))
         return failures
