@@ -46,14 +46,14 @@ def train(settings: dict) -> dict[str, int]:
     import jax
     import optax  # noqa: F401
 
-    from modgrok.experiments import Experiment, Store, batch_training, writing
+    from modgrok.experiments import Experiment, Store, batch_training, run_writer
     from modgrok.experiments.cost import work
     from modgrok.experiments.planner import plan_here
     from modgrok.experiments.train import train_stored
     from modgrok.training.devices import COMPILATION
 
     jax.block_until_ready(jax.jit(lambda x: x @ x)(jax.numpy.ones((64, 64))))
-    batch_training.CHECKPOINT_SECONDS, writing.SHARE = 0.0, 1e9
+    batch_training.CHECKPOINT_SECONDS, run_writer.SHARE = 0.0, 1e9
     before = resident("VmRSS")
     runs = settings.pop("runs", 1)
     experiments = [Experiment(**SMALL | settings, seed=seed).resolve() for seed in range(runs)]

@@ -57,10 +57,10 @@ class Memory:
 def train(store: Store, calls: int | None = None, experiment: Experiment = SMALL) -> tuple[Run, list[str]]:
     """Trains on, at most so many calls, with a checkpoint after each; the run and what was said."""
     from modgrok.errors import Interrupted
-    from modgrok.experiments import batch_training, writing
+    from modgrok.experiments import batch_training, run_writer
     from modgrok.experiments.train import train_stored
 
-    batch_training.CHECKPOINT_SECONDS, writing.SHARE = 0.0, 1e9
+    batch_training.CHECKPOINT_SECONDS, run_writer.SHARE = 0.0, 1e9
     observer = Stopping(calls)
     with contextlib.suppress(Interrupted):
         train_stored([experiment], store, observer)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modgrok.experiments import batch_training, writing
+from modgrok.experiments import batch_training, run_writer
 
 CASES = {
     "faults": 10,
@@ -25,7 +25,7 @@ CASES = {
 def test_nothing_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODGROK_STORE", os.environ.get("MODGROK_STORE", "runs"))
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", batch_training.CHECKPOINT_SECONDS)  # attacks change both
-    monkeypatch.setattr(writing, "SHARE", writing.SHARE)
+    monkeypatch.setattr(run_writer, "SHARE", run_writer.SHARE)
     attack: Any = importlib.import_module(name)
     monkeypatch.setattr(attack, "SECONDS", math.inf, raising=False)  # of a machine that does nothing else
     summary = attack.attack(CASES[name])

@@ -228,9 +228,9 @@ import os, signal, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import test_extending as extension
 extension.setup_module()
-from modgrok.experiments import Experiment, Observer, Store, batch_training, writing
+from modgrok.experiments import Experiment, Observer, Store, batch_training, run_writer
 from modgrok.experiments.train import train_stored
-batch_training.CHECKPOINT_SECONDS, writing.SHARE = 0, float("inf")
+batch_training.CHECKPOINT_SECONDS, run_writer.SHARE = 0, float("inf")
 
 class Killer(Observer):
     def advanced(self, members, step, run_steps):

@@ -66,7 +66,7 @@ def assert_same(one, other):
 
 PROGRAM = """
 import dataclasses, json, os, signal, sys
-from modgrok.experiments import Experiment, Observer, Store, batch_training, writing
+from modgrok.experiments import Experiment, Observer, Store, batch_training, run_writer
 from modgrok.experiments.train import train_stored
 from modgrok.training.program import PLATFORMS
 
@@ -75,7 +75,7 @@ killed_at = options.get("killed_at", float("inf"))
 cpu = PLATFORMS["cpu"]
 PLATFORMS["cpu"] = dataclasses.replace(cpu, block_floats=options.get("block_floats", cpu.block_floats))
 batch_training.CHECKPOINT_SECONDS = 0 if "killed_at" in options else 0.05
-writing.SHARE = float("inf") if "killed_at" in options else 0.05
+run_writer.SHARE = float("inf") if "killed_at" in options else 0.05
 batch_training.CALL_SECONDS = 0.02
 
 

@@ -10,7 +10,7 @@ import pytest
 from modgrok import disk
 from modgrok.disk import Lock
 from modgrok.errors import Damaged, Interrupted, ModgrokError
-from modgrok.experiments import Store, batch_training, writing
+from modgrok.experiments import Store, batch_training, run_writer
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import check_intact
 from modgrok.experiments.train import train_stored
@@ -151,7 +151,7 @@ def test_a_run_that_was_killed_while_born_is_no_damage(lab, store, trained):
 def test_a_full_disk_is_a_sentence_and_the_checkpoint_stays_good(lab, store, trained, monkeypatch, writer):
     """The disk fills up once the second checkpoint is on it; afterwards the run goes on from there."""
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(writing, "SHARE", 1e9)
+    monkeypatch.setattr(run_writer, "SHARE", 1e9)
     place, made = disk.os.replace, []
 
     def full():
@@ -189,7 +189,7 @@ def test_a_full_disk_is_a_sentence_and_the_checkpoint_stays_good(lab, store, tra
 def checkpoint_twice(lab, store, monkeypatch):
     """A run that was stopped with two checkpoints, and the steps of both."""
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(writing, "SHARE", 1e9)
+    monkeypatch.setattr(run_writer, "SHARE", 1e9)
     with pytest.raises(Interrupted):
         train_stored([lab.small()], store, lab.Listener(stop_after=8))
     (run,) = store

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modgrok.errors import Interrupted, ModgrokError
-from modgrok.experiments import Store, batch_training, writing
+from modgrok.experiments import Store, batch_training, run_writer
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.train import train_stored
@@ -172,7 +172,7 @@ def test_a_run_stops_and_is_stored_between_evaluations_too(lab, store, monkeypat
     (whole,) = train_stored([experiment], Store(store.folder / "whole"))
     monkeypatch.setattr(batch_training, "CALL_SECONDS", 0.0)  # one step a call
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(writing, "SHARE", 1e9)
+    monkeypatch.setattr(run_writer, "SHARE", 1e9)
     with pytest.raises(Interrupted, match="Stopped at step 30 of 60"):
         train_stored([experiment], store, lab.Listener(stop_after=31))
     (run,) = store
@@ -198,7 +198,7 @@ def test_ctrl_c_at_a_bad_moment_loses_nothing_that_was_stored(lab, store, traine
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(batch_training, "CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(writing, "SHARE", 1e9)
+    monkeypatch.setattr(run_writer, "SHARE", 1e9)
     with pytest.raises(Interrupted, match="last checkpoint"):
         train_stored([lab.small()], store, Nervous())
     (resumed,) = train_stored([lab.small()], store)

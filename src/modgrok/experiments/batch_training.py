@@ -18,10 +18,9 @@ from modgrok.experiments.placement import place_batch
 from modgrok.experiments.planner import PlannedRun, RunBatch
 from modgrok.experiments.result import Result, RunProgress
 from modgrok.experiments.run import Run
-from modgrok.experiments.run_writer import RunWriter
+from modgrok.experiments.run_writer import BackgroundWriter, Pace, RunWriter, in_parallel
 from modgrok.experiments.store import Store
 from modgrok.experiments.stored_json import finite
-from modgrok.experiments.writing import BackgroundWriter, Pace, in_parallel
 from modgrok.networks import Network
 from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors

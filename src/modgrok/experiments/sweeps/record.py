@@ -10,11 +10,11 @@ from typing import Any
 
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments.label import read_label
+from modgrok.experiments.run_writer import Pace
 from modgrok.experiments.store import Store
 from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import Results, sweep_table
-from modgrok.experiments.writing import Pace
 
 WRITE_SECONDS = 2.0
 """Least time between two versions of a growing table; large tables, which take longer to write, come more rarely."""

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from modgrok.experiments import writing
-from modgrok.experiments.writing import BackgroundWriter
+from modgrok.experiments import run_writer
+from modgrok.experiments.run_writer import BackgroundWriter
 
 
 def test_what_is_written_is_told_of_in_the_order_in_which_it_was_begun():
@@ -35,7 +35,7 @@ def test_all_is_there_after_waiting():
 
 
 def test_no_more_than_a_few_wait_to_be_written(monkeypatch):
-    monkeypatch.setattr(writing, "MOST_PENDING", 1)
+    monkeypatch.setattr(run_writer, "MOST_PENDING", 1)
     told = []
     with BackgroundWriter() as at_once:
         for name in "abc":
@@ -73,7 +73,7 @@ def test_what_was_begun_is_told_of_when_training_is_stopped():
 
 
 def test_large_networks_wait_for_each_other(monkeypatch):
-    monkeypatch.setattr(writing, "PENDING_BYTES", 100)
+    monkeypatch.setattr(run_writer, "PENDING_BYTES", 100)
     told = []
     with BackgroundWriter() as at_once:
         for name in "abc":
