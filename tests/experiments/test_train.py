@@ -12,7 +12,7 @@ from modgrok.experiments.programs import program_of
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.train import train_stored
 from modgrok.networks import grid, score
-from modgrok.training.separate import compiled
+from modgrok.training.separate import compiled_run
 
 
 def test_the_same_experiment_again_gives_the_same_bits(lab, store, trained):
@@ -60,7 +60,7 @@ def test_batches_of_any_number_of_runs_compile_once(lab, store):
     train_stored(experiments[:3], store)
     train_stored(experiments, store, devices=jax.local_devices()[:1] * 2)
     program = program_of(experiments[0].resolve(), experiments[0].load_task(), "cpu")
-    randomly, _, advance = compiled(program, tuple(jax.local_devices()[:1]))
+    randomly, _, advance = compiled_run(program, tuple(jax.local_devices()[:1]))
     assert (randomly._cache_size(), advance._cache_size()) == (1, 1)
 
 
@@ -72,7 +72,7 @@ def test_training_sets_of_all_lengths_train_together_with_the_bits_they_have_alo
     together = train_stored(experiments, Store(tmp_path / "together"), listener)
     assert [len(batch.members) for batch in listener.batches] == [4]
     program = program_of(experiments[0].resolve(), experiments[0].load_task(), "cpu")
-    advance, compilations = compiled(program, tuple(jax.local_devices()[:1]))[2], []
+    advance, compilations = compiled_run(program, tuple(jax.local_devices()[:1]))[2], []
     for experiment, run in zip(experiments, together, strict=True):
         lab.assert_same(run, *train_stored([experiment], Store(tmp_path / "alone")))
         compilations.append(advance._cache_size())
