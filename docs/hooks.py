@@ -89,7 +89,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Files of the repository that are not part of the site are named instead of linked."""
+    """Files of the repository that are not on the site are named instead of linked; notebooks are tutorials here."""
     depth = page.file.src_uri.count("/")
 
     def name(match: re.Match[str]) -> str:
@@ -97,6 +97,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         if target.count("../") <= depth:
             return match.group(0)
         path = target.replace("../", "")
+        if path.startswith("examples/") and path.endswith(".ipynb"):
+            return f"[{text}]({'../' * depth}tutorials/{Path(path).stem}.md)"
         return f"`{path}`" if path in text else f"{text} (`{path}`)"
 
     return OUTSIDE.sub(name, markdown)
