@@ -173,19 +173,16 @@ def shares_on_the_way(t: Table) -> Any:
     return figure
 
 
-@geometry.claim(
-    "3.3 (Fig. 3)",
-    "in the plane, for at least half of the numbers the nearest neighbor differs by the same; undecided where the "
-    "network does not know the sum",
-)
+@geometry.claim("3.3 (Fig. 3)")
 def structure_of_sums(t: Table, ask: Ask) -> None:
     """The unembedding shows the structure of addition: numbers follow each other in equal steps along lines."""
     total = t.where(operation=ADDITION).first
     ask.show({"commonest step between neighbors (the paper: 8)": str(total.commonest)})
     ask.show({"share of numbers with that step": total.commonest_share, "accuracy": total.test_accuracy}, percent)
-    ask.undecided("The network does not know the sum.", total.test_accuracy < KNOWN)
+    ask.possible("the network knows the sum", total.test_accuracy >= KNOWN)
     ask.yes(f"For {percent(total.commonest_share)} of the numbers the nearest neighbor differs by {total.commonest}.")
-    ask.fault("", total.commonest_share < 0.5)
+    same = total.commonest_share >= 0.5
+    ask.that("in the plane, for at least half of the numbers the nearest neighbor differs by the same", same)
 
 
 @geometry.claim(
