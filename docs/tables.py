@@ -20,10 +20,12 @@ RESULTS = ROOT / "benchmarks" / "results"
 REPORTS = ROOT / "docs" / "reproduction"
 OUTCOMES = {
     "holds": "hold",
-    "holds with a remark": "hold with a remark",
-    "does not hold here": "do not hold here",
-    "undecided here": "are undecided here",
+    "holds with a remark": "with a remark",
+    "does not hold here": "do not hold",
+    "undecided here": "are undecided",
 }
+OWN = ("findings", "groups")
+"""Reports on questions of our own."""
 CONTESTS = (
     ("speed_h200", "one", "one network, p = 97, N = 500", "H200"),
     ("speed_h200", "batch", "128 of them at once", "H200"),
@@ -55,7 +57,7 @@ def verdicts(key: str) -> dict[str, str]:
 
 def counts(outcomes: Any) -> str:
     found = Counter(outcomes)
-    return ", ".join(f"{found[outcome]} {words}" for outcome, words in OUTCOMES.items())
+    return ", ".join(f"{found[outcome]} {words}" for outcome, words in OUTCOMES.items() if found[outcome])
 
 
 def paper() -> str:
@@ -66,9 +68,16 @@ def paper() -> str:
 
 
 def others() -> str:
-    """The same of all other reports together."""
-    found = [outcome for key in reported()[1:] for outcome in verdicts(key).values()]
-    return f"Of {len(found)} claims in {len(reported()) - 1} other reports, {counts(found)}."
+    """The same of all reports on other papers together."""
+    keys = [key for key in reported()[1:] if key not in OWN]
+    found = [outcome for key in keys for outcome in verdicts(key).values()]
+    return f"Of {len(found)} claims in {len(keys)} more reports, {counts(found)}."
+
+
+def findings() -> str:
+    """What became of our own predictions."""
+    found = verdicts("findings").values()
+    return f"Of {len(found)} predictions, {counts(found)}."
 
 
 def papers() -> str:
@@ -183,7 +192,15 @@ def _result(file: str) -> str:
     return critical() if file.startswith("critical") else ""
 
 
-TABLES = {"results": results, "paper": paper, "others": others, "papers": papers, "speed": speed, "critical": critical}
+TABLES = {
+    "results": results,
+    "paper": paper,
+    "others": others,
+    "findings": findings,
+    "papers": papers,
+    "speed": speed,
+    "critical": critical,
+}
 PAGES = (ROOT / "README.md", REPORTS / "README.md", RESULTS / "README.md")
 PLACE = re.compile(r"(<!-- (\w+) -->\n?)(.*?)(\n?<!-- /\2 -->)", re.DOTALL)
 
