@@ -8,7 +8,7 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures import neuron_waves
 from modgrok.measures.loss_curves import acceleration, loss_peak
-from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, study
+from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.delay import too_little_data, with_data
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import with_minibatches
@@ -26,6 +26,7 @@ def varied(s: Sizes) -> Runs:
     weight decay, which lowers the test loss itself."""
     rate = usual_by_gd(s).rows[0][1]["lr"]
     plain: dict[str, Any] = {"optimizer": "adam", "weight_decay": 0.0}
+    entropy = s.cross_entropy.adamw(s.sweep_modulus, s.sweep_width, s.usual_fraction)
     kinds = {
         "optimizer": {
             "GD": usual_by_gd(s),
@@ -34,7 +35,7 @@ def varied(s: Sizes) -> Runs:
             "Adam": usual(s, **plain),
             "AdamW": usual(s),
         },
-        "loss": {"cross-entropy": usual(s, loss="cross_entropy", lr=0.1, **plain)},
+        "loss": {"cross-entropy": runs(entropy | plain, loss="cross_entropy", seed=range(s.sweep_seeds))},
         "function": {text: usual_by_gd(s, task=text) for text in FUNCTIONS},
     }
     named = [some.tag(kind=kind, name=name) for kind, rows in kinds.items() for name, some in rows.items()]
@@ -152,7 +153,11 @@ def train_loss_accelerates(t: Table, ask: Ask) -> None:
     ask.show({"rate from memorization to the onset": found["before"], "rate during grokking": found["during"]})
     ask.show({"ratio": ratio, "the same of a memorizer, second half of its steps / first": never}, over="run")
     ask.yes("The training loss falls faster while the network generalizes than between memorization and that.")
-    ask.fault("The training loss does not fall faster while the network generalizes.", min(ratio) < FASTER)
+    ask.fault(
+        "Where grokking comes late, the training loss falls more slowly while the network generalizes than before: at "
+        f"{number(ratio.average())} times the rate (memorizers: {number(never.average())}).",
+        min(ratio) < FASTER,
+    )
     ask.fault("That of a memorizer falls faster with time, too.", max(never, default=0) >= FASTER)
     ask.note(f"Not slightly: {ratio.average():.2g} times faster.", ratio.average() > 2)
 

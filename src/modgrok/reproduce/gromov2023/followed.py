@@ -161,6 +161,13 @@ def _stable(t: Table, ask: Ask) -> Table:
     return found
 
 
+def _grokked(t: Table, ask: Ask) -> Table:
+    found = t.where(lambda r: r.grokked_at is not None)
+    ask.undecided("The network does not grok.", not found)
+    ask.show({"seeds that do not grok": f"{len(t) - len(found)} of {len(t)}"} if len(found) < len(t) else {})
+    return found
+
+
 def _growth(r: Row, event: str) -> float:
     """By how much sharpness has grown at the first snapshot from an event on."""
     return r.sharpness[next(i for i, step in enumerate(r.step) if step >= r[event])] / r.sharpness[0]
@@ -218,12 +225,12 @@ def edge_of_stability(t: Table, ask: Ask) -> None:
 )
 def kernel_drifts(t: Table, ask: Ask) -> None:
     """The tangent kernel does not stay what it is at initialization: features are learnt."""
-    ask.undecided("The network does not grok.", not t["grokked_at"].whole())
+    t = _grokked(t, ask)
     first, last = (t.each(lambda r, i=i: r.like_target[i]) for i in (0, -1))  # type: ignore[misc]
     drift, like_start = (t.each(lambda r, name=name: r[name][-1]) for name in ("drift", "like_start"))  # type: ignore[misc]
     turned = min(b - a for a, b in zip(first, last, strict=True))
     ask.yes("The kernel turns toward the answers.")
-    ask.fault("The kernel does not turn toward the answers.", turned < 0.05)
+    ask.fault(f"The kernel hardly turns toward the answers: its alignment grows by {number(turned, 2)}.", turned < 0.05)
     ask.note(
         f"It turns little, though: its alignment with the initial kernel ends at {number(like_start.average())}; what "
         "grows much is its scale, with the norms of the weights.",
@@ -241,7 +248,7 @@ def kernel_drifts(t: Table, ask: Ask) -> None:
 )
 def kernel_learns(t: Table, ask: Ask) -> None:
     """The kernel frozen on the way generalizes as soon as the network does, and not before."""
-    ask.undecided("The network does not grok.", not t["grokked_at"].whole())
+    t = _grokked(t, ask)
 
     def passes(row: Row, name: str) -> float:
         return next((step for step, value in zip(row.step, row[name], strict=True) if value >= 0.5), math.inf)
