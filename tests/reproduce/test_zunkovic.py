@@ -11,7 +11,6 @@ from modgrok.measures import threshold_model
 from modgrok.measures.ball_model import Ball, test_error
 from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.reproduce.zunkovic2022 import PAPER, rule30
-from modgrok.reproduce.zunkovic2022.sizes import FULL, QUICK
 
 ball_error = test_error
 del test_error  # pytest would collect it
@@ -151,4 +150,4 @@ def test_the_whole_pipeline(tmp_path: Path) -> None:
     text = (tmp_path / "report.md").read_text()
     assert "by formulas and samples" in text
     assert len(list((tmp_path / "figures").glob("*.png"))) == len(PAPER.figures)
-    assert QUICK.sets < FULL.sets
+    assert PAPER.profile("quick").sets < PAPER.profile("full").sets

@@ -8,7 +8,6 @@ from modgrok.measures.trials import best_trial, edge
 from modgrok.palette import BLUE, EMPTY, GRAY, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.accelerators.sizes import BASELINE, CONTESTANTS, KNOWN, MOVING_AVERAGE, WINDOW, searched
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import BEYOND, Ask, Claim, Sizes, Table, make_claim, study
 from modgrok.text import NONE, count, number, percent
 
@@ -75,15 +74,10 @@ def edges(t: Table, name: str) -> str:
     return "".join(edge(chosen[column], trials(t, name)[column], word) for column, word in words.items())
 
 
-def draw(t: Table) -> Any:
+def draw(t: Table, panel: Any) -> str:
     from matplotlib.ticker import LogLocator, NullFormatter
 
     steps = t.one("steps")
-    figure, (panel,) = panels(
-        height=2.9,
-        note=f"{t.one('setting')}; at most {count(steps)} steps; lines: the trials of seed 0, of which the fastest is "
-        "chosen; dots: other seeds",
-    )
     for row, name in enumerate(CONTESTANTS):
         tried, times = trials(t, name)["grokked_at"].known(), best(t, name)["grokked_at"]
         panel.plot(tried, [row] * len(tried), "|", color=GRAY, alpha=0.6, markersize=9)
@@ -102,11 +96,12 @@ def draw(t: Table) -> Any:
     panel.xaxis.set_major_formatter(lambda value, _: number(value))
     panel.xaxis.set_minor_formatter(NullFormatter())
     panel.grid(axis="y", color=EMPTY)
-    return figure
+    lines = "lines: the trials of seed 0, of which the fastest is chosen; dots: other seeds"
+    return f"{t.one('setting')}; at most {count(steps)} steps; {lines}"
 
 
 for one in STUDIES:
-    one.figure()(draw)
+    one.figure(height=2.9)(draw)
 
 
 def _ratio(t: Table, name: str) -> float | None:

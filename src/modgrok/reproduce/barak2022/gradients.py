@@ -7,7 +7,6 @@ import numpy as np
 
 from modgrok.measures import fourier_gap
 from modgrok.palette import GRAY, GREEN, SERIES
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Table, study
 from modgrok.text import count
 
@@ -48,15 +47,9 @@ fourier = study(
 )
 
 
-@fourier.figure()
-def gradient_and_gap(t: Table) -> Any:
+@fourier.figure("one gradient, n = {}, k = {}".format(*SHOWN), "the gap and its bound (dotted)", height=2.7)
+def gradient_and_gap(t: Table, left: Any, right: Any) -> str:
     (n, k), shown = SHOWN, t.where("samples > 0").first
-    figure, (left, right) = panels(
-        f"one gradient, n = {n}, k = {k}",
-        "the gap and its bound (dotted)",
-        height=2.7,
-        note="green: the bits of the parity; bars: exact expectation for a neuron with weights ±1",
-    )
     left.bar(range(n), shown.exact, color=[GREEN if j < k else GRAY for j in range(n)], alpha=0.6)
     left.plot(range(n), shown.sampled, "k_", markersize=7, label=f"{count(shown.samples)} samples")
     left.set(xlabel="bit", ylabel="|gradient|")
@@ -68,7 +61,7 @@ def gradient_and_gap(t: Table) -> Any:
     right.minorticks_off()
     right.set(xlabel="bits n", ylabel="gap γ")
     right.legend()
-    return figure
+    return "green: the bits of the parity; bars: exact expectation for a neuron with weights ±1"
 
 
 @fourier.claim("5.1")

@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures.principal import effective_dimension, principal_plane, roundness
 from modgrok.plot import style
-from modgrok.reproduce.figures import modular, panels
+from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import Ask, Table, runs, study
 from modgrok.text import number, percent
 
@@ -43,25 +43,18 @@ transformer = study(
 )
 
 
-@transformer.figure()
-def planes(t: Table) -> Any:
+@transformer.figure("embedding at the start", "at the end", "its dimension", height=2.6)
+def planes(t: Table, left: Any, middle: Any, right: Any) -> str:
     run = t.first
-    figure, (*shown, last) = panels(
-        "embedding at the start",
-        "at the end",
-        "its dimension",
-        height=2.6,
-        note=f"{modular(t)}, a transformer of one block; colors: the number n",
-    )
-    for panel, places in zip(shown, (run.start, run.end), strict=True):
+    for panel, places in ((left, run.start), (middle, run.end)):
         panel.scatter(*zip(*places, strict=True), c=range(len(places)), cmap="twilight", s=10)
         panel.set_aspect("equal")
         panel.set(xlabel="first component", ylabel="second component")
-    last.plot(run.step, run.effective_dimension, marker="o")
-    last.set_xscale("symlog", linthresh=10)
-    last.set(xlabel="step", ylabel="effective dimension")
-    style.mark(last, run.grokked_at, "grokked")
-    return figure
+    right.plot(run.step, run.effective_dimension, marker="o")
+    right.set_xscale("symlog", linthresh=10)
+    right.set(xlabel="step", ylabel="effective dimension")
+    style.mark(right, run.grokked_at, "grokked")
+    return f"{modular(t)}, a transformer of one block; colors: the number n"
 
 
 @transformer.claim("4 (Fig. 1)")

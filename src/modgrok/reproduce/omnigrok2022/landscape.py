@@ -10,7 +10,6 @@ from modgrok.experiments import Run
 from modgrok.measures.weight_norm import critical_norm, decay_time, whole_norm
 from modgrok.palette import GRAY, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import BEYOND, Ask, Column, Runs, Sizes, Table, make_claim, runs, study
 from modgrok.reproduce.omnigrok2022.sizes import SETTINGS
 from modgrok.text import number, percent
@@ -104,16 +103,8 @@ def predicted(t: Table) -> dict[float, float]:
     return dict(zip(t.where(part="free")["weight_decay"].distinct(), t.first.predicted, strict=False))
 
 
-def three_panels(t: Table) -> Any:
+def three_panels(t: Table, left: Any, middle: Any, right: Any) -> str:
     first, places, free, shown = t.first, Table(t.first.landscape), t.where(part="free"), t.where(part="held").first
-    figure, (left, middle, right) = panels(
-        "losses against norm",
-        "free and held",
-        "time against decay",
-        height=2.9,
-        note=f"known: accuracy {first.threshold}; $w_0$ = {number(first.begin_norm)}, the largest norm on the way; "
-        f"$w_c$ = {number(first.critical_norm)}, dotted in (a): test set known up to there; rate {number(first.lr)}",
-    )
     for kind, color in (("train", TRAIN), ("test", TEST)):
         left.plot(places["norm"], places[f"{kind}_loss"], color=color, marker="o")
     for run, line in ((first.free_run, "-"), (first.held_run, ":")):
@@ -143,12 +134,14 @@ def three_panels(t: Table) -> Any:
         ("(c) $\\ln(w_0/w_c)/\\eta\\gamma$", {"color": GRAY, "linewidth": 0.9}),
     ):
         middle.plot([], [], label=label, **look)
-    figure.legend(loc="outside upper center", ncols=5)
-    return figure
+    left.figure.legend(loc="outside upper center", ncols=5)
+    both = f"$w_0$ = {number(first.begin_norm)}, the largest norm on the way; $w_c$ = {number(first.critical_norm)}"
+    told = f"known: accuracy {first.threshold}; {both}, dotted in (a): test set known up to there"
+    return f"{told}; rate {number(first.lr)}"
 
 
 for one in STUDIES.values():
-    one.figure()(three_panels)
+    one.figure("losses against norm", "free and held", "time against decay", height=2.9)(three_panels)
 
 
 def landscape(t: Table, ask: Ask) -> None:
