@@ -2,6 +2,7 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -279,3 +280,35 @@ def test_more_careless_calls(tmp_path: Path) -> None:
     ):
         with pytest.raises(mg.ModgrokError, match=words):
             call()
+
+
+def test_several_tasks_are_searched_by_their_names(tmp_path: Path) -> None:
+    def twisted(n: int, m: int) -> int:
+        return n * m + 3 * n * n * m * m + m
+
+    effort = mg.Effort(seeds=1, points=2, rounds=0)
+    how: dict[str, Any] = {"width": 4, "lr": 0.1, "steps": 2, "effort": effort, "store": tmp_path}
+    found = mg.critical(["n + m", twisted], 5, **how)
+    assert [one.task_name for one in found] == ["n+m", "twisted"]
+    assert "twisted mod 5" in repr(found[1])
+    (mine,) = mg.critical({"mine": lambda n, m: n * n * m + 2 * m}, 5, **how)
+    assert mine.task_name == "mine"
+    legend = mg.plot.transitions([*found, mine]).get_legend()
+    assert [text.get_text().split(":")[0] for text in legend.get_texts()] == ["n+m", "twisted", "mine"]
+    table = mg.task("n * m + n", 5).table.tolist()
+    assert len(mg.critical(table, **how)) == 1
+    with pytest.raises(mg.ModgrokError, match="at least one task"):
+        mg.critical([], 5, **how)
+
+
+def test_a_sweep_is_packed_by_its_table_or_its_name(tmp_path: Path) -> None:
+    table = mg.sweep("n + m", 5, vary={"seed": range(3)}, width=4, lr=0.1, steps=2, store=tmp_path / "one")
+    packed = mg.pack(table, tmp_path / "table.zip", tmp_path / "one")
+    assert [run.id for run in packed] == table["run"]
+    (folder,) = (tmp_path / "one" / "sweeps").iterdir()
+    mg.pack(folder.name, tmp_path / "id.zip", tmp_path / "one")
+    assert (tmp_path / "id.zip").read_bytes() == (tmp_path / "table.zip").read_bytes()
+    assert {run.id for run in mg.unpack(tmp_path / "id.zip", tmp_path / "two")} == set(table["run"])
+    for slip in ("nothing", 3, []):
+        with pytest.raises(mg.ModgrokError, match=r"no run 'nothing'|not 3\.|Name the runs"):
+            mg.pack(slip, tmp_path / "x.zip", tmp_path / "one")  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ Everything that is a task is a text of any family, a callable, a table or a `Tas
 import inspect
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import modgrok.closed_form as closed_form
 from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, archive
-from modgrok.experiments.experiment import known_settings
+from modgrok.experiments.experiment import known_settings, task_name
 from modgrok.experiments.given_settings import declare_settings, describe_source, described_settings
 from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store, StoreLike, as_store
@@ -21,6 +22,7 @@ from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critic
 from modgrok.experiments.sweeps.execution import Executor, run_sweep
 from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape_sweep
 from modgrok.experiments.sweeps.landscape import landscape as landscape_rows
+from modgrok.experiments.sweeps.record import find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS, Sweep
 from modgrok.experiments.sweeps.table import Results, Table
 from modgrok.experiments.train import train_all
@@ -68,10 +70,28 @@ def runs(store: StoreLike = None, search: str = "", **settings: Any) -> list[Run
     return [run for run in found if all(getattr(run.experiment, name) == value for name, value in settings.items())]
 
 
-def pack(runs: Run | str | Sequence[Run | str], path: str | Path, store: StoreLike = None) -> None:
-    """Writes runs, or those of these ids or names, with their tables into a .zip file that `unpack` reads."""
-    named = [runs] if isinstance(runs, Run | str) else runs
-    archive.pack([as_store(store).find(one) if isinstance(one, str) else one for one in named], Path(path))
+def pack(runs: Run | str | Table | Sequence[Run | str], path: str | Path, store: StoreLike = None) -> list[Run]:
+    """Writes runs with their tables into a .zip file that `unpack` reads, and returns them: runs, their ids or names,
+    ids or names of sweeps, or the table of a sweep."""
+    named = runs["run"] if isinstance(runs, Table) else [runs] if isinstance(runs, Run | str) else runs
+    place, found = as_store(store), []
+    if not isinstance(named, Iterable):
+        raise ModgrokError(f"pack takes runs, their ids or names, or the table of a sweep, not {abridged(runs)}.")
+    for one in named:
+        found += [one] if isinstance(one, Run) else _runs_of(one, place)
+    archive.pack(found, Path(path))
+    return found
+
+
+def _runs_of(name: str, store: Store) -> list[Run]:
+    """The run of that id or name, or those of a sweep that have been trained."""
+    try:
+        return [store.find(name)]
+    except ModgrokError:
+        if not any(name in (one["id"], one.get("label", {}).get("name")) for one in stored_sweeps(store)):
+            raise
+    results = Results(find_sweep(store, name).experiments, store)
+    return [store.find(run) for run in results.outcomes]
 
 
 def unpack(path: str | Path, store: StoreLike = None) -> list[Run]:
@@ -174,8 +194,8 @@ def critical(
     executor: Executor | None = None,
     **settings: Any,
 ) -> list[Critical]:
-    """The critical fraction, for each task of a list, each modulus and each sampling; `effort` says how thoroughly to
-    look for it. An `executor` trains the runs into its own store, in place of an engine."""
+    """The critical fraction, for each task of a list or mapping, each modulus and each sampling; `effort` says how
+    thoroughly to look for it. An `executor` trains the runs into its own store, in place of an engine."""
     from modgrok.experiments.sweeps.engines import engine_named
 
     _leave_out(SEARCHED, settings)
@@ -188,10 +208,10 @@ def critical(
     samplings = [sampling] if isinstance(sampling, str) else list(sampling)
     searches = [
         Search(
-            Experiment.from_dict(many | describe_source(one, p, place) | {"sampling": how} | settings),
+            Experiment.from_dict(many | describe_source(one, p, place, name) | {"sampling": how} | settings),
             effort or Effort(),
         )
-        for one in _several(task)
+        for name, one in _several(task)
         for p in moduli
         for how in samplings
     ]
@@ -200,16 +220,18 @@ def critical(
         train_all(experiments, place)
         return Results(experiments, place).in_order
 
-    return critical_fractions(searches, executor.finish if executor else finish)
+    found = critical_fractions(searches, executor.finish if executor else finish)
+    return [replace(one, name=task_name(one.experiment.task, place.tables)) for one in found]
 
 
-def _several(tasks: Any) -> Sequence[Any]:
-    """A list of tasks as it is; one task, which may be a table, alone."""
-    if not isinstance(tasks, list | tuple) or not all(isinstance(t, str | Path | Task) or callable(t) for t in tasks):
-        return [tasks]
-    if not tasks:
+def _several(tasks: Any) -> list[tuple[str, Any]]:
+    """The names and tasks of a list or a mapping; one task, which may be a table, alone."""
+    if isinstance(tasks, Mapping):
+        return list(tasks.items())
+    listed = isinstance(tasks, list | tuple) and all(isinstance(t, str | Path | Task) or callable(t) for t in tasks)
+    if listed and not tasks:
         raise ModgrokError("Give at least one task.")
-    return tasks
+    return [(_own_name(one), one) for one in (tasks if listed else [tasks])]
 
 
 def landscape(

@@ -75,7 +75,7 @@ def _show(found: Sequence[Critical]) -> None:
         interval = NONE if t.critical is None else f"{number(t.low)} to {number(t.high)}"
         center = str(one) if t.critical is None else number(t.critical)
         modulus = NONE if e.modulus is None else str(e.modulus)
-        table.add_row(e.task, modulus, e.sampling, center, interval, count(one.budget), count(one.runs))
+        table.add_row(one.task_name, modulus, e.sampling, center, interval, count(one.budget), count(one.runs))
     out.print(table)
     if len(found) == 1:
         curve = new_table("α", "grokked")

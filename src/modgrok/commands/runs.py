@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from rich.table import Table
 from rich.text import Text
 
-from modgrok.api import replay
+from modgrok.api import pack, replay
 from modgrok.commands.arguments import (
     InStore,
     OneRun,
@@ -93,7 +93,8 @@ class Pack(InStore):
     """Write runs, with the tables they were trained on, to one .zip file to share."""
 
     runs: Annotated[tuple[str, ...], Positional("RUN … FILE.zip")]
-    """Ids, beginnings of them, or names; then the file to write."""
+    """Ids of runs, beginnings of them, or names; a whole id or name of a sweep stands for its runs. Then the file to
+    write."""
 
 
 @dataclass(frozen=True)
@@ -323,9 +324,9 @@ def _pack(arguments: Pack, store: Store) -> None:
     if len(arguments.runs) < 2:
         raise ModgrokError("Name the runs to pack, then the file: modgrok runs pack last runs.zip.")
     *names, file = arguments.runs
-    runs, path = [store.find(name) for name in names], Path(file)
+    path = Path(file)
     check_output(path, ".zip")
-    archive.pack(runs, path)
+    runs = pack(names, path, store)
     written = path.stat().st_size
     found = {"file": file, "runs": [run.id for run in runs], "bytes": written}
     tell(arguments.json, found, f"Packed {count(len(runs), 'run')} into {file}, {size(written)}.")

@@ -41,7 +41,9 @@ def transitions(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Ax
     the settings in which they differ for one."""
     several = len({one.experiment.modulus for one in found}) > 1
     found = sorted(found, key=lambda one: one.experiment.modulus or 0)
-    names = differences([one.experiment.as_dict() for one in found]) if len(found) > 1 else [""]
+    names = (
+        differences([one.experiment.as_dict() | {"task": one.task_name} for one in found]) if len(found) > 1 else [""]
+    )
     with style.axes(ax) as panel:
         for i, one in enumerate(found):
             color = SERIES[i % len(SERIES)]
@@ -59,7 +61,7 @@ def transitions(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Ax
         panel.set_ylabel(f"share of runs that grok within {within} steps")
         e = found[0].experiment
         modulus = " modulo the number on top" if several else f" mod {e.modulus}" if e.modulus else ""
-        tasks = ", ".join(dict.fromkeys(str(one.experiment.task) for one in found))
+        tasks = ", ".join(dict.fromkeys(one.task_name for one in found))
         optimizers = dict.fromkeys(optimizer_name(one.experiment) for one in found)
         panel.set_title(f"{tasks}{modulus}, N = {e.width}, {', '.join(optimizers)}")
         if not several:
@@ -103,7 +105,7 @@ def against_modulus(found: "Sequence[Critical]", *, ax: "Axes | None" = None) ->
                 for name in ("critical", "low", "high")
             )
             bars = np.stack([middle - low, high - middle]).clip(0)
-            label = f"{task}, {sampling}" if several else sampling
+            label = f"{mine[0].task_name}, {sampling}" if several else sampling
             panel.errorbar(p, middle, bars, fmt="o", ms=4, capsize=2.5, color=color, label=label)
             if (law := power_law(known)) is not None:
                 x = np.linspace(p.min(), p.max(), 200)

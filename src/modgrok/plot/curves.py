@@ -97,7 +97,7 @@ def _apart(panel: "Axes", named: dict[str, list[History]], lines: Lines, line: d
     styles = dict(zip((name for name, _, _ in lines), (*dashes, "-"), strict=False))
     for i, (label, histories) in enumerate(named.items()):
         for name, own, color in lines[: len(styles)]:
-            look = {"color": SERIES[i % len(SERIES)], "linestyle": styles[name]}
+            look: dict[str, Any] = {"color": SERIES[i % len(SERIES)], "linestyle": styles[name]}
             look |= {"label": label if name == lines[-1][0] else None}
             look = look if len(named) > 1 else {"color": color, "label": own}
             steps, values = _together(histories, name)
@@ -146,7 +146,8 @@ def _pooled(runs: Any, over: str) -> dict[str, list[History]]:
     require_settings("An experiment", [over], known_settings())
     if isinstance(runs, Mapping) or not all(hasattr(run, "experiment") for run in _listed(runs)):
         raise ModgrokError(f"over={over!r} pools a list of runs.")
-    left_out, groups = REPETITIONS if over in REPETITIONS else (over,), {}
+    left_out = REPETITIONS if over in REPETITIONS else (over,)
+    groups: dict[str, tuple[dict[str, Any], list[History]]] = {}
     for run in _listed(runs):
         others = {name: value for name, value in run.experiment.as_dict().items() if name not in left_out}
         groups.setdefault(repr(others), (others, []))[1].append(run.history)

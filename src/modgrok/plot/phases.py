@@ -80,4 +80,5 @@ def frequencies(heights: Any, color: str = TEST, width: int | float = 0.8, *, ax
         panel.bar(range(1, len(heights) + 1), heights, color=color, width=width)
         panel.set_xlim(0, len(heights) + 1)
         panel.set_xlabel("frequency")
+        panel.locator_params(axis="x", integer=True)
     return panel

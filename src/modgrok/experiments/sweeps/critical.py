@@ -143,9 +143,15 @@ class Critical:
     """Successes and trials at each fraction."""
     resolution: float
     """How close the fractions may be to each other near α_c."""
+    name: str = ""
+    """What the task is called, where its text does not say: that of a table."""
+
+    @property
+    def task_name(self) -> str:
+        return self.name or self.experiment.task
 
     def __repr__(self) -> str:
-        where = f"{describe_task(self.experiment)}, {self.experiment.optimizer}, {self.experiment.sampling}"
+        where = f"{describe_task(self.experiment, self.name)}, {self.experiment.optimizer}, {self.experiment.sampling}"
         return f"Critical({self} for {where} within {count(self.budget)} steps; {count(self.runs, 'run')})"
 
     @cached_property
