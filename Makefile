@@ -1,6 +1,8 @@
 # Every command needs only Python 3.11+, make and git: it creates .venv and installs what it needs first.
 PYTHON ?= python3
 VENV := .venv
+# The tests start a hundred processes, which would all compile the package.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
