@@ -20,7 +20,7 @@ FLOOD = 300
 
 
 def ask(lab: Any, path: str, token: str | None) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", lab.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", lab.port, timeout=600)
     headers = {} if token is None else {"x-modgrok-token": token}
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
@@ -43,7 +43,7 @@ def test_a_flood_of_silent_connections_starves_nobody(few_handles: None, lab_pro
     resource.setrlimit(resource.RLIMIT_NOFILE, (4 * FLOOD, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     silent = []
     for number in range(FLOOD):
-        silent.append(socket.create_connection(("127.0.0.1", lab.port), timeout=60))
+        silent.append(socket.create_connection(("127.0.0.1", lab.port), timeout=600))
         if number % 3 == 0:
             silent[-1].sendall(b"GET /api/state HTTP/1.1\r\nHost: 127")
         if number % 50 == 49:

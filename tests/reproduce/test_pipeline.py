@@ -141,7 +141,7 @@ def test_processes_that_measure_end_with_the_one_that_is_killed(tmp_path: Path) 
         assert parent.stdout is not None
         assert parent.stdout.readline() == "begun\n"
         parent.kill()
-        parent.communicate(timeout=60)  # which ends when nobody holds stderr any more
+        parent.communicate(timeout=600)  # which ends when nobody holds stderr any more
 
 
 def test_errors_of_processes_that_measure_come_back(tmp_path: Path) -> None:

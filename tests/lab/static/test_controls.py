@@ -48,7 +48,7 @@ def test_train_scrub_look_inside_take_apart_share(
     fill_small_run(page)
     page.click("#train")
     expect(page.locator("#times")).to_contain_text("grokked at step")
-    expect(page.locator("#run-status.finished")).to_be_visible(timeout=60_000)
+    expect(page.locator("#run-status.finished")).to_be_visible()
     expect(page.locator("#step")).to_have_text("step 250")
     expect(page.locator("html")).to_have_attribute("data-drawn", "250")
     trained = page.locator("#run-title").get_attribute("title").removeprefix("run ")
@@ -151,7 +151,7 @@ def test_a_run_is_forked_and_one_that_dies_says_so(open_lab: Any, many: Path, ru
     expect(page.locator("#estimate")).to_contain_text("About")
     page.click("#train")
     expect(page.locator("#run-title")).not_to_have_attribute("title", f"run {run}")
-    expect(page.locator("#run-status.finished")).to_be_visible(timeout=60_000)
+    expect(page.locator("#run-status.finished")).to_be_visible()
     assert f"{run}@0" in {r.experiment.parent for r in Store(many)}
     expect(page.locator("#times")).to_contain_text("Forked at step 0.")
     expect(page.locator("#curves .legend")).to_contain_text("before the fork")
