@@ -71,8 +71,8 @@ progress = study(
 times = study(
     "fig1",
     "Time against the number of bits",
-    "Steps until a parity of k bits is known, against the number n of all bits. A search over all sets of k bits would "
-    "take of the order of n^k.",
+    "Steps until a parity of k bits is known, against the number n of all bits. A search over all sets of k bits "
+    "would take of the order of n^k steps.",
     runs=all_sizes,
     keep="grokked_at",
 )

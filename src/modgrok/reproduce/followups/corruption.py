@@ -73,20 +73,20 @@ def without_neurons(run: Run) -> dict[str, Any]:
 diagram = study(
     "figC",
     "Wrong labels: five phases",
-    "What becomes of networks with a share of wrong labels in the training set. Coexistence: they are learnt by heart "
-    "and the rule is understood; inversion: the rule alone, so that the training set is answered worse than the test "
-    "set; memorization: labels alone; forgetting: neither. The rule counts as understood from a test accuracy of 90 % "
-    "on; inversion is full where the training accuracy is below 1.05 less the share of wrong labels, partial where it "
-    "is not but below 90 %. (With a tenth of wrong labels both definitions of the authors apply to 90 to 95 %; here "
-    "that is full inversion.)",
+    "How networks end up when a share of the training labels is wrong. Coexistence: the wrong labels are memorized "
+    "and the rule is learnt; inversion: the rule alone, so that the training set is answered worse than the test set; "
+    "memorization: labels alone; forgetting: neither. The rule counts as learnt from a test accuracy of 90 % on; "
+    "inversion is full where the training accuracy is below 1.05 minus the share of wrong labels, else partial where "
+    "it is below 90 %. (With a tenth of wrong labels both definitions of the authors apply to 90 to 95 %; here that "
+    "is full inversion.)",
     runs=lambda s: runs(corrupted(s), weight_decay=[*s.decays], fraction=[*s.fractions], wrong_labels=[*s.wrong]),
     keep=("train_accuracy", "test_accuracy", phase_of),
 )
 pruned = study(
     "figP",
     "Which neurons know what",
-    "Accuracies on the training set, on its wrong labels alone and on the test set after neurons are taken away, in "
-    "the order of their IPR.",
+    "Accuracy on the training set, on its wrong labels alone and on the test set after neurons are removed in order "
+    "of their IPR.",
     runs=lambda s: runs(corrupted(s) | s.pruned, seed=range(s.seeds)),
     keep=without_neurons,
 )

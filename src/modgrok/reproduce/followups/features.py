@@ -17,8 +17,8 @@ def iterations(s: Sizes) -> list[dict[str, Any]]:
 machine = study(
     "figF",
     "A machine without a network",
-    "A recursive feature machine: the training set is interpolated at every iteration, the test set is understood "
-    "late, and the features become circulant before.",
+    "A recursive feature machine interpolates the training set at every iteration and learns the test set late; its "
+    "features become circulant before that.",
     rows=iterations,
 )
 

@@ -71,8 +71,8 @@ def descents(s: Sizes) -> Iterator[dict[str, Any]]:
 descent = study(
     "figM",
     "Descent finds the largest margin",
-    "The margin over the largest there is, under gradient descent with cross-entropy and a small penalty on the cubed "
-    "norms of neurons, on all pairs; margins below zero are not drawn.",
+    "The margin relative to the largest possible one, under gradient descent with cross-entropy and a small penalty "
+    "on the cubed norms of neurons, on all pairs; negative margins are not drawn.",
     rows=descents,
 )
 

@@ -39,9 +39,9 @@ def classified(s: Sizes, t: Table) -> dict[str, Any]:
 squared = study(
     "fig6",
     "Comprehension, grokking, memorization, confusion",
-    "What becomes of the toy, against (a) the learning rates of embedding and decoder and (b) the decoder's rate "
-    "and weight decay. Comprehension: training and test accuracy above 90 % at about the same time; grokking: the "
-    "test much later; memorization: training alone; confusion: neither.",
+    "How the toy ends up, against (a) the learning rates of embedding and decoder and (b) the decoder's rate and "
+    "weight decay. Comprehension: training and test accuracy pass 90 % at about the same time; grokking: the test "
+    "accuracy much later; memorization: training accuracy alone; confusion: neither.",
     runs=lambda s: (
         diagram(s, "a", embedding_lr=[*s.diagram_rates], lr=[*s.diagram_rates])
         + diagram(s, "b", weight_decay=[*s.decays], lr=[*s.decoder_rates])
@@ -58,8 +58,8 @@ classes = study(
 permutations = study(
     "fig6d",
     "The phases for permutations",
-    "The six permutations of three things as learnable matrices of 3 × 3, which are multiplied; all weights start as "
-    "in (a) to (c), and nothing but weight decay is penalized (the paper starts at a tenth and adds an L1 term).",
+    "The six permutations of three things as learnable 3 × 3 matrices, which are multiplied; all weights start as in "
+    "(a) to (c), and weight decay is the only penalty (the paper starts at a tenth of that and adds an L1 term).",
     runs=lambda s: diagram(s, "d", **PERMUTATIONS, weight_decay=[*s.group_decays], lr=[*s.group_rates]),
     also=classified,
 )

@@ -68,7 +68,7 @@ structure = study(
 )
 parts = study(
     "fig5",
-    "What the parts are good for",
+    "What each part contributes",
     "The loss over all pairs with parts of the trained network replaced or left out. Clear neurons are those of which "
     "one frequency explains more than 85 %; key directions are those along which W_L reads the neurons.",
     runs=lambda s: observed(s)[:1],

@@ -10,8 +10,8 @@ from modgrok.text import count, number, percent
 sweep = study(
     "figA",
     "Which fractions and decays grok",
-    "Steps until 99 % of the training set and of the test set are answered right, against the share of the pairs and "
-    "against weight decay.",
+    "Steps until 99 % of the training set and of the test set are right, against the share of the pairs and against "
+    "weight decay.",
     runs=lambda s: runs(transformer(s), until=0, snapshots=0, evaluations=120, seed=range(s.sweep_seeds)).vary(
         {"fraction": s.fractions}, {"weight_decay": s.decays}
     ),

@@ -82,10 +82,10 @@ STUDIES = {
     name: study(
         figure,
         title,
-        "(a) The least training and test loss when the norm of all weights is held while the network trains. (b) A run "
-        "that starts with large weights and small weight decay, beside one whose norm is held where the test loss is "
-        "small. (c) When training and test set are known, against weight decay; the line is what the norm's decay "
-        "alone would take from the largest norm to the critical one, which (a) gives.",
+        "(a) The least training and test loss while the norm of all weights is held fixed. (b) A run that starts with "
+        "large weights and little weight decay, beside one whose norm is held where the test loss is small. (c) Steps "
+        "until the training and the test set are known, against weight decay; the line is the time that the norm "
+        "alone would take to decay from its largest value to the critical one, found in (a).",
         runs=partial(held_and_free, name),
         keep={
             "landscape": (),

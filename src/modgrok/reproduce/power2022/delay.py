@@ -58,8 +58,8 @@ losses = study(
 data = study(
     "fig1b",
     "Less data takes longer",
-    "Steps until 99 % of the training set and of the test set are right, against the share of the table. Each run ends "
-    "there.",
+    "Steps until 99 % of the training set and of the test set are right, against the share of the table; each run "
+    "stops there.",
     runs=lambda s: grokking(s, *s.time_fractions),
     keep=("memorized_at", "grokked_at"),
 )

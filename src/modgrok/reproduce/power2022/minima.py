@@ -39,8 +39,8 @@ def sharpness_of(run: Run) -> dict[str, Any]:
 minima = study(
     "figA5",
     "Sharpness of the minima",
-    "Sharpness after Keskar et al. of networks at the end, against their test accuracy: one of every variant, of every "
-    "share of wrong labels, of every operation.",
+    "Sharpness, as defined by Keskar et al., of trained networks against their test accuracy: one network for every "
+    "variant, every share of wrong labels and every operation.",
     runs=ended,
     keep=("test_accuracy", sharpness_of),
 )

@@ -40,8 +40,8 @@ operations = study(
 mislabeled = study(
     "fig6",
     "Wrong labels",
-    "Best accuracy on the rightly labeled test set when some of the training labels are replaced by wrong ones. A run "
-    "ends at 99 %.",
+    "Best accuracy on the correctly labeled test set when some training labels are replaced by wrong ones. A run "
+    "stops at 99 %.",
     runs=lambda s: grokking(s, s.wrong_fraction, wrong_labels=[*s.wrong]),
     keep=best,
 )

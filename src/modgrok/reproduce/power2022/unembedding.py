@@ -112,10 +112,10 @@ def shares_of(run: Run) -> dict[str, Any]:
 geometry = study(
     "fig3",
     "Where the answers lie",
-    "t-SNE of the unembedding's rows at the last kept step at which the network knows the test set: one that has "
-    "grokked with this decay loses it again at times. For the group's product colors are cosets of a subgroup, those "
-    "of the side whose cosets lie closer together; for the sum lines join numbers that differ by the commonest "
-    "difference between nearest neighbors.",
+    "t-SNE of the rows of the unembedding, at the last saved step at which the network knows the test set (with this "
+    "decay, one that has grokked can lose it again). For the group's product, colors are cosets of a subgroup, on the "
+    "side whose cosets lie closer together; for the sum, lines join numbers that differ by the commonest difference "
+    "between nearest neighbors.",
     runs=lambda s: trained(s, ADDITION, s.shown_fraction, seeds=1) + products(s)[:1],
     keep=plane_of,
 )

@@ -42,7 +42,7 @@ variants = study(
     "fig2",
     "Variants of training",
     "Best test accuracy within the steps, for one operation, under variants of the optimizer, at the rates that the "
-    "paper gives. Below each has its best rate and decay.",
+    "paper gives. The next figures give each variant its best rate and decay.",
     runs=lambda s: trained(
         s, s.studied, *s.variant_fractions, seeds=1, variant={name: VARIANTS[name] for name in s.variants}
     ),
@@ -51,10 +51,10 @@ variants = study(
 tuned = study(
     "fig2t",
     "Every variant at its best rate and decay",
-    "The same variants, each with the same learning rates and weight decays, without decay among them: no variant is "
-    "compared at settings that suit another better. A trial counts as its worst seed does; of the trials the first "
-    "counts that knows 99 % of the test set or, where none does, the one with the best accuracy. Strengths of dropout "
-    "and noise are the paper's.",
+    "The same variants, each searched over the same learning rates and weight decays, zero included, so that none is "
+    "compared at settings that favor another. A trial is scored by its worst seed; the best trial is the first to "
+    "know 99 % of the test set or, where none does, the most accurate. Strengths of dropout and noise are the "
+    "paper's.",
     runs=lambda s: searched(s, TUNED, s.tuned_rates, s.tuned_decays, s.steps),
     keep=(best, "grokked_at"),
     also=trials,
@@ -62,9 +62,8 @@ tuned = study(
 centers = study(
     "fig2u",
     "Decay to zero and to the start, for longer",
-    "Minibatches once more, with decay that leads to zero and with decay that leads to the initial weights: each at "
-    "the best of the same rates and decays, and for as long as the times are studied. A trial counts as its worst seed "
-    "does.",
+    "Minibatches again, with decay toward zero and toward the initial weights, each at the best of the same rates and "
+    "decays and trained for longer. A trial is scored by its worst seed.",
     runs=lambda s: searched(s, (MINIBATCHES, TO_START), s.center_rates, s.center_decays, s.long_steps),
     keep=(best, "grokked_at"),
     also=trials,
