@@ -124,6 +124,11 @@ CASES: list[tuple[str, str, list[tuple[str, dict[str, Any], str, Any]]]] = [
             ("general_behavior", {"name": "Adam"}, "test_accuracy_at_peak", 0.9),
         ],
     ),
+    (
+        "general_behavior_everywhere",
+        "undecided here",
+        [("general_behavior", GD, *one) for one in (("grokked_at", None), ("test_accuracy", 0.98), ("steps", 2000))],
+    ),
     ("train_loss_accelerates", REMARK, [("late_grokking", {"grokked_at": 1400}, "during", 1e-2)]),
     ("train_loss_accelerates", FAILS, [("late_grokking", {"grokked_at": 1400}, "during", 9e-4)]),
     ("train_loss_accelerates", FAILS, [("late_grokking", {"grokked_at": None}, "during", 2e-3)]),
