@@ -54,7 +54,7 @@ def run_command(words: list[str], only_checked: bool) -> None:
         if not only_checked:
             raise ValueError(f"{words[0]} is no command of this package; say why it is not run")
         return
-    if not only_checked:
+    if not only_checked or len(words) == 1:
         from modgrok.cli import main
 
         return main(words[1:])
