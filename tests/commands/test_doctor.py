@@ -5,7 +5,7 @@ import pytest
 
 import modgrok
 from modgrok import cli
-from modgrok.commands import doctor
+from modgrok.commands import doctor, runs
 
 
 def test_it_says_what_an_issue_needs(run_json: Any, tmp_path: Path) -> None:
@@ -53,3 +53,23 @@ def test_a_command_names_the_one_that_follows(argv: list[str], following: str) -
 def test_every_command_is_followed_by_one() -> None:
     themselves = {"train", "runs", "sweep"}
     assert {*cli.FOLLOWING, *themselves} == set(cli.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(name for name in cli.COMMANDS if name != "runs"),
+        *(f"runs {name}" for name in runs.COMMANDS),
+        "sweep show",
+        "sweep list",
+    ],
+)
+def test_every_command_prints_json_where_asked(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main([*command.split(), "--help"])
+    assert "--json" in capsys.readouterr().out
+
+
+def test_the_file_of_the_story_is_named_in_json(run_json: Any, tmp_path: Path) -> None:
+    said = run_json("lab", "--export-story", str(tmp_path))
+    assert Path(said["story"]).stat().st_size > 100_000

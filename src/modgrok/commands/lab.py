@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modgrok import signals
-from modgrok.commands.arguments import err, parse
+from modgrok.commands.arguments import err, parse, print_json
 from modgrok.experiments import Store
 from modgrok.lab import story
 from modgrok.lab.server import Lab, serve
@@ -27,6 +27,8 @@ class LabPage:
     """Only print the address."""
     export_story: Path | None = None
     """Only write the story into this folder, as one page that needs neither server nor network."""
+    json: bool = False
+    """Print one JSON object with the address, or the story's file."""
 
 
 def main(argv: list[str]) -> None:
@@ -34,10 +36,16 @@ def main(argv: list[str]) -> None:
     arguments = parse(LabPage, "lab", argv)
     if arguments.export_story is not None:
         path = story.export(arguments.export_story)
-        err.print(f"The story is in {path}.")
+        if arguments.json:
+            print_json({"story": str(path)})
+        else:
+            err.print(f"The story is in {path}.")
         return
 
     def ready(lab: Lab) -> None:
+        if arguments.json:
+            print_json({"address": lab.address, "store": str(lab.library.store.folder)})
+            sys.stdout.flush()
         err.print(f"The lab is open at {lab.address}")
         err.print(f"Runs are kept in {lab.library.store.folder}. Ctrl-C closes it.")
         if not arguments.no_browser:
