@@ -24,13 +24,14 @@ def values(name: str, given: Any) -> tuple[Any, ...]:
 
     Anything else that can be iterated over is a list of values; a single value is a list of one.
     """
+    setting = _setting(name)
     if isinstance(given, str):
         parts = [part.strip() for part in given.split(",")]
-        found = [value for part in parts for value in _part(name, part)]
+        found = [value for part in parts for value in _part(setting, part)]
     elif isinstance(given, Iterable):
-        found = [value(name, item) for item in given]
+        found = [_value(setting, item) for item in given]
     else:
-        found = [value(name, given)]
+        found = [_value(setting, given)]
     if not found:
         raise ModgrokError(f"{name} has no values; give at least one.")
     if twice := next((one for one, count in Counter(found).items() if count > 1), None):
@@ -40,14 +41,17 @@ def values(name: str, given: Any) -> tuple[Any, ...]:
 
 def value(name: str, given: Any) -> Any:
     """One value of a setting, of the type that the experiment wants."""
-    one = _setting(name)
+    return _value(_setting(name), given)
+
+
+def _value(setting: Setting, given: Any) -> Any:
     if hasattr(given, "item"):
         given = given.item()
     if isinstance(given, str):
-        return one.read(given)
+        return setting.read(given)
     if isinstance(given, float) and not math.isfinite(given):
-        raise ModgrokError(f"{name} must be a number, not {given}.")
-    return one.checked(given)
+        raise ModgrokError(f"{setting.name} must be a number, not {given}.")
+    return setting.checked(given)
 
 
 def _setting(name: str) -> Setting:
@@ -56,10 +60,10 @@ def _setting(name: str) -> Setting:
     return known[name]
 
 
-def _part(name: str, text: str) -> list[Any]:
-    kinds = _setting(name).kinds
+def _part(setting: Setting, text: str) -> list[Any]:
+    name, kinds = setting.name, setting.kinds
     if ":" not in text or not {int, float} & set(kinds):
-        return [value(name, text)]
+        return [_value(setting, text)]
     whole = float not in kinds
     log, *rest = text.split(":") if text.startswith("log:") else ("", *text.split(":"))
     numbers = [_number(part) for part in rest]
@@ -69,7 +73,7 @@ def _part(name: str, text: str) -> list[Any]:
         )
     start, stop, *last = (cast(float, number) for number in numbers)
     if log:
-        return [value(name, x) for x in _log_range(name, text, start, stop, last[0])]
+        return [_value(setting, x) for x in _log_range(name, text, start, stop, last[0])]
     if not last and not whole:
         raise ModgrokError(f"A range of {name} needs a step: {text}:STEP.")
     if last and not last[0] > 0:
@@ -79,7 +83,7 @@ def _part(name: str, text: str) -> list[Any]:
     if count < 1:
         raise ModgrokError(f"The range {name}={text} is empty: its start is above its end.")
     _bound(name, text, count)
-    return [value(name, _rounded(start + i * step)) for i in range(count)]
+    return [_value(setting, _rounded(start + i * step)) for i in range(count)]
 
 
 def _log_range(name: str, text: str, start: float, stop: float, count: float) -> list[float]:
