@@ -59,48 +59,21 @@ if TYPE_CHECKING:
     from modgrok.training.recording import record
 
 _HOMES = {
-    "modgrok.api": (
-        "classify",
-        "critical",
-        "landscape",
-        "load",
-        "pack",
-        "replay",
-        "reproduce_paper",
-        "runs",
-        "solve",
-        "sweep",
-        "unpack",
-    ),
-    "modgrok.errors": ("Interrupted", "ModgrokError"),
-    "modgrok.experiments": ("Experiment", "Observer", "Run", "Store"),
-    "modgrok.experiments.analysis": ("Analysis", "Overview", "analyze"),
-    "modgrok.experiments.group_analysis": ("GroupAnalysis",),
-    "modgrok.experiments.sweeps": ("Sweep",),
-    "modgrok.experiments.sweeps.critical": ("Effort",),
-    "modgrok.experiments.sweeps.execution": ("run_sweep",),
-    "modgrok.experiments.train": ("train", "train_all"),
-    "modgrok.measures": (
-        "average_ipr",
-        "distance_to_closed_form",
-        "grokked_at",
-        "memorized_at",
-        "neuron_waves",
-        "power_spectrum",
-    ),
-    "modgrok.networks": (
-        "Architecture",
-        "Network",
-        "Score",
-        "predictions",
-        "score",
-        "score_table",
-        "two_layer",
-    ),
-    "modgrok.training.recording": ("record",),
-    "modgrok.tasks": ("Split", "Structure", "Task", "task"),
+    "modgrok.api": "classify critical landscape load pack replay reproduce_paper runs solve sweep unpack",
+    "modgrok.errors": "Interrupted ModgrokError",
+    "modgrok.experiments": "Experiment Observer Run Store",
+    "modgrok.experiments.analysis": "Analysis Overview analyze",
+    "modgrok.experiments.group_analysis": "GroupAnalysis",
+    "modgrok.experiments.sweeps": "Sweep",
+    "modgrok.experiments.sweeps.critical": "Effort",
+    "modgrok.experiments.sweeps.execution": "run_sweep",
+    "modgrok.experiments.train": "train train_all",
+    "modgrok.measures": "average_ipr distance_to_closed_form grokked_at memorized_at neuron_waves power_spectrum",
+    "modgrok.networks": "Architecture Network Score predictions score score_table two_layer",
+    "modgrok.training.recording": "record",
+    "modgrok.tasks": "Split Structure Task task",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = sorted([*_HOME, "plot"])
 

@@ -73,7 +73,7 @@ def test_a_group_has_representations(tmp_path: Path, capsys) -> None:
     cli.main(["analyze", run.id, "--store", str(tmp_path), "--figure", str(tmp_path / "x.png")])
     shown = " ".join(capsys.readouterr().out.split())
     assert "loss (cross entropy)" in shown
-    assert "strongest representations, by dimension:" in shown
+    assert "Strongest representations, by dimension, of the input weights:" in shown
     assert (tmp_path / "x.png").exists()
 
 

@@ -8,7 +8,7 @@ from modgrok.errors import ModgrokError
 from modgrok.palette import TEST
 from modgrok.plot import style
 from modgrok.plot.representations import representations
-from modgrok.plot.subject import Subject, analyzed, measured
+from modgrok.plot.subject import Subject, measured, with_waves
 from modgrok.shapes import Float
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def angle_histogram(
 
 def phases(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     """Histogram of φ1 + φ2 − φ3 over the neurons; 0 in the closed form."""
-    analysis = analyzed(subject)
+    analysis = with_waves(subject)
     heights, edges = angle_histogram(analysis.waves.residual)
     with style.axes(ax) as panel:
         circle(heights, edges, analysis.task.arity, ax=panel)

@@ -1,37 +1,22 @@
 """A network on a group: which representations its neurons have, and how near they are to the closed form."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from modgrok.errors import ModgrokError
 from modgrok.palette import SERIES, TEST
 from modgrok.plot import style
-from modgrok.plot.curves import History, learning
+from modgrok.plot.subject import Subject, on_a_group
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from modgrok.experiments import Run
-    from modgrok.experiments.group_analysis import GroupAnalysis
 
 BINS = 40
 
 
-def _analyzed(subject: "Run | GroupAnalysis") -> "GroupAnalysis":
-    from modgrok.experiments.analysis import analyze
-    from modgrok.experiments.group_analysis import GroupAnalysis
-
-    found = subject if isinstance(subject, GroupAnalysis) else analyze(subject)
-    if not isinstance(found, GroupAnalysis):
-        raise ModgrokError(f"This picture shows representations, but {found.task.name} is not a product in a group.")
-    return found
-
-
-def representations(subject: "Run | GroupAnalysis", *, ax: "Axes | None" = None) -> "Axes":
+def representations(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     """Neurons of each representation, and lines where they would be in proportion to d³."""
-    found = _analyzed(subject)
+    found = on_a_group(subject)
     places = np.arange(1, len(found.counts))
     with style.axes(ax) as panel:
         panel.bar(places, found.counts[1:], color=TEST)
@@ -44,9 +29,9 @@ def representations(subject: "Run | GroupAnalysis", *, ax: "Axes | None" = None)
     return panel
 
 
-def purity(subject: "Run | GroupAnalysis", *, ax: "Axes | None" = None) -> "Axes":
+def purity(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     """Histograms over the neurons: share of one representation, rank one and agreement of the worst block."""
-    vectors = _analyzed(subject).vectors
+    vectors = on_a_group(subject).vectors
     shown = {
         "in one representation": vectors.share,
         "of rank one, worst block": vectors.rank_one.min(axis=1),
@@ -63,25 +48,12 @@ def purity(subject: "Run | GroupAnalysis", *, ax: "Axes | None" = None) -> "Axes
     return panel
 
 
-def gaps(subject: "Run | GroupAnalysis", *, ax: "Axes | None" = None) -> "Axes":
+def gaps(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     """Histogram of the generalized phase gap; 0 in the closed form, 0 or π for real representations."""
-    gap = _analyzed(subject).vectors.gap
+    gap = on_a_group(subject).vectors.gap
     with style.axes(ax) as panel:
         panel.hist(gap[~np.isnan(gap)], BINS, range=(0, np.pi), color=TEST)
         panel.set_xticks([0, np.pi / 2, np.pi], ["0", "π/2", "π"])
         panel.set(xlabel="gap between the vectors of three blocks", ylabel="neurons")
         panel.set_title("phases: 0 in the closed form")
     return panel
-
-
-def group_portrait(subject: "Run | GroupAnalysis", history: History | None = None, title: str = "") -> "Figure":
-    """Curves, representations, purity and gaps on one page."""
-    found: Any = _analyzed(subject)
-    with style.context():
-        figure, panels = style.grid(2, 2, 8.8, 6.2)
-        first, *others = panels.flat
-        learning(getattr(subject, "history", None) if history is None else history, first)
-        for draw, panel in zip((representations, purity, gaps), others, strict=True):
-            draw(found, ax=panel)
-        figure.suptitle(title, fontsize=9)
-    return figure

@@ -20,12 +20,20 @@ def measured(subject: Subject) -> "Analysis | Overview | GroupAnalysis":
     return subject if isinstance(subject, Analysis | Overview | GroupAnalysis) else analyze(subject)
 
 
-def analyzed(subject: Subject) -> "Analysis":
-    """The same where it has waves."""
+def with_waves(subject: Subject) -> "Analysis":
+    """The same of a network that has waves."""
     from modgrok.experiments.analysis import Analysis
 
-    found = measured(subject)
-    if not isinstance(found, Analysis):
+    if not isinstance(found := measured(subject), Analysis):
         kind = found.network.architecture.name
         raise ModgrokError(f"This picture shows waves, but a {kind} network on {found.task.name} has none.")
+    return found
+
+
+def on_a_group(subject: Subject) -> "GroupAnalysis":
+    """The same of a network on a group."""
+    from modgrok.experiments.group_analysis import GroupAnalysis
+
+    if not isinstance(found := measured(subject), GroupAnalysis):
+        raise ModgrokError(f"This picture shows representations, but {found.task.name} is not a product in a group.")
     return found
