@@ -70,7 +70,9 @@ class Watched:
 class Window(Watched):
     """One page for many tests, which takes half the work of a new one for each."""
 
-    def open(self, address: str, width: int, height: int, theme: str, motion: str) -> Any:
+    def open(
+        self, address: str, width: int = 1280, height: int = 800, theme: str = "light", motion: str = "no-preference"
+    ) -> Any:
         """Goes to a place as a visitor who has never been there."""
         self.page.mouse.move(0, 0)
         self.page.set_viewport_size({"width": width, "height": height})
@@ -185,7 +187,7 @@ def blank_on_paper() -> Callable[[Any], list[str]]:
               })
               .map((canvas) => canvas.closest("section").id + ": " + (canvas.ariaLabel ?? canvas.className))"""
         )
-        page.emulate_media(media="screen")
+        page.emulate_media(media="null")
         return found
 
     return blank

@@ -27,7 +27,7 @@ FIRST_NEURON = """async (canvas) => {
 
 
 def test_train_scrub_look_inside_take_apart_share(
-    open_lab: Any, settled: Any, runs: dict[str, str], tmp_path: Path, chromium: Any, watch: Any
+    open_lab: Any, settled: Any, runs: dict[str, str], tmp_path: Path, offline_window: Any
 ) -> None:
     page = open_lab()
     page.evaluate(
@@ -119,15 +119,12 @@ def test_train_scrub_look_inside_take_apart_share(
         page.click("#save-replay")
     file = tmp_path / "replay.html"
     download.value.save_as(file)
-    replays(chromium, watch, file)
+    replays(offline_window, file)
 
 
-def replays(chromium: Any, watch: Any, file: Path) -> None:
+def replays(window: Any, file: Path) -> None:
     """The file shows the run, scrubs it, and asks nobody for anything."""
-    context = chromium.new_context(offline=True)
-    watched = watch(context)
-    page = watched.page
-    page.goto(file.as_uri())
+    page = window.open(file.as_uri())
     expect(page.locator("#times")).to_contain_text("grokked at step")
     expect(page.locator("html")).to_have_attribute("data-drawn", "250")
     page.locator("#panels").focus()
@@ -136,9 +133,8 @@ def replays(chromium: Any, watch: Any, file: Path) -> None:
     page.locator("#theory").scroll_into_view_if_needed()
     expect(page.locator("#theory-words")).to_contain_text("pairs right")
     assert page.locator("#train").count() == 0
-    context.close()
-    assert watched.problems == []
-    assert watched.hosts == set()
+    assert window.leave() == []
+    assert window.hosts == set()
 
 
 def test_a_run_is_forked_and_one_that_dies_says_so(open_lab: Any, many: Path, runs: dict[str, str]) -> None:

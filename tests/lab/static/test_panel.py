@@ -38,8 +38,7 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(
     settled: Any,
     runs: dict[str, str],
     lab: Any,
-    chromium: Any,
-    watch: Any,
+    offline_window: Any,
     blank_on_paper: Any,
     tmp_path: Path,
 ) -> None:
@@ -66,19 +65,16 @@ def test_runs_of_every_kind_open_with_the_panels_that_apply(
     page.evaluate(f"location.hash = 'run={runs['integers']}'")
     expect(page.locator("#embedding .sentence")).not_to_contain_text("of the power")
     expect(page.locator("#embedding .histogram")).to_be_hidden()
-    context = chromium.new_context(offline=True)
     for name in ("transformer", "parity", "small", "vectors"):
         file = tmp_path / f"{name}.html"
         address = f"http://127.0.0.1:{lab.port}/api/runs/{runs[name]}/replay"
         file.write_bytes(page.request.get(address, headers={"x-modgrok-token": lab.token}).body())
-        replayed = watch(context)
-        replayed.page.goto(file.as_uri())
-        expect(replayed.page.locator("#panels > .panel:visible")).to_have_count(len(SHOWN[name] - {"whatif"}))
-        settled(replayed.page)
-        assert blank_on_paper(replayed.page) == []
-        expect(replayed.page.locator(".ablation button")).to_have_count(0)  # There is no other network in the file.
-        assert (replayed.problems, replayed.hosts) == ([], set())
-    context.close()
+        replay = offline_window.open(file.as_uri())
+        expect(replay.locator("#panels > .panel:visible")).to_have_count(len(SHOWN[name] - {"whatif"}))
+        settled(replay)
+        assert blank_on_paper(replay) == []
+        expect(replay.locator(".ablation button")).to_have_count(0)  # There is no other network in the file.
+        assert (offline_window.leave(), offline_window.hosts) == ([], set())
 
 
 def test_the_circuit_of_a_transformer_is_measured_step_by_step(
