@@ -10,7 +10,7 @@ expect = playwright.expect
 
 
 def test_a_page_outlives_its_server_and_training_resumes(
-    chromium: Any, store: Store, lab_process: Any, watch: Any
+    chromium: Any, store: Store, lab_process: Any, watch: Any, settled: Any
 ) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     page = watch(context).page
@@ -22,7 +22,7 @@ def test_a_page_outlives_its_server_and_training_resumes(
     page.locator("#expert").evaluate("details => (details.open = true)")
     page.fill("#set-steps", "1000000")
     page.fill("#set-snapshots", "10")
-    expect(page.locator("#estimate")).to_contain_text("min")
+    settled(page)
     page.click("#train")
     expect(page.locator("#run-status.busy")).to_contain_text("training")
     expect(page.locator("#step")).not_to_have_text("step 0")
