@@ -16,7 +16,7 @@ SIZES = {"modulus": 97, "width": 500, "steps": 10_000, "status": "finished"}
 
 def cell(part: str, x: float, beta: float, fraction: float, groks: bool, **more: Any) -> list[dict[str, Any]]:
     found = {"part": part, "x": x, "beta": beta, "fraction": fraction, "grokked_at": 900 if groks else None}
-    found |= {"accuracy": 1.0 if groks else 0.1, "train": 1.0, "over": 1.01}
+    found |= {"accuracy": 1.0 if groks else 0.1, "train": 1.0, "most": 1.0 if groks else 0.4}
     return [SIZES | found | {"seed": seed} | more for seed in range(3)]
 
 
@@ -33,24 +33,21 @@ def critical(**values: float) -> list[dict[str, Any]]:
 
 
 SHARED = {"critical": critical(x1=0.28, x2=0.24, x4=0.2), "critical_adam": critical(x1=0.27, x3=0.18)}
-SMALL, LARGE = (0.25, 0.5), (1.0, 2.0, 4.0)
 ROWS = [
     row | SHARED
     for some in (
-        *(cell("grid", x, beta, 0.2, x >= 1) for x in SMALL + LARGE for beta in (0, 0.5, 0.9)),
-        *(cell("grid", x, beta, 0.3, True) for x in SMALL + LARGE for beta in (0, 0.5, 0.9)),
-        cell("before", 0.25, 0, 0.2, False, order="small, then large"),
+        *(cell("grid", x, beta, 0.2, x >= 2) for x in (0.5, 1.0, 2.0, 4.0) for beta in (0, 0.5)),
+        *(cell("grid", x, beta, 0.3, True, most=0.5) for x in (0.5, 1.0, 2.0, 4.0) for beta in (0, 0.5)),
+        cell("before", 0.5, 0, 0.2, False, order="small, then large"),
         cell("before", 2.0, 0, 0.2, False, order="large, then small"),
         cell("after", 2.0, 0, 0.2, True, order="small, then large"),
-        cell("after", 0.25, 0, 0.2, False, order="large, then small", accuracy=0.5),
-        cell("noise", 0.25, 0, 0.2, False, noise="noise 1e-9"),
+        cell("after", 0.5, 0, 0.2, False, order="large, then small"),
+        cell("noise", 0.5, 0, 0.2, False, noise="noise 1e-9"),
         cell("adam", 0.0, 0, 0.2, False),
     )
     for row in some
 ]
-CLAIMS = (
-    "less_data ceiling_decides held_at_the_ceiling early_steps_count late_steps_count noise_does_not adam_too"
-).split()
+CLAIMS = "less_data ceiling_decides edge_first now_decides noise_does_not adam_too".split()
 
 
 def judged(outcomes: Outcomes, *changes: tuple[dict[str, Any], str, Any]) -> dict[str, str]:
@@ -69,11 +66,10 @@ def test_what_should_hold_holds(outcomes: Outcomes) -> None:
         ("adam_too", {}, "critical_adam", critical(x1=0.28, x4=0.3)),
         ("ceiling_decides", {"beta": 0.5, "fraction": 0.2}, "accuracy", 1.0),
         ("ceiling_decides", {"fraction": 0.2}, "accuracy", 1.0),
-        ("held_at_the_ceiling", {"beta": 0.5}, "over", 0.6),
-        ("early_steps_count", {"part": "after", "order": "large, then small"}, "accuracy", 0.2),
-        ("early_steps_count", {"part": "after", "order": "large, then small", "seed": 0}, "accuracy", 0.05),
-        ("late_steps_count", {"part": "after", "order": "small, then large"}, "grokked_at", None),
-        ("noise_does_not", {"part": "noise"}, "accuracy", 0.6),
+        ("edge_first", {"part": "grid", "x": 4.0}, "most", 0.5),
+        ("now_decides", {"part": "after", "order": "small, then large"}, "grokked_at", None),
+        ("now_decides", {"part": "after", "order": "large, then small"}, "grokked_at", 900),
+        ("noise_does_not", {"part": "noise"}, "grokked_at", 900),
     ],
 )
 def test_controls_fail(outcomes: Outcomes, name: str, where: dict[str, Any], column: str, value: Any) -> None:
@@ -81,15 +77,9 @@ def test_controls_fail(outcomes: Outcomes, name: str, where: dict[str, Any], col
 
 
 def test_what_cannot_be_told_is_undecided(outcomes: Outcomes) -> None:
-    easy = judged(outcomes, ({"x": 0.25, "beta": 0, "part": "grid"}, "accuracy", 0.95))
-    names = ("early_steps_count", "late_steps_count", "noise_does_not", "held_at_the_ceiling")
-    assert {easy[name] for name in names} == {UNDECIDED}
-    assert judged(outcomes, ({"part": "before"}, "grokked_at", 900))["early_steps_count"] == UNDECIDED
-    assert judged(outcomes, ({"part": "after"}, "status", "diverged"))["late_steps_count"] == UNDECIDED
+    easy = judged(outcomes, ({"x": 0.5, "beta": 0}, "grokked_at", 900))
+    assert easy["edge_first"] == easy["now_decides"] == easy["noise_does_not"] == UNDECIDED
+    early = judged(outcomes, ({"part": "before"}, "grokked_at", 900))
+    assert early["now_decides"] == UNDECIDED
     small = judged(outcomes, ({}, "modulus", 31))
     assert small["less_data"] == small["ceiling_decides"] == small["adam_too"] == UNDECIDED
-
-
-def test_runs_that_diverge_are_not_compared(outcomes: Outcomes) -> None:
-    broken = ({"x": 4.0, "beta": 0.5}, "accuracy", 0.0), ({"x": 4.0, "beta": 0.5}, "status", "diverged")
-    assert judged(outcomes, *broken)["ceiling_decides"] == "holds"

@@ -12,6 +12,8 @@ QUOTED = {
     "dealing": {"scales_are_forgotten": "", "one_exponent": ""},
     "few-neurons": {"six_a_frequency": "p = 5", "norms_stop_early": "", "trained_reach_it": "", "limits_need_fewer": ""}
     | {"groups_below_cubes": ""},
+    "alignment": {"few_pairs_align": "random labels", "worth_in_neurons": "off", "one_clock": "1.15"},
+    "large-steps": {"less_data": "", "ceiling_decides": "rate", "now_decides": "α = 0.25"},
 }
 """By page and claim, the labels (those that end so) whose measured values stand on the page word for word."""
 
@@ -47,3 +49,29 @@ def test_agreements_of_the_race_are_the_report_s(verdicts: dict[str, Any]) -> No
     for group in ("S4", "S3xS3", "S4xZ2", "A5"):
         medians = [measured[f"κ of {kind}, {group}, {rule}"].split()[0] for kind, rule in shown]
         assert f"| {group} | {' | '.join(medians)} |" in text
+
+
+def test_the_tables_of_alignment_are_the_report_s(verdicts: dict[str, Any]) -> None:
+    text = (DOCS / "findings" / "alignment.md").read_text()
+    measured = verdicts["few_pairs_align"]["measured"]
+    kinds = ("coherence", "coherence at a random frequency", "waves alone answer")
+    for n in (1, 2, 3, 5, 9, 28, 94, 282):
+        medians = [measured[f"{kind}, {n} pairs"].split(" (")[0] for kind in kinds]
+        assert f"| {n} | {' | '.join(medians)} |" in text
+    for claim in ("alignment_is_used", "perfection_is_not_needed", "memory_delays", "other_networks"):
+        for label, value in verdicts[claim]["measured"].items():
+            quoted = value.replace(", 8 seeds", "").replace(", 4 seeds", "").replace("(4 seeds)", "(all)")
+            assert label.startswith("coherence") or quoted in text, (claim, label, quoted)
+
+
+def test_noise_on_the_page_is_the_report_s(verdicts: dict[str, Any]) -> None:
+    text = (DOCS / "findings" / "large-steps.md").read_text()
+    measured = verdicts["noise_does_not"]["measured"]
+    for alpha in ("0.225", "0.25"):
+        kinds = (
+            " and the same rate, no noise",
+            *(f", noise {x}" for x in ("5e-10", "2e-09", "8e-09")),
+            ", batches of 256",
+        )
+        medians = [measured[f"test accuracy at α = {alpha}{kind}"].split(" (")[0] for kind in kinds]
+        assert f"| {alpha} | {' | '.join(medians)} |" in text

@@ -240,9 +240,11 @@ def before_knowledge(t: Table, few_pairs: Any, collapse: Any, flow: Any, cause: 
     for (p, some), color in zip(found.by("modulus").items(), SERIES, strict=False):
         for (frequency, cell), fill in zip(some.by("frequency").items(), ("full", "none"), strict=True):
             look: Any = {"ls": "", "marker": "o", "ms": 3, "color": color, "fillstyle": fill, "mew": 0.7}
-            collapse.plot(cell["effective_width"], cell["waves"], label=f"p = {p}, {frequency}", **look)
+            label = f"p = {p}" if frequency == "strongest" else None
+            collapse.plot(cell["effective_width"], cell["waves"], label=label, **look)
         curve = t.where(part="reference", modulus=p).of("accuracy", Column.average, "n")
         collapse.plot([*curve], curve.y, color=color, lw=0.8)
+    collapse.plot([], [], ls="", marker="o", ms=3, color=GRAY, fillstyle="none", label="random frequency")
     collapse.set(xscale="log", xlabel="effective width", ylabel="accuracy of waves alone", xlim=(1, 500))
     collapse.legend(fontsize=6)
     for (pairs_seen, cell), color in zip(t.where(part="clock").by("pairs").items(), SERIES, strict=False):
@@ -281,7 +283,11 @@ def _causes(panel: Any, t: Table) -> None:
                 panel.vlines(place, min(times.known()), max(times.known()), color=color, lw=1)
         panel.plot([], [], marker=MARKERS[i], color=color, ls="", ms=4, label=f"α = {fraction}")
     panel.set(yscale="log", ylabel="steps to 99 % of the test set")
-    panel.set_xticks(range(len(WAYS)), [way.replace("-", "\n") for way in WAYS], fontsize=6)
+    panel.set_xticks(range(len(WAYS)), [way.replace("-strongest", "") for way in WAYS], fontsize=6, rotation=25)
+    for place, text in ((2, "strongest frequency"), (5, "all frequencies")):
+        panel.text(place, 0.02, text, fontsize=6, color=GRAY, ha="center", transform=panel.get_xaxis_transform())
+    for place in (0.5, 3.5):
+        panel.axvline(place, color=GRAY, lw=0.4)
     panel.legend(fontsize=6)
 
 
@@ -463,6 +469,12 @@ def judge_kinds(t: Table, ask: Ask, names: tuple[str, ...]) -> None:
     for kind, found in have.items():
         ask.show({f"standard deviations at memorization, {kind}": [score for score, _ in found]})
         ask.show({f"test accuracy there, {kind}": [right for _, right in found]}, percent)
+        ignorant = [
+            max((score for score, right in zip(r.score, r.test_accuracy, strict=True) if right <= 0.05), key=abs)
+            for r in t.where(part="kinds", kind=kind)
+        ]
+        label = f"after the fact: largest at any snapshot with at most 5 % of the test set, {kind}"
+        ask.show({label: ignorant})
 
 
 @alignment.claim("alignment")

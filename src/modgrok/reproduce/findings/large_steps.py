@@ -1,9 +1,8 @@
 r"""Finding 3: large steps need less data (docs/findings/large-steps.md).
 
 Gradient descent with momentum β leaves a quadratic valley whose curvature exceeds $2(1 + \beta)/\eta$, and training
-sharpens the loss up to this ceiling. So a larger step admits only flatter ways to know the training set, and these
-generalize from less data. At equal ceilings momentum should change nothing, though its effective rate
-$\eta/(1 - \beta)$ is up to nineteen times as large.
+sharpens the loss up to this ceiling. The hypothesis: the ceiling decides how much data is needed, so that at equal
+ceilings momentum changes nothing, though its effective rate $\eta/(1 - \beta)$ is up to nineteen times as large.
 """
 
 import math
@@ -13,9 +12,9 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Run
 from modgrok.palette import GRAY, MARKERS, SERIES
-from modgrok.reproduce.figures import modular, seeds
+from modgrok.reproduce.figures import LINES, modular, seeds
 from modgrok.reproduce.form import Ask, Column, Line, Runs, Settings, Sizes, Table, runs, study
-from modgrok.reproduce.transitions import transitions, within
+from modgrok.reproduce.transitions import error_bars, transitions, within
 from modgrok.text import number, percent
 
 SCALES = {
@@ -23,8 +22,8 @@ SCALES = {
     "the effective rate": lambda x, beta: x * (1 + beta) / (1 - beta),
 }
 """What may decide, in units in which gradient descent without momentum has x = η/10⁶ natural units."""
-LOST = 0.9
-"""Test accuracy below which the smallest rate has not found the rule."""
+EDGE = 0.9
+"""Share of the ceiling from which on training is at the edge."""
 
 
 def descent(s: Sizes, x: float, beta: float, time: float | None = None) -> Settings:
@@ -41,37 +40,35 @@ def grid(s: Sizes) -> Runs:
     found = Runs([])
     for beta, ceilings in s.ceilings.items():
         every = {x: descent(s, x, beta) | {"until": 0} for x in ceilings}
-        some = runs({}, x=every, fraction=list(s.step_fractions), seed=list(s.step_seeds))
+        some = runs({}, x=every, fraction=list(s.step_fractions), seed=range(s.step_seeds))
         found += some.tag(beta=beta, part="grid")
     return found
 
 
 def switches(s: Sizes) -> Runs:
-    """A small rate that is raised slowly to a large one, and a large one followed by a small one. A rate raised at once
-    diverges: the loss is sharper than the new ceiling by then."""
+    """A small rate followed by a large one, and the reverse, at fractions where they differ."""
     small, large = min(s.ceilings[0]), s.large
     found = Runs([])
     for order, first, then, time in (
         ("small, then large", small, large, s.step_time / 4),
         ("large, then small", large, small, s.step_time / 20),
     ):
-        began = runs(descent(s, first, 0, time), fraction=list(s.switched), seed=list(s.step_seeds))
+        began = runs(descent(s, first, 0, time), fraction=list(s.switched), seed=range(s.step_seeds))
         found += began.tag(part="before", order=order)
         for _, settings in began.rows:
             start = {"parent": f"{Experiment(**settings).id}@{settings['steps']}", "until": 0}
-            after = descent(s, then, 0) | {name: settings[name] for name in ("fraction", "seed")}
-            rise = {"warmup": after["steps"] // 4} if then > first else {}
-            found += runs(after | start | rise).tag(part="after", order=order)
+            after = {name: settings[name] for name in ("fraction", "seed")}
+            found += runs(descent(s, then, 0) | after | start).tag(part="after", order=order)
     return found
 
 
 def noisy(s: Sizes) -> Runs:
     """The smallest rate with noise in every update, or with minibatches."""
-    quiet = descent(s, min(s.ceilings[0]), 0) | {"until": 0}
+    quiet = descent(s, s.noisy_rate, 0) | {"until": 0}
     unit = (s.step_modulus / 97) ** 3 * s.step_width / 500
     every = {f"noise {level:g}": {"update_noise": float(f"{level / unit:.4g}")} for level in s.noises}
     every |= {f"batches of {size}": {"optimizer": "sgd", "batch_size": size} for size in s.batches}
-    some = runs(quiet, noise=every, fraction=list(s.switched), seed=list(s.step_seeds))
+    some = runs(quiet, noise=every, fraction=list(s.switched), seed=range(s.step_seeds))
     return some.tag(part="noise")
 
 
@@ -79,7 +76,7 @@ def adam(s: Sizes) -> Runs:
     common = {"task": "n + m", "modulus": s.step_modulus, "width": s.step_width, "optimizer": "adam"}
     common |= {"weight_decay": 0.0, "until": 0, "snapshots": 0, "evaluations": 100}
     every = {rate: {"lr": rate, "steps": round(s.adam_time / rate)} for rate in s.adam_rates}
-    return runs(common, rate=every, fraction=list(s.step_fractions), seed=list(s.step_seeds)).tag(part="adam")
+    return runs(common, rate=every, fraction=list(s.step_fractions), seed=range(s.step_seeds)).tag(part="adam")
 
 
 def end(run: Run) -> dict[str, Any]:
@@ -100,18 +97,17 @@ def critical(s: Sizes, t: Table) -> dict[str, Any]:
     descended, adaptive = t.where(part="grid", beta=0), t.where(part="adam")
     broken = {row.x for row in descended if row.status != "finished"}
     descended = descended.where(lambda row: row.x not in broken)
-    most = max(max(descended["steps"], default=0), max(adaptive["steps"], default=0))
-    found = {"critical": within(descended, [most], "x"), "critical_adam": within(adaptive, [most], "rate")}
-    return found | {"between": s.shown_fractions}
+    most = max(max(descended["steps"]), max(adaptive["steps"], default=0))
+    return {"critical": within(descended, [most], "x"), "critical_adam": within(adaptive, [most], "rate")}
 
 
 large_steps = study(
     "large_steps",
     "Large steps need less data",
     "(a) Test accuracy of gradient descent after equal times, rate times steps, against the training fraction. (b) "
-    "With momentum β, against η/(1 + β), which sets the ceiling 2(1 + β)/η of the sharpness, one color for each "
-    "fraction. (c) The same against the effective rate η/(1 − β). (d) The critical fraction of gradient descent and of "
-    "Adam against the rate.",
+    "With momentum β, against η/(1 + β), which sets the ceiling 2(1 + β)/η of the sharpness, at the fractions at which "
+    "the rate makes a difference; runs that diverge are left out. (c) The same against the effective rate η/(1 − β). "
+    "(d) The critical fraction of gradient descent and of Adam against the rate.",
     runs=lambda s: grid(s) + switches(s) + noisy(s) + adam(s),
     keep={"grid": ("grokked_at", end), "before": ("grokked_at", end), "after": ("grokked_at", end)}
     | {"noise": ("grokked_at", end), "adam": ("grokked_at",)},
@@ -120,8 +116,8 @@ large_steps = study(
 
 
 def accuracies(t: Table, beta: float, fraction: float) -> Line:
-    """Mean accuracy by ceiling, of runs that do not diverge."""
-    return t.where(part="grid", beta=beta, fraction=fraction, status="finished").of("accuracy", Column.average, "x")
+    """Mean accuracy by ceiling; 0 where a run diverges."""
+    return t.where(part="grid", beta=beta, fraction=fraction).of("accuracy", Column.average, "x")
 
 
 def against_descent(t: Table, scale: str) -> list[tuple[float, float]]:
@@ -143,11 +139,11 @@ def apart(pairs: list[tuple[float, float]]) -> float:
     return float(np.sqrt(np.mean([(a - b) ** 2 for a, b in pairs])))
 
 
-def lost(t: Table, part: str, **values: Any) -> Table:
-    """The rows of a part at fractions at which the smallest rate ends below `LOST` in every network."""
+def hopeless(t: Table) -> list[float]:
+    """Fractions at which gradient descent at the smallest rate never groks."""
     smallest = t.where(part="grid", beta=0)
-    cells = smallest.where(x=min(smallest["x"])).by("fraction")
-    return t.where(part=part, fraction=[a for a, cell in cells.items() if max(cell["accuracy"]) < LOST], **values)
+    smallest = smallest.where(x=min(smallest["x"]))
+    return [fraction for fraction, cell in smallest.by("fraction").items() if cell["grokked_at"].none()]
 
 
 @large_steps.figure(
@@ -159,34 +155,31 @@ def lost(t: Table, part: str, **values: Any) -> Table:
     height=5.4,
 )
 def steps_and_data(t: Table, by_data: Any, ceiling: Any, effective: Any, rates: Any) -> str:
-    some = t.where(part="grid")
+    some = t.where(part="grid", status="finished")
     for x, color in zip(some.where(beta=0)["x"].distinct(), SERIES, strict=False):
         line = some.where(beta=0, x=x).of("accuracy", Column.average, "fraction")
         by_data.plot([*line], line.y, color=color, marker="o", ms=3, label=f"η = {number(x)}")
     by_data.set(xlabel="training fraction α", ylabel="test accuracy", ylim=(-0.03, 1.03))
     by_data.legend(fontsize=6)
-    shown = [a for a in some["fraction"].distinct() if a in t.first.between] or some["fraction"].distinct()
+    differ = [a for a in some["fraction"].distinct() if np.ptp(accuracies(some, 0, a).y) > 0.05]
     for panel, scale in zip((ceiling, effective), SCALES.values(), strict=True):
-        for beta, marker, line in zip(some["beta"].distinct(), MARKERS, ("-", "--", ":"), strict=False):
-            for fraction, color in zip(shown, SERIES, strict=False):
-                found = accuracies(t, beta, fraction)
-                places = [scale(x, beta) for x in found]
-                panel.plot(places, found.y, color=color, marker=marker, ls=line, lw=0.9, ms=3.5)
-            panel.plot([], [], color=GRAY, marker=marker, ls=line, lw=0.9, ms=3.5, label=f"β = {beta:g}")
-        for fraction, color in zip(shown, SERIES, strict=False):
+        for beta, marker, style in zip(some["beta"].distinct(), MARKERS, LINES, strict=False):
+            look: Any = {"marker": marker, "ls": style, "lw": 0.9, "ms": 3.5}
+            for fraction, color in zip(differ, SERIES, strict=False):
+                found = accuracies(some, beta, fraction)
+                panel.plot([scale(x, beta) for x in found], found.y, color=color, **look)
+            panel.plot([], [], color=GRAY, label=f"β = {beta:g}", **look)
+        for fraction, color in zip(differ, SERIES, strict=False):
             panel.plot([], [], color=color, label=f"α = {fraction:g}")
         panel.set(xscale="log", ylabel="test accuracy", ylim=(-0.03, 1.03))
-        panel.legend(fontsize=6)
+    ceiling.legend(fontsize=6)
     ceiling.set_xlabel("η / (1 + β)")
     effective.set_xlabel("η / (1 − β)")
-    for column, name, color, label in (
-        ("critical", "x", SERIES[0], "gradient descent: η"),
-        ("critical_adam", "rate", SERIES[1], "Adam: rate"),
+    for series, (column, name, label) in enumerate(
+        (("critical", "x", "gradient descent, η"), ("critical_adam", "rate", "Adam, rate"))
     ):
-        found = [r for r in transitions(t, column) if r.alpha.critical is not None] if t.first[column] else []
-        ends = [[r.alpha.critical - r.alpha.low for r in found], [r.alpha.high - r.alpha.critical for r in found]]
-        places, middles = [r[name] for r in found], [r.alpha.critical for r in found]
-        rates.errorbar(places, middles, ends, marker="o", ms=3, capsize=2, color=color, label=label)
+        alphas = list(transitions(t, column)) if t.first[column] else []
+        error_bars(rates, [r[name] for r in alphas], [r.alpha for r in alphas], series, label)
     rates.set(xscale="log", xlabel="rate", ylabel="α_c")
     rates.legend(fontsize=6)
     return f"{modular(some)}, N = {some.one('width')}, {seeds(some)}; η in 10⁶ natural units"
@@ -215,77 +208,80 @@ def less_data(t: Table, ask: Ask) -> None:
 
 @large_steps.claim("large steps")
 def ceiling_decides(t: Table, ask: Ask) -> None:
-    """Where it does not diverge, momentum changes nothing at equal ceilings 2(1 + β)/η, and much at equal effective
-    rates."""
+    """Momentum changes nothing at equal ceilings of the sharpness, 2(1 + β)/η, and much at equal effective rates."""
     distances = {scale: apart(pairs) for scale in SCALES if (pairs := against_descent(t, scale))}
     ask.possible("there are networks to compare at both", len(distances) == 2)
     ceiling, effective = distances.values()
     ask.budget(t.where(part="grid"), "effect", modulus=97, seeds=3)
-    ask.that("at equal ceilings the root mean square difference of accuracies is at most 0.1", ceiling <= 0.1)
-    ask.that("at equal effective rates it is at least 0.2", effective >= 0.2)
+    ask.that("at equal ceilings the root mean square difference of accuracies is at most 0.15", ceiling <= 0.15)
+    ask.that("at equal effective rates it is at least twice that, and 0.1", effective >= max(2 * ceiling, 0.1))
     ask.show({f"difference at equal {scale.removeprefix('the ')}": value for scale, value in distances.items()})
-    diverged = t.where(lambda r: r.status == "diverged", part="grid").by("beta", "x")
-    ask.show({"diverges": ", ".join(f"β = {b:g} at η/(1 + β) = {x:g}" for b, x in diverged)} if diverged else {})
+    stable = t.where(part="grid", status="finished")
+    for scale in SCALES:
+        if pairs := against_descent(stable, scale):
+            name = scale.removeprefix("the ")
+            ask.show({f"after the fact, without runs that diverge: difference at equal {name}": apart(pairs)})
+    broken = t.where(lambda r: r.status != "finished", part="grid").by("beta", "x")
+    ask.show({"runs diverge at": "; ".join(f"β = {b:g}, η/(1 + β) = {x:g}" for b, x in broken)} if broken else {})
+    last = stable.where("x >= 0.25", "x <= 1", fraction=hopeless(t))
+    for beta, cell in last.by("beta").items():
+        ask.show(
+            {f"last sharpness / ceiling where the smallest rate never groks, β = {beta:g}": cell["over"]},
+            over="network",
+        )
     ask.yes("Networks with and without momentum answer equally well at equal ceilings, not at equal effective rates.")
 
 
 @large_steps.claim("large steps")
-def held_at_the_ceiling(t: Table, ask: Ask) -> None:
-    """With little data training ends at the ceiling, 2(1 + β)/η, with every momentum."""
-    end = lost(t, "grid", status="finished").where("x >= 0.25", "x <= 1")
-    ask.possible("there are such networks with three momenta", len(end["beta"].distinct()) >= 3)
-    near = [abs(over - 1) <= 0.05 for over in end["over"]]
-    ask.that("the last sharpness is within 5 % of the ceiling in nine of ten", np.mean(near) >= 0.9)
-    for beta, cell in end.by("beta").items():
-        ask.show({f"last sharpness / ceiling, β = {beta:g}": cell["over"]}, over="network")
-    ask.yes("Training ends at the ceiling.")
-
-
-def gained(t: Table, rows: Table) -> list[float]:
-    """Accuracy of networks beyond that of the smallest rate with the same data and the same initial weights."""
-    smallest = t.where(part="grid", beta=0)
-    plain = {(r.fraction, r.seed): r.accuracy for r in smallest.where(x=min(smallest["x"]))}
-    return [row.accuracy - plain[row.fraction, row.seed] for row in rows]
+def edge_first(t: Table, ask: Ask) -> None:
+    """Where the smallest rate never groks, whoever groks has been at the edge of stability."""
+    low = t.where(part="grid", status="finished", fraction=hopeless(t))
+    grokked = low.where("grokked_at > 0")
+    away = low.where(f"most < {EDGE}")
+    ask.possible("some network groks there", len(grokked) >= 3, str(len(grokked)))
+    ask.possible("and some stays away from the edge", len(away) >= 3, str(len(away)))
+    ask.that(f"all that grok have reached {EDGE} of the ceiling before", min(grokked["most"]) >= EDGE)
+    ask.that("none that stays below groks", away["grokked_at"].none())
+    ask.show({"largest sharpness / ceiling of those that grok": grokked["most"]}, over="network")
+    ask.show({"accuracy of those that stay below": away["accuracy"]}, percent, "network")
+    ask.yes("Below the critical fraction of the smallest rate, only networks at the edge of stability grok.")
 
 
 @large_steps.claim("large steps")
-def early_steps_count(t: Table, ask: Ask) -> None:
-    """Large steps count early: some of them before the test set is known, and small ones thereafter, go a long way."""
-    early, after = (lost(t, part, order="large, then small") for part in ("before", "after"))
-    ask.possible("the smallest rate ends below 90 % at some fraction of the switches", len(after))
+def now_decides(t: Table, ask: Ask) -> None:
+    """What decides is the rate now: a small one followed by a large one groks, the reverse does not."""
+    after = t.where(part="after", fraction=hopeless(t))
+    ask.possible("the small rate alone never groks at some fraction of the switches", len(after))
+    early = t.where(part="before", order="large, then small", fraction=hopeless(t))
     ask.possible("the large rate has not grokked before it is made small", early["grokked_at"].none())
-    gain = gained(t, after)
+    share = {
+        order: cell.each(lambda r: r.grokked_at is not None).average() for order, cell in after.by("order").items()
+    }
     ask.budget(after, "effect", modulus=97, seeds=3)
-    ask.that("every network answers more of the test set in the end than with small steps alone", min(gain) > 0)
-    ask.that("by 0.2 on average", np.mean(gain) >= 0.2)
-    ask.show({"accuracy gained": gain, "accuracy at the switch": early["accuracy"]}, percent, "network")
-    ask.show({"networks that grok": f"{len(after['grokked_at'].known())} of {len(after)}"})
-    ask.yes("Networks keep what a few large steps have gained, and small steps go on from there.")
-
-
-@large_steps.claim("large steps")
-def late_steps_count(t: Table, ask: Ask) -> None:
-    """Large steps count late as well: a small rate at its end, raised slowly to a large one, groks."""
-    after = lost(t, "after", order="small, then large")
-    ask.possible("the smallest rate ends below 90 % at some fraction of the switches", len(after))
-    ask.budget(after, "effect", modulus=97, seeds=3)
-    ask.possible("most of them do not diverge", np.mean([r.status == "finished" for r in after]) > 0.5)
-    ask.that("at least two thirds grok", len(after["grokked_at"].known()) >= 2 / 3 * len(after))
-    ask.show({"networks that grok": f"{len(after['grokked_at'].known())} of {len(after)}"})
-    ask.show({"accuracy": after["accuracy"]}, percent, "network")
-    ask.yes("A network that small steps have left without the rule finds it once they become large.")
+    ask.that("at least two thirds grok after the rate is made large", share["small, then large"] >= 2 / 3)
+    ask.that("at most one third after it is made small", share["large, then small"] <= 1 / 3)
+    ask.show({f"share that groks, {order}": value for order, value in share.items()}, percent)
+    for order, cell in after.by("order").items():
+        ask.show({f"{order}: runs that diverge": f"{sum(r.status != 'finished' for r in cell)} of {len(cell)}"})
+        for fraction, some in cell.by("fraction").items():
+            ask.show({f"{order}: accuracy at α = {fraction:g}": some["accuracy"]}, percent)
+    ask.yes("Making a small rate large lets networks grok, and making a large one small stops them.")
 
 
 @large_steps.claim("large steps")
 def noise_does_not(t: Table, ask: Ask) -> None:
-    """Noise is no substitute: neither noisy updates nor minibatches gain much at a small rate."""
-    found = lost(t, "noise")
-    ask.possible("the smallest rate ends below 90 % at some fraction tried", len(found))
-    ask.budget(found, "effect", modulus=97, seeds=3)
-    gain = {noise: gained(t, cell) for noise, cell in found.by("noise").items()}
-    ask.that("none gains more than 0.2 of the test set on average", max(map(np.mean, gain.values())) <= 0.2)
-    ask.show({f"accuracy gained, {noise}": values for noise, values in gain.items()}, percent, "network")
-    ask.yes("With noise instead of large steps little is gained.")
+    """Noise is no substitute: at a small rate neither noisy updates nor minibatches make networks grok there."""
+    found = t.where(part="noise", fraction=hopeless(t))
+    ask.possible("the small rate alone never groks at some fraction tried", len(found))
+    ask.budget(found, "never", modulus=97, seeds=3)
+    some = {noise: cell["grokked_at"].known() for noise, cell in found.by("noise").items()}
+    ask.that("no network with noise groks", not any(some.values()))
+    for (fraction, noise), cell in found.by("fraction", "noise").items():
+        ask.show({f"test accuracy at α = {fraction:g}, {noise}": cell["accuracy"]}, percent)
+    quiet = t.where(part="grid", beta=0, lr=found.first.lr, fraction=found["fraction"])
+    for fraction, cell in quiet.by("fraction").items():
+        ask.show({f"test accuracy at α = {fraction:g} and the same rate, no noise": cell["accuracy"]}, percent)
+    ask.yes("With noise instead of large steps nothing is gained.")
 
 
 @large_steps.claim("large steps")
