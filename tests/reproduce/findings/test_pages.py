@@ -13,7 +13,11 @@ QUOTED = {
     "few-neurons": {"six_a_frequency": "p = 5", "norms_stop_early": "", "trained_reach_it": "", "limits_need_fewer": ""}
     | {"groups_below_cubes": ""},
     "alignment": {"few_pairs_align": "random labels", "worth_in_neurons": "off", "one_clock": "1.15"},
-    "large-steps": {"less_data": "", "ceiling_decides": "rate", "now_decides": "α = 0.25"},
+    "large-steps": {
+        "less_data": "",
+        "ceiling_decides": "rate",
+        "now_decides": "large, then small: accuracy at α = 0.25",
+    },
 }
 """By page and claim, the labels (those that end so) whose measured values stand on the page word for word."""
 
