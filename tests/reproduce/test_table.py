@@ -54,6 +54,12 @@ def test_lists_ranges_and_dictionaries_vary() -> None:
     assert seeds_of(made[:1].but(seed=9)) == [({"fraction": 0.4, "seed": 0}, 0.4, 9)]
 
 
+def test_what_varies_is_not_fixed_too() -> None:
+    ways = {"GD": {"optimizer": "gd", "task": "n + m"}}
+    with pytest.raises(AssertionError, match="both fixed and varied: task"):
+        runs({}, way=ways, task="n - m")
+
+
 def test_fractions_can_have_seeds_of_their_own() -> None:
     found = [*runs({"task": "n + m"}, fraction=[0.3, 0.5], seed=range(2)).fresh_seeds()]
     assert [tags["repeat"] for tags, _ in found] == [0, 1, 0, 1]

@@ -39,6 +39,10 @@ class Runs:
         """The same with other settings; values that are lists, ranges or dictionaries vary (see `runs`), inside what
         varies already."""
         fixed, axes = _divided(settings)
+        varied = {
+            name for axis in axes.values() if isinstance(axis, Mapping) for some in axis.values() for name in some
+        }
+        assert not varied & {*fixed}, f"both fixed and varied: {', '.join(sorted(varied & {*fixed}))}"
         return Runs([(tags | more, old | fixed | new) for tags, old in self.rows for more, new in _points(axes)])
 
     def vary(self, *lines: Mapping[str, Axis]) -> "Runs":

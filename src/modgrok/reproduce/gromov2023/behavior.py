@@ -150,7 +150,7 @@ def train_loss_accelerates(t: Table, ask: Ask) -> None:
     found = t.where(lambda r: r.grokked_at and r.grokked_at >= LATE * r.memorized_at)
     memorizers = t.where(lambda r: r.grokked_at is None and r.before)
     ask.undecided(f"No seed groks as late as {LATE:g} times its memorization step.", not found)
-    ratio, never = (some.each(lambda r: r.during / r.before) for some in (found, memorizers))
+    ratio, never = (some["during"] / some["before"] for some in (found, memorizers))
     ask.show({"rate from memorization to the onset": found["before"], "rate during grokking": found["during"]})
     ask.show({"ratio": ratio, "the same of a memorizer, second half of its steps / first": never}, over="run")
     ask.yes("The training loss falls faster while the network generalizes than between memorization and that.")

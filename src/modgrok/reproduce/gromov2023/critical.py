@@ -10,7 +10,7 @@ from modgrok.palette import MARKERS, SERIES
 from modgrok.reproduce.figures import LINES, legend_above, modular, seeds, step_axis, time_curve
 from modgrok.reproduce.form import BEYOND, Ask, Runs, Settings, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
-from modgrok.reproduce.gromov2023.sizes import budgets, natural_unit
+from modgrok.reproduce.gromov2023.sizes import budgets, natural_rate
 from modgrok.reproduce.transitions import bars, show_budgets, transitions, within
 from modgrok.text import count, number, percent
 
@@ -27,8 +27,8 @@ NEAR = 0.2
 
 def ways(s: Sizes) -> dict[str, Settings]:
     """Gradient descent, and Adam without and with weight decay at small and at large rates."""
-    rate = s.search_descent * natural_unit(s.sweep_modulus, s.sweep_width)
-    found: dict[str, Settings] = {"GD": {"optimizer": "gd", "lr": float(f"{rate:.4g}")}}
+    rate = natural_rate(s.search_descent, s.sweep_modulus, s.sweep_width)
+    found: dict[str, Settings] = {"GD": {"optimizer": "gd", "lr": rate}}
     for optimizer, name, more in (("adam", "Adam", {}), ("adamw", "AdamW", {"weight_decay": ADAMW_DECAY})):
         for lr in (rate * s.search_adaptive for rate in RATES[optimizer]):
             found[f"{name}, rate {number(lr)}"] = {"optimizer": optimizer, "lr": lr, **more}

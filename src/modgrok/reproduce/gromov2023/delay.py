@@ -60,10 +60,6 @@ memorizing = study(
 )
 
 
-def _delay(r: Row) -> float | None:
-    return r.grokked_at / r.memorized_at if r.grokked_at and r.memorized_at else None
-
-
 def _median(delays: Column) -> float | None:
     """Over the seeds that grokked; None where fewer than half did."""
     return float(np.median(delays.known())) if 2 * len(delays.known()) >= len(delays) else None
@@ -82,7 +78,7 @@ def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
     later = all_grok(t, lambda r: r.grokked_at > r.memorized_at)
     ratio = t.each(lambda r: r.grokked_at / r.memorized_at if later else None)
     plain, dramatic = data.where(optimizer="gd"), data.where(optimizer="adamw")
-    delays = {alpha: cell.each(_delay) for alpha, cell in plain.by("fraction").items()}
+    delays = {alpha: cell["grokked_at"] / cell["memorized_at"] for alpha, cell in plain.by("fraction").items()}
     known = [(alpha, middle) for alpha, some in delays.items() if (middle := _median(some)) is not None]
     fault_together(
         ask,
@@ -108,7 +104,8 @@ def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
     ask.show({"steps from 10 to 90 % train accuracy": t["train_rise"]})
     ask.show({f"delay at α = {a}, p = {plain.one('modulus')}": some for a, some in delays.items()})
     where = f"α = {dramatic.one('fraction')}, p = {dramatic.one('modulus')}"
-    ask.show({f"delay under AdamW at {where}": dramatic.each(_delay), "grokking step there": dramatic["grokked_at"]})
+    late = dramatic["grokked_at"] / dramatic["memorized_at"]
+    ask.show({f"delay under AdamW at {where}": late, "grokking step there": dramatic["grokked_at"]})
 
 
 def _sudden(r: Row) -> bool:
@@ -130,7 +127,7 @@ def memorizing_phase(t: Table, ask: Ask) -> None:
     limit = chance + 5 * (chance / round((1 - alpha) * p**2)) ** 0.5
     largest = np.median(t["loss_peak"])
     ratio = t.each(lambda r: r.loss_end / largest)
-    falls = t.each(lambda r: r.train_loss_half / r.train_loss_end)
+    falls = t["train_loss_half"] / t["train_loss_end"]
     long = min(t["train_accuracy"]) >= 0.99 and all(m is not None and 5 * m <= steps for m in t["memorized_at"])
     stays = long and max(t["best_test_accuracy"]) <= limit
     ask.show({"steps / memorization step": t.each(lambda r: steps / r.memorized_at if r.memorized_at else None)})

@@ -124,7 +124,7 @@ def grokking(t: Table, ask: Ask) -> None:
 @descent.claim("4.1", "at memorization, on average less than a quarter of the IPR's whole rise")
 def no_waves_yet(t: Table, ask: Ask) -> None:
     """Periodic structure has not formed yet when the training pairs are known."""
-    formed = t.each(lambda r: (r.ipr_memorized - r.ipr_start) / (r.ipr_end - r.ipr_start) if r.ipr_memorized else None)
+    formed = (t["ipr_memorized"] - t["ipr_start"]) / (t["ipr_end"] - t["ipr_start"])
     ask.yes("When the training pairs are known, the weights have gone only a small part of the way to periodic.")
     early = all_grok(t) and formed.average() < 0.25
     ask.fault("The weights are already periodic when the training pairs are known.", not early)
@@ -141,7 +141,7 @@ def loss_peak(t: Table, ask: Ask) -> None:
     ask.yes("The test loss climbs above its initial value and turns just before the test accuracy rises.")
     ask.fault("The test loss is not largest just before generalization.", not all_grok(t, _peaks_early))
     ask.show({"step of the largest test loss": t["loss_peak_at"], "step of 10 % test accuracy": t["onset_at"]})
-    ask.show({"largest / initial test loss": t.each(lambda r: r.loss_peak / r.loss_start)})
+    ask.show({"largest / initial test loss": t["loss_peak"] / t["loss_start"]})
     ask.show({"test accuracy there": t["test_accuracy_at_peak"]}, percent)
 
 
@@ -162,12 +162,12 @@ def train_loss(t: Table, ask: Ask) -> None:
 @descent.claim("appendix C", f"test minus train loss ends below {CLOSED:.0%} of its maximum, in every seed")
 def loss_gap_closes(t: Table, ask: Ask) -> None:
     """For modular addition the gap between train and test loss disappears over time."""
-    ratio = t.each(lambda r: r.test_loss_end / r.train_loss_end)
+    ratio = t["test_loss_end"] / t["train_loss_end"]
     ask.yes("After grokking the test loss follows the training loss down, and the difference between them vanishes.")
     closes = all_grok(t, lambda r: r.gap_end < CLOSED * r.gap_largest)
     ask.fault("The difference between the losses stays above a twentieth of its largest value.", not closes)
     ask.note("Their ratio does not go to one: both fall, the training loss further.", ratio.average() > 2)
-    ask.show({"last / largest difference of the losses": t.each(lambda r: r.gap_end / r.gap_largest)})
+    ask.show({"last / largest difference of the losses": t["gap_end"] / t["gap_largest"]})
     ask.show({"test loss / train loss at the end": ratio, "test loss at the end": t["test_loss_end"]})
     ask.show({"train loss at the end": t["train_loss_end"]})
 
@@ -175,8 +175,8 @@ def loss_gap_closes(t: Table, ask: Ask) -> None:
 def _norms(t: Table, ask: Ask) -> tuple[Column, Column, float]:
     """Growth of the norms, the share of it before the onset, and what the closed form needs."""
     needed = t.one("closed_form_growth")
-    largest = t.each(lambda r: r.norm_largest / r.norm_start)
-    before = t.each(lambda r: (r.norm_onset - r.norm_start) / (r.norm_end - r.norm_start) if r.norm_onset else None)
+    largest = t["norm_largest"] / t["norm_start"]
+    before = (t["norm_onset"] - t["norm_start"]) / (t["norm_end"] - t["norm_start"])
     ask.show({"largest / initial norm": largest, "closed form / initial norm": needed})
     ask.show({"share of the growth before 10 % test accuracy": before}, percent)
     return largest, before, needed
@@ -226,12 +226,12 @@ def norms_of_solution(t: Table, ask: Ask) -> None:
 def gradients(t: Table, ask: Ask) -> None:
     """The dynamics accelerates until the test loss is largest, then slows down."""
     place = t.each(lambda r: r.gradient_peak_at / r.loss_peak_at if r.loss_peak_at else None)
-    at = t.each(lambda r: r.gradient_peak_at / r.grokked_at if r.grokked_at else None)
+    at = t["gradient_peak_at"] / t["grokked_at"]
     later = t.each(lambda r: r.gradient_later / r.gradient_peak if r.gradient_later else None)
     ask.show({"step of the largest gradient / of the largest test loss": place})
     ask.show({"step of the largest gradient / of grokking": at})
-    ask.show({"largest / initial gradient": t.each(lambda r: r.gradient_peak / r.gradient_start)})
-    ask.show({"smallest after it / largest gradient": t.each(lambda r: r.gradient_settled / r.gradient_peak)})
+    ask.show({"largest / initial gradient": t["gradient_peak"] / t["gradient_start"]})
+    ask.show({"smallest after it / largest gradient": t["gradient_settled"] / t["gradient_peak"]})
     ask.show({f"largest after {AFTERMATH:g} × the grokking step / largest gradient": later})
     ask.undecided(
         f"The rate {number(t.one('lr'))} is above its limit after grokking: the training loss rises and the "

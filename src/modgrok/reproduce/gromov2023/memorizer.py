@@ -16,7 +16,7 @@ from modgrok.networks import score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, VERMILLION
 from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import BEYOND, Ask, Column, Runs, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, natural_unit
+from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, natural_rate
 from modgrok.tasks import task
 from modgrok.text import number, percent
 
@@ -48,7 +48,7 @@ def memorizing(s: Sizes, share: float = SHARE, **more: Any) -> Runs:
 
 def descended(s: Sizes, share: float = SHARE) -> Runs:
     """The same under plain gradient descent, with snapshots on the way."""
-    rate = float(f"{1e6 * natural_unit(s.memorizer_modulus, s.memorizer_width):.4g}")
+    rate = natural_rate(1e6, s.memorizer_modulus, s.memorizer_width)
     return memorizing(s, share, optimizer="gd", lr=rate, steps=s.flow_steps, evaluations=10, snapshots=11)
 
 

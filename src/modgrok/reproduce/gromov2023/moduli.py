@@ -12,7 +12,7 @@ from modgrok.measures.laws import fit_laws
 from modgrok.reproduce.figures import panels, seeds
 from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
-from modgrok.reproduce.gromov2023.sizes import budgets, natural_unit
+from modgrok.reproduce.gromov2023.sizes import budgets, natural_rate
 from modgrok.reproduce.transitions import error_bars, transitions, within
 from modgrok.text import count, number, percent
 
@@ -28,7 +28,7 @@ FITS = 2.0
 
 def around(s: Sizes, way: str, modulus: int, width: int) -> Runs:
     """One optimizer at a rate that suits every p, at α around the first guess at this p."""
-    rate = float(f"{s.search_descent * natural_unit(modulus, width):.4g}") if way == "GD" else ADAM_RATE
+    rate = natural_rate(s.search_descent, modulus, width) if way == "GD" else ADAM_RATE
     decay = {"weight_decay": ADAMW_DECAY} if way == "AdamW" else {}
     settings = until_grokked(s, s.law_steps, EVALUATIONS) | {"modulus": modulus, "width": width}
     guess = GUESS[way] * np.log(modulus) / modulus

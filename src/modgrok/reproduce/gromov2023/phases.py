@@ -30,8 +30,8 @@ DECAY = 1e-9
 """Weight decay of gradient descent in units of 1/((p/97)³ (N/500)): ten times more kills the weights."""
 
 
-def ways(s: Sizes, text: str = "n + m") -> Runs:
-    """A function in four more ways, trained on long after grokking."""
+def ways(s: Sizes) -> Runs:
+    """n + m in four more ways, trained on long after grokking."""
     descended = s.ways.gd(s.sweep_modulus, s.sweep_width, FRACTION)
     unit = natural_unit(s.sweep_modulus, s.sweep_width)
     slow = float(f"{0.1 * s.ways.rate * unit:.4g}")  # times 1/(1 − 0.9): the same effective rate
@@ -41,7 +41,7 @@ def ways(s: Sizes, text: str = "n + m") -> Runs:
         "GD + dropout": descended | {"dropout": DROPOUT},
         "Adam": s.functions.adamw(s.sweep_modulus, s.sweep_width, FRACTION) | {"optimizer": "adam"},
     }
-    return runs({}, way=way, task=text, seed=range(s.sweep_seeds))
+    return runs({}, way=way, seed=range(s.sweep_seeds))
 
 
 def share_of(run: Run) -> dict[str, float]:

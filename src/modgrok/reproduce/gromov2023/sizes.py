@@ -15,6 +15,11 @@ def natural_unit(modulus: int, width: int) -> float:
     return (modulus / 97) ** 3 * (width / 500)
 
 
+def natural_rate(rate: float, modulus: int, width: int) -> float:
+    """A rate in natural units as GD takes it, with four digits."""
+    return float(f"{rate * natural_unit(modulus, width):.4g}")
+
+
 @dataclass(frozen=True)
 class Recipe:
     """One way to train: its rate, and for how long."""
@@ -26,7 +31,7 @@ class Recipe:
 
     def gd(self, modulus: int, width: int, fraction: float) -> Settings:
         """n + m by full-batch gradient descent."""
-        rate = float(f"{self.rate * natural_unit(modulus, width):.4g}")
+        rate = natural_rate(self.rate, modulus, width)
         return self._settings(modulus, width, fraction) | {"optimizer": "gd", "lr": rate}
 
     def adamw(self, modulus: int, width: int, fraction: float) -> Settings:
