@@ -240,8 +240,8 @@ def before_knowledge(t: Table, few_pairs: Any, collapse: Any, flow: Any, cause: 
     for (p, some), color in zip(found.by("modulus").items(), SERIES, strict=False):
         for (frequency, cell), fill in zip(some.by("frequency").items(), ("full", "none"), strict=True):
             look: Any = {"ls": "", "marker": "o", "ms": 3, "color": color, "fillstyle": fill, "mew": 0.7}
-            label = f"p = {p}" if frequency == "strongest" else None
-            collapse.plot(cell["effective_width"], cell["waves"], label=label, **look)
+            look |= {"label": f"p = {p}"} if frequency == "strongest" else {}
+            collapse.plot(cell["effective_width"], cell["waves"], **look)
         curve = t.where(part="reference", modulus=p).of("accuracy", Column.average, "n")
         collapse.plot([*curve], curve.y, color=color, lw=0.8)
     collapse.plot([], [], ls="", marker="o", ms=3, color=GRAY, fillstyle="none", label="random frequency")

@@ -66,7 +66,9 @@ def noisy(s: Sizes) -> Runs:
     """The smallest rate with noise in every update, or with minibatches."""
     quiet = descent(s, s.noisy_rate, 0) | {"until": 0}
     unit = (s.step_modulus / 97) ** 3 * s.step_width / 500
-    every = {f"noise {level:g}": {"update_noise": float(f"{level / unit:.4g}")} for level in s.noises}
+    every: dict[str, dict[str, Any]] = {
+        f"noise {level:g}": {"update_noise": float(f"{level / unit:.4g}")} for level in s.noises
+    }
     every |= {f"batches of {size}": {"optimizer": "sgd", "batch_size": size} for size in s.batches}
     some = runs(quiet, noise=every, fraction=list(s.switched), seed=range(s.step_seeds))
     return some.tag(part="noise")
@@ -82,13 +84,14 @@ def adam(s: Sizes) -> Runs:
 def end(run: Run) -> dict[str, Any]:
     """Test accuracy and sharpness in units of the ceiling, in the end and at most."""
     e, history = run.experiment, run.history
+    result: Any = run.result
     over = np.array(history["sharpness"], float) * e.lr / (2 * (1 + e.momentum))
     return {
-        "accuracy": history["test_accuracy"][-1] if run.result["status"] == "finished" else 0.0,
+        "accuracy": history["test_accuracy"][-1] if result["status"] == "finished" else 0.0,
         "train": history["train_accuracy"][-1],
         "over": over[-1],
         "most": np.nanmax(over),
-        "status": run.result["status"],
+        "status": result["status"],
     }
 
 
