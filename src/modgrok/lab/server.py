@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import inspect
 import json
 import math
 import os
@@ -98,7 +99,7 @@ class Lab:
         kind = assets.TYPES[os.path.splitext(name)[1]]
         return Response(assets.content(name), media_type=kind, headers={"Cache-Control": "no-cache"})
 
-    async def state(self, request: Request) -> Any:
+    def state(self, request: Request) -> Any:
         return {
             "version": modgrok.__version__,
             "launch": self.launch,
@@ -109,58 +110,52 @@ class Lab:
         }
 
     async def check(self, request: Request) -> Any:
-        settings = await _body(request)
-        return await run_in_threadpool(form.check, settings)
+        return await run_in_threadpool(form.check, await _body(request))
 
     async def train(self, request: Request) -> Any:
-        settings = await _body(request)
-        experiment = await run_in_threadpool(form.resolved_from, settings)
+        experiment = await run_in_threadpool(form.resolved_from, await _body(request))
         return {"run": await self.training.train(experiment)}
 
     async def stop(self, request: Request) -> Any:
         await self.training.stop()
         return self.training.state()
 
-    async def runs(self, request: Request) -> Any:
-        return await run_in_threadpool(self.library.runs)
+    def runs(self, request: Request) -> Any:
+        return self.library.runs()
 
-    async def details(self, request: Request) -> Any:
-        name = request.path_params["run"]
-        if name == self.training.run and self.training.experiment is not None:
-            run, experiment = Run(self.library.store.folder / name), self.training.experiment
-            return await run_in_threadpool(self.library.details, run, experiment)
-        return await run_in_threadpool(self.library.details, self.library.find(name))
+    def details(self, request: Request) -> Any:
+        name, experiment = request.path_params["run"], self.training.experiment
+        if name == self.training.run and experiment is not None:
+            return self.library.details(Run(self.library.store.folder / name), experiment)
+        return self.library.details(self._run(request))
 
-    async def frame(self, request: Request) -> Any:
-        run = self.library.find(request.path_params["run"])
+    def frame(self, request: Request) -> Any:
         changes = [text for text in request.query_params.get("changes", "").split(",") if text]
-        coordinate = request.query_params.get("coordinate", "task")
-        return await run_in_threadpool(self.library.frame, run, _step(request), coordinate, changes)
+        return self.library.frame(self._run(request), _step(request), _coordinate(request), changes)
 
-    async def theory(self, request: Request) -> Any:
-        run = self.library.find(request.path_params["run"])
-        coordinate = request.query_params.get("coordinate", "task")
-        return await run_in_threadpool(self.library.theory, run, request.path_params["form"], coordinate)
+    def theory(self, request: Request) -> Any:
+        return self.library.theory(self._run(request), request.path_params["form"], _coordinate(request))
 
-    async def measures(self, request: Request) -> Any:
-        run = self.library.find(request.path_params["run"])
-        return await run_in_threadpool(self.library.measures, run, _step(request))
+    def measures(self, request: Request) -> Any:
+        return self.library.measures(self._run(request), _step(request))
 
-    async def replay(self, request: Request) -> Any:
-        run = self.library.find(request.path_params["run"])
-        text = await run_in_threadpool(replay, self.library, run)
-        return HTMLResponse(text, headers={"Content-Disposition": f'attachment; filename="modgrok-{run.id}.html"'})
+    def replay(self, request: Request) -> Any:
+        run = self._run(request)
+        named = {"Content-Disposition": f'attachment; filename="modgrok-{run.id}.html"'}
+        return HTMLResponse(replay(self.library, run), headers=named)
 
-    async def sweeps(self, request: Request) -> Any:
-        return {"sweeps": await run_in_threadpool(sweeps.sweeps, self.library.store)}
+    def sweeps(self, request: Request) -> Any:
+        return {"sweeps": sweeps.sweeps(self.library.store)}
 
-    async def sweep(self, request: Request) -> Any:
-        return await run_in_threadpool(sweeps.sweep, self.library.store, request.path_params["sweep"])
+    def sweep(self, request: Request) -> Any:
+        return sweeps.sweep(self.library.store, request.path_params["sweep"])
 
-    async def sweep_map(self, request: Request) -> Any:
+    def sweep_map(self, request: Request) -> Any:
         x, y, outcome = (request.query_params.get(name, "") for name in ("x", "y", "outcome"))
-        name = request.path_params["sweep"]
-        return await run_in_threadpool(sweeps.sweep_map, self.library.store, name, x, y or None, outcome)
+        return sweeps.sweep_map(self.library.store, request.path_params["sweep"], x, y or None, outcome)
+
+    def _run(self, request: Request) -> Run:
+        return self.library.find(request.path_params["run"])
 
     async def events(self, request: Request) -> Response:
         async def stream() -> AsyncIterator[str]:
@@ -239,6 +234,10 @@ def _step(request: Request) -> int:
     return int(text)
 
 
+def _coordinate(request: Request) -> str:
+    return request.query_params.get("coordinate", "task")
+
+
 async def _body(request: Request) -> Any:
     content = b""
     try:
@@ -254,12 +253,14 @@ async def _body(request: Request) -> Any:
         raise ModgrokError("The request is not JSON, or nests too deeply.") from error
 
 
-def _answer(handler: Callable[[Request], Awaitable[Any]]) -> Handler:
-    """JSON or binary from what a handler returns, and status 422 with the sentence where it cannot be done."""
+def _answer(handler: Callable[[Request], Any]) -> Handler:
+    """JSON or binary from what a handler returns, and status 422 with the sentence where it cannot be done. One that
+    does not wait for anything runs in a thread."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            found = await handler(request)
+            waits = inspect.iscoroutinefunction(handler)
+            found = await (handler(request) if waits else run_in_threadpool(handler, request))
         except UNREADABLE as error:
             return JSONResponse({"error": _sentence(error, request)}, 422)
         if isinstance(found, Response):
