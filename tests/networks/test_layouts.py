@@ -222,7 +222,7 @@ def test_sentences() -> None:
     for wrong in ("a xy->xz", "a 5/3", "a x/y", "a{j}", "a b"):
         with pytest.raises(ModgrokError, match="A layout maps texts to texts"):
             mg.load({"a": np.ones((2, 2))}, layout={"embedding": wrong})
-    with pytest.raises(ModgrokError, match="a file or a state dict is loaded, not 5"):
+    with pytest.raises(ModgrokError, match="a file or a state dict, not 5"):
         mg.load(5)  # type: ignore[arg-type]
 
 
