@@ -28,14 +28,14 @@ CASES = [("n + m", p) for p in STARTS] + [("n*m", p) for p in (2, 3, 5, 7, 11, 1
 
 def searched(expression: str, modulus: int) -> dict[str, Any]:
     """Every width that was searched, and the least that is known to be exact."""
-    learnt = task(expression, modulus)
-    coordinate = learnt.structure.coordinate
+    learned = task(expression, modulus)
+    coordinate = learned.structure.coordinate
     assert coordinate is not None
-    closed, least, widths = exact_width(coordinate), least_width(learnt), []
+    closed, least, widths = exact_width(coordinate), least_width(learned), []
     smallest = closed
     for width in range(closed - 1, least - 1, -1):
         began = time.process_time()
-        found = search(one_hot(learnt), width, np.random.default_rng((0, width)), STARTS[modulus])
+        found = search(one_hot(learned), width, np.random.default_rng((0, width)), STARTS[modulus])
         widths.append(
             {
                 "width": width,

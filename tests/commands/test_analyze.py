@@ -39,7 +39,7 @@ def test_tables(capsys: pytest.CaptureFixture[str], grokked: Path) -> None:
         assert words in text
 
 
-def test_an_early_step_has_not_learnt(run_json: Any, grokked: Path) -> None:
+def test_an_early_step_has_not_learned(run_json: Any, grokked: Path) -> None:
     result = run_json("analyze", "last", "--store", str(grokked), "--step", "0")
     assert (result["step"], result["accuracy"] < 0.2) == (0, True)
 

@@ -83,7 +83,7 @@ def test_auto_and_its_number_are_one_experiment(optimizer, network):
 
 
 @pytest.mark.parametrize(
-    "spelt",
+    "spelled",
     [
         {"task": "n+m"},
         {"task": " n  +m "},
@@ -97,9 +97,9 @@ def test_auto_and_its_number_are_one_experiment(optimizer, network):
     ],
     ids=str,
 )
-def test_spelling_does_not_change_the_id(spelt):
+def test_spelling_does_not_change_the_id(spelled):
     base = {"task": "n + m", "weight_decay": 0.0}
-    assert Experiment(**(base | spelt)).id == Experiment(**base).id
+    assert Experiment(**(base | spelled)).id == Experiment(**base).id
 
 
 def test_ids_tell_settings_apart():

@@ -86,8 +86,8 @@ def test_gradient_descent_follows_the_flow() -> None:
             assert waves.coherence == pytest.approx(flow.coherence[i], abs=0.05)
             assert (waves.frequency == flow.frequency[i]).mean() >= 0.85
             left = left_to_learn(modes(now), p, 1 / (2 * p * width))
-            assert flow.learnt[i, 0] == pytest.approx(1 - left[0], abs=0.1)
-            assert flow.learnt[i, 1:].mean() == pytest.approx(1 - left[1:].mean(), abs=0.02)
+            assert flow.learned[i, 0] == pytest.approx(1 - left[0], abs=0.1)
+            assert flow.learned[i, 1:].mean() == pytest.approx(1 - left[1:].mean(), abs=0.02)
         slope = gradient(now, raw_coordinate(2, p))
         w_in, w_out = w_in - lr * slope.w_in, w_out - lr * slope.w_out
     assert flow.coherence[0] < 0.3 < 0.6 < flow.coherence[-1]

@@ -36,9 +36,9 @@ def test_the_predictor_solves_kernel_regression() -> None:
 
 def test_the_kernel_interpolates_whatever_the_table_is() -> None:
     for text in ("n + m", "random:3"):
-        learnt = task(text, 7)
-        train, _ = Split(0.6).divide(learnt)
-        assert interpolation_error(learnt, train) < 1e-12
+        learned = task(text, 7)
+        train, _ = Split(0.6).divide(learned)
+        assert interpolation_error(learned, train) < 1e-12
 
 
 def test_features_are_the_kernel_without_its_memory() -> None:

@@ -71,7 +71,7 @@ Find = Callable[[Experiment], Run]
 Write = Callable[[Sequence[Experiment]], Find]
 
 
-def learnt_network(experiment: Experiment) -> Network:
+def learned_network(experiment: Experiment) -> Network:
     """The closed form where the task has one, else random weights."""
     task = experiment.load_task()
     if "waves" in available(task.structure, task.arity):
@@ -92,7 +92,7 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def grokking_curves(experiment: Experiment, learns: bool) -> list[dict[str, Any]]:
-    """Memorization at a fifth of the steps, generalization at a half, if the function is learnt at all."""
+    """Memorization at a fifth of the steps, generalization at a half, if the function is learned at all."""
     steps, _ = experiment.schedule
     t = steps / steps[-1]
     train = sigmoid(60 * (t - 0.15))
@@ -124,7 +124,7 @@ def write_run(run: Run, experiment: Experiment, network: Network | None = None) 
     writer = RunWriter(run)
     writer.begin(experiment, {"device": "test", "system": "test"})
     writer.append(rows)
-    last_network = network or (learnt_network if learns else random_network)(experiment)
+    last_network = network or (learned_network if learns else random_network)(experiment)
     for step in experiment.schedule[1].tolist():
         writer.keep(step, random_network(experiment) if 2 * step < rows[-1]["step"] else last_network)
     reached = {

@@ -189,7 +189,7 @@ FAILURES: dict[str, tuple[str, dict[str, Any], str, Any]] = {
     "addition": ("fig2b", {"operation": "x + y", "fraction": 0.5}, "memorized_at", 2000),
     "symmetric_operations": ("fig2b", {"operation": "x · y", "fraction": 0.3}, "best", 0.1),
     "subtraction_as_division": ("fig2b", {"operation": "x / y"}, "best", 0.2),
-    "never_learnt": ("fig2b", {"operation": "x³ + xy² + y", "fraction": 0.95}, "best", 0.9),
+    "never_learned": ("fig2b", {"operation": "x³ + xy² + y", "fraction": 0.95}, "best", 0.9),
     "wrong_labels": ("fig6", {"wrong_labels": 0.14}, "best", 0.5),
     "structure_of_sums": ("fig3", {"operation": "x + y"}, "commonest_share", 0.3),
     "few_representations": ("figR", {}, "predicted", 0.75),
@@ -251,7 +251,7 @@ UNREACHED: dict[str, list[tuple[str, dict[str, Any], str, Any]]] = {
         ("fig2u", {}, "trials", trial(TO_START, 1.0, best=0.1)),
         ("fig2u", {}, "steps", 40_000),
     ],
-    "never_learnt": [("fig2b", {}, "steps", 10_000)],
+    "never_learned": [("fig2b", {}, "steps", 10_000)],
     "narrow_rates": [("fig2", {"variant": "Adam, rate 0.003"}, "variant", "AdamW")],
 }
 

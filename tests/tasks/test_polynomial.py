@@ -16,11 +16,11 @@ def test_values_of_a_polynomial_are_recognized(modulus: int, wanted: list[int]) 
 
 
 @pytest.mark.parametrize(
-    ("text", "spelt"),
+    ("text", "spelled"),
     [("n", "n"), ("-n", "-n"), ("0*n", "0"), ("n**2 - 3*n + 1", "n^2 - 3*n + 1"), ("50*n**5 - 1", "-47*n^5 - 1")],
 )
-def test_spelling(text: str, spelt: str) -> None:
-    assert spell(eval(text, {"n": np.arange(97)}) % 97, "n") == spelt
+def test_spelling(text: str, spelled: str) -> None:
+    assert spell(eval(text, {"n": np.arange(97)}) % 97, "n") == spelled
 
 
 def test_others_are_not_spelt() -> None:

@@ -134,9 +134,9 @@ def _witnesses(found: Task) -> Table:
     outer = structure.outer if structure.kind.startswith("function_of") else None
     table.add_row(f"T({', '.join(names)})", "=", inside if outer is None else f"F({inside})")
     for s, (head, name, part) in enumerate(zip(heads, names, structure.parts, strict=True)):
-        table.add_row(head, "=", _reciprocal(part, name, _absent(found, s)) or _spelt(part, name))
+        table.add_row(head, "=", _reciprocal(part, name, _absent(found, s)) or _spelled(part, name))
     if outer is not None:
-        table.add_row("F(x)", "=", _spelt(outer, "x"))
+        table.add_row("F(x)", "=", _spelled(outer, "x"))
     return table
 
 
@@ -158,7 +158,7 @@ def _reciprocal(values: Int[np.ndarray, "p"], variable: str, absent: Bool[np.nda
     return found and f"1/{found if '*' not in found and ' ' not in found else f'({found})'}"
 
 
-def _spelt(values: Int[np.ndarray, "p"], variable: str) -> str:
+def _spelled(values: Int[np.ndarray, "p"], variable: str) -> str:
     polynomial = spell(values, variable) if values.max() < len(values) else None
     if polynomial is not None:
         return polynomial

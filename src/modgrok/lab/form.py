@@ -78,7 +78,7 @@ def describe(task: Task) -> dict[str, Any]:
         "structure": structure.kind,
         "group": structure.group,
         "reason": structure.reason,
-        "witnesses": {head: text for head, text in structure.spelt.items() if text is not None},
+        "witnesses": {head: text for head, text in structure.spelled.items() if text is not None},
         "forms": forms,
         "arity": task.arity,
     }

@@ -1,4 +1,4 @@
-"""What a network learnt and when: spectra, IPR, waves and phases, representations and
+"""What a network learned and when: spectra, IPR, waves and phases, representations and
 vectors, cleaning, distance to the closed form, early flow,
 conserved norms, sharpness, tangent kernels, progress measures, parallelograms of embeddings, times."""
 

@@ -49,7 +49,7 @@ class EarlyFlow(NamedTuple):
     r"""$\varphi_1 + \varphi_2 - \varphi_3$ of it, in (−π, π]."""
     coherence: Float[np.ndarray, "time"]
     r"""$|\langle e^{iD}\rangle|$ over the neurons."""
-    learnt: Float[np.ndarray, "time k1"]
+    learned: Float[np.ndarray, "time k1"]
     """Share of the answer's coefficient that is in the output, for the frequencies 0 … p//2."""
 
 
@@ -114,12 +114,12 @@ def left_to_learn(state: Modes, modulus: int, factor: float) -> Float[np.ndarray
     (u, v, w), (mean_u, mean_v, mean_w) = state
     aligned = (u * v * w.conj()).real.sum(axis=0)
     target = np.full(aligned.shape, 2 / modulus)
-    learnt = factor / 2 * aligned
+    learned = factor / 2 * aligned
     if modulus % 2 == 0:
         target[-1] /= 2
-        learnt[-1] *= 4
+        learned[-1] *= 4
     constant = factor * (mean_w * (_squares(state, modulus) + 2 * modulus * mean_u * mean_v)).sum()
-    return np.concatenate([[1 - constant], 1 - learnt / target])
+    return np.concatenate([[1 - constant], 1 - learned / target])
 
 
 def velocity(state: Modes, modulus: int, factor: float) -> Modes:

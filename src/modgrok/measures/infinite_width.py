@@ -29,26 +29,26 @@ def features(inputs: Integer[np.ndarray, "input 2"], modulus: int) -> Float[np.n
 
 
 def kernel_predictor(
-    learnt: Task, train: Integer[np.ndarray, "train"], test: Integer[np.ndarray, "test"]
+    learned: Task, train: Integer[np.ndarray, "train"], test: Integer[np.ndarray, "test"]
 ) -> Float[np.ndarray, "test p"]:
     r"""Outputs at test inputs, $\phi\,(12 + \Phi^T\Phi)^{-1}\Phi^T Y$, which is $K(x, X) K(X, X)^{-1} Y$ there."""
-    return features(grid(learnt.sizes)[test], learnt.modulus) @ _solved(learnt, train)[2]
+    return features(grid(learned.sizes)[test], learned.modulus) @ _solved(learned, train)[2]
 
 
-def interpolation_error(learnt: Task, train: Integer[np.ndarray, "train"]) -> float:
+def interpolation_error(learned: Task, train: Integer[np.ndarray, "train"]) -> float:
     r"""Largest distance between $K(X, X)\,c$ and Y on the training pairs, with $c = (Y - \Phi w)/12$.
 
     The kernel is at least 12 on the diagonal beyond a positive matrix, so it interpolates whatever the table is; this
     measures it.
     """
-    seen, answers, weights = _solved(learnt, train)
+    seen, answers, weights = _solved(learned, train)
     dual = (answers - seen @ weights) / MEMORY
     return float(abs(seen @ (seen.T @ dual) + MEMORY * dual - answers).max())
 
 
-def _solved(learnt: Task, train: Integer[np.ndarray, "train"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _solved(learned: Task, train: Integer[np.ndarray, "train"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Features and answers of the training pairs, and the weights of the features."""
-    answers = np.eye(learnt.modulus)[learnt.table.reshape(-1)[train]]
-    seen = features(grid(learnt.sizes)[train], learnt.modulus)
+    answers = np.eye(learned.modulus)[learned.table.reshape(-1)[train]]
+    seen = features(grid(learned.sizes)[train], learned.modulus)
     gram = seen.T @ seen + MEMORY * np.eye(seen.shape[1])
     return seen, answers, np.linalg.solve(gram, seen.T @ answers)

@@ -14,7 +14,7 @@ def loss_peak(history: dict[str, np.ndarray], result: Any) -> dict[str, float]:
     """The maximum of the test loss until grokking: when, how far above the least before, and the test accuracy there.
 
     It is local: where the loss stands highest above the least that it was before. Answers that are not equally
-    frequent, as those of (n + m)², are learnt first, and the loss begins by falling.
+    frequent, as those of (n + m)², are learned first, and the loss begins by falling.
     """
     step, test, loss = (history[name] for name in ("step", "test_accuracy", "test_loss"))
     grokked = result["grokked_at"]

@@ -37,7 +37,7 @@ class Race(NamedTuple):
 
 
 def race(network: Network, basis: Basis) -> Race:
-    """Runs the race from a network's weights until everything is learnt."""
+    """Runs the race from a network's weights until everything is learned."""
     from scipy.integrate import solve_ivp
 
     first, running = _parts(network, basis), basis.representations[1:]
@@ -86,7 +86,7 @@ def _parts(network: Network, basis: Basis) -> list[np.ndarray]:
 
 
 def velocity(parts: Float[np.ndarray, "3 N d d"]) -> Float[np.ndarray, "3 N d d"]:
-    """Time derivative of one representation's part in every neuron while nothing of it is learnt."""
+    """Time derivative of one representation's part in every neuron while nothing of it is learned."""
     u, v, w = parts
     return np.stack([w @ v.swapaxes(1, 2), u.swapaxes(1, 2) @ w, u @ v])
 

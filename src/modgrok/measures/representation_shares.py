@@ -1,4 +1,4 @@
-r"""Which representations of a group a network has learnt.
+r"""Which representations of a group a network has learned.
 
 Vectors $u_g$, one for each element, fall into parts that the group does not mix, one for each irreducible
 representation ρ. Their shares of $\sum_g |u_g|^2$ say how near cosets lie: where $|u_g| = 1$, the mean of

@@ -1,7 +1,7 @@
 r"""Fourier spectra of the neurons, in the raw index or in the task's own coordinate.
 
-A network that learnt $n^2 + m^2$ or $nm$ holds waves in $n^2$ or in the discrete logarithm of $n$, and looks like noise
-in $n$ itself. The transform therefore runs along a coordinate: the group Z_L and the place of every n in it.
+A network that learned $n^2 + m^2$ or $nm$ holds waves in $n^2$ or in the discrete logarithm of $n$, and looks like
+noise in $n$ itself. The transform therefore runs along a coordinate: the group Z_L and the place of every n in it.
 """
 
 from typing import Any

@@ -5,7 +5,7 @@ inputs agree, the mean over outputs of $\nabla f_q(x)\cdot\nabla f_q(x')$ is
 
 $$K(x, x') = b^2\sum_k\Big[\phi(h_k)\phi(h_k') + a^2c\,\overline{(W^{(2)}_k)^2}\,\phi'(h_k)\phi'(h_k')\Big].$$
 
-In the kernel regime it stays what it is at initialization; where features are learnt it drifts.
+In the kernel regime it stays what it is at initialization; where features are learned it drifts.
 """
 
 from collections.abc import Sequence

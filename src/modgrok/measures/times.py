@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.shapes import Float, Integer
 
 THRESHOLD = 0.99
-"""Accuracy that counts as having learnt."""
+"""Accuracy that counts as having learned."""
 
 
 class Crossing(NamedTuple):

@@ -13,7 +13,7 @@ Axis = Sequence[Any] | Mapping[str, Settings]
 ALWAYS = ("task", "modulus", "width", "fraction", "optimizer", "lr", "steps", "seed")
 """Settings that are said even where they are the default ones."""
 SILENT = ("evaluations", "snapshots", "until", "split_seed", "decoupled", "momentum", "threshold", "record")
-"""Settings that change nothing of what is learnt, or follow from others."""
+"""Settings that change nothing of what is learned, or follow from others."""
 
 
 class Runs:

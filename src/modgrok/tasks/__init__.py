@@ -1,4 +1,4 @@
-"""What is to be learnt: families of tasks, how a table decomposes, and what is trained on and tested."""
+"""What is to be learned: families of tasks, how a table decomposes, and what is trained on and tested."""
 
 from modgrok.tasks.basis import Basis
 from modgrok.tasks.expression import ExpressionError

@@ -1,4 +1,4 @@
-"""A function of one variable, given by its values, spelt as a polynomial where a short one exists."""
+"""A function of one variable, given by its values, spelled as a polynomial where a short one exists."""
 
 from math import gcd
 

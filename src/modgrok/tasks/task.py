@@ -1,4 +1,4 @@
-"""What is to be learnt: the values of the inputs, the number of answers, and which answer belongs to which input."""
+"""What is to be learned: the values of the inputs, the number of answers, and which answer belongs to which input."""
 
 import dataclasses
 import inspect

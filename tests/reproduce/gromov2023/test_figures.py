@@ -25,9 +25,9 @@ def measure(study: str, write_runs: Any, profile: Sizes = TINY) -> Numbers:
     return found.measure(profile, write_runs(found.needs(profile)))
 
 
-def copies(learnt: Task, width: int) -> int:
-    assert learnt.structure.coordinate is not None
-    return whole_copies(learnt.structure.coordinate, width)
+def copies(learned: Task, width: int) -> int:
+    assert learned.structure.coordinate is not None
+    return whole_copies(learned.structure.coordinate, width)
 
 
 @pytest.mark.parametrize(

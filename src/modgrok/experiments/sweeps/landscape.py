@@ -95,7 +95,7 @@ class LandscapeRow:
         return {
             "function": self.function,
             "structure": self.structure.kind,
-            "learnt": self.complexity,
+            "learned": self.complexity,
             "fractions": [point.fraction for point in self.points],
             "test_accuracy": [point.accuracy for point in self.points],
             "lowest": [min(point.accuracies, default=None) for point in self.points],

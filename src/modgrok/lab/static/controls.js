@@ -10,7 +10,7 @@ import { emit, on, state } from "lab/store.js";
 
 const PAUSE = 250;
 const AROUND = 18; // letters shown on either side of a mistake
-const FEW = 4; // functions of a sum that are spelt out even where they are 0
+const FEW = 4; // functions of a sum that are spelled out even where they are 0
 
 let checked = null;
 let parent = "";
@@ -131,10 +131,10 @@ function verdict({ structure, group, reason, forms, witnesses }) {
   if ("exact" in forms) names.push(`exact with ${forms.exact} neurons`);
   const all = Object.entries(witnesses);
   const told = all.length > FEW ? all.filter(([, text]) => text !== "0") : all;
-  const spelt = told.map(([head, text]) => `${head} = ${text}`).concat(told.length < all.length ? "the others 0" : []).join(", ");
+  const spelled = told.map(([head, text]) => `${head} = ${text}`).concat(told.length < all.length ? "the others 0" : []).join(", ");
   return [
     make("b", {}, { none: "No structure", unknown: "Structure unknown" }[structure] ?? structure.replaceAll("_", " ")),
-    ["none", "unknown"].includes(structure) ? `: ${reason}` : group ? `: a product in ${group}. ` : spelt ? `: ${spelt}. ` : ". ",
+    ["none", "unknown"].includes(structure) ? `: ${reason}` : group ? `: a product in ${group}. ` : spelled ? `: ${spelled}. ` : ". ",
     names.length ? `Closed forms: ${names.join(", ")}.` : " No closed form.",
   ];
 }

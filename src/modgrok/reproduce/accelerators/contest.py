@@ -116,8 +116,8 @@ def _ratio(t: Table, name: str) -> float | None:
 def delayed(t: Table) -> bool:
     """Whether the baseline at its best groks so late that there is a delay to shorten."""
     own = best(t, BASELINE)
-    learnt, known = own["memorized_at"].median(), own["grokked_at"].median()
-    return learnt is not None and (known is None or known >= DELAY * learnt)
+    learned, known = own["memorized_at"].median(), own["grokked_at"].median()
+    return learned is not None and (known is None or known >= DELAY * learned)
 
 
 def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], departure: str, tuned: bool) -> None:

@@ -9,14 +9,15 @@ PAPER = Paper(
     title="Hidden progress in deep learning",
     reference="B. Barak, B. Edelman, S. Goel, S. Kakade, E. Malach and C. Zhang, *Hidden progress in deep learning: "
     "SGD learns parities near the computational limit* (arXiv 2207.08799, 2022)",
-    line="sparse parities are learnt after a plateau in which the weights already move",
+    line="sparse parities are learned after a plateau in which the weights already move",
     studies=members(Study, online, gradients, finite),
     claims=members(Claim, online, gradients, finite),
     profiles=PROFILES,
     cost={"quick": "1 min on two idle CPU cores", "full": "7 min on two CPU cores"},
     takeaways=(
         Takeaway(
-            "Sparse parities are learnt after a plateau, in times that concentrate and grow with a power of n below k.",
+            "Sparse parities are learned after a plateau, in times that concentrate and grow with a power of n below "
+            "k.",
             holds="plateau scaling no_luck",
         ),
         Takeaway(

@@ -150,7 +150,7 @@ def distribution(t: Table, panel: Any) -> str:
 
 @progress.claim("1, 4 (Fig. 1)")
 def plateau(t: Table, ask: Ask) -> None:
-    """Sparse parities are learnt in a phase transition: nothing for long, then everything."""
+    """Sparse parities are learned in a phase transition: nothing for long, then everything."""
     runs = t.where(batch_size=SMALL)
     shares = (runs["plateau_until"] / runs["grokked_at"]).known()
     ask.that("all seeds reach 99 %", len(shares) == len(runs))

@@ -1,4 +1,4 @@
-"""Wrong labels in the training set: what is learnt by heart, what is understood, by which neurons (Doshi et al.)."""
+"""Wrong labels in the training set: what is learned by heart, what is understood, by which neurons (Doshi et al.)."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ PHASES = {
 }
 KNOWN, KILLED, FORGOTTEN = 0.9, 0.5, 0.25
 SLACK = 0.05
-"""The share of the training set above that of its right labels from which wrong ones count as learnt."""
+"""The share of the training set above that of its right labels from which wrong ones count as learned."""
 SHARES = tuple(np.round(np.linspace(0, 0.95, 20), 2).tolist())
 """Of the neurons, taken away."""
 
@@ -74,8 +74,8 @@ diagram = study(
     "figC",
     "Wrong labels: five phases",
     "How networks end up when a share of the training labels is wrong. Coexistence: the wrong labels are memorized "
-    "and the rule is learnt; inversion: the rule alone, so that the training set is answered worse than the test set; "
-    "memorization: labels alone; forgetting: neither. The rule counts as learnt from a test accuracy of 90 % on; "
+    "and the rule is learned; inversion: the rule alone, so that the training set is answered worse than the test set; "
+    "memorization: labels alone; forgetting: neither. The rule counts as learned from a test accuracy of 90 % on; "
     "inversion is full where the training accuracy is below 1.05 minus the share of wrong labels, else partial where "
     "it is below 90 %. (With a tenth of wrong labels both definitions of the authors apply to 90 to 95 %; here that "
     "is full inversion.)",
@@ -166,7 +166,7 @@ def pruning(t: Table, ask: Ask) -> None:
     whole = "; ".join(", ".join(map(percent, row.low[0])) for row in t)
     if not some:
         ask.show({"accuracies of whole networks": whole})
-        ask.undecided("No network has learnt half of its wrong labels.")
+        ask.undecided("No network has learned half of its wrong labels.")
     inverts = some.each(
         lambda r: any(wrong <= FORGOTTEN and test >= KNOWN and test > train for train, test, wrong in r.low)
     )

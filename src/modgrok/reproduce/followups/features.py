@@ -23,7 +23,7 @@ machine = study(
 )
 
 
-@machine.figure("losses", "what is learnt", height=2.6)
+@machine.figure("losses", "what is learned", height=2.6)
 def losses_and_features(t: Table, left: Any, right: Any) -> str:
     for name, color, label in (("train_loss", TRAIN, "training set"), ("test_loss", TEST, "test set")):
         left.plot(t["iteration"], t[name], color=color, label=label)

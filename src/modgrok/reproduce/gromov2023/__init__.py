@@ -115,7 +115,7 @@ PAPER = Paper(
             "width of n² + m² + nm",
             "not given",
             "{hard_width}; {hard_widths} within {hard.steps} steps",
-            "the width decides how well it is learnt",
+            "the width decides how well it is learned",
         ),
         (
             "frequencies of the closed form",

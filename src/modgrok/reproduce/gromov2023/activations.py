@@ -74,12 +74,12 @@ def activation_rows(s: Sizes) -> Rows:
 def functions_and_activations(s: Sizes) -> Rows:
     """Cases of Claim II and of the Corollary, several draws of each."""
     for text in FUNCTIONS:
-        learnt = task(text, s.modulus)
+        learned = task(text, s.modulus)
         for label in OTHERS:
             activation, scaled = ACTIVATIONS[label]
             for seed in range(s.closed_seeds):
-                accuracy = score_table(unit_waves(learnt, WIDE, activation, scaled, seed), learnt.table).accuracy
-                yield at_width(label, learnt, WIDE) | {"seed": seed, "accuracy": accuracy}
+                accuracy = score_table(unit_waves(learned, WIDE, activation, scaled, seed), learned.table).accuracy
+                yield at_width(label, learned, WIDE) | {"seed": seed, "accuracy": accuracy}
 
 
 other_weights = study(

@@ -9,7 +9,7 @@ from modgrok.closed_form import solve
 from modgrok.measures.fourier_image import wave_shares
 from modgrok.networks import output_map, score_table
 from modgrok.reproduce.form import Ask, Column, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.functions import product, show_learnt, sum_of_squares
+from modgrok.reproduce.gromov2023.functions import product, show_learned, sum_of_squares
 from modgrok.reproduce.gromov2023.phases import FRACTION, share_of
 from modgrok.reproduce.gromov2023.sizes import usual, usual_by_gd
 from modgrok.tasks import Task, task
@@ -36,8 +36,8 @@ def forms(s: Sizes) -> Rows:
     p, seeds = s.modulus, range(s.closed_seeds)
     powers = [d for d in range(2, 9) if is_prime(p)]
 
-    def drawn(kind: str, learnt: Task, width: int = s.width, **asked: Any) -> Rows:
-        return (scored(kind, learnt, width=width, seed=seed, **asked) for seed in seeds)
+    def drawn(kind: str, learned: Task, width: int = s.width, **asked: Any) -> Rows:
+        return (scored(kind, learned, width=width, seed=seed, **asked) for seed in seeds)
 
     for row in drawn("addition", task("n + m", p)):
         yield row | {"peak": peak(p, s.width, row["seed"])}
@@ -57,11 +57,11 @@ def forms(s: Sizes) -> Rows:
     yield from drawn("three variables", task("n1 + n2 + n3", 7), width=1500)
 
 
-def scored(kind: str, learnt: Task, **asked: Any) -> dict[str, Any]:
-    network = solve(learnt, **asked)
-    score = score_table(network, learnt.table)
+def scored(kind: str, learned: Task, **asked: Any) -> dict[str, Any]:
+    network = solve(learned, **asked)
+    score = score_table(network, learned.table)
     found = {"accuracy": score.accuracy, "loss": score.loss, "width": network.width}
-    return {"kind": kind, "task": learnt.name, "modulus": learnt.modulus, **asked, **found}
+    return {"kind": kind, "task": learned.name, "modulus": learned.modulus, **asked, **found}
 
 
 def peak(modulus: int, width: int, seed: int) -> float:
@@ -199,7 +199,7 @@ def corollary(t: Table, trained: Table, ask: Ask) -> None:
         text: cell["accuracy"] for some in (powers, t.where(kind="composed")) for text, cell in some.by("task").items()
     }
     worst = min((min(accuracy) for accuracy in found.values()), default=0.0)
-    learnt, waves = min(trained["test_accuracy"]), min(trained["in_waves"])
+    learned, waves = min(trained["test_accuracy"]), min(trained["in_waves"])
     ask.show(found, percent)
     for text, cell in trained.by("task").items():
         accuracy, shares = spread(cell["test_accuracy"], percent), spread(cell["in_waves"], percent)
@@ -208,8 +208,8 @@ def corollary(t: Table, trained: Table, ask: Ask) -> None:
     right = f"of all pairs of {len(found)} such functions, and AdamW finds these waves."
     ask.yes(f"Reading out F⁻¹(q) answers at least {percent(worst)} {right}")
     ask.end(f"Reading out F⁻¹(q) answers {percent(worst)} of all pairs in the worst case.", worst < 0.999)
-    both = f"Trained networks answer {percent(learnt)} of the test pairs and have {percent(waves)} of their power in "
-    ask.end(f"{both}such waves, in the worst case.", learnt < 0.99 or waves < 0.6)
+    both = f"Trained networks answer {percent(learned)} of the test pairs and have {percent(waves)} of their power in "
+    ask.end(f"{both}such waves, in the worst case.", learned < 0.99 or waves < 0.6)
 
 
 @written_down.claim(
@@ -275,9 +275,9 @@ def many_variables(t: Table, ask: Ask) -> None:
 def multiplication(t: Table, closed: Table, ask: Ask) -> None:
     """Products nm can be grokked too; the paper has no closed form for them."""
     exact = closed.where(kind="exact product").first
-    ask.yes("Products are learnt to 99 % and more.")
-    ask.fault("Products are not learnt to 99 % in every seed.", min(t["test_accuracy"]) < 0.99)
+    ask.yes("Products are learned to 99 % and more.")
+    ask.fault("Products are not learned to 99 % in every seed.", min(t["test_accuracy"]) < 0.99)
     waves = f"waves in the discrete logarithm, exact with {exact.width} neurons."
     ask.note(f"The closed form that the paper misses exists: {waves}", exact.accuracy == 1)
-    show_learnt(t, ask)
+    show_learned(t, ask)
     ask.show({"closed form, random phases": closed.where(kind="product")["accuracy"]}, percent)

@@ -96,9 +96,9 @@ def losses_of_waves(s: Sizes) -> Iterator[dict[str, Any]]:
             yield found | {"expected": printed_loss(p, whole)}
 
 
-def _loss(frequencies: str, network: Network, learnt: Task) -> dict[str, Any]:
-    loss = score_table(network, learnt.table).loss
-    return {"modulus": learnt.modulus, "frequencies": frequencies, "width": network.width, "loss": loss}
+def _loss(frequencies: str, network: Network, learned: Task) -> dict[str, Any]:
+    loss = score_table(network, learned.table).loss
+    return {"modulus": learned.modulus, "frequencies": frequencies, "width": network.width, "loss": loss}
 
 
 shuffled = study(

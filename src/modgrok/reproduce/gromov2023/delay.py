@@ -89,7 +89,7 @@ def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
         },
     )
     ask.yes(
-        "The training pairs are learnt before the test pairs in every seed, the test accuracy then rises at once, and "
+        "The training pairs are learned before the test pairs in every seed, the test accuracy then rises at once, and "
         "the delay grows as α falls."
     )
     alpha, usual = number(t.one("fraction")), ratio.average()

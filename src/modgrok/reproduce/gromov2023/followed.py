@@ -224,7 +224,7 @@ def edge_of_stability(t: Table, ask: Ask) -> None:
     "≥ 0.05; a remark where its alignment with the initial kernel is still ≥ 0.9",
 )
 def kernel_drifts(t: Table, ask: Ask) -> None:
-    """The tangent kernel does not stay what it is at initialization: features are learnt."""
+    """The tangent kernel does not stay what it is at initialization: features are learned."""
     t = _grokked(t, ask)
     first, last = (t.each(lambda r, i=i: r.like_target[i]) for i in (0, -1))  # type: ignore[misc]
     drift, like_start = (t.each(lambda r, name=name: r[name][-1]) for name in ("drift", "like_start"))  # type: ignore[misc]
@@ -261,6 +261,6 @@ def kernel_learns(t: Table, ask: Ask) -> None:
     _enough_between(t, ask)
     ask.yes(
         "Regression with the kernel of the memorizing network fails on test pairs; with that of the grokked network it "
-        "answers them. What is learnt at grokking is the kernel."
+        "answers them. What is learned at grokking is the kernel."
     )
     ask.fault("The frozen kernel does not begin to generalize when the network does.", not together)

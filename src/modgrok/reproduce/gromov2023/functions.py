@@ -31,19 +31,19 @@ def preactivations(
 
     def maps(s: Sizes, t: Table) -> dict[str, Any]:
         """What there is to see of seed 0 and of the closed forms."""
-        learnt = task(expression, s.modulus)
-        coordinate = learnt.structure.coordinate
+        learned = task(expression, s.modulus)
+        coordinate = learned.structure.coordinate
         assert coordinate is not None
         width = whole_copies(coordinate, s.width)
         frequency = nearest_frequency(t.runs[0].network, FREQUENCY, coordinate)
         networks = {"AdamW": t.runs[0].network}
-        networks |= {label: solve(learnt, width=width, **asked) for label, asked in forms.items()}
+        networks |= {label: solve(learned, width=width, **asked) for label, asked in forms.items()}
         return {
             "answers": answers,
             "closed_width": width,
             "length": coordinate.length,
             "frequency": frequency,
-            "maps": {label: _maps(network, learnt, answers, frequency) for label, network in networks.items()},
+            "maps": {label: _maps(network, learned, answers, frequency) for label, network in networks.items()},
         }
 
     made = study(
@@ -64,20 +64,20 @@ def explained_of(run: Run) -> dict[str, float]:
     return {"explained": float(np.nanmedian(neuron_waves(run.network, run.task.structure.coordinate).explained))}
 
 
-def power_shares(network: Network, learnt: Task) -> Float[np.ndarray, "k"]:
+def power_shares(network: Network, learned: Task) -> Float[np.ndarray, "k"]:
     """Share of the input weights' power at the frequencies 1 … ⌊L/2⌋ of the task's own coordinate."""
-    power = frequency_power(network.w_in.astype(np.float64), learnt.structure.coordinate)[1:]
+    power = frequency_power(network.w_in.astype(np.float64), learned.structure.coordinate)[1:]
     return power / power.sum()
 
 
-def _maps(network: Network, learnt: Task, answers: tuple[int, int], frequency: int) -> dict[str, Any]:
-    neuron = neuron_of(network, frequency, learnt.structure.coordinate)
+def _maps(network: Network, learned: Task, answers: tuple[int, int], frequency: int) -> dict[str, Any]:
+    neuron = neuron_of(network, frequency, learned.structure.coordinate)
     return {
-        "accuracy": score_table(network, learnt.table).accuracy,
+        "accuracy": score_table(network, learned.table).accuracy,
         "neuron": neuron,
         "hidden": few_digits(hidden_map(network, neuron)),
         "outputs": [few_digits(output_map(network, answer)) for answer in answers],
-        "spectrum": power_shares(network, learnt),
+        "spectrum": power_shares(network, learned),
     }
 
 
@@ -134,8 +134,8 @@ product = preactivations(
 )
 
 
-def show_learnt(t: Table, ask: Ask) -> None:
-    """How well and when a function was learnt, and in which coordinate its weights are periodic."""
+def show_learned(t: Table, ask: Ask) -> None:
+    """How well and when a function was learned, and in which coordinate its weights are periodic."""
     ask.show({"test accuracy": t["test_accuracy"]}, percent)
     ask.show({"grokking step": t["grokked_at"]})
     ask.show({"IPR in n / in the task's coordinate": f"{spread(t['ipr'])} / {spread(t['task_ipr'])}"})
@@ -172,5 +172,5 @@ def square_of_sum(t: Table, ask: Ask) -> None:
         "AdamW does not learn (n + m)², or one branch is not right for half of the pairs.",
         min(t["test_accuracy"]) < 0.99 or abs(one - 0.515) >= 0.03,
     )
-    show_learnt(t, ask)
+    show_learned(t, ask)
     ask.show({"one branch": one, "all branches": every}, percent)

@@ -1,4 +1,4 @@
-"""n² + m² + nm, which is hard, n³ + nm² + m and random tables, which are never learnt (3.2, appendix C; Fig. A5)."""
+"""n² + m² + nm, which is hard, n³ + nm² + m and random tables, which are never learned (3.2, appendix C; Fig. A5)."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ QUADRATIC, QUADRATIC_FRACTION = "n^2 + m^2 + n*m", 0.73
 CUBIC, CUBIC_FRACTION = "n^3 + n*m^2 + m", 0.9
 RANDOM_FRACTION = 0.9
 """Share of random tables that is trained on."""
-TITLES = {QUADRATIC: "n² + m² + nm from α = 0.73: learnt late", CUBIC: "n³ + nm² + m from α = 0.9: memorized"}
+TITLES = {QUADRATIC: "n² + m² + nm from α = 0.73: learned late", CUBIC: "n³ + nm² + m from α = 0.9: memorized"}
 CURVES = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
 PAPER_MODULUS = 97
 REACHED = (0.95, 0.995)
@@ -65,9 +65,9 @@ def best_within(s: Sizes, t: Table) -> dict[str, Any]:
 
 hard = study(
     "figA5",
-    "Functions that are hard, or never learnt",
-    "Sums and products mixed. n² + m² + nm is learnt almost, late, and with a lasting gap between the losses; "
-    "n³ + nm² + m is learnt by heart from nine tenths of its table and does not generalize within these steps.",
+    "Functions that are hard, or never learned",
+    "Sums and products mixed. n² + m² + nm is learned almost, late, and with a lasting gap between the losses; "
+    "n³ + nm² + m is learned by heart from nine tenths of its table and does not generalize within these steps.",
     runs=lambda s: plateau(s) + trained(s, s.never, CUBIC, CUBIC_FRACTION, *s.cubic_fractions, steps=s.plateau_steps),
     keep=outcome_of,
 )
@@ -155,7 +155,7 @@ def quadratic_form(t: Table, by_width: Table, ask: Ask) -> None:
     )
     low, high = REACHED
     fails = not low <= accuracy < high or gap <= CLOSED
-    ask.yes("n² + m² + nm is learnt to about 97 %, with a lasting gap between the losses.")
+    ask.yes("n² + m² + nm is learned to about 97 %, with a lasting gap between the losses.")
     ask.fault(
         f"n² + m² + nm ends at {percent(accuracy)}, and the gap between the losses at {percent(gap)} of its maximum.",
         fails,
@@ -221,9 +221,9 @@ def cubic(t: Table, ask: Ask) -> None:
         said = f"best test accuracy {best}, limit {percent(limit)}; train accuracy {train}"
         ask.show({f"α = {alpha}": said}, paper="test accuracy at most 1 %")
     ask.show({"chance": percent(1 / p, 2), "p": str(p)})
-    ask.yes("n³ + nm² + m is learnt by heart and never generalizes.")
+    ask.yes("n³ + nm² + m is learned by heart and never generalizes.")
     ask.end("n³ + nm² + m is answered above chance.", not at_chance)
-    ask.end("n³ + nm² + m is not learnt by heart.", min(t["train_accuracy"]) < 0.95)
+    ask.end("n³ + nm² + m is not learned by heart.", min(t["train_accuracy"]) < 0.95)
     most = max(t["best_test_accuracy"])
     ask.note(
         f"The best test accuracy of all evaluations is {percent(most)}, above the paper's 1 %: chance is "
@@ -242,7 +242,7 @@ def random_table(t: Table, ask: Ask) -> None:
     limit = chance + 5 * (chance / round((1 - t.one("fraction")) * t.one("modulus") ** 2)) ** 0.5
     ask.show({"train accuracy": t["train_accuracy"], "best test accuracy": t["best_test_accuracy"]}, percent)
     ask.show({"chance": chance, "limit": limit}, percent)
-    ask.yes("Random tables are learnt by heart and answered at chance.")
+    ask.yes("Random tables are learned by heart and answered at chance.")
     ask.end("Random tables are answered above chance.", max(t["best_test_accuracy"]) >= limit)
-    small = "Random tables are answered at chance, but not fully learnt by heart either: the network is too small."
+    small = "Random tables are answered at chance, but not fully learned by heart either: the network is too small."
     ask.end(small, min(t["train_accuracy"]) < 0.95)

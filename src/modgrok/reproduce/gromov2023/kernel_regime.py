@@ -1,4 +1,4 @@
-"""Features that are not learnt: the network of infinite width in the kernel regime, solved exactly, and a random first
+"""Features that are not learned: the network of infinite width in the kernel regime, solved exactly, and a random first
 layer of finite width. Both learn by heart and do not grok (5.1)."""
 
 from collections.abc import Iterator
@@ -23,12 +23,12 @@ FEATURE_FRACTION, SPLITS = 0.5, 3
 def predicted(s: Sizes) -> Iterator[dict[str, Any]]:
     """Accuracies of the kernel predictor for every function, fraction and split."""
     for text in (*FUNCTIONS, CONTROL):
-        learnt = task(text, s.modulus)
+        learned = task(text, s.modulus)
         for fraction in s.kernel_fractions:
             for seed in range(s.seeds):
-                train, test = Split(fraction, seed=seed).divide(learnt)
-                right = kernel_predictor(learnt, train, test).argmax(axis=1) == learnt.table.reshape(-1)[test]
-                found = {"test_accuracy": right.mean(), "train_error": interpolation_error(learnt, train)}
+                train, test = Split(fraction, seed=seed).divide(learned)
+                right = kernel_predictor(learned, train, test).argmax(axis=1) == learned.table.reshape(-1)[test]
+                found = {"test_accuracy": right.mean(), "train_error": interpolation_error(learned, train)}
                 yield {"task": text, "modulus": s.modulus, "fraction": fraction, "seed": seed, **found}
 
 
@@ -45,12 +45,12 @@ def regressed(s: Sizes) -> Iterator[dict[str, Any]]:
     """Networks of finite width whose first layer stays random and whose second is solved for."""
     p = s.sweep_modulus
     for text in ("n + m", "n*m", CONTROL):
-        learnt = task(text, p)
-        answers = learnt.table.reshape(-1)
+        learned = task(text, p)
+        answers = learned.table.reshape(-1)
         for N, seed in product(s.feature_widths, range(SPLITS)):
             layer = np.random.default_rng(seed).standard_normal((N, 2, p))
             features = np.square(layer[:, 0, :, None] + layer[:, 1, None, :]).reshape(N, -1).T
-            train, test = Split(FEATURE_FRACTION, seed=seed).divide(learnt)
+            train, test = Split(FEATURE_FRACTION, seed=seed).divide(learned)
             seen = features[train]
             right = kernel_answers(seen @ seen.T, features @ seen.T, answers[train], p) == answers
             found = {"train_accuracy": right[train].mean(), "test_accuracy": right[test].mean()}
@@ -76,8 +76,8 @@ def random_features(t: Table, ask: Ask) -> None:
     modular, widest = t.where(lambda r: r.task != CONTROL), t.where(width=max(t["width"]))
     ask.yes("With a random first layer the second learns its training pairs by heart and fails on test pairs.")
     ask.fault("Random features generalize.", max(modular["test_accuracy"]) >= 0.1)
-    ask.fault("The training pairs are not learnt either.", min(widest["train_accuracy"]) < 0.99)
-    ask.fault("Not even a function of n alone is learnt.", min(widest.where(task=CONTROL)["test_accuracy"]) <= 0.9)
+    ask.fault("The training pairs are not learned either.", min(widest["train_accuracy"]) < 0.99)
+    ask.fault("Not even a function of n alone is learned.", min(widest.where(task=CONTROL)["test_accuracy"]) <= 0.9)
     for (text, N), cell in t.by("task", "width").items():
         both = f"{spread(cell['train_accuracy'], percent)}; {spread(cell['test_accuracy'], percent)}"
         ask.show({f"{text}, N = {N}: train; test accuracy": both})

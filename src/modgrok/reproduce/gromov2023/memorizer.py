@@ -88,7 +88,7 @@ def on_the_way(run: Run) -> list[dict[str, Any]]:
 
 
 def asked_for_others(run: Run) -> dict[str, Any]:
-    """How often the waves of a network that learnt one function, fitted in the raw index, answer each of several."""
+    """How often the waves of a network that learned one function, fitted in the raw index, answer each of several."""
     waves, p = waves_only(run.network), run.task.modulus
     return {"answered": [score_table(waves, task(text, p).table).accuracy for text in SIGNS]}
 

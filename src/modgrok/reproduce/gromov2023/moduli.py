@@ -60,7 +60,7 @@ def fractions_and_laws(s: Sizes, t: Table) -> dict[str, Any]:
 moduli = study(
     "moduli",
     "Critical fraction, modulus and width",
-    "The smallest share of the table from which n + m is learnt within a budget of steps: against p by optimizer, "
+    "The smallest share of the table from which n + m is learned within a budget of steps: against p by optimizer, "
     "against p for three budgets with two laws through it, and against the width.",
     runs=moduli_and_widths,
     keep="grokked_at",

@@ -41,7 +41,7 @@ regimes = study(
     "The average inverse participation ratio of the first layer's Fourier transform, about 1/p for random weights and "
     "1/4 for a pure real wave in both halves of a row. The dashed line is the closed form. The pieces of the closest "
     "continuous broken line, with breaks at any measured step, are: (i) almost nothing happens, while the training "
-    "pairs are learnt; (ii) fast growth, which begins before the test accuracy rises and during which the network "
+    "pairs are learned; (ii) fast growth, which begins before the test accuracy rises and during which the network "
     "groks; (iii) slower growth; (iv) near saturation. The paper's regimes differ: its fast growth starts after "
     "grokking.",
     runs=lambda s: by_adamw(s, s.adamw),

@@ -1,4 +1,4 @@
-"""Powers, roots and logarithms modulo p: what structure their tables have, and what is learnt of them."""
+"""Powers, roots and logarithms modulo p: what structure their tables have, and what is learned of them."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ NAMES = {
 EASY = [NAMES[name] for name in ("root(n+m)", "log(n*m)")]
 
 
-def learnt(run: Run) -> dict[str, Any]:
+def learned(run: Run) -> dict[str, Any]:
     table = run.task.table
     _answers, counts = np.unique(table[table >= 0], return_counts=True)
     best = np.nanmax(run.history["test_accuracy"])
@@ -43,13 +43,13 @@ powers = study(
         evaluations=60,
         until=0,
     ),
-    keep=learnt,
+    keep=learned,
     beyond=True,
 )
 
 
 @powers.figure(height=3.0)
-def learnt_and_not(t: Table, panel: Any) -> str:
+def learned_and_not(t: Table, panel: Any) -> str:
     moduli = t.by("modulus")
     places = np.arange(len(NAMES))
     for i, ((p, some), color, marker) in enumerate(zip(moduli.items(), SERIES, MARKERS, strict=False)):
@@ -63,16 +63,16 @@ def learnt_and_not(t: Table, panel: Any) -> str:
     panel.set_xticks(places, [f"{name}\n{kind}" for name, kind in kinds.items()])
     panel.set(ylim=(-0.03, 1.05), ylabel="best test accuracy")
     panel.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    panel.set_title("learnt, and the structure found in the table")
+    panel.set_title("learned, and the structure found in the table")
     return f"N = {t.one('width')}, α = {FRACTION}, AdamW; dashes: the commonest answer's share of the inputs"
 
 
 @powers.claim(BEYOND, "best test accuracy ≥ 99 % in every seed and at every p")
 def roots_and_logarithms(t: Table, ask: Ask) -> None:
-    """The square root of a sum and the logarithm of a product are learnt, as other functions of them are."""
+    """The square root of a sum and the logarithm of a product are learned, as other functions of them are."""
     best = {name: t.where(name=name)["best_test_accuracy"] for name in EASY}
-    ask.yes("Both are learnt, from four fifths of the inputs for which they exist.")
-    ask.fault("Not both are learnt.", min(map(min, best.values())) < 0.99)
+    ask.yes("Both are learned, from four fifths of the inputs for which they exist.")
+    ask.fault("Not both are learned.", min(map(min, best.values())) < 0.99)
     ask.show({f"best test accuracy, {name}": values for name, values in best.items()}, percent, "run")
     ask.show({"p": ", ".join(map(str, t["modulus"].distinct()))})
 
@@ -81,13 +81,13 @@ def roots_and_logarithms(t: Table, ask: Ask) -> None:
     BEYOND, "every table has a known structure; best test accuracy, mean over seeds, ≥ 99 % for every one at every p"
 )
 def structure_predicts(t: Table, ask: Ask) -> None:
-    """What has a structure F(f1(n) ∘ f2(m)) is learnt: also powers, roots and logarithms, which are products and
+    """What has a structure F(f1(n) ∘ f2(m)) is learned: also powers, roots and logarithms, which are products and
     quotients modulo p − 1."""
     cells = t.by("name", "modulus").items()
     means = {key: cell["best_test_accuracy"].average() for key, cell in cells}
     unknown = [f"{name} modulo {p}" for (name, p), cell in cells if cell.first.structure in ("none", "unknown")]
     partly = [f"{name} modulo {p} ({percent(means[name, p], 0)})" for name, p in means if means[name, p] < 0.99]
-    ask.yes("Every table has such a structure and is learnt.")
+    ask.yes("Every table has such a structure and is learned.")
     ask.fault(f"No structure is found in {', '.join(unknown)}.", unknown)
     ask.fault(f"In part only: {', '.join(partly)}.", partly)
     for (name, p), cell in cells:

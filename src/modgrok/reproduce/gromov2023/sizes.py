@@ -80,7 +80,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
     plateau_steps=(6_000, 160_000, 120),  # of Fig. A5
     hard_widths=((160,), (500, 700, 1_000, 1_400, 2_000), (32, 64)),  # n² + m² + nm at 0.73
     cubic_fractions=((0.95,), (0.95, 0.98)),
-    never=(Recipe(1e6, 6_000, 60), Recipe(1e6, 10_000, 100), TINY_GD),  # what is not learnt
+    never=(Recipe(1e6, 6_000, 60), Recipe(1e6, 10_000, 100), TINY_GD),  # what is not learned
     mixed=(Recipe(1e6, 2_500, 60), Recipe(1e6, 40_000, 150), TINY_GD),  # sums of unlike functions
     mixed_width=(128, 1_000, 64),
     mixed_seeds=(2, 3),

@@ -15,7 +15,7 @@ DISGUISED = "n + m + n*m"
 BATCH_NORM_RATE = 4.0
 """Rate of minibatches with batch norm, in units of gradient descent's divided by p."""
 LEARNT = 0.99
-"""Test accuracy that counts as learnt."""
+"""Test accuracy that counts as learned."""
 
 
 def with_minibatches(s: Sizes) -> Runs:
@@ -74,7 +74,7 @@ capacity = study(
     "capacity",
     "Under- and overparametrized networks",
     "n + m and random labels from the same share of the table under Adam, against width: where random labels "
-    "cannot be learnt by heart there are too few parameters to memorize.",
+    "cannot be learned by heart there are too few parameters to memorize.",
     runs=lambda s: usual(s, optimizer="adam", weight_decay=0.0, task=["n + m", "random:0"], width=[*s.capacity_widths]),
     keep=("test_accuracy", "train_accuracy"),
 )
@@ -101,8 +101,8 @@ def _steps(t: Table) -> float:
 def three_variables_trained(t: Table, ask: Ask) -> None:
     """Modular functions of many variables can be grokked as well."""
     holds = least(t) >= LEARNT
-    ask.yes("Sums of three variables are learnt from half of the table, with the activation x³.")
-    ask.fault("Sums of three variables are not learnt in every seed.", not holds)
+    ask.yes("Sums of three variables are learned from half of the table, with the activation x³.")
+    ask.fault("Sums of three variables are not learned in every seed.", not holds)
     ask.note(
         "Not in every run there is a delay of a fifth or more between memorization and grokking.",
         holds and any(t.each(lambda r: r.memorized_at is None or r.grokked_at < 1.2 * r.memorized_at)),
@@ -119,8 +119,8 @@ def composite_modulus(t: Table, ask: Ask) -> None:
     cells = t.by("modulus")
     prime, *others = cells
     slower = [str(p) for p in others if _steps(cells[p]) > 2 * _steps(cells[prime])]
-    ask.yes(f"Addition is learnt modulo {', '.join(map(str, others))}, none of them prime.")
-    ask.fault("Addition is not learnt modulo every composite number.", min(least(cells[p]) for p in others) < LEARNT)
+    ask.yes(f"Addition is learned modulo {', '.join(map(str, others))}, none of them prime.")
+    ask.fault("Addition is not learned modulo every composite number.", min(least(cells[p]) for p in others) < LEARNT)
     ask.note(f"Modulo {', '.join(slower)} it takes more than twice as long as modulo {prime}.", slower)
     ask.show({f"grokking step at p = {p}": cell["grokked_at"] for p, cell in cells.items()})
 
@@ -130,37 +130,38 @@ def products_of_functions(t: Table, ask: Ask) -> None:
     """Functions g1(n)·g2(m) can be grokked too, not only nm."""
     cells = t.by("task")
     failed = [text for text, cell in cells.items() if least(cell) < LEARNT]
-    ask.yes(f"All {len(cells)} products are learnt: {', '.join(cells)}.")
-    ask.fault(f"Not every product is learnt: {', '.join(failed)} are not.", failed)
+    ask.yes(f"All {len(cells)} products are learned: {', '.join(cells)}.")
+    ask.fault(f"Not every product is learned: {', '.join(failed)} are not.", failed)
     ask.show({f"grokking step, {text}": cell["grokked_at"] for text, cell in cells.items()})
 
 
 @mixed.claim(
     "2, 3.2",
-    "at every α each of them takes ≥ 1.5 × the steps of n + m (medians) or is not learnt within the steps; at the "
-    "smallest α where n + m is learnt, none of them is. Undecided where none of them is learnt at any α: how much more "
-    "data they need is not measured then",
+    "at every α each of them takes ≥ 1.5 × the steps of n + m (medians) or is not learned within the steps; at the "
+    "smallest α where n + m is learned, none of them is. Undecided where none of them is learned at any α: how much "
+    "more data they need is not measured then",
 )
 def mixed_functions_harder(t: Table, ask: Ask) -> None:
     """Functions f(n, m) + g(n, m), a sum and a product mixed, need more epochs and more data than either."""
     cells = t.by("task", "fraction")
     steps = {key: _steps(cell) for key, cell in cells.items()}
-    learnt = [a for a in t["fraction"].distinct() if steps["n + m", a] < math.inf]
+    learned = [a for a in t["fraction"].distinct() if steps["n + m", a] < math.inf]
     harder, plain, disguised = (
-        [steps[text, a] / steps["n + m", a] for text in some for a in learnt] for some in (MIXED, SUMS[1:], [DISGUISED])
+        [steps[text, a] / steps["n + m", a] for text in some for a in learned]
+        for some in (MIXED, SUMS[1:], [DISGUISED])
     )
     ask.show({f"grokking step at α = {a}, {text}": cell["grokked_at"] for (text, a), cell in cells.items()})
     ask.show({"f1(n) + f2(m): steps / those of n + m": plain}, over="cell")
     ask.show({"steps at most": str(t.one("steps"))})
     ask.undecided(
-        f"None of {', '.join(MIXED)} is learnt at any α within {t.one('steps')} steps: they are harder than n + m, but "
-        "how much more data they need is not measured.",
-        learnt and min(harder) == math.inf,
+        f"None of {', '.join(MIXED)} is learned at any α within {t.one('steps')} steps: they are harder than n + m, "
+        "but how much more data they need is not measured.",
+        learned and min(harder) == math.inf,
     )
-    ask.yes("Sums of unlike functions take longer and more data than n + m, where they are learnt at all.")
+    ask.yes("Sums of unlike functions take longer and more data than n + m, where they are learned at all.")
     ask.fault(
         "Sums of unlike functions do not all take longer and more data than n + m.",
-        not learnt or min(harder) < 1.5 or any(steps[text, learnt[0]] < math.inf for text in MIXED),
+        not learned or min(harder) < 1.5 or any(steps[text, learned[0]] < math.inf for text in MIXED),
     )
     ask.note(
         f"{DISGUISED} is none of them: it is the product (n + 1)(m + 1) − 1, and as easy as n + m.",
@@ -175,17 +176,17 @@ def mixed_functions_harder(t: Table, ask: Ask) -> None:
 
 @capacity.claim(
     "2",
-    "n + m is learnt (≥ 99 %) at some width where random labels are not learnt by heart (train accuracy < 90 %) and at "
-    "some width where they are (≥ 99 %), in every seed",
+    "n + m is learned (≥ 99 %) at some width where random labels are not learned by heart (train accuracy < 90 %) and "
+    "at some width where they are (≥ 99 %), in every seed",
 )
 def parameter_regimes(t: Table, ask: Ask) -> None:
     """The width tunes between under- and overparametrized networks, and both grok."""
     kept = t.where(task="random:0").of("train_accuracy", Column.average, "width")
     cells = t.where(task="n + m").by("width")
-    learnt = [N for N, cell in cells.items() if least(cell) >= LEARNT]
-    under = ", ".join(str(N) for N in learnt if kept[N] < 0.9)
-    over = ", ".join(str(N) for N in learnt if kept[N] >= LEARNT)
-    below = ", ".join(str(N) for N in cells if N not in learnt)
+    learned = [N for N, cell in cells.items() if least(cell) >= LEARNT]
+    under = ", ".join(str(N) for N in learned if kept[N] < 0.9)
+    over = ", ".join(str(N) for N in learned if kept[N] >= LEARNT)
+    below = ", ".join(str(N) for N in cells if N not in learned)
     ask.yes(
         f"Within {count(t.one('steps'))} steps a network with N = {under} does not learn random labels by heart, with "
         f"N = {over} it does; n + m is grokked by both."

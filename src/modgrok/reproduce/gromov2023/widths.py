@@ -57,8 +57,8 @@ def closed_widths(s: Sizes) -> Rows:
         yield scored("exact form", form="exact", frequencies=range(1, k + 1))
 
 
-def at_width(series: str, learnt: Task, width: int) -> dict[str, Any]:
-    return {"series": series, "task": learnt.name, "modulus": learnt.modulus, "width": width}
+def at_width(series: str, learned: Task, width: int) -> dict[str, Any]:
+    return {"series": series, "task": learned.name, "modulus": learned.modulus, "width": width}
 
 
 data_and_width = study(

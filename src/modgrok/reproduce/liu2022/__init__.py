@@ -9,7 +9,7 @@ PAPER = Paper(
     title="Towards understanding grokking: an effective theory of representation learning",
     reference="Z. Liu, O. Kitouni, N. Nolte, E. Michaud, M. Tegmark and M. Williams, *Towards understanding grokking: "
     "an effective theory of representation learning* (arXiv 2205.10343, 2022)",
-    line="sums are learnt when their numbers' embeddings line up; four phases of learning",
+    line="sums are learned when their numbers' embeddings line up; four phases of learning",
     studies=members(Study, toy, phases, circle),
     claims=members(Claim, toy, phases, circle),
     profiles=PROFILES,

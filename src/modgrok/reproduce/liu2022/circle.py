@@ -30,7 +30,7 @@ transformer = study(
     "figP",
     "A circle in a transformer",
     "The embeddings of the numbers 0 … 52 on their first two principal components, before training and after a "
-    "transformer has learnt to add modulo 53.",
+    "transformer has learned to add modulo 53.",
     runs=lambda s: runs(
         {"task": "n + m", "modulus": 53, "fraction": 0.5, "network": "transformer", "width": 256},
         optimizer="adamw",

@@ -162,10 +162,10 @@ def phases_of_permutations(t: Table, ask: Ask) -> None:
     """For products of permutations weight decay turns memorization into generalization, and too much confuses."""
     _counted(t, "d", ask)
     runs = diagrams(t)["d"]
-    learnt = runs.of("phase", lambda c: (c.count("comprehension") + c.count("grokking")) / len(c), "weight_decay")
+    learned = runs.of("phase", lambda c: (c.count("comprehension") + c.count("grokking")) / len(c), "weight_decay")
     confused = runs.of("phase", lambda c: c.count("confusion") / len(c), "weight_decay").y[-1]
-    without, most = learnt[0.0], max(learnt.y)
-    ask.show({f"comprehension or grokking at decay {decay:g}": share for decay, share in learnt.items()}, percent)
+    without, most = learned[0.0], max(learned.y)
+    ask.show({f"comprehension or grokking at decay {decay:g}": share for decay, share in learned.items()}, percent)
     ask.yes(f"{percent(without)} of the runs generalize without decay, {percent(most)} at the best one.")
     more = most >= 2 * without and most >= without + 0.2
     ask.that("at some decay twice as many runs comprehend or grok as without, and at least a fifth of all more", more)

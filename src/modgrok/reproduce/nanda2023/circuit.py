@@ -102,14 +102,14 @@ def most(ask: Ask, phrase: str, good: Sequence[bool]) -> None:
     ask.note(f"In {count(len(good) - sum(good), 'seed')} it does not.", not all(good))
 
 
-def _learnt(t: Table) -> Table:
+def _learned(t: Table) -> Table:
     return t.where("test_accuracy >= 0.99")
 
 
 @structure.claim("4.1 (Fig. 3)")
 def key_frequencies(t: Table, ask: Ask) -> None:
     """A handful of frequencies carries the sum."""
-    seeds = _learnt(t)
+    seeds = _learned(t)
     counts = {
         name: [len(keys) for keys in seeds[name]]
         for name in ("frequencies", "embedding_frequencies", "neuron_frequencies")
@@ -135,7 +135,7 @@ def key_frequencies(t: Table, ask: Ask) -> None:
 )
 def trigonometric_circuit(t: Table, ask: Ask) -> None:
     """Neurons are waves of one frequency, and logits are sums of cos(w(n + m − c))."""
-    seeds = _learnt(t)
+    seeds = _learned(t)
     ask.show(
         {
             "logits explained by cosines of the key frequencies": seeds["logits_explained"],
@@ -158,7 +158,7 @@ def trigonometric_circuit(t: Table, ask: Ask) -> None:
 @structure.claim("5.1")
 def restriction_helps(t: Table, ask: Ask) -> None:
     """In the end the circuit alone answers better than the whole network."""
-    seeds = _learnt(t)
+    seeds = _learned(t)
     good = seeds.each(lambda r: r.restricted_loss <= r.full_loss)
     most(ask, "the restricted loss is at most the full loss over all pairs", good)
     ask.show({"full loss": seeds["full_loss"], "restricted loss": seeds["restricted_loss"]})
@@ -169,7 +169,7 @@ def parts_of_the_circuit(t: Table, networks: Table, ask: Ask) -> None:
     """The waves of n + m are all that the network needs of its neurons, and it needs them."""
     losses = {row.part: row.loss for row in t}
     full = losses["nothing"]
-    alone = _learnt(networks).each(lambda r: r.restricted_loss / r.full_loss - 1)
+    alone = _learned(networks).each(lambda r: r.restricted_loss / r.full_loss - 1)
     ask.show({"loss of the waves of n + m alone, against the full one (the paper: −77 %)": alone}, percent)
     ask.that("the network has a loss below a tenth of ln p", full < np.log(t.one("modulus")) / 10)
     ask.that("the waves of n + m alone have a smaller one in every seed that groks", max(alone, default=0) < 0)

@@ -87,14 +87,14 @@ def grokking(t: Table, ask: Ask) -> None:
     """A one-layer transformer groks modular addition."""
     seeds = t.where(network="transformer")
     reached = seeds.each(lambda r: first_reached(np.array(r.step), np.array(r.test_accuracy), 0.95))
-    learnt, known = seeds["memorized_at"], reached.known()
-    late = [bool(r and m and r >= 3 * m) for r, m in zip(reached, learnt, strict=True)]
+    learned, known = seeds["memorized_at"], reached.known()
+    late = [bool(r and m and r >= 3 * m) for r, m in zip(reached, learned, strict=True)]
     timely = t.one("modulus") != MODULUS or (known and 4_000 <= np.median(known) <= 12_000)
-    ask.that("every seed knows the training set within 500 steps", learnt.whole() and max(learnt) <= 500)
+    ask.that("every seed knows the training set within 500 steps", learned.whole() and max(learned) <= 500)
     ask.that("most seeds know the test set at least three times as late", 2 * sum(late) > len(late))
     ask.that(f"at p = {MODULUS} the median time to 95 % of the test set is 4 000 to 12 000 steps", timely)
     ask.note(f"In {count(late.count(False), 'seed')} it does not.", not all(late))
-    ask.show({"steps to 99 % of the training set": learnt, "steps to 95 % of the test set": reached})
+    ask.show({"steps to 99 % of the training set": learned, "steps to 95 % of the test set": reached})
 
 
 def _grokked(t: Table, ask: Ask) -> Table:

@@ -34,9 +34,9 @@ PAPER = Paper(
             fails="decay_to_the_start_when_tuned",
         ),
         Takeaway(
-            "How time grows where data is scarce, what is never learnt, cosets and flat minima are not decided: too "
+            "How time grows where data is scarce, what is never learned, cosets and flat minima are not decided: too "
             "few steps or seeds.",
-            undecided="time_against_data never_learnt structure_of_answers flat_minima",
+            undecided="time_against_data never_learned structure_of_answers flat_minima",
         ),
     ),
     deviations=(

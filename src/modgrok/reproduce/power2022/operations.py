@@ -122,18 +122,18 @@ def subtraction_as_division(t: Table, ask: Ask) -> None:
     lines = levels(t, "operation")
     found = areas({name: lines[name] for name in ("x − y", DIVISION)})
     show_areas(ask, found)
-    ask.undecided("Neither is learnt in this profile.", all(enough(lines[name]) is None for name in found))
+    ask.undecided("Neither is learned in this profile.", all(enough(lines[name]) is None for name in found))
     one, other = found.values()
     ask.yes(f"The mean best accuracy is {percent(one)} for x − y, {percent(other)} for x / y.")
     ask.fault("", abs(one - other) >= 0.15)
 
 
 @operations.claim("3.1 (Fig. 2 right)")
-def never_learnt(t: Table, ask: Ask) -> None:
+def never_learned(t: Table, ask: Ask) -> None:
     """x³ + xy² + y is not generalized at any fraction up to 95 %."""
     lines = levels(t, "operation")
     ask.show({f"best test accuracy at {percent(f, 0)}": value for f, value in lines[CUBIC].items()}, percent)
-    ask.undecided("Not even addition is learnt in this profile.", enough(lines[ADDITION]) is None)
+    ask.undecided("Not even addition is learned in this profile.", enough(lines[ADDITION]) is None)
     ask.that("the best test accuracy is below one half at every fraction", max(lines[CUBIC].y) < 0.5)
     ask.budget(t, "never", steps=100_000)
     ask.undecided("This profile goes up to smaller fractions.", not ask.failed and max(lines[CUBIC]) < 0.95)
@@ -146,7 +146,7 @@ def wrong_labels(t: Table, ask: Ask) -> None:
     clean, *_, most = found.y
     some = min(value for share, value in found.items() if share <= SOME_WRONG)
     ask.show({f"best test accuracy, {percent(share)} wrong": value for share, value in found.items()}, percent)
-    ask.undecided("Without wrong labels the table is not learnt here either.", clean < KNOWN)
+    ask.undecided("Without wrong labels the table is not learned here either.", clean < KNOWN)
     ask.yes(
         f"The best test accuracy is at least {percent(some)} with up to {percent(SOME_WRONG, 0)} wrong labels, "
         f"{percent(most)} with the most."

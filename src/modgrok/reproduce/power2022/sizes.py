@@ -1,5 +1,5 @@
 """The operations and the transformer of Power et al., and how much is trained: quick on two CPU cores, full at the
-paper's sizes on a GPU. Small tables need more than half of their entries, and no small group is learnt soon."""
+paper's sizes on a GPU. Small tables need more than half of their entries, and no small group is learned soon."""
 
 import math
 from typing import Any

@@ -119,9 +119,9 @@ geometry = study(
     runs=lambda s: trained(s, ADDITION, s.shown_fraction, seeds=1) + products(s)[:1],
     keep=plane_of,
 )
-learnt = study(
+learned = study(
     "figR",
-    "Which representation is learnt",
+    "Which representation is learned",
     "How much of the unembedding lies in each irreducible representation of the group; a prime marks another one of "
     "the same dimension. At the start each has its share of all dimensions.",
     runs=products,
@@ -156,7 +156,7 @@ def names(dimensions: list[int]) -> list[str]:
     return [f"{d}{'′' * dimensions[:i].count(d)}" for i, d in enumerate(dimensions)]
 
 
-@learnt.figure()
+@learned.figure()
 def shares_on_the_way(t: Table) -> Any:
     figure, grid = style.grid(1, len(t), height=3.0)
     for panel, row in zip(grid[0], t, strict=True):
@@ -209,16 +209,16 @@ def structure_of_answers(t: Table, ask: Ask) -> None:
     together = known.where(lambda r: min(r.left, r.right) < r.chance[0])
     told = f"Cosets lie together in {len(together)} of {count(len(known), 'network')}"
     ask.undecided(
-        f"{told}: which cosets do depends on the representation learnt, as shown beyond the paper.",
+        f"{told}: which cosets do depends on the representation learned, as shown beyond the paper.",
         not together and len(known) < NETWORKS,
     )
     ask.yes(f"{told}.")
     ask.fault("", not together)
 
 
-@learnt.claim(BEYOND)
+@learned.claim(BEYOND)
 def few_representations(t: Table, ask: Ask) -> None:
-    """What is learnt of a group are few of its irreducible representations, and these say how near cosets lie."""
+    """What is learned of a group are few of its irreducible representations, and these say how near cosets lie."""
     seeds, labels = t.where(f"known >= {KNOWN}"), names(t.first.dimensions)
     ask.undecided("No network knows the product.", not seeds)
     for row in seeds:

@@ -40,7 +40,7 @@ def stairs_of(run: Run) -> dict[str, Any]:
 stairs = study(
     "fig2",
     "Stairs of the norm, spikes of the loss",
-    "Long after the training set is learnt, Adam's last layer grows in stairs, and at the end of each the loss shoots "
+    "Long after the training set is learned, Adam's last layer grows in stairs, and at the end of each the loss shoots "
     "up: the slingshot. With a larger ε, or with logits and loss in 64 bits, it does not.",
     runs=lambda s: runs(perceptron(s), variant={name: ADAM[name] for name in SHOWN}, seed=range(s.seeds)),
     keep=(drawn, spikes_of, stairs_of),
@@ -143,7 +143,7 @@ def adaptive_optimizers_only(t: Table, ask: Ask) -> None:
     descent, adaptive = t.where(variant=names), sum(t.where(variant="RMSProp")["spikes"])
     ask.that("no seed of gradient descent with or without momentum has a spike", not any(descent["spikes"]))
     ask.remark("RMSProp has some", adaptive)
-    ask.remark("descent has learnt the training set in all runs", min(descent["train_accuracy"]) >= 0.99)
+    ask.remark("descent has learned the training set in all runs", min(descent["train_accuracy"]) >= 0.99)
     ask.yes(f"Gradient descent has no spikes; RMSProp has {adaptive}, all seeds together.")
     ask.show(found_in(t, FIRST, "RMSProp", *names))
     ask.show({"training accuracy of descent": descent["train_accuracy"]}, percent)

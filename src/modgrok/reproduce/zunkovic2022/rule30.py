@@ -123,7 +123,7 @@ def of_random_matrices(s: Sizes, t: Table) -> dict[str, Any]:
 networks = study(
     "figT1",
     "Rule 30 through three tensor networks",
-    "A fixed tensor network maps rings of bits to eight features in which Rule 30 is linear. Learnt from all rings of "
+    "A fixed tensor network maps rings of bits to eight features in which Rule 30 is linear. Learned from all rings of "
     "four bits, the rule holds for long ones: the test error falls to zero at a finite time, in steps, since the "
     "features of long rings form a fractal. Three examples that the paper gives.",
     rows=examples,
@@ -186,7 +186,7 @@ def _medians(t: Table) -> list[float]:
     "starts differ by more than that, for the paper states neither its starts nor the range of its fit",
 )
 def rule_exponents(t: Table, ask: Ask) -> None:
-    """Rule 30 is learnt in a transition with exponents 0.85, 0.75 and 0.84."""
+    """Rule 30 is learned in a transition with exponents 0.85, 0.75 and 0.84."""
     near = [abs(median - said) <= NEAR for median, said in zip(_medians(t), EXPONENTS, strict=True)]
     known = [[value for value in values if value is not None] for values in t["exponents"]]
     wide = any(max(values) - min(values) > NEAR for values in known if values)

@@ -76,15 +76,15 @@ def flows(s: Sizes) -> Iterator[dict[str, Any]]:
         flow = Flow(train, ball.l2, rng.standard_normal(ball.dimension))
         w = flow.weights(t)
         known, test = flow.errors(train, t), test_error(ball.gap * w[:, 0] / np.linalg.norm(w, axis=1), ball.dimension)
-        learnt, generalized = _from_then_on(t, known), _from_then_on(t, test)
+        learned, generalized = _from_then_on(t, known), _from_then_on(t, test)
         yield {
             "dimension": ball.dimension,
             "time": t,
             "train": known,
             "test": test,
-            "train_zero": learnt,
+            "train_zero": learned,
             "test_zero": generalized,
-            "between": None if learnt is None else test[np.searchsorted(t, learnt)],
+            "between": None if learned is None else test[np.searchsorted(t, learned)],
         }
 
 

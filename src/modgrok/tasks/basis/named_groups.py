@@ -100,9 +100,9 @@ def group_name(table: Cayley) -> str:
         if _kinds_of(name) == kinds and (abelian or is_isomorphic(table, cayley_table("x".join(name)))):
             return " × ".join(name)
     orders = Counter(k for (k, _), count in kinds.items() for _ in range(count))
-    spelt = ", ".join(f"{count} of order {k}" for k, count in sorted(orders.items()) if k > 1)
+    spelled = ", ".join(f"{count} of order {k}" for k, count in sorted(orders.items()) if k > 1)
     number = len(np.unique(classes(table)))
-    return f"a group of order {order} with {number} conjugacy classes and elements {spelt}"
+    return f"a group of order {order} with {number} conjugacy classes and elements {spelled}"
 
 
 def _kinds(table: Cayley) -> Kinds:

@@ -23,7 +23,7 @@ class Entry:
 CATALOGUE: dict[str, Entry] = {
     "addition": Entry(
         "n + m",
-        "The running example: learnt by every optimizer, solved by waves of one frequency in each neuron.",
+        "The running example: learned by every optimizer, solved by waves of one frequency in each neuron.",
         "section 3.1, Claim I (eq_sol1, eq_sol2)",
     ),
     "subtraction": Entry(
@@ -33,7 +33,7 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "multiplication": Entry(
         "n*m",
-        "Learnt as easily as addition; the paper has no solution for it, waves in the discrete logarithm are one.",
+        "Learned as easily as addition; the paper has no solution for it, waves in the discrete logarithm are one.",
         "section 3.2 and appendix C, Fig. A4",
     ),
     "sum_of_squares": Entry(
@@ -48,7 +48,7 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "quadratic_form": Entry(
         "n^2 + m^2 + n*m",
-        "Sums and products mixed: learnt to about 97 % with most of the data, no solution known.",
+        "Sums and products mixed: learned to about 97 % with most of the data, no solution known.",
         "appendix C, Fig. A5",
     ),
     "cubic": Entry(

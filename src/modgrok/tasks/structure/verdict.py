@@ -60,11 +60,11 @@ class Structure:
     def _repr_html_(self) -> str:
         """For notebooks: the verdict, and the functions as polynomials where short ones exist."""
         where = f"in {self.group}" if self.group else f"mod {self.modulus}"
-        spelt = {name: text or "no short polynomial" for name, text in self.spelt.items()}
-        return card(f"{self.kind.replace('_', ' ')} {where}", {"why": self.reason} | spelt)
+        spelled = {name: text or "no short polynomial" for name, text in self.spelled.items()}
+        return card(f"{self.kind.replace('_', ' ')} {where}", {"why": self.reason} | spelled)
 
     @property
-    def spelt(self) -> dict[str, str | None]:
+    def spelled(self) -> dict[str, str | None]:
         """The witnesses f1(n), f2(m), … and F(x) as polynomials; None where there is no short one."""
         from modgrok.tasks.task import variable_names
 
