@@ -4,6 +4,7 @@ occasional line."""
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 from rich.console import Console
@@ -23,7 +24,7 @@ WINDOW_SECONDS = 10.0
 """Time over which the speed is averaged."""
 FIRST_SECONDS = 2.0
 """Training before the time left of many runs is said."""
-EARLY_SHARE = 0.02
+EARLY_SHARE = 0.01
 """Share of all work after which runs that end early begin to count in the time left."""
 
 
@@ -141,6 +142,21 @@ class NotebookProgress(LiveProgress):
             self._line.update(content, raw=True)
 
 
+@dataclass
+class Pace:
+    """How long work takes: cost done, and the seconds it took."""
+
+    cost: float = 0.0
+    seconds: float = 0.0
+
+    def add(self, cost: float, seconds: float) -> None:
+        self.cost += cost
+        self.seconds += seconds
+
+    def time(self, cost: float) -> float:
+        return self.seconds / self.cost * max(0.0, cost) if self.cost else 0.0
+
+
 class ManyRuns(LiveProgress):
     """The progress of all planned runs across batches. Steps differ in cost, batches take time to start, and runs that
     grok end early: the time left counts all three as they were so far."""
@@ -153,48 +169,55 @@ class ManyRuns(LiveProgress):
         self.ended_runs, self.runs, self.total = planned.stored, planned.results.runs, sum(steps.values())
         self.costs = {m.id: work(m.experiment, m.task).cpu_seconds / steps[m.id] for m in members}
         """Of a step of each run, in seconds of a quiet CPU."""
-        self.cost_done, self.cost_left = 0.0, sum(self.costs[name] * number for name, number in steps.items())
-        self.ended_cost = self.ended_limit = EARLY_SHARE * self.cost_left
-        """What ended runs took, and what they would have taken to their last step."""
         self.batch_of = {member.id: i for i, batch in batches.items() for member in batch.members}
-        self.batches, self.started = len(batches), set[int]()
-        self.starting_seconds, self.training_seconds = 0.0, 0.0
+        self.left = dict.fromkeys(batches, 0.0)
+        """Cost of what is left of each batch."""
+        for name, number in steps.items():
+            self.left[self.batch_of[name]] += self.costs[name] * number
+        self.ended_cost = self.ended_limit = EARLY_SHARE * sum(self.left.values())
+        """What ended runs took, and what they would have taken to their last step."""
+        self.pace, self.batch_pace = Pace(), Pace()
+        """Of all training, and of the batch that trains now."""
+        self.starting_seconds, self.started = 0.0, set[int]()
         self.began = self._last_advance = time.monotonic()
         self._speeds = [(self.began, 0)]
 
     def planned(self, batches: Sequence[Any]) -> None:
         for member in (member for batch in batches for member in batch.members):
             self.total -= member.step
-            self.cost_left -= member.step * self.costs[member.id]
+            self.left[self.batch_of[member.id]] -= member.step * self.costs[member.id]
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
         name = members[0].experiment.content_hash
-        cost = run_steps * self.costs[name]  # the runs of a batch have one shape
-        self.cost_done += cost
-        self.cost_left -= cost
+        batch, cost = self.batch_of[name], run_steps * self.costs[name]  # the runs of a batch have one shape
+        self.left[batch] -= cost
         now = time.monotonic()
-        if self.batch_of[name] in self.started:
-            self.training_seconds += now - self._last_advance
+        if batch in self.started:
+            self.pace.add(cost, now - self._last_advance)
+            self.batch_pace.add(cost, now - self._last_advance)
         else:
+            self.batch_pace = Pace()
             self.starting_seconds += now - self._last_advance
-            self.started.add(self.batch_of[name])
-        self._last_advance = now
+            self.started.add(batch)
+        self.current, self._last_advance = batch, now
         super().advanced(members, step, run_steps)
 
     def ended(self, run: Any, result: Result) -> None:
         cost = self.costs[run.id]
-        self.cost_left -= cost * (run.experiment.steps - result.steps)
+        self.left[self.batch_of[run.id]] -= cost * (run.experiment.steps - result.steps)
         self.ended_cost += cost * result.steps
         self.ended_limit += cost * run.experiment.steps
         super().ended(run, result)
 
     @property
     def seconds_left(self) -> float | None:
-        if self.training_seconds < FIRST_SECONDS:
+        if self.pace.seconds < FIRST_SECONDS:
             return None
         share = self.ended_cost / self.ended_limit
-        training = self.training_seconds / self.cost_done * max(0.0, self.cost_left) * share
-        return training + self.starting_seconds / len(self.started) * (self.batches - len(self.started))
+        own = self.batch_pace if self.batch_pace.seconds >= FIRST_SECONDS else self.pace
+        others = sum(left for batch, left in self.left.items() if batch != self.current)
+        starting = self.starting_seconds / len(self.started) * (len(self.left) - len(self.started))
+        return share * (own.time(self.left[self.current]) + self.pace.time(others)) + starting
 
 
 def progress_display() -> Stopping:
