@@ -151,6 +151,12 @@ MEASURED = (
     ("speed_cpu.json", "the same on a CPU", "2 cores", "python benchmarks/speed.py --seconds 12"),
     ("speed_cpu16.json", "the same on a CPU", "16 cores", "JAX_PLATFORMS=cpu python benchmarks/speed.py"),
     ("sweep_throughput.json", "a sweep beside single runs", "2 cores", "python benchmarks/sweep_throughput.py"),
+    (
+        "second_start.txt",
+        "a second start beside older sources",
+        "2 cores",
+        "python benchmarks/second_start.py --against OLD/src",
+    ),
     ("memory_cpu.txt", "memory said and used", "2 cores", "python benchmarks/memory.py"),
     ("lab_speed.txt", "how fast the page answers", "2 cores", "python benchmarks/lab_speed.py"),
     ("same_bits_h200.txt", "when bits are equal on a GPU", "H200", "python benchmarks/same_bits.py"),
