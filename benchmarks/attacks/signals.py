@@ -82,7 +82,7 @@ def judge(kind: signal.Signals, code: int, err: str, seconds: float) -> tuple[st
         wrong.append(f"it said {err[-300:]!r}")
     if seconds > SECONDS:
         wrong.append(f"it took {seconds:.1f} s to end")
-    return ("with progress stored" if "goes on from there" in err else "with nothing to store"), wrong
+    return ("with progress stored" if "Stopped at step" in err else "with nothing to store"), wrong
 
 
 def damaged(store: Store) -> list[str]:
