@@ -264,6 +264,9 @@ def now_decides(t: Table, ask: Ask) -> None:
     ask.that("at least two thirds grok after the rate is made large", share["small, then large"] >= 2 / 3)
     ask.that("at most one third after it is made small", share["large, then small"] <= 1 / 3)
     ask.show({f"share that groks, {order}": value for order, value in share.items()}, percent)
+    small = t.where(part="grid", beta=0, fraction=after["fraction"])
+    for fraction, cell in small.where(x=min(small["x"])).by("fraction").items():
+        ask.show({f"small alone: accuracy at α = {fraction:g}": cell["accuracy"]}, percent)
     for order, cell in after.by("order").items():
         ask.show({f"{order}: runs that diverge": f"{sum(r.status != 'finished' for r in cell)} of {len(cell)}"})
         for fraction, some in cell.by("fraction").items():

@@ -1,0 +1,220 @@
+"""What is claimed of alignment before knowledge (docs/findings/alignment.md)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from modgrok.reproduce.findings.alignment import (
+    RANDOM,
+    RENAMED,
+    SIGMA,
+    UNCHANGED,
+    alignment,
+    closed_form,
+    renamed,
+    worth,
+)
+from modgrok.reproduce.form import Ask, Row, Table
+from modgrok.text import percent
+
+
+@alignment.claim("alignment")
+def few_pairs_align(t: Table, ask: Ask) -> None:
+    """A few right examples align the phases of all neurons while no other pair is answered; wrong labels do not."""
+    pairs = t.where(part="pairs")
+    most = pairs.where(examples=max(pairs["examples"]))
+    right, random = (most.where(labels=labels, frequency="strongest") for labels in ("right", RANDOM))
+    drawn = most.where(labels="right", frequency="drawn")
+    ask.budget(pairs, "effect", modulus=97, width=500)
+    ask.that("the largest number of pairs is known, train accuracy at least 99 %", min(right["train_accuracy"]) >= 0.99)
+    ask.that("no more than 5 % of the other pairs are answered", max(right["test_accuracy"]) <= 0.05)
+    ask.that("coherence is at least 0.4", min(right["coherence"]) >= 0.4)
+    ask.that("with random labels it is at most 0.15", max(random["coherence"]) <= 0.15)
+    ask.that(
+        "at a random frequency of every neuron it is at most half: selection supplies the rest",
+        drawn["coherence"].average() <= 0.5 * right["coherence"].average(),
+    )
+    for n, cell in pairs.where(labels="right").by("examples").items():
+        strongest = cell.where(frequency="strongest")
+        ask.show({f"coherence, {n} pairs": strongest["coherence"]})
+        ask.show({f"coherence at a random frequency, {n} pairs": cell.where(frequency="drawn")["coherence"]})
+        ask.show({f"waves alone answer, {n} pairs": strongest["waves"]}, percent)
+    ask.show({"coherence with random labels": random["coherence"]})
+    ask.yes("A few right examples align the phases of all neurons, before any other pair is answered.")
+
+
+@alignment.claim("alignment")
+def worth_in_neurons(t: Table, ask: Ask) -> None:
+    """Waves alone answer as the closed form of N_eff neurons does, with nothing fitted."""
+    found, answered = worth(t), closed_form(t)
+
+    def distance(some: Table, width: Callable[[Row], float]) -> float:
+        return float(np.sqrt(np.mean([(answered(r.modulus, width(r)) - r.waves) ** 2 for r in some])))
+
+    scales = np.geomspace(0.25, 4, 161)
+    fits = [distance(found, lambda r, k=k: k * r.width * r.coherence**2) for k in scales]  # type: ignore[misc]
+    rms, best = distance(found, lambda r: r.effective_width), int(np.argmin(fits))
+    ask.possible("accuracies range over at least 0.8", max(found["waves"]) - min(found["waves"]) >= 0.8)
+    ask.that("the root mean square distance in accuracy is at most 0.08", rms <= 0.08, rms)
+    ask.that("N times coherence², with a factor fitted, is farther off", fits[best] > rms, fits[best])
+    ask.show({"networks": str(len(found)), "fitted factor": float(scales[best])})
+    for frequency, cell in found.by("frequency").items():
+        ask.show({f"distance, {frequency} frequency": distance(cell, lambda r: r.effective_width)})
+    ask.yes("What the waves of a memorizer answer is what the closed form of as many neurons answers.")
+
+
+@alignment.claim("alignment")
+def one_clock(t: Table, ask: Ask) -> None:
+    """Phases align by one clock, whatever the number of pairs, until memorization stops it, later for more pairs."""
+    clocks = t.where(part="clock")
+    apart = clocks.each(
+        lambda r: max((abs(m - f) for m, f, a in zip(r.measured, r.flow, r.applies, strict=True) if a), default=0.0)
+    )
+    reached = max(max(f for f, a in zip(r.flow, r.applies, strict=True) if a) for r in clocks)
+    stops = {n: cell["memory_time"].median() for n, cell in clocks.by("pairs").items()}
+    known = {n: time for n, time in stops.items() if time is not None}
+    ask.possible("the early flow reaches a coherence of 0.25 where it applies", reached >= 0.25, reached)
+    ask.that("coherence is within 0.1 of the early flow wherever at least 95 % of the loss is left", max(apart) <= 0.1)
+    ask.that("no more than 5 % of the test set is answered until then", max(clocks["best_accuracy"]) <= 0.05)
+    ask.possible("half of the loss is gone with three numbers of pairs", len(known) >= 3)
+    slope = float(np.polyfit(np.log([*known]), np.log([*known.values()]), 1)[0])
+    ask.that(
+        "the time to lose half of it grows as the number of pairs, exponent 0.85 to 1.15", 0.85 <= slope <= 1.15, slope
+    )
+    for n, cell in clocks.by("pairs").items():
+        ask.show(
+            {
+                f"largest distance from the flow, {n} pairs": max(
+                    a for a, r in zip(apart, clocks, strict=True) if r.pairs == n
+                )
+            }
+        )
+        ask.show({f"coherence in the end, {n} pairs": cell.each(lambda r: r.measured[-1])})
+    ask.yes("One clock for all numbers of pairs; memorization stops it after a time in proportion to that number.")
+
+
+def ratios(t: Table, way: str, to: str, fraction: float) -> list[float]:
+    """Times to grok after one way of turning in units of those after another, network by network; a run that does not
+    grok has taken all its steps."""
+    cell = t.where(part="turned", fraction=fraction)
+    times = {(r.way, r.seed): r.grokked_at or r.steps for r in cell}
+    return [times[way, seed] / times[to, seed] for seed in cell["seed"].distinct()]
+
+
+def memorizers(t: Table, ask: Ask) -> list[float]:
+    """The fractions at which all networks had memorized and not grokked when their phases were turned."""
+    cells = t.where(part="memorized").by("fraction")
+    found = [
+        a for a, cell in cells.items() if min(cell["train_accuracy"]) >= 0.99 and max(cell["test_accuracy"]) <= 0.05
+    ]
+    ask.possible(
+        "all networks know 99 % of the training set and at most 5 % of the test set when they are turned", found
+    )
+    ask.show({f"coherence at memorization, α = {a}": cell["coherence"] for a, cell in cells.items()})
+    return found
+
+
+def compare(t: Table, ask: Ask, fractions: list[float], *pairs: tuple[str, str]) -> None:
+    for a in fractions:
+        for way, to in pairs:
+            ask.show({f"time to grok, {way} / {to}, α = {a}": ratios(t, way, to, a)})
+
+
+@alignment.claim("alignment")
+def alignment_is_used(t: Table, ask: Ask) -> None:
+    """Grokking uses the alignment: without it, all else alike, it comes later."""
+    found = memorizers(t, ask)
+    ask.budget(t.where(part="turned"), "effect", seeds=5)
+    for way, factor in (("-strongest", 1.2), ("", 1.15)):
+        every = [r for a in found for r in ratios(t, f"random{way}", f"kept{way}", a)]
+        kind = "the strongest frequency" if way else "all frequencies"
+        ask.that(
+            f"random gaps of {kind} take at least {factor} times as long as kept ones, in the median at every α",
+            all(np.median(ratios(t, f"random{way}", f"kept{way}", a)) >= factor for a in found),
+        )
+        ask.that(f"and longer in nine of ten networks ({kind})", np.mean(np.array(every) > 1) >= 0.9)
+    compare(t, ask, found, ("random-strongest", "kept-strongest"), ("random-strongest", UNCHANGED), ("random", "kept"))
+    ask.yes("Random gaps delay grokking; phases turned as far with their gaps kept do so less.")
+
+
+@alignment.claim("alignment")
+def perfection_is_not_needed(t: Table, ask: Ask) -> None:
+    """Setting the gaps to zero gains next to nothing: the phases are aligned already."""
+    found = memorizers(t, ask)
+    ask.budget(t.where(part="turned"), "effect", seeds=5)
+    ask.that(
+        "zero gaps of the strongest frequency change the time by at most 15 %, in the median at every α",
+        all(abs(np.median(ratios(t, "zero-strongest", UNCHANGED, a)) - 1) <= 0.15 for a in found),
+    )
+    compare(t, ask, found, ("zero-strongest", UNCHANGED), ("zero", UNCHANGED))
+    ask.yes("Perfect phases at memorization gain next to nothing.")
+
+
+@alignment.claim("alignment")
+def memory_delays(t: Table, ask: Ask) -> None:
+    """Memory delays grokking: phases turned with all gaps kept erase what was memorized, and grokking comes sooner."""
+    found = memorizers(t, ask)
+    ask.budget(t.where(part="turned"), "effect", seeds=5)
+    every = [r for a in found for r in ratios(t, "kept", UNCHANGED, a)]
+    ask.that(
+        "after all phases are turned with their gaps kept it takes at most 0.75 of the time, in the median at every α",
+        all(np.median(ratios(t, "kept", UNCHANGED, a)) <= 0.75 for a in found),
+    )
+    ask.that("and less in nine of ten networks", np.mean(np.array(every) < 1) >= 0.9)
+    compare(t, ask, found, ("kept", UNCHANGED), ("random", UNCHANGED))
+    ask.yes("A network that forgets its training set and keeps its gaps groks sooner than one that remembers.")
+
+
+def at_memorization(t: Table, kind: str) -> list[tuple[float, float]]:
+    """Score and test accuracy at the first snapshot with 99 % of the training set, of every network that gets there."""
+    found = []
+    for row in t.where(part="kinds", kind=kind):
+        there = [i for i, a in enumerate(row.train_accuracy) if a >= 0.99]
+        found += [(row.score[there[0]], row.test_accuracy[there[0]])] if there else []
+    return found
+
+
+def judge_kinds(t: Table, ask: Ask, names: tuple[str, ...]) -> None:
+    shown = t.where(part="kinds")["kind"].distinct()
+    have = {kind: found for kind in shown if (found := at_memorization(t, kind))}
+    ask.possible(f"{' and '.join(names)} and {RANDOM} are memorized", {*names, RANDOM} <= {*have})
+    ask.budget(t.where(part="kinds", kind=list(names)), "effect", modulus=97)
+    for name in names:
+        ask.that(
+            f"{name}: the rule stands out by at least {SIGMA:g} standard deviations at memorization, in every network",
+            min(score for score, _ in have[name]) >= SIGMA,
+        )
+        ask.that(f"{name}: at most 5 % of the test set is answered then", max(right for _, right in have[name]) <= 0.05)
+    ask.that(f"with random labels it does not stand out by {SIGMA:g}", max(abs(s) for s, _ in have[RANDOM]) < SIGMA)
+    for kind, found in have.items():
+        ask.show({f"standard deviations at memorization, {kind}": [score for score, _ in found]})
+        ask.show({f"test accuracy there, {kind}": [right for _, right in found]}, percent)
+        ignorant = [
+            max((score for score, right in zip(r.score, r.test_accuracy, strict=True) if right <= 0.05), key=abs)
+            for r in t.where(part="kinds", kind=kind)
+        ]
+        label = f"after the fact: largest at any snapshot with at most 5 % of the test set, {kind}"
+        ask.show({label: ignorant})
+
+
+@alignment.claim("alignment")
+def seen_without_coordinates(t: Table, ask: Ask) -> None:
+    """The rule stands out in the outputs of a memorizer without any coordinate, whatever the inputs are called."""
+    judge_kinds(t, ask, ("n + m", "n·m"))
+    ask.yes("Outputs at the right answers of unseen pairs stand out at memorization, for sums and for products.")
+
+
+@alignment.claim("alignment")
+def other_networks(t: Table, ask: Ask) -> None:
+    """So it does in networks of ReLU and in the transformer."""
+    judge_kinds(t, ask, ("ReLU", "transformer"))
+    ask.yes("The rule stands out at memorization in networks of ReLU and in the transformer too.")
+
+
+@renamed.claim("alignment")
+def names_do_not_matter(t: Table, ask: Ask) -> None:
+    """Arguments and answers may have any names: the rule stands out without a coordinate in which it is a sum."""
+    judge_kinds(t, ask, (RENAMED,))
+    raw = t.where(kind=RENAMED)["coherence"]
+    ask.that("while waves of the raw names have a coherence of at most 0.15", max(raw) <= 0.15, raw)
+    ask.yes("The rule stands out at memorization under names in which there are no waves.")
