@@ -1,9 +1,13 @@
+from pathlib import Path
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from modgrok.experiments import Experiment
+from modgrok.experiments.train import train_all
 from modgrok.measures import sharpness
-from modgrok.measures.sharpness import largest_eigenvalue, traced_eigenvalue
+from modgrok.measures.sharpness import largest_eigenvalue, loss_sharpness, traced_eigenvalue
 
 
 def test_the_largest_eigenvalue_of_a_matrix_is_found_from_products() -> None:
@@ -29,3 +33,11 @@ def test_the_recorded_eigenvalue_is_the_same() -> None:
     matrix = jnp.asarray(half + half.T + 40 * np.outer(half[0], half[0]) / 60)
     found = traced_eigenvalue(lambda v: matrix @ v, 60)
     assert float(found) == pytest.approx(np.linalg.eigvalsh(matrix)[-1], rel=1e-4)
+
+
+def test_sharpness_recorded_on_the_way_is_that_of_the_snapshots(tmp_path: Path) -> None:
+    settings = {"task": "n + m", "modulus": 11, "width": 12, "optimizer": "gd", "lr": 1000.0, "fraction": 0.5}
+    (run,) = train_all([Experiment(**settings, steps=3, evaluations=2, snapshots=2, record=("sharpness",))], tmp_path)
+    examples = run.experiment.split.examples_of(run.task)
+    found = loss_sharpness([run.network], examples.inputs[examples.trained], examples.labels[examples.trained])
+    assert run.history["sharpness"][-1] == pytest.approx(found[0], rel=1e-2)
