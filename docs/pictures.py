@@ -30,7 +30,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         address = story.export(Path(folder)).as_uri()
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+        page = browser.new_page(viewport={"width": 1120, "height": 720}, reduced_motion="reduce")
         page.goto(address)
         page.wait_for_selector("html[data-ready]")
         page.click('[data-guess="all"]')
@@ -47,7 +47,7 @@ def _draw(page: Any, scene: str, time: int, path: Path) -> None:
     slider.blur()
     page.wait_for_timeout(300)  # Scenes are drawn once they are in sight.
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
-    picture.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def test_the_tracked_files_are_light() -> None:
     if listed.returncode:
         pytest.skip("not in a clone of the repository")
     there = [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
-    assert sum(path.stat().st_size for path in there) <= 8_000_000
+    assert sum(path.stat().st_size for path in there) <= 8 * 2**20
     assert {path.suffix for path in there if "reproduction" in path.parts} <= {".md", ".json", ".gz", ".png", ".py"}
 
 
