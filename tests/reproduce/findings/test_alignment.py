@@ -122,3 +122,18 @@ def test_other_names(outcomes: Outcomes) -> None:
     for change, outcome in (((), "holds"), (("score", [3.0]), FAILS), (("coherence", 0.4), FAILS)):
         changes = [("renamed", {"kind": RENAMED}, *change)] if change else []
         assert outcomes(PAPER, {"renamed": RENAMED_ROWS}, *changes)["names_do_not_matter"] == outcome
+
+
+def test_forgetting(outcomes: Outcomes) -> None:
+    left = {"unchanged": (1.0, 0.0), "kept": (0.1, 0.12), "random": (0.01, 0.01)}
+    rows = [SIZES | {"way": w, "train": a, "test": b, "seed": n} for w, (a, b) in left.items() for n in range(3)]
+    for way, column, value, outcome in (
+        ("kept", "train", 0.1, "holds"),
+        ("kept", "train", 0.9, FAILS),
+        ("kept", "test", 0.01, FAILS),
+        ("random", "test", 0.1, FAILS),
+        ("unchanged", "train", 0.9, UNDECIDED),
+    ):
+        assert (
+            outcomes(PAPER, {"erased": rows}, ("erased", {"way": way}, column, value))["forgetting_reveals"] == outcome
+        )

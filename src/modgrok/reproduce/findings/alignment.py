@@ -14,7 +14,8 @@ import numpy as np
 from modgrok.experiments import Experiment, Run
 from modgrok.measures import early_flow
 from modgrok.measures.effective_width import random_waves, rule_score, waves_alone
-from modgrok.networks import Network, score_table
+from modgrok.measures.turned import turn_phases
+from modgrok.networks import Network, predictions, score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, SERIES, VERMILLION
 from modgrok.reproduce.form import Column, Runs, Settings, Sizes, Table, runs, study
 from modgrok.tasks import task
@@ -28,6 +29,8 @@ SMALL = 0.95
 INDEPENDENT = 9
 """Pairs from which on the waves of different neurons are independent enough for `effective_width`."""
 SIGMA = 5.0
+FRESH = 10
+"""The first of the seeds that no other study has."""
 RENAMED = "(n^5 + m^5)^5"
 """n + m with other names for the arguments and for the answers, where 5 does not divide p − 1."""
 
@@ -59,13 +62,16 @@ def clocks(s: Sizes) -> Runs:
     return few(s, pairs={pairs: settings(pairs) for pairs in s.clock_pairs})
 
 
+def memorizing(s: Sizes, seeds: range) -> Runs:
+    """Gradient descent until the training set is known."""
+    common = {"task": "n + m", "modulus": s.turned_modulus, "width": s.turned_width, "optimizer": "gd", "snapshots": 2}
+    common |= {"lr": descent_rate(2, s.turned_modulus, s.turned_width), "evaluations": 20}
+    return runs(common, fraction=list(s.turned_fractions), seed=seeds, steps=s.turned_at)
+
+
 def turned(s: Sizes) -> Runs:
     """Networks that have just memorized, and what they become after their phases are turned."""
-    common = {"task": "n + m", "modulus": s.turned_modulus, "width": s.turned_width, "optimizer": "gd", "snapshots": 2}
-    common |= {"lr": descent_rate(2, s.turned_modulus, s.turned_width)}
-    memorized = runs(
-        common, fraction=list(s.turned_fractions), seed=range(s.turned_seeds), steps=s.turned_at, evaluations=20
-    )
+    memorized = memorizing(s, range(s.turned_seeds))
     found = memorized.tag(part="memorized")
     for _, settings in memorized.rows:
         start = f"{Experiment(**settings).id}@{s.turned_at}"
@@ -190,6 +196,23 @@ alignment = study(
 )
 
 
+def left_over(run: Run) -> list[dict[str, Any]]:
+    """Accuracy on training and test set right after the phases are turned."""
+    trained = run.experiment.split.examples_of(run.task).trained
+    table, seed, found = np.ravel(run.task.table), run.experiment.seed, []
+    for way in WAYS:
+        network = run.network if way == UNCHANGED else turn_phases(run.network, way, run.task, seed)
+        right = np.ravel(predictions(network)) == table
+        found.append({"way": way, "train": right[trained].mean(), "test": right[~trained].mean()})
+    return found
+
+
+erased = study(
+    "erased",
+    "What is left when a memorizer forgets",
+    runs=lambda s: memorizing(s, range(FRESH, FRESH + s.erased_seeds)),
+    keep=left_over,
+)
 renamed = study(
     "renamed",
     "Alignment under other names",

@@ -11,6 +11,7 @@ from modgrok.reproduce.findings.alignment import (
     UNCHANGED,
     alignment,
     closed_form,
+    erased,
     renamed,
     worth,
 )
@@ -218,3 +219,22 @@ def names_do_not_matter(t: Table, ask: Ask) -> None:
     raw = t.where(kind=RENAMED)["coherence"]
     ask.that("while waves of the raw names have a coherence of at most 0.15", max(raw) <= 0.15, raw)
     ask.yes("The rule stands out at memorization under names in which there are no waves.")
+
+
+@erased.claim("alignment")
+def forgetting_reveals(t: Table, ask: Ask) -> None:
+    """A memorizer whose phases are turned with all gaps kept forgets its training set and answers unseen pairs at once,
+    without training."""
+    ways = t.by("way")
+    before = ways[UNCHANGED]
+    ignorant = min(before["train"]) >= 0.99 and max(before["test"]) <= 0.02
+    ask.possible("all know 99 % of the training set and at most 2 % of the test set", ignorant)
+    ask.budget(t, "effect", modulus=97, seeds=3)
+    ask.that(
+        "with gaps kept at most 30 % of the training set is known, in every one", max(ways["kept"]["train"]) <= 0.3
+    )
+    ask.that("and at least 5 % of the test set is answered, in every network", min(ways["kept"]["test"]) >= 0.05)
+    ask.that("with random gaps at most 3 % of it, in every network", max(ways["random"]["test"]) <= 0.03)
+    for way, cell in ways.items():
+        ask.show({f"test set, {way}": cell["test"], f"training set, {way}": cell["train"]}, percent, "network")
+    ask.yes("Once its memory is gone, a network that answered no unseen pair answers some at once.")

@@ -20,6 +20,7 @@ QUICK, FULL, TINY = sizes(
     turned_at=(300, 400, 3),
     turned_steps=(3_000, 30_000, 6),
     turned_seeds=(3, 8, 1),
+    erased_seeds=(3, 3, 1),
     kinds=(("n + m", "random labels"), ("n + m", "random labels", "n·m", "ReLU", "transformer"), ("n + m", "ReLU")),
     kinds_steps=(150, 200, 4),
     kinds_seeds=(1, 4, 1),
