@@ -19,11 +19,12 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 REPORTS = ROOT / "docs" / "reproduction"
 OUTCOMES = {
-    "holds": "hold",
-    "holds with a remark": "with a remark",
-    "does not hold here": "do not hold",
-    "undecided here": "are undecided",
+    "holds": ("holds", "hold"),
+    "holds with a remark": ("with a remark", "with a remark"),
+    "does not hold here": ("does not hold", "do not hold"),
+    "undecided here": ("is undecided", "are undecided"),
 }
+"""How one and several are counted."""
 OWN = ("findings", "groups")
 """Reports on questions of our own."""
 CONTESTS = (
@@ -57,7 +58,7 @@ def verdicts(key: str) -> dict[str, str]:
 
 def counts(outcomes: Any) -> str:
     found = Counter(outcomes)
-    return ", ".join(f"{found[outcome]} {words}" for outcome, words in OUTCOMES.items() if found[outcome])
+    return ", ".join(f"{n} {words[n > 1]}" for outcome, words in OUTCOMES.items() if (n := found[outcome]))
 
 
 def paper() -> str:
