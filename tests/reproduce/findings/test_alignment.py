@@ -126,7 +126,11 @@ def test_other_names(outcomes: Outcomes) -> None:
 
 def test_forgetting(outcomes: Outcomes) -> None:
     left = {"unchanged": (1.0, 0.0), "kept": (0.1, 0.12), "random": (0.01, 0.01)}
-    rows = [SIZES | {"way": w, "train": a, "test": b, "seed": n} for w, (a, b) in left.items() for n in range(3)]
+    rows = [
+        SIZES | {"way": w, "train": a, "test": b, "seed": n, "fraction": 0.3}
+        for w, (a, b) in left.items()
+        for n in range(3)
+    ]
     for way, column, value, outcome in (
         ("kept", "train", 0.1, "holds"),
         ("kept", "train", 0.9, FAILS),

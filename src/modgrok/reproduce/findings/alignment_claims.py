@@ -227,6 +227,9 @@ def forgetting_reveals(t: Table, ask: Ask) -> None:
     without training."""
     ways = t.by("way")
     before = ways[UNCHANGED]
+    for (way, fraction), cell in t.where(way=[UNCHANGED, "kept", "random"]).by("way", "fraction").items():
+        ask.show({f"training set, {way}, α = {fraction}": cell["train"]}, percent)
+        ask.show({f"test set, {way}, α = {fraction}": cell["test"]}, percent)
     ignorant = min(before["train"]) >= 0.99 and max(before["test"]) <= 0.02
     ask.possible("all know 99 % of the training set and at most 2 % of the test set", ignorant)
     ask.budget(t, "effect", modulus=97, seeds=3)
@@ -235,6 +238,4 @@ def forgetting_reveals(t: Table, ask: Ask) -> None:
     )
     ask.that("and at least 5 % of the test set is answered, in every network", min(ways["kept"]["test"]) >= 0.05)
     ask.that("with random gaps at most 3 % of it, in every network", max(ways["random"]["test"]) <= 0.03)
-    for way, cell in ways.items():
-        ask.show({f"test set, {way}": cell["test"], f"training set, {way}": cell["train"]}, percent, "network")
     ask.yes("Once its memory is gone, a network that answered no unseen pair answers some at once.")
