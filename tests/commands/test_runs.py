@@ -149,8 +149,7 @@ def test_export_csv(capsys: pytest.CaptureFixture[str], run_json: Any, store: Pa
 
 
 def test_export_parquet(store: Path, tmp_path: Path) -> None:
-    from pyarrow import parquet
-
+    parquet = pytest.importorskip("pyarrow.parquet")
     run, path = only_run(store), tmp_path / "curves.parquet"
     cli.main(["runs", "export", "--format", "parquet", "--out", str(path), "--store", str(store)])
     table = parquet.read_table(path)
@@ -159,6 +158,7 @@ def test_export_parquet(store: Path, tmp_path: Path) -> None:
 
 
 def test_export_tensorboard(capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboardX")
     run = only_run(store)
     arguments = ["runs", "export", "--format", "tensorboard", "--out", str(tmp_path / "tb"), "--store", str(store)]
     cli.main(arguments)
