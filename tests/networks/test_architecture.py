@@ -225,7 +225,7 @@ def test_a_network_says_what_it_has():
         (lambda: EmbeddingMLP(8).check(VECTORS), "real vectors; use mlp"),
         (lambda: TwoLayer(8).check(VECTORS), "real vectors; use mlp"),
         (lambda: EmbeddingMLP(8, combine="max"), "sum or concat"),
-        (lambda: EmbeddingMLP(8, embedding=8, combine="product"), "square matrices: embedding must be 4, 9, 16, …, not 8"),
+        (lambda: EmbeddingMLP(8, embedding=8, combine="product"), "embedding must be 4, 9, 16, …, not 8"),
         (lambda: MLP(8, activation="swish"), "activation is one of"),
     ],
 )
