@@ -148,7 +148,7 @@ def test_the_time_left_of_many_runs_counts_slow_starts_and_early_ends(
     monkeypatch.setattr("modgrok.experiments.progress.work", lambda experiment, task: SimpleNamespace(cpu_seconds=1.0))
 
     def one(seed: int) -> SimpleNamespace:
-        experiment = Experiment("n+m", 5, steps=1000, seed=seed).resolve()
+        experiment = Experiment("n+m", 5, steps=1000, seed=seed, until=0).resolve()
         named = {"id": experiment.content_hash, "experiment": experiment}
         return SimpleNamespace(**named, task=None, step=0, run=SimpleNamespace(**named))
 

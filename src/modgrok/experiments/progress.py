@@ -3,6 +3,7 @@ occasional line."""
 
 import sys
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -24,8 +25,8 @@ WINDOW_SECONDS = 10.0
 """Time over which the speed is averaged."""
 FIRST_SECONDS = 2.0
 """Training before the time left of many runs is said."""
-EARLY_SHARE = 0.01
-"""Share of all work after which runs that end early begin to count in the time left."""
+EARLY_SHARE, FIRST_SHARE = 0.01, 0.03
+"""Shares of all work after which the time left believes how early runs end, and how slow training is."""
 
 
 class LiveProgress(Stopping):
@@ -144,8 +145,10 @@ class NotebookProgress(LiveProgress):
 
 @dataclass
 class Pace:
-    """How long work takes: cost done, and the seconds it took."""
+    """How long work takes: cost done, and the seconds it took. Until the cost of `first` is done, a pace that is slower
+    than a quiet CPU's counts less."""
 
+    first: float = 0.0
     cost: float = 0.0
     seconds: float = 0.0
 
@@ -154,7 +157,11 @@ class Pace:
         self.seconds += seconds
 
     def time(self, cost: float) -> float:
-        return self.seconds / self.cost * max(0.0, cost) if self.cost else 0.0
+        if not self.cost:
+            return 0.0
+        weight = max(0.0, self.first - self.cost)
+        pace = min(self.seconds / self.cost, (self.seconds + weight) / (self.cost + weight))
+        return pace * max(0.0, cost)
 
 
 class ManyRuns(LiveProgress):
@@ -170,15 +177,18 @@ class ManyRuns(LiveProgress):
         self.costs = {m.id: work(m.experiment, m.task).cpu_seconds / steps[m.id] for m in members}
         """Of a step of each run, in seconds of a quiet CPU."""
         self.batch_of = {member.id: i for i, batch in batches.items() for member in batch.members}
+        self.stopping = {i for i, batch in batches.items() if batch.members[0].experiment.until is not None}
+        """Batches whose runs may end early."""
         self.left = dict.fromkeys(batches, 0.0)
         """Cost of what is left of each batch."""
         for name, number in steps.items():
             self.left[self.batch_of[name]] += self.costs[name] * number
-        self.ended_cost = self.ended_limit = EARLY_SHARE * sum(self.left.values())
-        """What ended runs took, and what they would have taken to their last step."""
-        self.pace, self.batch_pace = Pace(), Pace()
+        self.ended_limit = EARLY_SHARE * sum(self.left.values())
+        self.ended_cost = self.ended_limit / 2
+        """What ended runs that may end early took, and what they would have taken to their last step."""
+        self.pace, self.batch_pace = Pace(FIRST_SHARE * sum(self.left.values())), Pace()
         """Of all training, and of the batch that trains now."""
-        self.starting_seconds, self.started = 0.0, set[int]()
+        self.starts, self.started = deque[float](maxlen=8), set[int]()
         self.began = self._last_advance = time.monotonic()
         self._speeds = [(self.began, 0)]
 
@@ -197,7 +207,7 @@ class ManyRuns(LiveProgress):
             self.batch_pace.add(cost, now - self._last_advance)
         else:
             self.batch_pace = Pace()
-            self.starting_seconds += now - self._last_advance
+            self.starts.append(now - self._last_advance)
             self.started.add(batch)
         self.current, self._last_advance = batch, now
         super().advanced(members, step, run_steps)
@@ -205,8 +215,9 @@ class ManyRuns(LiveProgress):
     def ended(self, run: Any, result: Result) -> None:
         cost = self.costs[run.id]
         self.left[self.batch_of[run.id]] -= cost * (run.experiment.steps - result.steps)
-        self.ended_cost += cost * result.steps
-        self.ended_limit += cost * run.experiment.steps
+        if self.batch_of[run.id] in self.stopping:
+            self.ended_cost += cost * result.steps
+            self.ended_limit += cost * run.experiment.steps
         super().ended(run, result)
 
     @property
@@ -214,10 +225,11 @@ class ManyRuns(LiveProgress):
         if self.pace.seconds < FIRST_SECONDS:
             return None
         share = self.ended_cost / self.ended_limit
+        left = {batch: cost * share if batch in self.stopping else cost for batch, cost in self.left.items()}
         own = self.batch_pace if self.batch_pace.seconds >= FIRST_SECONDS else self.pace
-        others = sum(left for batch, left in self.left.items() if batch != self.current)
-        starting = self.starting_seconds / len(self.started) * (len(self.left) - len(self.started))
-        return share * (own.time(self.left[self.current]) + self.pace.time(others)) + starting
+        now = left.pop(self.current)
+        starting = sum(self.starts) / len(self.starts) * (len(self.left) - len(self.started))
+        return own.time(now) + self.pace.time(sum(left.values())) + starting
 
 
 def progress_display() -> Stopping:
