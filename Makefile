@@ -33,7 +33,7 @@ check: $(DEV)
 
 # The site in site/, from docs/ and the docstrings; nothing is fetched while it is built or read. Each report also
 # becomes one HTML file in site/reports, with its figures as SVG, from the committed numbers.
-docs: $(VENV)/with-docs
+docs: $(VENV)/with-digits,docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	for paper in $(notdir $(patsubst %/report.md,%,$(wildcard docs/reproduction/*/report.md))); do \
 	  $(BIN)/modgrok reproduce $$paper --from-numbers docs/reproduction/$$paper --out site/reports/$$paper --json >/dev/null || exit 1; \
