@@ -28,8 +28,10 @@ import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-# What a shell starts in the background ignores Ctrl-C, and so would the commands that tests interrupt.
+# What starts in the background ignores Ctrl-C, under nohup also a hang-up; so would the commands that tests signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_DFL)
 
 source = Path(__file__).parents[1] / "src"
 shaped = [path.relative_to(source) for path in source.rglob("*.py") if "from modgrok.shapes import" in path.read_text()]
