@@ -14,5 +14,5 @@ PAPER = Paper(
     studies=members(Study, *MODULES),
     claims=members(Claim, *MODULES),
     profiles=(QUICK, FULL, TINY),
-    cost={"quick": "4 min on two CPU cores", "full": "an H200"},
+    cost={"quick": "4 min on two CPU cores", "full": "10 min on an H200"},
 )
