@@ -163,6 +163,42 @@ def test_one_sentence_with_the_remedy(
 
 
 @pytest.mark.parametrize(
+    ("line", "typed"),
+    [
+        ("train n * m --modulus 97", "n * m"),
+        ("solve --modulus 97 n * m * m", "n * m * m"),
+        ("classify n * m", "n * m"),
+        ("critical n * m --modulus 23 31", "n * m"),
+        ("landscape n * m", "n * m"),
+    ],
+)
+@pytest.mark.parametrize("files", [["runs"], ["b.md", "a b.md", "Makefile", "runs"]], ids=len)
+def test_a_star_that_the_shell_expanded_is_named(
+    line: str,
+    typed: str,
+    files: list[str],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in files:
+        Path(name).touch()
+    words = [word for given in line.split() for word in (files if given == "*" else [given])]
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    assert ended.value.code == 2
+    sentence = f'The shell replaced * by the names of the files here; put quotes around EXPR: "{typed}".'
+    assert capsys.readouterr().err == f"modgrok: {sentence}\n"
+
+
+def test_one_file_in_its_folder_is_no_star(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("settings.json").write_text('{"task": "n + m", "modulus": 5, "width": 4, "steps": 1}')
+    cli.main(["train", "settings.json"])
+
+
+@pytest.mark.parametrize(
     ("foreign", "name"),
     [("alpha", "fraction"), ("p", "modulus"), ("learning_rate", "lr"), ("wd", "weight_decay"), ("epochs", "steps")],
 )

@@ -6,6 +6,7 @@ import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from glob import glob
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -180,6 +181,10 @@ class _Reader:
         words = list(self.loose)
         for flag in self.positional:
             noun = flag.written.split()[0]
+            if noun == "EXPR" and (typed := _before_globbing(words)) != words:
+                raise ModgrokError(
+                    f'The shell replaced * by the names of the files here; put quotes around EXPR: "{" ".join(typed)}".'
+                )
             if flag.required and not words:
                 example = {"EXPR": '"n + m"', "RUN": "last"}.get(noun, noun)
                 raise ModgrokError(f"{self.program} needs {_article(noun)}: {self.program} {example}.")
@@ -229,6 +234,16 @@ def _element(kind: Any) -> Any:
 
 def _is_flag(word: str) -> bool:
     return len(word) > 1 and word.startswith("-") and not _NEGATIVE.fullmatch(word)
+
+
+def _before_globbing(words: list[str]) -> list[str]:
+    """The words as they were typed, where the shell replaced each * by every name in this folder."""
+    here, typed = sorted(glob("*")), list(words)
+    if 0 < len(here) < len(words):
+        for i in range(len(words) - len(here), -1, -1):
+            if sorted(typed[i : i + len(here)]) == here:
+                typed[i : i + len(here)] = "*"
+    return typed
 
 
 def _readable(flag: Flag, word: str) -> bool:
