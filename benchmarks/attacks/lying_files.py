@@ -1,4 +1,4 @@
-"""Files that lie: entries that are missing, misspelt, of another type, huge or bottomless, under digests that fit; and
+"""Files that lie: entries that are missing, misspelled, of another type, huge or bottomless, under digests that fit; and
 networks with wrong ranks, shapes, types and metadata. Every command on them answers or refuses with one sentence.
 """
 

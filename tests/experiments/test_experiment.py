@@ -193,7 +193,7 @@ def test_unknown_settings_are_named():
         Experiment.from_dict({"task": "n + m", "optimiser": "gd"})
 
 
-def test_misspelt_names_are_corrected() -> None:
+def test_misspelled_names_are_corrected() -> None:
     with pytest.raises(ModgrokError, match="did you mean 'nesterov'"):
         Experiment("n + m", 7, optimizer="nestrov")
     with pytest.raises(ModgrokError, match="did you mean 'weight_decay'"):

@@ -21,7 +21,7 @@ def test_the_same_experiment_again_gives_the_same_bits(lab, store, trained):
 
 
 def test_a_run_in_a_batch_is_the_run_alone(lab, store, trained):
-    """Neighbours differ in seed, split, initial scale and all rates."""
+    """Neighbors differ in seed, split, initial scale and all rates."""
     one = lab.small(seed=1, init_scale=0.5, lr=0.01, weight_decay=0.1)
     other = lab.small(split_seed=9, beta1=0.5, beta2=0.9, threshold=0.5)
     listener = lab.Listener()
@@ -31,9 +31,9 @@ def test_a_run_in_a_batch_is_the_run_alone(lab, store, trained):
     assert len({run.result["train_loss"] for run in runs}) == 3
 
 
-def test_neighbours_of_runs_that_die_do_not_notice(lab, store, trained):
+def test_neighbors_of_runs_that_die_do_not_notice(lab, store, trained):
     """One diverges, one's weights shrink to zero; the third is as it is alone."""
-    diverged, collapsed, neighbour = train_stored(
+    diverged, collapsed, neighbor = train_stored(
         [lab.small(lr=1e8), lab.small(lr=1e-5, weight_decay=5e4), lab.small()], store
     )
     assert diverged.status == "diverged"
@@ -45,7 +45,7 @@ def test_neighbours_of_runs_that_die_do_not_notice(lab, store, trained):
         for name in ("result.json", "curves.jsonl", "experiment.json"):
             assert "NaN" not in (run.folder / name).read_text()
             assert "Infinity" not in (run.folder / name).read_text()
-    lab.assert_same(neighbour, trained)
+    lab.assert_same(neighbor, trained)
 
 
 def test_weight_decay_that_kills_the_weights_is_a_collapse(lab, store):

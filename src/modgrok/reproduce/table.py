@@ -131,7 +131,7 @@ class Table:
         return value
 
     def where(self, *conditions: str | Callable[[Row], Any], **values: Any) -> "Table":
-        """The rows that fulfil conditions, such as "weight_decay > 0" or a function of the row, and that have these
+        """The rows that fulfill conditions, such as "weight_decay > 0" or a function of the row, and that have these
         values; a list or a tuple of values admits each of them."""
         tests = [_condition(c) if isinstance(c, str) else c for c in conditions]
         tests += [_equality(name, value) for name, value in values.items()]

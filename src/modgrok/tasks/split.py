@@ -212,7 +212,7 @@ def _random(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "
 
 
 def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
-    """Diagonals n, n + (1, …, 1), n + (2, …, 2), … of a relabelled table, each of which has every value of every
+    """Diagonals n, n + (1, …, 1), n + (2, …, 2), … of a relabeled table, each of which has every value of every
     variable once; then trades, which keep the balance and forget the diagonals."""
     if task.holes or len(set(task.sizes)) > 1:
         return _balanced_among_holes(task, count, bits)

@@ -84,7 +84,7 @@ RATIO = {
     "slopes": [1e-5, 1e-4, 3e-4, 1e-5],
     "ipr": [0.01, 0.2],
 }
-LEARNT = {"test_accuracy": 1.0, "grokked_at": 500, "ipr": 0.2, "task_ipr": 0.2, "explained": 0.9}
+LEARNED = {"test_accuracy": 1.0, "grokked_at": 500, "ipr": 0.2, "task_ipr": 0.2, "explained": 0.9}
 ADDED = {"task": "n + m", "modulus": 97}
 Rows = list[dict[str, Any]]
 
@@ -218,7 +218,7 @@ TABLES: dict[str, Rows] = {
         row for name, width in ACTIVATIONS.items() for row in activation(name, width, 0 if name != "tanh" else None)
     ],
     "figA2": [
-        LEARNT
+        LEARNED
         | {
             "maps": {
                 "AdamW": {"outputs": [read_out(1, 6)]},
@@ -227,8 +227,8 @@ TABLES: dict[str, Rows] = {
             }
         }
     ],
-    "figA3": [LEARNT],
-    "figA4": [LEARNT],
+    "figA3": [LEARNED],
+    "figA4": [LEARNED],
     "figA5": [
         QUADRATIC | {"test_accuracy": 0.97, "accuracy_change": 0.001, "loss_change": -0.02},
         QUADRATIC | {"test_accuracy": 0.975, "accuracy_change": 0.002, "loss_change": -0.03},

@@ -38,7 +38,7 @@ def test_a_group_under_any_names_is_found_and_named(name: str, seed: int) -> Non
     assert (structure.kind, structure.group) == ("group", NAMES[name])
 
 
-def test_a_relabelled_table_in_a_file(tmp_path: Path) -> None:
+def test_a_relabeled_table_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     np.savetxt(path, renamed(cayley_table("A5"), np.random.default_rng(0)), fmt="%d", delimiter=",")
     assert task(str(path)).structure.group == "A5"

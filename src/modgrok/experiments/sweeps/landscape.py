@@ -19,7 +19,7 @@ from modgrok.tasks import Structure
 
 EASY_FRACTION = 0.75
 """A function is learned easily where most runs grok at a fraction up to this."""
-LEARNT = 0.5
+LEARNED = 0.5
 """It is learned with much data where, at the largest fraction, the median test accuracy is at least this."""
 SUMS = ("n + m", "n - m", "2*n + 3*m", "n^2 + m^2", "n^2 - m", "n^3 + m", "n^3 + m^3", "n^2 + m^4")
 FUNCTIONS_OF_SUMS = (
@@ -88,7 +88,7 @@ class LandscapeRow:
         if any(2 * point.grokked > len(point.accuracies) for point in easy):
             return "easily"
         last = self.points[-1].accuracy
-        return "with much data" if last is not None and last >= LEARNT else "not at all"
+        return "with much data" if last is not None and last >= LEARNED else "not at all"
 
     def as_dict(self) -> dict[str, Any]:
         """The row as JSON values."""

@@ -67,20 +67,20 @@ def fit_transition(counts: Mapping[float, tuple[int, int]], resolution: float) -
         return Transition(None, float(fractions[-1]), None, None)
     if (successes == trials).all():
         return Transition(None, None, float(fractions[0]), None)
-    centres = np.arange(GRID, 1, GRID)
+    centers = np.arange(GRID, 1, GRID)
     widths = np.geomspace(resolution / 10, 0.3, 120)
-    signs = (fractions[None, :] - centres[:, None])[:, :, None]
-    likelihood = np.full((len(centres), len(widths)), -math.inf)
+    signs = (fractions[None, :] - centers[:, None])[:, :, None]
+    likelihood = np.full((len(centers), len(widths)), -math.inf)
     for i, width in enumerate(widths):
         x = signs[:, :, 0] / width
         # log P = −log(1 + e^{−x}), log(1 − P) = −log(1 + e^{x})
         likelihood[:, i] = -np.logaddexp(0, -x) @ successes - np.logaddexp(0, x) @ (trials - successes)
     profile = likelihood.max(axis=1)
     best = profile.max()
-    critical = float(centres[profile >= best - 1e-3].mean())
+    critical = float(centers[profile >= best - 1e-3].mean())
     if not fractions[0] <= critical <= fractions[-1]:
         below = critical < fractions[0]
         return Transition(None, None if below else float(fractions[-1]), float(fractions[0]) if below else None, None)
-    inside = centres[2 * (best - profile) <= CHI_SQUARED]
-    width = float(widths[likelihood[np.argmin(abs(centres - critical))].argmax()])
+    inside = centers[2 * (best - profile) <= CHI_SQUARED]
+    width = float(widths[likelihood[np.argmin(abs(centers - critical))].argmax()])
     return Transition(round(critical, 5), float(inside.min()), float(inside.max()), width)

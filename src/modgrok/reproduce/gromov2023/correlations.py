@@ -14,7 +14,7 @@ from modgrok.measures.moments import excess_kurtosis, triple_correlation
 from modgrok.networks import Network, score_table, two_layer
 from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, study
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, usual, usual_by_gd
-from modgrok.reproduce.gromov2023.statements import LEARNT
+from modgrok.reproduce.gromov2023.statements import LEARNED
 from modgrok.tasks import Task, task
 from modgrok.text import percent, spread
 
@@ -150,7 +150,7 @@ def phases_dependent(t: Table, ask: Ask) -> None:
         dealt = Column(value for row in cell for value in row.dealt_accuracy)
         both = f"{spread(cell['accuracy'], percent)} → {spread(dealt, percent, 'deal')}"
         ask.show({f"accuracy at N = {N}, {way} → dealt anew": both})
-        if min(cell["accuracy"]) >= LEARNT:
+        if min(cell["accuracy"]) >= LEARNED:
             times += cell.each(lambda r: np.mean(r.dealt_loss) / r.loss) if way in narrowest else []
             narrowest.setdefault(way, (N, dealt.average()))
     ask.show({f"closed form with random phases, N = {N}": value for N, value in random.items()}, percent)
@@ -160,7 +160,7 @@ def phases_dependent(t: Table, ask: Ask) -> None:
     worse = [way for way, (N, after) in narrowest.items() if after < random[N]]
     ask.yes(
         "Dealt anew among the neurons of a frequency, with every φ1 + φ2 − φ3 kept, the phases no longer cancel what "
-        "they cancelled: accuracy falls and the loss multiplies."
+        "they canceled: accuracy falls and the loss multiplies."
     )
     ask.end("Phases dealt anew among the neurons of a frequency serve as well as those found by training.", serves)
     less = "Phases dealt anew lose accuracy at the narrowest width; but not every wider network's loss triples."

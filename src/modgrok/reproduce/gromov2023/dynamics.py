@@ -150,11 +150,11 @@ def _peaks_early(r: Row) -> bool:
     return timely and r.loss_peak > r.loss_start and r.test_accuracy_at_peak <= 0.5
 
 
-@descent.claim("1 (Fig. 0a)", "it rises between neighbouring evaluations in at most 5 % of the cases")
+@descent.claim("1 (Fig. 0a)", "it rises between neighboring evaluations in at most 5 % of the cases")
 def train_loss(t: Table, ask: Ask) -> None:
     """The training loss decays monotonically, by and large."""
     most = max(t["train_loss_rises"])
-    ask.yes(f"The training loss rose between neighbouring evaluations in {percent(most)} of the cases at most.")
+    ask.yes(f"The training loss rose between neighboring evaluations in {percent(most)} of the cases at most.")
     ask.fault("", most > 0.05)
     ask.show({"evaluations with a rise": t["train_loss_rises"]}, percent)
 

@@ -14,7 +14,7 @@ DISGUISED = "n + m + n*m"
 """A sum of that kind which is a product: (n + 1)(m + 1) − 1."""
 BATCH_NORM_RATE = 4.0
 """Rate of minibatches with batch norm, in units of gradient descent's divided by p."""
-LEARNT = 0.99
+LEARNED = 0.99
 """Test accuracy that counts as learned."""
 
 
@@ -100,7 +100,7 @@ def _steps(t: Table) -> float:
 @variables.claim("5 (outlook)", "test accuracy ≥ 99 % in every seed at every size")
 def three_variables_trained(t: Table, ask: Ask) -> None:
     """Modular functions of many variables can be grokked as well."""
-    holds = least(t) >= LEARNT
+    holds = least(t) >= LEARNED
     ask.yes("Sums of three variables are learned from half of the table, with the activation x³.")
     ask.fault("Sums of three variables are not learned in every seed.", not holds)
     ask.note(
@@ -120,7 +120,7 @@ def composite_modulus(t: Table, ask: Ask) -> None:
     prime, *others = cells
     slower = [str(p) for p in others if _steps(cells[p]) > 2 * _steps(cells[prime])]
     ask.yes(f"Addition is learned modulo {', '.join(map(str, others))}, none of them prime.")
-    ask.fault("Addition is not learned modulo every composite number.", min(least(cells[p]) for p in others) < LEARNT)
+    ask.fault("Addition is not learned modulo every composite number.", min(least(cells[p]) for p in others) < LEARNED)
     ask.note(f"Modulo {', '.join(slower)} it takes more than twice as long as modulo {prime}.", slower)
     ask.show({f"grokking step at p = {p}": cell["grokked_at"] for p, cell in cells.items()})
 
@@ -129,7 +129,7 @@ def composite_modulus(t: Table, ask: Ask) -> None:
 def products_of_functions(t: Table, ask: Ask) -> None:
     """Functions g1(n)·g2(m) can be grokked too, not only nm."""
     cells = t.by("task")
-    failed = [text for text, cell in cells.items() if least(cell) < LEARNT]
+    failed = [text for text, cell in cells.items() if least(cell) < LEARNED]
     ask.yes(f"All {len(cells)} products are learned: {', '.join(cells)}.")
     ask.fault(f"Not every product is learned: {', '.join(failed)} are not.", failed)
     ask.show({f"grokking step, {text}": cell["grokked_at"] for text, cell in cells.items()})
@@ -183,9 +183,9 @@ def parameter_regimes(t: Table, ask: Ask) -> None:
     """The width tunes between under- and overparametrized networks, and both grok."""
     kept = t.where(task="random:0").of("train_accuracy", Column.average, "width")
     cells = t.where(task="n + m").by("width")
-    learned = [N for N, cell in cells.items() if least(cell) >= LEARNT]
+    learned = [N for N, cell in cells.items() if least(cell) >= LEARNED]
     under = ", ".join(str(N) for N in learned if kept[N] < 0.9)
-    over = ", ".join(str(N) for N in learned if kept[N] >= LEARNT)
+    over = ", ".join(str(N) for N in learned if kept[N] >= LEARNED)
     below = ", ".join(str(N) for N in cells if N not in learned)
     ask.yes(
         f"Within {count(t.one('steps'))} steps a network with N = {under} does not learn random labels by heart, with "
@@ -202,6 +202,6 @@ def parameter_regimes(t: Table, ask: Ask) -> None:
 def minibatch_batch_norm(t: Table, ask: Ask) -> None:
     """SGD with minibatches and batch normalization groks."""
     ask.yes(f"SGD with minibatches of {t.one('batch_size')} pairs and batch normalization groks n + m.")
-    ask.fault("SGD with minibatches and batch normalization does not grok n + m in every seed.", least(t) < LEARNT)
+    ask.fault("SGD with minibatches and batch normalization does not grok n + m in every seed.", least(t) < LEARNED)
     ask.show({"memorization step": t["memorized_at"], "grokking step": t["grokked_at"]})
     ask.show({"test accuracy": t["test_accuracy"]}, percent)
