@@ -1,5 +1,5 @@
-"""Files that lie: entries that are missing, misspelled, of another type, huge or bottomless, under digests that fit; and
-networks with wrong ranks, shapes, types and metadata. Every command on them answers or refuses with one sentence.
+"""Files that lie: entries that are missing, misspelled, of another type, huge or bottomless, under digests that fit;
+and networks with wrong ranks, shapes, types and metadata. Every command on them answers or refuses with one sentence.
 """
 
 import json
