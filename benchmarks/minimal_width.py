@@ -2,7 +2,7 @@
 
     OPENBLAS_NUM_THREADS=1 nice python benchmarks/minimal_width.py --out benchmarks/results
 
-About ten minutes on one core. Each width is searched from one below the exact form downwards until one is in vain.
+About ten minutes on one core. Each width is searched from one below the exact form downward until one fails.
 Writes `minimal_width.json` and `minimal_width.md`.
 """
 
@@ -74,7 +74,7 @@ def markdown(record: dict[str, Any]) -> str:
         "proof. Its best mean squared error is given with the largest weight: errors that are small only at large "
         "weights point to a limit that is approached and not reached.",
         "",
-        "| function | p | lower bound | closed form | smallest found | first in vain: starts, best loss, weight |",
+        "| function | p | lower bound | closed form | smallest found | first failure: starts, best loss, weight |",
         "|---|---|---|---|---|---|",
     ]
     for case in record["cases"]:

@@ -94,7 +94,7 @@ def smallest_exact(
     seed: int = 0,
     report: Callable[[Attempt], None] = lambda attempt: None,
 ) -> Attempt | None:
-    """The last exact network found on going through the widths, up to the first in vain; None where that is the first.
+    """The last exact network found on going through the widths, until one fails; None where the first does.
 
     `report` hears of the best network after every start.
     """

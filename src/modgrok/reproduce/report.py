@@ -59,7 +59,7 @@ class Report:
             "Verdicts are computed from the numbers by the thresholds given with each claim.",
             *self._takeaways(),
             _counts(papers),
-            " ".join(f"[{link}](#{_anchor(link)})" for link in links),
+            " · ".join(f"[{link}](#{_anchor(link)})" for link in links),
             "## Verdicts",
             _table(("The paper says, and what was found", "Section", "Verdict"), map(self._verdict, papers)),
             *self._further(further, more_figures),
