@@ -198,6 +198,41 @@ def test_a_phrase_is_threshold_failure_and_label() -> None:
     )
 
 
+def test_a_judge_that_stops_early_states_all_its_conditions() -> None:
+    def judge(t: Table, ask: Ask) -> None:
+        for name in t["name"]:
+            ask.that(f"{name} groks", True)
+        ask.possible("two decays grok", len(t) > 1)
+        ask.that(f"times fall from {BASE} on", False)
+        ask.remark(f"the product of {t.first.name} is constant", False)
+
+    verdict = Ask.about(judge, Table([{"name": "GD"}]))
+    assert (verdict.outcome, verdict.sentence) == ("undecided here", "Cannot be decided unless two decays grok.")
+    assert verdict.threshold == (
+        f"GD groks; undecided unless two decays grok; times fall from {BASE} on; remark unless the product of … is "
+        "constant"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lower", "higher", "outcome"),
+    [
+        ([1, 2, 3, 4], [5, 6, 7, 8], "holds"),
+        ([1, 2, 3, 7], [5, 6, 4, 8], "undecided here"),
+        ([5, 6, 7, 8], [1, 2, 3, 4], "does not hold here"),
+        ([0, 0, 0, 1], [0, 1, 1, 1], "undecided here"),
+        ([0, 0, 0], [13, 13, 14], "holds"),
+        ([1, 2], [3, 4], "undecided here"),
+    ],
+)
+def test_an_effect_is_compared_with_how_much_equal_runs_differ(
+    lower: list[float], higher: list[float], outcome: str
+) -> None:
+    verdict = Ask.about(lambda ask: ask.lower("fewer spikes", lower, higher))
+    assert verdict.outcome == outcome
+    assert "by chance in" in verdict.measured["fewer spikes"]
+
+
 @pytest.mark.parametrize(
     ("fault", "note", "end", "undecided", "outcome", "sentence"),
     [

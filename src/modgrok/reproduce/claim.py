@@ -1,12 +1,14 @@
 """A statement of a paper, and what becomes of it here."""
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, Literal
 
+from modgrok.measures.ranks import order_chance
+from modgrok.reproduce.phrases import FORMS, unasked
 from modgrok.reproduce.table import Table
-from modgrok.text import count, number, spread
+from modgrok.text import count, number, percent, spread
 
 Numbers = dict[str, Any]
 
@@ -18,6 +20,8 @@ OUTCOMES: dict[Outcome, str] = {
     "undecided here": "undecided here",
 }
 """Every outcome, and how it is said of several claims."""
+CHANCE = 0.05
+"""How often equal runs may differ as much as two groups of which one is said to be lower."""
 BEYOND = "beyond the paper"
 """The section of answers to questions that a paper leaves open; the report keeps them apart."""
 
@@ -85,7 +89,7 @@ class Ask:
     it is so, and the values behind it, and the phrase serves as threshold, as what is said either way and as label of
     the values. In the other, a whole sentence is said under a condition: `fault`, `note` and `undecided`, beside `yes`
     for what holds and `show` for labeled values. `budget` says what it takes to decide: with less, a failure is not the
-    paper's.
+    paper's. `lower` compares two groups of runs with how much equal runs differ.
     """
 
     def __init__(self) -> None:
@@ -94,16 +98,19 @@ class Ask:
         self.faults: list[str] = []
         self.failed = self.undecidable = False
         self.notes: list[str] = []
+        self.noise: list[str] = []
         self.measured: dict[str, str] = {}
         self.sentence = self.short = ""
         self.open = (False, False)
 
     @classmethod
-    def about(cls, judge: Callable[["Ask"], None]) -> Verdict:
-        """The verdict of a judge."""
+    def about(cls, judge: Callable[..., None], *tables: Table) -> Verdict:
+        """The verdict of a judge. Its threshold has all conditions, also those that were not asked any more."""
         ask = cls()
-        with suppress(Judged):
-            judge(ask)
+        try:
+            judge(*tables, ask)
+        except Judged:
+            ask.phrases += unasked(judge, ask.phrases)
         return ask.verdict()
 
     def that(self, phrase: str, holds: Any, values: Any = None) -> None:
@@ -114,13 +121,23 @@ class Ask:
 
     def remark(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which the claim holds with a remark."""
-        self._state(f"remark unless {phrase}", values, phrase)
+        self._state(FORMS["remark"].format(phrase), values, phrase)
         self.note(f"But not: {phrase}.", not holds)
 
     def possible(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which nothing can be said."""
-        self._state(f"undecided unless {phrase}", values, phrase)
-        self.undecided(f"Undecided, for it is not so that {phrase}.", not holds)
+        self._state(FORMS["possible"].format(phrase), values, phrase)
+        self.undecided(f"Cannot be decided unless {phrase}.", not holds)
+
+    def lower(self, phrase: str, lower: Sequence[float], higher: Sequence[float]) -> None:
+        """A condition on two groups of equal runs: the median of the first is lower, and by more than such runs differ
+        by chance; where it is lower by less, nothing can be said."""
+        chance = order_chance(lower, higher)
+        found = f"{spread(lower)} against {spread(higher)}; by chance in {percent(chance)} of such groups"
+        self._state(FORMS["lower"].format(phrase), found, phrase)
+        self.required.append(phrase)
+        self.fault(f"Not so: {phrase}.", median(lower) >= median(higher))
+        self.noise += [phrase] if chance > CHANCE else []
 
     def yes(self, sentence: str) -> None:
         """What is said in the place of the phrases where the claim holds, and where it fails without a sentence."""
@@ -183,6 +200,8 @@ class Ask:
         phrases = "; ".join(self.required)
         sentence = self.sentence or (f"{phrases[0].upper()}{phrases[1:]}." if phrases else "")
         said = self.faults or [sentence] if self.failed else [sentence, *self.notes]
+        if self.noise and outcome.startswith("holds"):
+            outcome, said = "undecided here", [f"Equal runs differ as much: {'; '.join(self.noise)}."]
         if self.short and outcome != "undecided here" and self.open[0 if self.failed else 1]:
             outcome, said = "undecided here", [self.short, "So far:", *said]
         return Verdict(outcome, " ".join(filter(None, said)), self.measured, "; ".join(self.phrases))

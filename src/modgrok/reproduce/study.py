@@ -132,7 +132,7 @@ def make_claim(
     """A claim about the tables of studies; for families of claims, whose names and statements are computed."""
 
     def verdict(*numbers: Numbers) -> Any:
-        return Ask.about(lambda ask: judge(*map(Table.from_json, numbers), ask))
+        return Ask.about(judge, *map(Table.from_json, numbers))
 
     return Claim(name, section, " ".join(statement.split()), threshold, tuple(study.name for study in studies), verdict)
 

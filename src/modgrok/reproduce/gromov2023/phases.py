@@ -215,14 +215,16 @@ def phases(t: Table, ask: Ask) -> None:
     ask.show({f"mean in radians, {kind}": v for kind, v in means.items()})
 
 
-@kinds.claim("3.1 (Fig. 2)", "mean circular deviation smaller for AdamW")
+@kinds.claim(
+    "3.1 (Fig. 2)",
+    "median circular deviation smaller for AdamW; undecided where equal runs differ as much (rank test, P > 5 %)",
+)
 def phases_adamw(t: Table, ask: Ask) -> None:
     """AdamW's phases are closer to the closed form's than GD's."""
     gd, adamw = (t.where(kind=kind)["deviation"] for kind in TRAINED)
     ask.yes("The phases are closer to the closed form's after AdamW.")
-    ask.fault("The phases are not closer to the closed form's after AdamW.", not adamw.average() < gd.average())
+    ask.lower("the deviation is lower after AdamW than after GD", adamw, gd)
     ask.note("The ranges of the seeds overlap; the order depends on how long each trains.", max(adamw) >= min(gd))
-    ask.show({"deviation, GD": gd, "deviation, AdamW": adamw})
 
 
 @kinds.claim(

@@ -20,8 +20,9 @@ PAPER = Paper(
             holds="stairs_and_spikes curvature_peaks",
         ),
         Takeaway(
-            "They come from rounding: with logits and loss in 64 bits, a larger ε or weight decay there are none.",
-            holds="precision_is_the_cause larger_epsilon decay_removes",
+            "They come from rounding: with logits and loss in 64 bits, a larger ε or weight decay 1 there are none.",
+            holds="precision_is_the_cause larger_epsilon",
+            remark="decay_removes",
         ),
         Takeaway(
             "The paper's transformer has late spikes as the perceptron does.", holds="slingshots_of_the_transformer"
