@@ -29,10 +29,9 @@ def test_late_spikes_follow_a_loss_that_has_vanished() -> None:
 
 
 def test_stairs_are_plateaus_and_growth_before_a_spike() -> None:
-    loss = loss_with_spikes(500, 800)
-    assert stairs(STEPS, loss, np.maximum(STEPS, 700.0)) == [True]
-    assert stairs(STEPS, loss, 1.0 * STEPS) == [False]
-    assert stairs(STEPS, loss_with_spikes(500), 1.0 * STEPS) == []
+    assert stairs(STEPS, np.maximum(STEPS, 700.0), [500, 800]) == [True]
+    assert stairs(STEPS, 1.0 * STEPS, [500, 800]) == [False]
+    assert stairs(STEPS, 1.0 * STEPS, [500]) == []
 
 
 def test_growth_in_spikes() -> None:

@@ -18,7 +18,7 @@ from modgrok.reproduce.power2022.sizes import FULL, OPERATIONS, QUICK, VARIANTS,
 from modgrok.reproduce.power2022.unembedding import GENERATORS, last_known, names
 from modgrok.tasks import Signature, task
 from modgrok.tasks.basis import representations
-from modgrok.tasks.basis.group import check_group, generated, inverses
+from modgrok.tasks.basis.group import check_group, conjugation, generated, inverses
 from modgrok.tasks.basis.named_groups import cayley_table
 
 Outcomes = Callable[..., dict[str, str]]
@@ -117,6 +117,7 @@ def trial(variant: str, decay: float, **more: Any) -> list[dict[str, Any]]:
     return [one | more if chosen.items() <= one.items() else one for one in TRIALS]
 
 
+TIMED = {"steps": 100_000, "operation": "x / y", "place": "modulo 97"}
 WITH, WITHOUT = {"decay": "with"}, {"decay": "without"}
 TABLES: dict[str, list[dict[str, Any]]] = {
     "fig1": [
@@ -127,14 +128,25 @@ TABLES: dict[str, list[dict[str, Any]]] = {
         WITH | {"grokked_at": 4000, "start": 5.0, "least": 4.0, "largest": 20.0, "at_half": 4.0, "end": 0.01},
         WITHOUT | {"grokked_at": None},
     ],
-    "fig1b": [
-        {"steps": 100_000, "seed": seed, "fraction": fraction, "memorized_at": memorized, "grokked_at": grokked}
+    "fig1b": [TIMED | {"seed": 0, "fraction": 0.4, "memorized_at": 2500, "grokked_at": 8000}],
+    "fig1c": [
+        TIMED | {"seed": seed, "fraction": fraction, "memorized_at": memorized, "grokked_at": grokked}
         for seed in range(5)
-        for fraction, memorized, grokked in ((0.3, 3000, 60_000), (0.4, 2500, 8000), (0.5, 2000, 3000))
+        for fraction, memorized, grokked in ((0.26, 900, 60_000), (0.28, 950, 30_000), (0.3, 1000, 15_000))
+    ],
+    "fig1l": [
+        {"seed": seed, "steps": 500_000, "memorized_at": 700, "grokked_at": 400_000, "early": 0.02, "best": 1.0}
+        for seed in range(2)
     ],
     "fig2": [row for name in VARIANTS for row in variant(name)],
     "fig2t": [{"steps": 100, "trials": TRIALS}],
     "fig2u": [{"steps": 100_000, "trials": TRIALS}],
+    "to_start": [
+        {"steps": 100_000, "seed": seed, "weight_decay": decay, "best": best, "grokked_at": None}
+        for seed in range(2)
+        for decay, best in ((0.0, 0.1), (1.0, 0.5))
+    ],
+    "cubic": curve({"operation": "x³ + xy² + y"}, {0.5: 0.02, 0.95: 0.03}),
     "fig2b": [row for name, text in OPERATIONS.items() if "group" not in text for row in operation(name)],
     "fig6": [
         {"steps": 100, "wrong_labels": share, "best": best}
@@ -142,16 +154,14 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     ],
     "fig3": [
         {"operation": "x + y", "at": 1_000, "test_accuracy": 1.0, "commonest": 8, "commonest_share": 0.7},
+    ],
+    "fig3c": [
         {
-            "operation": "x ∘ y",
-            "at": 900,
-            "test_accuracy": 1.0,
-            "left": 0.5,
-            "right": 0.9,
-            "chance": [0.95, 1.0],
-            "side": "left",
-            "subgroup": 4,
-        },
+            **{"group": group, "seed": seed, "test_accuracy": 1.0, "subgroup": 10, "conjugates": 6},
+            **{"ratios": [0.9 if seed == 3 else 1.1, 1.0], "chance": [1.0, 0.01], "strongest": "5", "share": 0.97},
+        }
+        for group in ("S5", "S4")
+        for seed in range(16)
     ],
     "figR": [
         {
@@ -166,7 +176,8 @@ TABLES: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "figA5": [
-        {"seed": seed, "sharpness": 1.0 + seed, "test_accuracy": 1 - seed / 20, "decays": True} for seed in range(20)
+        {"seed": seed, "sharpness": 1.0 + seed, "train_accuracy": 1.0, "test_accuracy": 1.0 if seed < 9 else 1 / seed}
+        for seed in range(20)
     ],
 }
 """The paper's own numbers."""
@@ -179,20 +190,22 @@ def test_the_papers_own_numbers_hold(outcomes: Outcomes) -> None:
 FAILURES: dict[str, tuple[str, dict[str, Any], str, Any]] = {
     "division": ("fig1", WITHOUT, "grokked_at", 6000),
     "second_descent": ("fig4", WITH, "largest", 4.0),
-    "time_against_data": ("fig1b", {"fraction": 0.3}, "grokked_at", 3000),
+    "time_against_data": ("fig1c", {"fraction": 0.26}, "grokked_at", 5000),
+    "division_without_decay": ("fig1l", {"seed": 1}, "early", 0.3),
     "decay_is_best": ("fig2", {"variant": DROPOUT}, "best", 1.0),
     "decay_is_best_when_tuned": ("fig2t", {}, "trials", trial(DROPOUT, 0.0, best=1.0)),
     "decay_to_the_start": ("fig2u", {}, "trials", trial(TO_START, 1.0, best=1.0, grokked_at=3000)),
-    "decay_to_the_start_helps": ("fig2u", {}, "trials", trial(TO_START, 1.0, best=0.1)),
+    "decay_to_the_start_helps": ("to_start", {"weight_decay": 1.0, "seed": 1}, "best", 0.15),
     "decay_to_the_start_when_tuned": ("fig2u", {}, "trials", trial(TO_START, 1.0, best=0.1)),
     "narrow_rates": ("fig2", {"variant": "Adam, rate 0.003"}, "best", 0.9),
     "addition": ("fig2b", {"operation": "x + y", "fraction": 0.5}, "memorized_at", 2000),
     "symmetric_operations": ("fig2b", {"operation": "x · y", "fraction": 0.3}, "best", 0.1),
     "subtraction_as_division": ("fig2b", {"operation": "x / y"}, "best", 0.2),
-    "never_learned": ("fig2b", {"operation": "x³ + xy² + y", "fraction": 0.95}, "best", 0.9),
+    "never_learned": ("cubic", {"fraction": 0.95}, "best", 0.9),
     "wrong_labels": ("fig6", {"wrong_labels": 0.14}, "best", 0.5),
     "structure_of_sums": ("fig3", {"operation": "x + y"}, "commonest_share", 0.3),
     "few_representations": ("figR", {}, "predicted", 0.75),
+    "structure_of_answers": ("fig3c", {"group": "S5", "seed": 3}, "ratios", [0.96, 1.0]),
 }
 
 
@@ -226,39 +239,56 @@ def test_decay_to_the_start_when_tuned(trials: list[dict[str, Any]], outcome: st
     assert outcomes(PAPER, TABLES, ("fig2u", {}, "trials", trials))["decay_to_the_start_when_tuned"] == outcome
 
 
-@pytest.mark.parametrize(("networks", "outcome"), [(19, "undecided here"), (20, "does not hold here")])
-def test_flat_minima_need_seeds_of_one_setting(networks: int, outcome: str, outcomes: Outcomes) -> None:
-    sharper = [row | {"test_accuracy": row["seed"] / 20} for row in TABLES["figA5"][:networks]]
+@pytest.mark.parametrize(
+    ("networks", "train", "outcome"),
+    [(19, 1.0, "undecided here"), (20, 1.0, "does not hold here"), (20, 0.5, "undecided here")],
+)
+def test_flat_minima_need_seeds_of_one_setting(networks: int, train: float, outcome: str, outcomes: Outcomes) -> None:
+    """And among those that know the training set some that know the test set and some that do not."""
+    sharper = [row | {"sharpness": 30 - row["seed"]} for row in TABLES["figA5"][:networks]]
+    sharper = [row | {"train_accuracy": train} if row["seed"] > 10 else row for row in sharper]
     assert outcomes(PAPER, TABLES | {"figA5": sharper})["flat_minima"] == outcome
 
 
-@pytest.mark.parametrize(("networks", "outcome"), [(1, "undecided here"), (16, "does not hold here")])
-def test_one_network_without_cosets_refutes_nothing(networks: int, outcome: str, outcomes: Outcomes) -> None:
-    total, product = TABLES["fig3"]
-    tables = TABLES | {"fig3": [total, *[product | {"chance": [0.4, 1.0]}] * networks]}
-    assert outcomes(PAPER, tables)["structure_of_answers"] == outcome
+def test_fifteen_networks_without_cosets_refute_nothing(outcomes: Outcomes) -> None:
+    few = [row | {"ratios": [1.1, 1.0]} for row in TABLES["fig3c"] if row["seed"] < 15]
+    assert outcomes(PAPER, TABLES | {"fig3c": few})["structure_of_answers"] == "undecided here"
+
+
+def test_conjugates_of_subgroups() -> None:
+    """The paper's subgroup of S5 has six conjugates, the four-group of A4 is normal."""
+    for name, conjugates in (("S5", 6), ("A4", 1), ("S4", 1)):
+        table = cayley_table(name)
+        subgroup = np.flatnonzero(generated(table, GENERATORS[name]))
+        assert len({tuple(sorted(one)) for one in conjugation(table)[:, subgroup].tolist()}) == conjugates
+        assert len(subgroup) == {"S5": 10}.get(name, 4)
 
 
 UNREACHED: dict[str, list[tuple[str, dict[str, Any], str, Any]]] = {
-    "structure_of_answers": [("fig3", {"operation": "x ∘ y"}, "test_accuracy", 0.2)],
+    "structure_of_answers": [("fig3c", {}, "test_accuracy", 0.2)],
     "structure_of_sums": [("fig3", {"operation": "x + y"}, "test_accuracy", 0.2)],
     "few_representations": [("figR", {}, "known", 0.2)],
     "wrong_labels": [("fig6", {"wrong_labels": 0.0}, "best", 0.3)],
-    "time_against_data": [("fig1b", {"fraction": fraction}, "grokked_at", None) for fraction in (0.3, 0.4)],
-    "flat_minima": [("figA5", {}, "sharpness", 1.0)],
+    "time_against_data": [("fig1c", {"fraction": 0.26}, "grokked_at", None)],
+    "division_without_decay": [("fig1l", {}, "grokked_at", None)],
+    "flat_minima": [("figA5", {}, "test_accuracy", 1.0)],
     "decay_to_the_start": [("fig2u", {}, "trials", trial(MINIBATCHES, 1.0, grokked_at=None))],
-    "decay_to_the_start_helps": [
-        ("fig2u", {}, "trials", trial(TO_START, 1.0, best=0.1)),
-        ("fig2u", {}, "steps", 40_000),
-    ],
-    "never_learned": [("fig2b", {}, "steps", 10_000)],
+    "decay_to_the_start_helps": [("to_start", {}, "best", 0.1), ("to_start", {}, "steps", 40_000)],
+    "never_learned": [("cubic", {}, "steps", 10_000)],
     "narrow_rates": [("fig2", {"variant": "Adam, rate 0.003"}, "variant", "AdamW")],
 }
 
 
 @pytest.mark.parametrize("change", [({"seed": 4}, "seed", 3), ({"fraction": 0.3}, "fraction", 0.35)])
 def test_times_need_seeds_and_scarce_data(change: tuple[dict[str, Any], str, Any], outcomes: Outcomes) -> None:
-    assert outcomes(PAPER, TABLES, ("fig1b", *change))["time_against_data"] == "undecided here"
+    assert outcomes(PAPER, TABLES, ("fig1c", *change))["time_against_data"] == "undecided here"
+
+
+def test_remarks_on_times_and_on_division(outcomes: Outcomes) -> None:
+    flat = [("fig1c", {"fraction": f}, "grokked_at", steps) for f, steps in ((0.26, 16_000), (0.28, 15_500))]
+    assert outcomes(PAPER, TABLES, *flat)["time_against_data"] == "holds with a remark"
+    late = outcomes(PAPER, TABLES, ("fig1l", {"seed": 1}, "grokked_at", None))
+    assert late["division_without_decay"] == "holds with a remark"
 
 
 @pytest.mark.parametrize("name", UNREACHED)

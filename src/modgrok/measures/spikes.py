@@ -36,11 +36,11 @@ def late_spikes(steps: Steps, loss: Curve) -> list[int]:
     return [step for step in spikes(steps, loss) if len(begun) and step > begun[0]]
 
 
-def stairs(steps: Steps, loss: Curve, norm: Curve) -> list[bool]:
+def stairs(steps: Steps, norm: Curve, places: Sequence[int]) -> list[bool]:
     """Between every two spikes, whether a norm grows at least thrice as much in the last quarter of the steps as in the
     first: a plateau behind a spike, and growth that ends in the next."""
     found = []
-    for a, b in pairwise(spikes(steps, loss)):
+    for a, b in pairwise(places):
         start, first, last, end = np.interp([a, a + (b - a) / 4, b - (b - a) / 4, b], steps, norm)
         found.append(bool(end - last > 0 and end - last >= 3 * (first - start)))
     return found

@@ -37,6 +37,12 @@ operations = study(
     keep=(best, "memorized_at", "grokked_at"),
     digits=7,
 )
+cubic = study(
+    "cubic",
+    "x³ + xy² + y for longer",
+    runs=lambda s: trained(s, CUBIC, *s.cubic_fractions, steps=s.paper_steps),
+    keep=(best, "memorized_at"),
+)
 mislabeled = study(
     "fig6",
     "Wrong labels",
@@ -128,15 +134,24 @@ def subtraction_as_division(t: Table, ask: Ask) -> None:
     ask.fault("", abs(one - other) >= 0.15)
 
 
-@operations.claim("3.1 (Fig. 2 right)")
-def never_learned(t: Table, ask: Ask) -> None:
+@operations.claim(
+    "3.1 (Fig. 2 right)",
+    "the best test accuracy is below one half at every fraction up to 95 %, in the mean over seeds; at 70 and 95 % "
+    "within 100 000 steps (less data does not make it easier), and undecided before",
+    cubic,
+)
+def never_learned(t: Table, longer: Table, ask: Ask) -> None:
     """x³ + xy² + y is not generalized at any fraction up to 95 %."""
     lines = levels(t, "operation")
-    ask.show({f"best test accuracy at {percent(f, 0)}": value for f, value in lines[CUBIC].items()}, percent)
+    for some in (t.where(operation=CUBIC), longer):
+        steps, (line,) = count(some.one("steps")), levels(some, "operation").values()
+        ask.show({f"best test accuracy at {percent(f, 0)} in {steps} steps": y for f, y in line.items()}, percent)
     ask.undecided("Not even addition is learned in this profile.", enough(lines[ADDITION]) is None)
-    ask.that("the best test accuracy is below one half at every fraction", max(lines[CUBIC].y) < 0.5)
-    ask.budget(t, "never", steps=100_000)
-    ask.undecided("This profile goes up to smaller fractions.", not ask.failed and max(lines[CUBIC]) < 0.95)
+    most = max(*lines[CUBIC].y, *line.y)
+    ask.yes(f"The best test accuracy is {percent(most)}.")
+    ask.fault("", most >= 0.5)
+    ask.budget(longer, "never", steps=100_000)
+    ask.undecided("This profile goes up to smaller fractions.", not ask.failed and max(line) < 0.95)
 
 
 @mislabeled.claim("A.3 (Fig. 6)")

@@ -55,7 +55,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
     vocabulary=(None, 239),
     batch=(128, 512, 16),  # half of the training set where that is less
     steps=(2_000, 10_000, 6),
-    plain_steps=(4_000, 30_000, 6),  # of division without weight decay
+    plain_steps=(4_000, 30_000, 6),  # of division without weight decay, beside that with it
     long_steps=(2_000, 40_000, 6),  # of times, where decay leads, wrong labels, and of the product that is looked into
     seeds=(1, 2),
     division_fraction=(0.7, 0.5, 0.5),
@@ -80,7 +80,22 @@ PROFILES = QUICK, FULL, TINY = sizes(
     wrong=((0.0, 0.14, 0.42), tuple(labels / 10_080 for labels in (0, 10, 100, 1_000, 2_000, 3_000)), (0.0, 0.2)),
     wrong_fraction=(0.7, 0.7, 0.5),
     evaluations=(60, 80, 4),
-    left_out=((), (), ("figA5",)),
+    # Of runs as long as the paper's: times of division, x³ + xy² + y, decay to the start.
+    paper_steps=(2_000, 100_000, 6),
+    scarce_fractions=((0.4, 0.7), (0.25, 0.26, 0.28, 0.3, 0.4, 0.5), (0.4, 0.5)),
+    scarce_seeds=(1, 5),
+    scarce_evaluations=(60, 200, 4),
+    cubic_fractions=((0.7,), (0.7, 0.95), (0.5,)),
+    lasting_steps=(4_000, 500_000, 6),  # of division without weight decay
+    lasting_evaluations=(60, 3_000, 4),
+    # Groups whose cosets are looked at, each with its share of the table.
+    coset_groups=((("S4", 0.9),), (("S5", 0.7), ("S4", 0.9), ("A4", 0.9)), (("Z7", 0.5),)),
+    coset_steps=(2_000, 15_000, 6),
+    coset_seeds=(1, 16),
+    minima_fraction=(0.7, 0.5, 0.5),
+    minima_steps=(2_000, 20_000, 6),
+    minima_seeds=(1, 20),
+    left_out=(("fig1c", "fig1l", "figA5", "cubic", "to_start"), (), ("figA5",)),
 )
 
 
@@ -109,6 +124,12 @@ def what(t: Table) -> str:
 def grokking(s: Sizes, *fractions: float, **more: Any) -> Runs:
     """The operation that is studied, until it is grokked."""
     return trained(s, s.studied, *fractions, steps=s.long_steps, until=0, **more)
+
+
+def lasting_division(s: Sizes, **more: Any) -> Runs:
+    """Division by Adam without weight decay, for long, with the norm of its last layer."""
+    length = {"steps": s.lasting_steps, "evaluations": s.lasting_evaluations, "record": ("last_layer",)}
+    return trained(s, DIVISION, s.division_fraction, seeds=2, weight_decay=0.0, **length, **more)
 
 
 def products(s: Sizes) -> Runs:

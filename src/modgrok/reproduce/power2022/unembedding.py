@@ -25,9 +25,6 @@ from modgrok.text import count, number, percent
 PARTITIONS = 200
 """Random partitions that cosets are compared with."""
 
-NETWORKS = 16
-"""As many as may be without cosets before one doubts that some have them."""
-
 
 def _number(*permutation: int) -> int:
     """Where a permutation stands in lexicographic order, which is how a group's elements are numbered."""
@@ -37,6 +34,7 @@ def _number(*permutation: int) -> int:
 GENERATORS = {
     "S5": [_number(3, 4, 2, 0, 1), _number(0, 2, 1, 4, 3)],
     "S4": [_number(1, 0, 3, 2), _number(2, 3, 0, 1)],
+    "A4": [3, 8],
     "Z7": [1],
 }
 """Of the subgroup whose cosets are looked for."""
@@ -183,37 +181,6 @@ def structure_of_sums(t: Table, ask: Ask) -> None:
     ask.yes(f"For {percent(total.commonest_share)} of the numbers the nearest neighbor differs by {total.commonest}.")
     same = total.commonest_share >= 0.5
     ask.that("in the plane, for at least half of the numbers the nearest neighbor differs by the same", same)
-
-
-@geometry.claim(
-    "3.3 (Fig. 3)",
-    "in some network, rows of the unembedding within cosets of the subgroup are nearer, relative to all, than in each "
-    "of 200 random partitions; where in none, undecided with fewer than 16 networks, for the paper shows one",
-)
-def structure_of_answers(t: Table, ask: Ask) -> None:
-    """The unembedding shows the structure of the group: in some networks cosets of a subgroup lie together."""
-    products = t.where(lambda r: r.operation != ADDITION)
-    known = products.where(f"test_accuracy >= {KNOWN}")
-    product = (known or products).first
-    ask.show(
-        {
-            "distance within left cosets over all": product.left,
-            "distance within right cosets over all": product.right,
-            "least and median of random partitions": ", ".join(map(number, product.chance)),
-            "order of the subgroup": str(product.subgroup),
-            "test accuracy": percent(product.test_accuracy),
-            "at step": count(product.at),
-        }
-    )
-    ask.undecided("At no kept step does a network know the product.", not known)
-    together = known.where(lambda r: min(r.left, r.right) < r.chance[0])
-    told = f"Cosets lie together in {len(together)} of {count(len(known), 'network')}"
-    ask.undecided(
-        f"{told}: which cosets do depends on the representation learned, as shown beyond the paper.",
-        not together and len(known) < NETWORKS,
-    )
-    ask.yes(f"{told}.")
-    ask.fault("", not together)
 
 
 @learned.claim(BEYOND)

@@ -9,7 +9,7 @@ from modgrok.measures.spikes import FLOOR, RISE, growth, spikes
 from modgrok.measures.spikes import stairs as climbs
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, curves, runs, study
+from modgrok.reproduce.form import Ask, Column, Row, Runs, Sizes, Table, curves, runs, study
 from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DOUBLE, EPSILONS, FIRST, LAST, perceptron
 from modgrok.text import count, number, percent
 
@@ -94,11 +94,16 @@ def found_in(t: Table, *names: str) -> dict[str, Column]:
     return {f"spikes, {name}": t.where(variant=name)["spikes"] for name in names}
 
 
+def _stairs(row: Row) -> list[bool]:
+    steps, loss, norm = np.array(row.step, int), np.array(row.train_loss, float), np.array(row.last_layer, float)
+    return climbs(steps, norm, spikes(steps, loss))
+
+
 @stairs.claim("3 (Fig. 2)")
 def stairs_and_spikes(t: Table, ask: Ask) -> None:
     """Long after memorization the last layer grows in stairs, each of which ends in a spike of the training loss."""
     seeds = t.where(variant=FIRST)
-    found = seeds.each(lambda r: climbs(np.array(r.step, int), *np.array([r.train_loss, r.last_layer], float)))
+    found = seeds.each(_stairs)
     stairs, between = sum(map(sum, found)), sum(map(len, found))
     ask.that("with ε = 1e-8 every seed has two spikes or more", all(found))
     ask.that(
