@@ -222,9 +222,9 @@ def division_without_decay(t: Table, ask: Ask) -> None:
     ask.that("the training set is known within 1 000 steps", memorized)
     ask.that("until step 100 000 the test accuracy stays below 10 %", max(t["early"]) < 0.1)
     known = t["grokked_at"].known()
-    ask.undecided(
-        f"No seed knows the test set within {count(steps)} steps; the paper's curve takes up to {count(PAPER_STEPS)}.",
-        not ask.failed and not known and steps < PAPER_STEPS,
+    ask.possible(
+        "some seed knows 99 % of the test set, or has had the paper's 1 000 000 steps",
+        ask.failed or known or steps >= PAPER_STEPS,
     )
     ask.that("some seed knows 99 % of the test set in the end", known)
     ask.remark("all seeds do", t["grokked_at"].whole())
