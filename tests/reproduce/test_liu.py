@@ -32,6 +32,21 @@ def test_every_study_is_measured_drawn_and_judged(judge: Any) -> None:
     assert verdicts["critical_share"].outcome != "undecided here"
 
 
+def grid(name: str, rows: dict[float, str], y: str) -> list[dict[str, Any]]:
+    """A diagram by initials of phases: rates of the decoder from slow to fast, and a row for each y."""
+    names = {"C": "comprehension", "G": "grokking", "M": "memorization", "x": "confusion"}
+    usual = {"diagram": name, "embedding_lr": 1e-3, "weight_decay": 0.0, "seed": 0, "steps": 100_000, "lag": 1000}
+    found = [usual | {y: at, "lr": 10.0 ** (i - 5)} for at, row in rows.items() for i in range(len(row))]
+    phases = [names[letter] for row in rows.values() for letter in row]
+    return [one | {"phases": phases, "run_steps": 9} for one in found]
+
+
+NEAR = {0.0: "CCCCGMM", 1.0: "CCCCGMM", 2.0: "CCCCGMM", 3.0: "xCCCGMM", 10.0: "xxxxxxx"}
+"""Grokking is a band between comprehension and memorization."""
+FAR = {0.0: "GCCCMMM", 1.0: "GCCCMMM", 2.0: "GCCCMMM", 3.0: "xCCCGMM", 10.0: "xxxxxxx"}
+"""Grokking is beyond comprehension."""
+
+
 def diagram(name: str, phases: dict[str, tuple[float, float, float]]) -> list[dict[str, Any]]:
     """Two runs a phase at a rate of the embedding, a decay and a rate of the decoder."""
     rows = [
@@ -55,12 +70,16 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     "fig4": TIMES,
     "fig6": diagram("a", RATES) + diagram("b", DECAYS),
     "fig6d": diagram("d", DECAYS),
-    "figP": [PLANE | {"seed": 0}, PLANE | {"seed": 1}],
+    "figP": [PLANE | {"seed": seed} for seed in range(4)],
+    "figO": [
+        {"dropout": rate, "seed": seed, "memorized_at": 100, "grokked_at": time}
+        for rate, times in {0.0: (5000, None, 4000), 0.3: (900, 9000, 800)}.items()
+        for seed, time in enumerate(times)
+    ],
 }
 for one in TABLES["fig6"]:
     one["phases"] = [p for some in (RATES, DECAYS) for p in some for _ in range(2)]
 HOLDS, REMARK, FAILS, UNDECIDED = "holds", "holds with a remark", "does not hold here", "undecided here"
-OTHERWISE = ("fig6", {"diagram": "a", "lr": 1e-2, "embedding_lr": 1e-2}, "lr", 1e-5)
 NOT_AT_ZERO = ("fig6d", {"weight_decay": 2.0}, "weight_decay", 0.0)
 
 
@@ -73,19 +92,54 @@ NOT_AT_ZERO = ("fig6d", {"weight_decay": 2.0}, "weight_decay", 0.0)
         ("time_from_theory", REMARK, [("fig4", {"linear_at": time}, "rate", 500 / time) for time in (2000, 900, 800)]),
         ("time_from_theory", FAILS, [("fig4", {"linear_at": 2000}, "rate", 9.0)]),
         ("phases_of_rates", HOLDS, []),
-        ("grokking_between", HOLDS, []),
-        ("grokking_between", FAILS, [OTHERWISE]),
-        ("grokking_between", UNDECIDED, [OTHERWISE, ("fig6", {}, "steps", 10_000)]),
         ("phases_of_decay", HOLDS, []),
         ("phases_of_decay", FAILS, [("fig6", {"weight_decay": 9.0}, "lr", 1e-5)]),
         ("phases_of_permutations", HOLDS, []),
         ("phases_of_permutations", FAILS, [NOT_AT_ZERO]),
         ("circle", HOLDS, []),
         ("circle", FAILS, [("figP", {}, "roundness", [0.5, 0.4])]),
+        ("circle", FAILS, [("figP", {}, "test_accuracy", 0.5)]),
+        (
+            "circle",
+            REMARK,
+            [("figP", {"seed": 1}, "test_accuracy", 0.5), ("figP", {"seed": 2}, "roundness", [0.5, 0.4])],
+        ),
+        ("dropout_removes_the_delay", HOLDS, []),
+        ("dropout_removes_the_delay", FAILS, [("figO", {"dropout": 0.0}, "grokked_at", 600)]),
+        ("dropout_removes_the_delay", FAILS, [("figO", {"dropout": 0.3, "seed": 0}, "grokked_at", None)]),
     ],
 )
 def test_what_is_claimed_can_hold_and_fail(claim: str, outcome: str, changes: Any, outcomes: Any) -> None:
     assert outcomes(PAPER, TABLES, *changes)[claim] == outcome
+
+
+def bands(rows: dict[float, str], steps: int = 100_000) -> dict[str, list[dict[str, Any]]]:
+    """The same bands in all diagrams."""
+    squared = grid("a", {at + 1: row for at, row in rows.items()}, "embedding_lr") + grid("b", rows, "weight_decay")
+    for one in squared:
+        one["phases"] = 2 * squared[-1]["phases"]
+    others = {name: grid(letter, rows, "weight_decay") for name, letter in (("fig6c", "c"), ("fig6d", "d"))}
+    tables = TABLES | others | {"fig6": squared, "figT": grid("e", rows, "weight_decay")}
+    return {name: [row | {"steps": steps} for row in some] for name, some in tables.items()}
+
+
+@pytest.mark.parametrize("claim", ["grokking_between", "phases_of_the_transformer"])
+def test_grokking_is_nearer_to_memorization_or_not(claim: str, outcomes: Any) -> None:
+    assert outcomes(PAPER, bands(NEAR))[claim] == HOLDS
+    assert outcomes(PAPER, bands(NEAR, steps=10_000))[claim] == HOLDS
+    assert outcomes(PAPER, bands(FAR))[claim] == FAILS
+    assert outcomes(PAPER, bands(FAR, steps=10_000))[claim] == UNDECIDED
+    assert outcomes(PAPER, bands({0.0: "CCCMMMM", 1.0: "CCCMMMM"}))[claim] == FAILS
+
+
+def test_few_places_do_not_tell_phases_from_chance(outcomes: Any) -> None:
+    assert outcomes(PAPER, bands({0.0: "CCGM", 1.0: "CCCM"}))["phases_of_the_transformer"] == FAILS
+
+
+def test_corners_hold_and_fail(outcomes: Any) -> None:
+    assert outcomes(PAPER, bands(NEAR))["corners"] == HOLDS
+    assert outcomes(PAPER, bands(NEAR | {0.0: "CCCCGMC"}))["corners"] == FAILS
+    assert outcomes(PAPER, bands(NEAR | {10.0: "xxxxxxM"}))["corners"] == FAILS
 
 
 def test_one_circle_is_a_remark(outcomes: Any) -> None:
@@ -103,8 +157,9 @@ def test_the_pipeline(tmp_path: Path) -> None:
 
 
 def test_profiles_keep_what_they_promise() -> None:
-    runs = sum(len(study.needs(FULL)) for study in PAPER.studies if study.name == "fig6")
-    assert runs >= 1000
+    diagrams = PAPER.study("fig6").needs(FULL)
+    assert len(diagrams) >= 600
+    assert {e.steps for e in diagrams} == {100_000}
     assert not FULL.left_out
     assert PAPER.study("figP").needs(FULL)[0].resolve().width == 256
     assert sum(e.steps or 0 for study in PAPER.chosen((), QUICK) for e in study.needs(QUICK)) < 400_000

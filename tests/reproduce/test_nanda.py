@@ -90,7 +90,33 @@ def swept(line: str, memorized: dict[float, int], grokked: dict[float, int | Non
     ]
 
 
+KEYS = STRUCTURE["frequencies"]
+LOGITS = SIZES | {
+    "test_accuracy": 1.0,
+    "frequencies": KEYS,
+    "own_share": 0.95,
+    "kept_step": [0, 1000, 14000],
+    "coefficients": [[0.1, 5.0, 900.0] if k in KEYS else [0.1, 1.0, 2.0] for k in range(1, 57)],
+}
+"""Key frequencies stand out at step 1 000, before clean-up begins at step 1 400."""
+NOT_YET = [[0.1, 1.0, 900.0] if k in KEYS else [0.1, 1.1, 2.0] for k in range(1, 57)]
+TIMES = {
+    (53, 0.3, 1.0): (100, None),
+    (53, 0.3, 5.0): (100, 5000),
+    (109, 0.3, 1.0): (150, 10_000),
+    (113, 0.3, 1.0): (150, 9000),
+    (401, 0.2, 1.0): (400, 600),
+}
+MODULI = [
+    {"modulus": p, "fraction": a, "weight_decay": g, "memorized_at": times[0], "grokked_at": times[1]}
+    | {"steps": 40_000, "seed": seed, "frequencies": KEYS}
+    for (p, a, g), times in TIMES.items()
+    for seed in range(3)
+]
+
 TABLES = {
+    "figF": [LOGITS | {"seed": seed} for seed in range(3)],
+    "figM": MODULI,
     "fig7": [SEED | {"seed": seed} for seed in range(3)] + [TWO_LAYER],
     "fig3": [STRUCTURE | {"seed": seed} for seed in range(3)],
     "fig5": [SIZES | {"part": part, "loss": loss} for part, loss in LOSSES.items()],
@@ -118,6 +144,10 @@ FAILURES: dict[str, tuple[str, dict[str, Any], str, Any]] = {
     "fractions": ("figA", {"fraction": 0.6, "seed": 1}, "grokked_at", 3000),
     "too_little_data": ("figA", {"fraction": 0.2, "seed": 1}, "grokked_at", 5000),
     "decays": ("figA", {"weight_decay": 3.0}, "grokked_at", 20000),
+    "sparse_logits": ("figF", {}, "own_share", 0.5),
+    "chosen_while_forming": ("figF", {}, "coefficients", NOT_YET),
+    "other_moduli": ("figM", {"modulus": 401, "seed": 1}, "grokked_at", 3000),
+    "frequencies_of_moduli": ("figM", {"modulus": 109}, "frequencies", list(range(20))),
     "two_layer_network": ("fig7", {"network": "two-layer"}, "restricted_loss", [4.7] * 6),
 }
 
@@ -133,6 +163,21 @@ def test_neurons_may_become_clear_until_the_papers_last_step(outcomes: Outcomes)
     assert (
         outcomes(PAPER, TABLES, early, FAILURES["trigonometric_circuit"])["trigonometric_circuit"] == "undecided here"
     )
+
+
+@pytest.mark.parametrize(
+    ("where", "time"),
+    [
+        ({"weight_decay": 5.0}, None),
+        ({"modulus": 53, "weight_decay": 1.0}, 5000),
+        ({"modulus": 109}, 30_000),
+        ({"modulus": 401, "seed": 0}, None),
+    ],
+)
+def test_every_modulus_decides(where: dict[str, Any], time: int | None, outcomes: Outcomes) -> None:
+    assert outcomes(PAPER, TABLES, ("figM", where, "grokked_at", time))["other_moduli"] == "does not hold here"
+    early = ("figM", {}, "steps", 10_000), ("figM", where, "grokked_at", time)
+    assert outcomes(PAPER, TABLES, *early)["other_moduli"] == "undecided here"
 
 
 def test_a_part_that_is_not_needed_fails_too(outcomes: Outcomes) -> None:

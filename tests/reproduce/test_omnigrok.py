@@ -8,6 +8,7 @@ import pytest
 
 from modgrok.reproduce.omnigrok2022 import PAPER, sizes
 from modgrok.reproduce.omnigrok2022.sizes import FULL, QUICK, SETTINGS, TINY, too_large
+from modgrok.reproduce.table import Table
 
 
 def landscape(test: tuple[float, ...] = (1.0, 0.1, 1.0), train: tuple[float, ...] = (1.0, 0.01, 0.01)) -> list[Any]:
@@ -16,7 +17,7 @@ def landscape(test: tuple[float, ...] = (1.0, 0.1, 1.0), train: tuple[float, ...
     return [{"scale": s, "norm": 10 * s, "test_loss": a, "train_loss": b} for s, a, b in losses]
 
 
-SHARED = {"landscape": landscape(), "critical_norm": 10.0, "predicted": [1100.0, 550.0]}
+SHARED = {"landscape": landscape(), "critical_norm": 10.0, "predicted": [1100.0, 550.0], "lr": 1e-3}
 HELD = {"part": "held", "init_scale": 1.0, "weight_decay": 0.0, "memorized_at": 100}
 FREE = {"part": "free", "init_scale": 4.0, "memorized_at": 100, "norm_when_known": 11.0}
 TIMES = {0.5: (1000, 1020), 1.0: (500, 510)}
@@ -70,6 +71,20 @@ def test_digits_are_judged_by_errors(test: Any, train: Any, outcome: str, outcom
     ]
     rows = [row | {"task": "digits", "landscape": places} for row in TABLE]
     assert outcomes(PAPER, {"figD": rows})["landscape_digits"] == outcome
+
+
+def test_the_second_term_is_what_the_time_leaves() -> None:
+    """(1010 − 400) · 0.001 · 0.5 and (505 − 200) · 0.001 · 1."""
+    rows = [row | {"predicted": [400.0, 200.0]} for row in TABLE]
+    claim = next(claim for claim in PAPER.claims if claim.name == "inverse_decay_teacher")
+    verdict = claim.verdict({"figS": Table(rows).to_json(5)})
+    assert verdict.measured["h tan θ, the measured time · ηγ less ln(w0/wc)"] == "0.305 (2 decays)"
+    assert verdict.outcome == "holds with a remark"
+
+
+def test_digits_have_the_papers_batches() -> None:
+    found = [(tags["part"], e.resolve()) for tags, e in PAPER.study("figD").runs(FULL)]
+    assert {(part == "free", e.batch_size, e.beta2) for part, e in found} == {(True, 200, 0.999), (False, 100, 0.999)}
 
 
 def test_digits_are_left_out_where_their_images_are_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,6 +121,15 @@ def sum_power(logits: Logits) -> Float[np.ndarray, "k"]:
     return along.reshape(-1, 2).sum(axis=1) / (np.square(centered).sum() or 1)
 
 
+def product_norms(logits: Logits) -> Float[np.ndarray, "p p"]:
+    """The two-dimensional Fourier transform: for every wave of a times wave of b (see `fourier_basis`), the norm over
+    the answers of the logits' part along it."""
+    p = len(logits)
+    waves = fourier_basis(p)
+    along = np.einsum("ia,jb,abc->ijc", waves, waves, logits.astype(np.float64), optimize=True)
+    return np.sqrt(np.square(along).sum(axis=2))
+
+
 class NeuronFrequencies(NamedTuple):
     """The frequency of every neuron, and the share of its centered power that it holds; NaN if constant."""
 

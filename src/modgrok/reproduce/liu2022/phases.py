@@ -3,11 +3,13 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import PHASES, patches, phase
 from modgrok.reproduce.figures import panels, phase_map
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
-from modgrok.reproduce.liu2022.sizes import TOY
+from modgrok.reproduce.liu2022.sizes import PAPER_STEPS, TOY
 from modgrok.text import count, percent
 
 TITLES = {
@@ -21,12 +23,15 @@ PERMUTATIONS: dict[str, Any] = {"task": "group:S3,codes=30", "embedding": 9, "co
 """Products of the six permutations of three things, each a learnable matrix of 3 × 3; 24 of 36 pairs are trained on."""
 RELIABLE = 0.9
 """Accuracy that counts as known."""
+EVALUATIONS = 300
+"""So many that steps are known to 4 % of themselves."""
+SHUFFLES = 2_000
 
 
-def diagram(s: Sizes, name: str, **more: Any) -> Runs:
+def diagram(name: str, steps: int, seeds: int, **more: Any) -> Runs:
     """One diagram, row by row; its runs stop when the test pairs are known."""
-    common = TOY | {"examples": 45, "steps": s.diagram_steps, "threshold": RELIABLE, "evaluations": 100, "until": 0}
-    return runs(common, **more, seed=range(s.diagram_seeds)).tag(diagram=name)
+    common = TOY | {"examples": 45, "steps": steps, "threshold": RELIABLE, "evaluations": EVALUATIONS, "until": 0}
+    return runs(common, **more, seed=range(seeds)).tag(diagram=name)
 
 
 def classified(s: Sizes, t: Table) -> dict[str, Any]:
@@ -43,8 +48,8 @@ squared = study(
     "weight decay. Comprehension: training and test accuracy pass 90 % at about the same time; grokking: the test "
     "accuracy much later; memorization: training accuracy alone; confusion: neither.",
     runs=lambda s: (
-        diagram(s, "a", embedding_lr=[*s.diagram_rates], lr=[*s.diagram_rates])
-        + diagram(s, "b", weight_decay=[*s.decays], lr=[*s.decoder_rates])
+        diagram("a", s.diagram_steps, s.diagram_seeds, embedding_lr=[*s.diagram_rates], lr=[*s.diagram_rates])
+        + diagram("b", s.diagram_steps, s.diagram_seeds, weight_decay=[*s.decays], lr=[*s.decoder_rates])
     ),
     also=classified,
 )
@@ -52,7 +57,9 @@ classes = study(
     "fig6c",
     "The phases with cross-entropy",
     "The same with the 19 sums as classes and cross-entropy.",
-    runs=lambda s: diagram(s, "c", **ONE_HOT, weight_decay=[*s.decays], lr=[*s.decoder_rates]),
+    runs=lambda s: diagram(
+        "c", s.other_steps, s.other_seeds, **ONE_HOT, weight_decay=[*s.class_decays], lr=[*s.decoder_rates]
+    ),
     also=classified,
 )
 permutations = study(
@@ -60,7 +67,9 @@ permutations = study(
     "The phases for permutations",
     "The six permutations of three things as learnable 3 × 3 matrices, which are multiplied; all weights start as in "
     "(a) to (c), and weight decay is the only penalty (the paper starts at a tenth of that and adds an L1 term).",
-    runs=lambda s: diagram(s, "d", **PERMUTATIONS, weight_decay=[*s.group_decays], lr=[*s.group_rates]),
+    runs=lambda s: diagram(
+        "d", s.other_steps, s.other_seeds, **PERMUTATIONS, weight_decay=[*s.group_decays], lr=[*s.group_rates]
+    ),
     also=classified,
 )
 
@@ -107,7 +116,9 @@ def _counted(t: Table, name: str, ask: Ask) -> tuple[dict[str, int], Table]:
 def phases_of_rates(t: Table, ask: Ask) -> None:
     """A fast embedding comprehends, a fast decoder memorizes."""
     counts, here = _counted(t, "a", ask)
-    ratios = _ratios(here, ask)
+    rates = {name: here.where(phase=name).each(lambda r: math.log10(r.lr / r.embedding_lr)) for name in PHASES}
+    ratios = {name: some.average() for name, some in rates.items()}
+    ask.show({f"mean log10(decoder rate / embedding rate), {name}": mean for name, mean in ratios.items()})
     occur = all(counts[name] for name in ("comprehension", "grokking", "memorization"))
     ask.that("comprehension, grokking and memorization occur", occur)
     ask.that(
@@ -117,21 +128,54 @@ def phases_of_rates(t: Table, ask: Ask) -> None:
     ask.show({"run-steps of diagrams (a) and (b), trained as batches": count(t.one("run_steps"))})
 
 
-def _ratios(here: Table, ask: Ask) -> dict[str, float]:
-    """How much faster the decoder is than the embedding, in decades, where each phase is the commonest."""
-    rates = {name: here.where(phase=name).each(lambda r: math.log10(r.lr / r.embedding_lr)) for name in PHASES}
-    ask.show({f"mean log10(decoder rate / embedding rate), {name}": some.average() for name, some in rates.items()})
-    return {name: some.average() for name, some in rates.items()}
+def steps_to_memorization(here: Table, y: str, shuffles: int = 0) -> Any:
+    """How many places of a diagram lie between grokking, or comprehension, and the nearest memorization, on average:
+    the difference of the two, and the same after random exchanges of their names; NaN where either is missing."""
+    columns, rows = sorted(here["lr"].distinct()), sorted(here[y].distinct())
+    at = {name: [(columns.index(r.lr), rows.index(r[y])) for r in here.where(phase=name)] for name in PHASES}
+    late, soon, far = (np.array(at[name]) for name in ("grokking", "comprehension", "memorization"))
+    if not (len(late) and len(soon) and len(far)):
+        return np.full(1 + shuffles, np.nan)
+    both = np.concatenate([late, soon])
+    distance = np.abs(both[:, None] - far).sum(axis=2).min(axis=1)
+    rng = np.random.default_rng(0)
+    orders = [np.arange(len(both)), *(rng.permutation(len(both)) for _ in range(shuffles))]
+    return np.array([distance[o[: len(late)]].mean() - distance[o[len(late) :]].mean() for o in orders])
 
 
-@squared.claim("4 (Fig. 6a)")
+def closer(ask: Ask, found: dict[str, tuple[Table, str]]) -> None:
+    """Asks whether grokking is closer to memorization than comprehension is, in diagrams together."""
+    names = ("comprehension", "grokking", "memorization")
+    occur = all(here.where(phase=name) for here, _ in found.values() for name in names)
+    ask.that("comprehension, grokking and memorization each are somewhere the commonest phase", occur)
+    differences = {name: steps_to_memorization(here, y, SHUFFLES) for name, (here, y) in found.items()}
+    label = "places from grokking to the nearest memorization, less those from comprehension"
+    ask.show({f"{label}{f' ({name})' if len(found) > 1 else ''}": float(d[0]) for name, d in differences.items()})
+    together = np.sum([*differences.values()], axis=0)
+    chance = float(np.mean(together[1:] <= together[0])) if occur else math.nan
+    ask.show({"share of random exchanges of the two phases that are as close": chance}, percent)
+    ask.that("the places where it groks are nearer to memorization than those of comprehension", together[0] < 0)
+    ask.that("at most 5 % of random exchanges of these two phases are as near", chance <= 0.05)
+
+
+@squared.claim("abstract, 4 (Fig. 6)")
 def grokking_between(t: Table, ask: Ask) -> None:
-    """Grokking lies between comprehension and memorization."""
-    _, here = _counted(t, "a", ask)
-    ratios = _ratios(here, ask)
-    between = ratios["comprehension"] < ratios["grokking"] < ratios["memorization"]
-    ask.that("where grokking is, the mean ratio of the rates is between those of the two", between)
-    ask.budget(t, steps=100_000)
+    """Compared with comprehension, grokking stays closer to memorization."""
+    found = diagrams(t)
+    closer(ask, {"a": (places(found["a"]), "embedding_lr"), "b": (places(found["b"]), "weight_decay")})
+    ask.budget(t, steps=PAPER_STEPS)
+
+
+@squared.claim("4 (Fig. 6b to d)", "", classes, permutations)
+def corners(t: Table, crossed: Table, permuted: Table, ask: Ask) -> None:
+    """A fast decoder memorizes without weight decay, and is confused by the strongest."""
+    for name, some in (("b", t), ("c", crossed), ("d", permuted)):
+        here = places(diagrams(some)[name])
+        fast = here.where(lr=max(here["lr"]))
+        for end, said, which in ((min, "memorization", "smallest"), (max, "confusion", "largest")):
+            (found,) = fast.where(weight_decay=end(here["weight_decay"]))["phase"]
+            ask.that(f"in ({name}) {said} is commonest at the largest rate and the {which} decay", found == said)
+            ask.show({f"at the largest rate and the {which} decay, ({name})": found})
 
 
 @squared.claim("4 (Fig. 6b)")

@@ -12,13 +12,26 @@ PROFILES = QUICK, FULL, TINY = sizes(
     width=(64, 128, 8),
     fraction=(0.45, 0.3, 0.4),
     decay=(2.5, 1.0, 1.0),
-    steps=(2_000, 25_000, 6),
+    steps=(2_000, PAPER_STEPS, 6),
     seeds=(3, 6, 1),
     snapshots=(60, 60, 4),
     # The paper finds that 10 and 20 % never grok, 30 to 50 % do, more does at once.
     fractions=((0.2, 0.45, 0.8), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8), (0.4,)),
     decays=((0.0, 1.5, 2.5, 4.0), (0.0, 0.3, 1.0, 3.0), (1.0,)),
     sweep_seeds=(1, 3),
+    # p, share of the pairs, weight decay, steps. The paper: 53 needs decay 5, 109 is as 113, 20 % of 401 are enough.
+    moduli=(
+        ((41, 0.45, 2.5, 2_000), (53, 0.45, 2.5, 2_000)),
+        (
+            (53, 0.3, 1.0, PAPER_STEPS),
+            (53, 0.3, 5.0, PAPER_STEPS),
+            (109, 0.3, 1.0, PAPER_STEPS),
+            (113, 0.3, 1.0, PAPER_STEPS),
+            (151, 0.3, 1.0, PAPER_STEPS),
+            (401, 0.2, 1.0, 3_000),
+        ),
+        ((5, 0.4, 1.0, 6), (7, 0.4, 1.0, 6)),
+    ),
     two_layer_width=(256, 500, 12),
     two_layer_steps=(600, 1_000, 6),
 )
@@ -35,6 +48,11 @@ def transformer(s: Sizes) -> dict[str, Any]:
 def observed(s: Sizes) -> Runs:
     """The runs that are looked into, with their weights on the way."""
     return runs(transformer(s), evaluations=3 * s.snapshots, snapshots=s.snapshots, seed=range(s.seeds))
+
+
+def timed(s: Sizes) -> Runs:
+    """Runs of which the times alone are asked; they end when they grok."""
+    return runs(transformer(s), until=0, snapshots=0, evaluations=120, seed=range(s.sweep_seeds))
 
 
 def two_layer(s: Sizes) -> Runs:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from modgrok.reproduce.figures import modular, panels, seeds, times
-from modgrok.reproduce.form import Ask, Table, runs, study
-from modgrok.reproduce.nanda2023.sizes import PAPER_STEPS, transformer
+from modgrok.reproduce.form import Ask, Table, study
+from modgrok.reproduce.nanda2023.sizes import PAPER_STEPS, timed
 from modgrok.text import count, number, percent
 
 sweep = study(
@@ -12,9 +12,7 @@ sweep = study(
     "Which fractions and decays grok",
     "Steps until 99 % of the training set and of the test set are right, against the share of the pairs and against "
     "weight decay.",
-    runs=lambda s: runs(transformer(s), until=0, snapshots=0, evaluations=120, seed=range(s.sweep_seeds)).vary(
-        {"fraction": s.fractions}, {"weight_decay": s.decays}
-    ),
+    runs=lambda s: timed(s).vary({"fraction": s.fractions}, {"weight_decay": s.decays}),
     keep=("memorized_at", "grokked_at"),
 )
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from modgrok.reproduce.form import sizes
 from modgrok.tasks.families.digits import has_digits
 
-PERCEPTRON: dict[str, Any] = {"network": "mlp", "depth": 2, "loss": "mse"}
+PERCEPTRON: dict[str, Any] = {"network": "mlp", "depth": 2, "loss": "mse", "beta2": 0.999}
 SETTINGS: dict[str, dict[str, Any]] = {
     "teacher": PERCEPTRON | {"task": "teacher:200", "examples": 100, "width": 100, "activation": "tanh"},
     "digits": PERCEPTRON | {"task": "digits"},
@@ -26,6 +26,8 @@ class Held(NamedTuple):
     steps: int
     shown: float
     """The α among them whose run is shown as one without delay."""
+    batch: int | None = None
+    """Examples per step; all without it."""
 
 
 class Free(NamedTuple):
@@ -36,6 +38,7 @@ class Free(NamedTuple):
     decays: tuple[float, ...]
     """Weight decays, from the smallest."""
     steps: int
+    batch: int | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
         System(
             {"lr": 3e-4, "threshold": 0.95},
             Held(spaced(0.1, 10.0, 11), 10_000, shown=0.631),
-            Free(2.0, (0.05, 0.1, 0.3, 1.0), 80_000),
+            Free(2.0, (0.05, 0.1, 0.3, 1.0), 100_000),
             seeds=4,
         ),
         System(
@@ -80,13 +83,13 @@ PROFILES = QUICK, FULL, TINY = sizes(
     digits=(
         System(
             {"width": 64, "examples": 200, "lr": 1e-3, "threshold": 0.9},
-            Held(spaced(0.15, 7.5, 7), 1_500, shown=1.06),
+            Held(spaced(0.15, 7.5, 7), 1_500, shown=1.06, batch=100),
             Free(6.0, (0.25, 0.5, 1.0), 5_000),
         ),
         System(
             {"width": 200, "examples": 1000, "lr": 1e-3, "threshold": 0.95},
-            Held(spaced(0.1, 10.0, 15), 5_000, shown=1.39),
-            Free(8.0, (0.1, 0.3, 1.0), 40_000),
+            Held(spaced(0.1, 10.0, 15), 10_000, shown=1.39, batch=100),
+            Free(8.0, (0.01, 0.1, 0.3, 1.0), 100_000, batch=200),
             seeds=4,
         ),
     ),
