@@ -1,8 +1,9 @@
 """Spikes and stairs of made-up curves."""
 
 import numpy as np
+import pytest
 
-from modgrok.measures.spikes import growth, late_spikes, near, spikes, stairs
+from modgrok.measures.spikes import growth, growth_next_to, late_spikes, near, spikes, stairs
 
 STEPS = np.arange(0, 1000, 10)
 
@@ -32,6 +33,13 @@ def test_stairs_are_plateaus_and_growth_before_a_spike() -> None:
     assert stairs(STEPS, np.maximum(STEPS, 700.0), [500, 800]) == [True]
     assert stairs(STEPS, 1.0 * STEPS, [500, 800]) == [False]
     assert stairs(STEPS, 1.0 * STEPS, [500]) == []
+
+
+def test_growth_next_to_spikes() -> None:
+    jump = np.where(STEPS < 800, 1.0, 2.0) + 1e-6 * STEPS
+    assert growth_next_to(STEPS, 1.0 * STEPS, [400, 800]) == [pytest.approx(0.25)]
+    assert growth_next_to(STEPS, jump, [400, 800]) == [pytest.approx(1, abs=1e-3)]
+    assert growth_next_to(STEPS, -jump, [400, 800]) == [0]
 
 
 def test_growth_in_spikes() -> None:

@@ -46,6 +46,16 @@ def stairs(steps: Steps, norm: Curve, places: Sequence[int]) -> list[bool]:
     return found
 
 
+def growth_next_to(steps: Steps, norm: Curve, places: Sequence[int]) -> list[float]:
+    """Between every two spikes, the share of a norm's growth that lies in the eighth of the steps behind the first and
+    in that before the second: a quarter where it grows steadily, 0 where it does not grow."""
+    found = []
+    for a, b in pairwise(places):
+        start, first, last, end = np.interp([a, a + (b - a) / 8, b - (b - a) / 8, b], steps, norm)
+        found.append(float((first - start + end - last) / (end - start)) if end > start else 0.0)
+    return found
+
+
 def near(steps: Steps, places: Sequence[int], within: int) -> Bool[np.ndarray, "evaluation"]:
     """Which steps are so near to one of the places."""
     found = np.zeros(len(steps), bool)

@@ -66,7 +66,10 @@ nearness = study(
 @nearness.figure()
 def ratios_of_networks(t: Table) -> Any:
     groups = t.by("group")
-    titles = [f"{name}, {cell.first.conjugates} of order {cell.first.subgroup}" for name, cell in groups.items()]
+    titles = [
+        f"{name}, {count(cell.first.conjugates, 'subgroup')} of order {cell.first.subgroup}"
+        for name, cell in groups.items()
+    ]
     figure, shown = panels(*titles, height=2.8, sharey=True)
     for panel, cell in zip(shown, groups.values(), strict=True):
         known = cell.where(f"test_accuracy >= {KNOWN}")
