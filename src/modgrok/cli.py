@@ -15,18 +15,18 @@ from modgrok import __version__, signals
 from modgrok.errors import ModgrokError
 
 COMMANDS = {
-    "classify": "which closed form a modular function admits, found from its table",
+    "classify": "find the structure of a modular function, and its closed form, from its table",
     "solve": "write down the weights that compute a modular function, and score them",
     "train": "train a network on a modular function until it groks, and store the run",
     "analyze": "take a trained network apart: frequencies, phases, cleaning, distance to the closed form",
     "film": "write a run as an animated picture",
     "runs": "list, show, name, export, pack, replay and remove stored runs",
-    "sweep": "train all combinations of settings into one table, here or on a Ray cluster, and draw it",
-    "critical": "how much of the table must be shown for the rest to be found, with an interval",
-    "landscape": "which functions generalize: their structure beside what training makes of them",
+    "sweep": "train all combinations of settings, here or on a Ray cluster, into one table",
+    "critical": "estimate how much of its table a task needs before a network groks, with an interval",
+    "landscape": "train many functions, and compare which ones generalize with their structure",
     "reproduce": "train, draw and judge every figure and claim of the paper, and write the report",
-    "lab": "open a local page on which you watch networks train, and take them apart",
-    "bench": "time the training on this machine, against its own matrix products",
+    "lab": "open a local page where you watch networks train and take them apart",
+    "bench": "time training on this machine, against its bare matrix products",
     "doctor": "check this installation: versions, devices, store, permissions",
 }
 
@@ -35,8 +35,8 @@ OTHERS = {"inspect": "analyze", "analyse": "analyze", "list": "runs", "run": "tr
 
 USAGE = """usage: modgrok COMMAND [options]      (modgrok COMMAND --help explains each)
 
-Grokking modular arithmetic (Gromov 2023), runnable: a two-layer network learns a table over Z_p,
-first by heart, then suddenly as Fourier analysis; or its weights are written down at once.
+Grokking modular arithmetic (Gromov 2023), runnable: a two-layer network memorizes part of a table
+over Z_p, then suddenly finds the rule behind it. Or you write its weights down without training.
 
 commands:
 {commands}
@@ -59,7 +59,7 @@ START = """modgrok {version}: a laboratory for grokking modular arithmetic.
 {found}"""
 FIRST = (
     ('modgrok train "n + m" --modulus 97 --lr 0.3 --steps 300', "watch a network grok"),
-    ('modgrok solve "n + m" --modulus 97 --width 2', "write weights down instead"),
+    ('modgrok solve "n + m" --modulus 97 --width 2', "write the weights down instead"),
     ("modgrok lab", "both on a local page"),
     ("modgrok --help", "every command"),
 )

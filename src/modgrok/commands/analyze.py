@@ -46,26 +46,25 @@ BAR = 30
 
 @dataclass(frozen=True)
 class Analyze(InStore):
-    """Take a trained network apart: the frequency and the phases of its neurons, what is left of it when it is cleaned,
-    and how far it is from the closed form."""
+    """Take a trained network apart: the frequency and the phases of its neurons, its accuracy after cleaning, and its
+    distance to the closed form."""
 
     run: Annotated[str, Positional("RUN")]
     """A run's id, the beginning of it, or its name; last is the latest run. Or a file with weights: .safetensors, or
     another program's .npz or PyTorch state dict, .pt."""
     step: int | None = None
-    """Analyze the weights kept at this step; by default those at the end."""
+    """Analyze the weights stored at this step; by default those at the end."""
     top: int = STRONGEST
-    """How many of the strongest frequencies to show, and to keep in a row of the cleaning table."""
+    """How many of the strongest frequencies to show, and to keep in one row of the cleaning table."""
     task: str | None = None
     """The function that the weights in a file compute, where the file does not say."""
     activation: str | None = None
     """Activation of another program's network: relu, gelu, silu, tanh, x^3 and so on; by default quadratic."""
     parametrization: Literal["mean-field", "standard"] | None = None
-    """Whether another program's network has the paper's prefactors (mean-field) or none (standard), where the size of
-    its outputs does not tell."""
+    """Whether another program's network has the paper's prefactors (mean-field) or none (standard), if the size of its
+    outputs does not tell."""
     variables: int | None = None
-    """Number of variables of another program's network, where they have another number of values than there are
-    answers."""
+    """Number of variables of another program's network, if their number of values is not the number of answers."""
     figure: Path | None = None
     """Draw curves, weights, spectrum, and phases or answers to this .png, .svg or .pdf file."""
 

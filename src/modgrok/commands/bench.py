@@ -10,7 +10,7 @@ from modgrok.text import count, duration, number, percent
 
 @dataclass(frozen=True)
 class Bench(Printed):
-    """Time the training of one network and of a batch, in turns with the matrix products of a step alone."""
+    """Time training of one network and of a batch, alternating with the bare matrix products of a step."""
 
     workload: Workload
 

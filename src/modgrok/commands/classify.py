@@ -24,13 +24,13 @@ FIRST_VALUES = 12
 
 @dataclass(frozen=True)
 class Classify(Printed):
-    """Say in which group a function is a product, and which closed form it admits, found from its table alone."""
+    """Find the structure of a function from its table alone: in which group it is a product, and its closed form."""
 
     expression: Annotated[str, Positional("EXPR")]
     """The function: an expression such as "n^2 + m^2", a name of the catalog, group:S5, random:SEED, a .npy or .csv
     table."""
     modulus: int | None = None
-    """p, prime or not, for tasks that leave it open; by default 97."""
+    """The modulus p, prime or not, for tasks that do not fix it; by default 97."""
 
 
 def main(argv: list[str]) -> None:

@@ -21,9 +21,9 @@ from modgrok.text import NONE, count, number
 @dataclass(frozen=True)
 class CriticalFraction(Printed):
     """Estimate the critical fraction α_c, at which half of the runs grok within a budget of steps, with its 95 %
-    interval: fractions are tried on a coarse grid, then ever closer to the transition, and the probability of success
-    is fitted. All runs are stored, so a second call costs nothing and a finer one only what is new. Several tasks,
-    moduli or samplings are compared."""
+    interval. The command tries fractions on a coarse grid, then closer and closer to the transition, and fits the
+    probability of success. All runs are stored: a second call costs nothing, and a finer one trains only what is new.
+    Give several tasks, moduli or samplings to compare them."""
 
     task: Annotated[tuple[str, ...], Positional("EXPR …")]
     """What to learn, as in modgrok train."""

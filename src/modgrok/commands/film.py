@@ -12,8 +12,8 @@ from modgrok.plot.film import FORMATS, film
 
 @dataclass(frozen=True)
 class Film(OneRun):
-    """Write a run as a film: weights that become waves, the table that fills with right answers, both accuracies. For a
-    page that replays all of the run, see modgrok runs replay."""
+    """Write a run as an animated picture: weights turn into waves, the table fills with right answers, both accuracies
+    rise. modgrok runs replay writes an interactive page instead."""
 
     out: Path = Path("film.gif")
     """The file to write: .gif, .webp or .png, all of them animated."""

@@ -17,7 +17,7 @@ from modgrok.lab.server import Lab, serve
 
 @dataclass(frozen=True)
 class LabPage:
-    """Open a page on which you watch a network discover Fourier analysis. Ctrl-C closes it and stores what trains."""
+    """Open a local page where you watch a network discover Fourier analysis. Ctrl-C closes it and stores all runs."""
 
     port: int = 8642
     """Port on this machine; 0 chooses a free one."""
@@ -26,7 +26,7 @@ class LabPage:
     no_browser: bool = False
     """Only print the address."""
     export_story: Path | None = None
-    """Only write the story into this folder, as one page that needs neither server nor network."""
+    """Only write the story to this folder, as one page that works offline and without a server."""
     json: bool = False
     """Print one JSON object with the address, or the story's file."""
 

@@ -31,16 +31,16 @@ from modgrok.text import NONE, count, number, percent
 
 @dataclass(frozen=True)
 class Landscape(Printed):
-    """Train many functions at several fractions, and put what comes out beside the structure of their tables: which
-    are learned easily (most runs grok at a fraction up to 0.75), which with much data (at least half of the test at the
-    largest fraction), and which not at all."""
+    """Train many functions at several fractions, and compare the outcome with the structure of their tables. A function
+    is learned easily (most runs grok at a fraction up to 0.75), with much data (test accuracy of at least one half at
+    the largest fraction), or not at all."""
 
     settings: Any
     options: EngineOptions
     functions: Annotated[tuple[str, ...], Positional("EXPR …")] = ()
     """The functions; by default a catalog of 36 polynomials of every kind."""
     fraction: tuple[float, ...] = (0.3, 0.5, 0.7, 0.9)
-    """Shares of all inputs that are trained on."""
+    """Shares of all inputs used for training."""
     seeds: int = 3
     """Runs at each fraction."""
     figure: Path | None = None

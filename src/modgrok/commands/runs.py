@@ -55,7 +55,7 @@ class List(InStore):
     where: Annotated[tuple[str, ...], Repeated("NAME=VALUE")] = ()
     """Only runs with this setting, such as fraction=0.5 or optimizer=gd; repeat it for more."""
     limit: int | None = None
-    """Only this many; all by default."""
+    """Show only this many; all by default."""
 
 
 class Show(OneRun):
@@ -85,7 +85,7 @@ class LabelRuns(InStore):
     tag: tuple[str, ...] = ()
     """Tags; they replace those the run has."""
     note: str | None = None
-    """A note to remember something by."""
+    """A note for yourself."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class Pack(InStore):
     """Write runs, with the tables they were trained on, to one .zip file to share."""
 
     runs: Annotated[tuple[str, ...], Positional("RUN … FILE.zip")]
-    """Ids of runs, beginnings of them, or names; a whole id or name of a sweep stands for its runs. Then the file to
-    write."""
+    """Ids of runs, beginnings of them, or names; the full id or name of a sweep stands for all its runs. Then the file
+    to write."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Unpack(InStore):
     """Add the runs in a file that runs pack wrote to the store, after checking every digest."""
 
     file: Annotated[Path, Positional("FILE.zip")]
-    """The file; runs that the store has stay as they are."""
+    """The file; runs already in the store stay unchanged."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Replay(OneRun):
 
 @dataclass(frozen=True)
 class Remove(InStore):
-    """Delete runs, after asking; a run that is being trained is refused."""
+    """Delete runs, after asking. Runs in training cannot be deleted."""
 
     runs: Names
     """Ids, beginnings of them, or names."""
@@ -126,7 +126,7 @@ class Remove(InStore):
 def main(argv: list[str]) -> None:
     """What the subcommand says; without one, the list."""
     named = bool(argv) and (not argv[0].startswith("-") or argv[0] in ("-h", "--help"))
-    about = "The runs of a store; without a subcommand, the list of them."
+    about = "Stored runs; without a subcommand, list them."
     name, rest = choose(COMMANDS, "runs", about, argv if named else ["list", *argv])
     kind, act = _ACTIONS[name]
     asked = parse(kind, f"runs {name}", rest)

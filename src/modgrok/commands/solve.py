@@ -30,26 +30,26 @@ class Solve(Printed):
     """The function: an expression such as "n^2 + m^2", a name of the catalog, group:S5, or a .npy or .csv
     table."""
     modulus: int | None = None
-    """p, prime or not; by default 97."""
+    """The modulus p, prime or not; by default 97."""
     form: Literal["waves", "exact", "complex", "few", "minimal"] | None = None
-    """Random phases (waves; random vectors for groups that are not cyclic), the exact form, complex weights, the two or
-    three neurons that answer every sum (few), or the smallest exact network that a search of a minute finds (p ≤ 13);
-    exact where there is one and no width is given, few where the width is 2 or 3."""
+    """waves: random phases (random vectors on noncyclic groups); exact: zero loss; complex: complex weights; few: two
+    or three neurons that answer every sum; minimal: the smallest exact network that a search finds in a minute
+    (p ≤ 13). Without it: few for width 2 or 3, exact where that exists and no width is given, otherwise waves."""
     width: int | None = None
-    """Number of hidden neurons; 500 for two variables by default, and fixed by the task for the exact form."""
+    """Number of hidden neurons; 500 for two variables by default. The exact form fixes it."""
     branches: Literal["all", "one"] = "all"
-    """Where several sums have the same answer: read out all of them, or one as in the paper."""
+    """Where several sums have the same answer, read out all of them, or only one, as in the paper."""
     frequencies: tuple[int, ...] | None = None
-    """The frequencies to use, for example 1 5 12, or the numbers of representations of a group, which classify lists;
-    all of them by default."""
+    """The frequencies to use, for example 1 5 12; on a group, the numbers of the representations that classify lists.
+    All of them by default."""
     constant: bool = False
-    """Add the frequency 0 to random phases, which the paper leaves out: the loss then tends to 0 with the width."""
+    """Add frequency 0 to random phases, so that the loss tends to 0 as the width grows."""
     activation: str | None = None
     """quadratic, relu, gelu, abs, tanh, silu or x^d on the same weights; x^S for S variables by default."""
     parametrization: Literal["mean-field", "standard"] = "mean-field"
     """Prefactors of the layers: the paper's (mean-field) or none (standard)."""
     seed: int = 0
-    """Of the random phases."""
+    """Seed of the random phases."""
     save: Path | None = None
     """Write the network to this .safetensors file."""
 

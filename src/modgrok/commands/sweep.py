@@ -40,10 +40,10 @@ from modgrok.text import NONE, count, number, percent
 
 @dataclass(frozen=True)
 class NewSweep(Printed):
-    """Train all combinations of settings, and make one table of them. Runs that the store has are not trained again, so
-    rerunning the command finishes a sweep that was stopped. A .toml file may take the place of EXPR: [experiment] has
-    the settings and every [[vary]] is an axis, such as fraction = "0.2:0.8:0.05" or optimizer = ["gd", "adamw"];
-    settings in one [[vary]] change together. See also modgrok sweep show --help and modgrok sweep list --help."""
+    """Train all combinations of settings into one table. Stored runs are not trained again, so rerun the command to
+    finish a stopped sweep. Instead of EXPR you may give a .toml file: [experiment] has the settings, and every [[vary]]
+    is an axis, such as fraction = "0.2:0.8:0.05" or optimizer = ["gd", "adamw"]; settings in one [[vary]] change
+    together. See also modgrok sweep show --help and modgrok sweep list --help."""
 
     settings: Any
     options: EngineOptions
@@ -59,8 +59,8 @@ class NewSweep(Printed):
 
 @dataclass(frozen=True)
 class Show(InStore):
-    """Print an outcome of a sweep against one or two of its axes, and draw it: a curve with its spread over the other
-    axes, or a heat map of medians."""
+    """Print and draw an outcome of a sweep over one or two of its axes: a curve with its spread over the other axes, or
+    a heat map of medians."""
 
     sweep: Annotated[str, Positional("SWEEP")]
     """Its id, the beginning of it, or its name; last is the latest."""

@@ -24,14 +24,13 @@ LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
 
 @dataclass(frozen=True)
 class Train(InStore):
-    """Train a network on a task, the paper's network unless another is named, and store the run. Rerun the command to
-    resume a run that was stopped; a run that has ended is returned at once. A .toml or .json file with the settings,
-    such as the experiment.json of a run, may take the place of EXPR; flags override what it says."""
+    """Train a network on a task and store the run; the default network is the paper's. Rerun the command to resume a
+    stopped run; a finished run is returned at once. Instead of EXPR you may give a .toml or .json file of settings,
+    such as the experiment.json of a run; flags override it."""
 
     settings: Any
     start: Path | None = None
-    """Start from the weights in this file instead of random ones: written by solve --save, or by another program in any
-    form that analyze reads."""
+    """Start from the weights in this file: one that solve --save wrote, or any file that analyze reads."""
 
 
 def main(argv: list[str]) -> None:

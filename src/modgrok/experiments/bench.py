@@ -29,15 +29,15 @@ class Workload:
     """Full-batch AdamW on n + m, without evaluations."""
 
     modulus: int = 97
-    """p."""
+    """The modulus p."""
     width: int = 500
     """N, the number of hidden neurons."""
     fraction: float = 0.5
-    """α, the share of all inputs that is trained on."""
+    """α, the share of all inputs used for training."""
     runs: int | None = None
     """Networks in the batch; by default as many as this device trains at once."""
     seconds: float = 3.0
-    """How long each contestant is timed in all."""
+    """Total time for each contestant."""
 
     def __post_init__(self) -> None:
         if self.runs is not None and self.runs < 1:

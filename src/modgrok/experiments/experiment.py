@@ -66,7 +66,7 @@ class Experiment:
     modulus: int | None = setting(
         None, "p: numbers are added and multiplied modulo p; by default 97.", "[2, 1000000000]"
     )
-    fraction: float = setting(0.5, "α, the share of all inputs that is trained on.", "(0, 1)")
+    fraction: float = setting(0.5, "α, the share of all inputs used for training.", "(0, 1)")
     sampling: str = setting(
         "random",
         "How the training inputs are chosen: random, balanced (over rows and columns), answers, lines or expander.",
@@ -91,7 +91,7 @@ class Experiment:
     batch_size: int | None = setting(
         None, "Examples per step, reshuffled every epoch; by default all, and 1024 for sgd.", f"[1, {MOST_STEPS}]"
     )
-    dropout: float = setting(0.0, "Share of hidden units that is dropped at random in every step.", "[0, 1)")
+    dropout: float = setting(0.0, "Share of hidden units dropped at random in every step.", "[0, 1)")
     loss: str | None = setting(
         None,
         "Mean squared error against one-hot answers (mse), or cross_entropy, hinge or stablemax with the outputs as "
@@ -103,32 +103,32 @@ class Experiment:
         None, "Steps to train; by default enough for the optimizer to grok at α = 0.5.", f"[1, {MOST_STEPS}]"
     )
     until: int | None = setting(
-        None, "Stop this many steps after grokking instead of training on to the last step.", f"[0, {MOST_STEPS}]"
+        None, "Stop this many steps after grokking instead of at the last step.", f"[0, {MOST_STEPS}]"
     )
     threshold: float = setting(0.99, "The accuracy that counts as memorized (train) or grokked (test).", "(0, 1]")
     evaluations: int = setting(
-        150, "How many times to measure, at equal ratios of steps: dense early, sparse late.", "[0, 1000000]"
+        150, "Number of evaluations, at equal ratios of steps: dense early, sparse late.", "[0, 1000000]"
     )
     refine: bool = setting(
         False,
-        "Measure between the two evaluations where an accuracy first reached the threshold, ever more densely, until "
-        "the step is known; the training is the same.",
+        "Find the exact steps at which the accuracies reach the threshold, by measuring again between evaluations; the "
+        "training stays the same.",
     )
-    snapshots: int = setting(40, "How many of these times to keep the weights too.", "[0, 1000000]")
-    seed: int = setting(0, "Decides the initial weights, the split, and the order of minibatches.", f"[0, {2**32 - 1}]")
-    split_seed: int | None = setting(None, "Decides the split alone; by default the seed.", f"[0, {2**63 - 1}]")
+    snapshots: int = setting(40, "How many of the evaluations also store the weights.", "[0, 1000000]")
+    seed: int = setting(0, "Seed of the initial weights, the split, and the order of minibatches.", f"[0, {2**32 - 1}]")
+    split_seed: int | None = setting(None, "Seed of the split alone; by default the seed.", f"[0, {2**63 - 1}]")
     precision: Literal["float32", "highest", "float64"] = setting(
         "float32",
-        "Of weights and arithmetic; highest is float32 without the shorter factors that a GPU's products take.",
+        "Precision of weights and arithmetic; highest is float32 without the rounding of a GPU's matrix products.",
     )
     parent: str = setting(
         "",
-        "RUN@STEP: start from the weights another run had at that step instead of random ones; RUN@STEP:random turns "
-        "their phases first, so that φ1 + φ2 − φ3 becomes random (or zero, or is kept).",
+        "RUN@STEP: start from another run's weights at that step. RUN@STEP:random first turns their phases so that "
+        "φ1 + φ2 − φ3 is random; :zero makes it zero, :kept keeps it.",
     )
     warmup: int = setting(0, "Let the learning rate rise from 0 over this many steps.", f"[0, {MOST_STEPS}]")
     lr_end: float = setting(
-        1.0, "Share of the learning rate that is left at the last step, approached along a cosine.", "[0, 1]"
+        1.0, "Share of the learning rate that is left at the last step; it falls along a cosine.", "[0, 1]"
     )
     decay_to: Literal["zero", "start"] = setting(
         "zero", "Where weight decay pulls the weights: to zero, or to their initial values."
@@ -149,20 +149,20 @@ class Experiment:
     )
     examples: int | None = setting(
         None,
-        "Number of training examples instead of their share; a task with too many inputs to list has fresh ones in "
-        "every step unless it is given.",
+        "Number of training examples, instead of a fraction. Without it, a task with too many inputs to list draws "
+        "fresh examples in every step.",
         "[1, 1000000000]",
     )
     test_examples: int | None = setting(None, "Test examples of such a task; by default 2048.", "[1, 1000000000]")
     loss_precision: Literal["float32", "float64"] | None = setting(
-        None, "Of outputs and loss; by default that of the weights."
+        None, "Precision of outputs and loss; by default that of the weights."
     )
     train_on: str = setting(
         "",
-        "A .npy or .csv file that says which inputs are trained on, instead of a fraction: a mask of the table's "
-        "shape, indices into it, or rows n, m; mg.train takes arrays too.",
+        "A .npy or .csv file that selects the training inputs, instead of a fraction: a mask of the table's shape, "
+        "indices into it, or rows n, m; mg.train also takes arrays.",
     )
-    record: tuple[str, ...] = setting((), "Further measures to record on the way, by name.")
+    record: tuple[str, ...] = setting((), "Further measures to record during training, by name.")
     brought: tuple[tuple[str, Any], ...] = dataclasses.field(default=(), metadata={"help": ""})
     """Settings that the network, the optimizer, the loss or the task brings, as far as they are given, by name."""
     code: str = dataclasses.field(default="", metadata={"help": ""})

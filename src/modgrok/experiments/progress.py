@@ -1,6 +1,7 @@
 """Progress of training in a terminal or under a notebook's cell: step, speed, accuracies, time left. Elsewhere, an
 occasional line."""
 
+import math
 import sys
 import time
 from collections import deque
@@ -25,8 +26,8 @@ WINDOW_SECONDS = 10.0
 """Time over which the speed is averaged."""
 FIRST_SECONDS = 2.0
 """Training before the time left of many runs is said."""
-EARLY_SHARE, FIRST_SHARE = 0.01, 0.03
-"""Shares of all work after which the time left believes how early runs end, and how slow training is."""
+ASSUMED = 0.01
+"""Share of the runs that may end early that the time left assumes to have ended at the start."""
 
 
 class LiveProgress(Stopping):
@@ -145,10 +146,8 @@ class NotebookProgress(LiveProgress):
 
 @dataclass
 class Pace:
-    """How long work takes: cost done, and the seconds it took. Until the cost of `first` is done, a pace that is slower
-    than a quiet CPU's counts less."""
+    """How long work takes: cost done, and the seconds it took."""
 
-    first: float = 0.0
     cost: float = 0.0
     seconds: float = 0.0
 
@@ -157,11 +156,22 @@ class Pace:
         self.seconds += seconds
 
     def time(self, cost: float) -> float:
-        if not self.cost:
-            return 0.0
-        weight = max(0.0, self.first - self.cost)
-        pace = min(self.seconds / self.cost, (self.seconds + weight) / (self.cost + weight))
-        return pace * max(0.0, cost)
+        return self.seconds / self.cost * max(0.0, cost) if self.cost else 0.0
+
+
+@dataclass
+class EarlyEnds:
+    """How often runs that may end early do: those that ended, per full length trained by all of them. Active runs count
+    too, since the first to end are the shortest. Begins as if a few runs had ended, one in each length."""
+
+    ended: float
+    lengths: float
+
+    def expected(self, left: float) -> float:
+        """Share of what is left that runs will train, with this share of their length left, if they end at a constant
+        rate."""
+        ends = self.ended / self.lengths * left
+        return -math.expm1(-ends) / ends if ends > 0 else 1.0
 
 
 class ManyRuns(LiveProgress):
@@ -177,16 +187,15 @@ class ManyRuns(LiveProgress):
         self.costs = {m.id: work(m.experiment, m.task).cpu_seconds / steps[m.id] for m in members}
         """Of a step of each run, in seconds of a quiet CPU."""
         self.batch_of = {member.id: i for i, batch in batches.items() for member in batch.members}
-        self.stopping = {i for i, batch in batches.items() if batch.members[0].experiment.until is not None}
-        """Batches whose runs may end early."""
+        self.stopping = {i: 1.0 for i, batch in batches.items() if batch.members[0].experiment.until is not None}
+        """Batches whose runs may end early, with the share of their length that is left."""
         self.left = dict.fromkeys(batches, 0.0)
         """Cost of what is left of each batch."""
         for name, number in steps.items():
             self.left[self.batch_of[name]] += self.costs[name] * number
-        self.ended_limit = EARLY_SHARE * sum(self.left.values())
-        self.ended_cost = self.ended_limit / 2
-        """What ended runs that may end early took, and what they would have taken to their last step."""
-        self.pace, self.batch_pace = Pace(FIRST_SHARE * sum(self.left.values())), Pace()
+        early = ASSUMED * sum(self.batch_of[name] in self.stopping for name in steps)
+        self.early = EarlyEnds(early, early)
+        self.pace, self.batch_pace = Pace(), Pace()
         """Of all training, and of the batch that trains now."""
         self.starts, self.started = deque[float](maxlen=8), set[int]()
         self.began = self._last_advance = time.monotonic()
@@ -198,9 +207,12 @@ class ManyRuns(LiveProgress):
             self.left[self.batch_of[member.id]] -= member.step * self.costs[member.id]
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        name = members[0].experiment.content_hash
+        name, steps = members[0].experiment.content_hash, members[0].experiment.steps
         batch, cost = self.batch_of[name], run_steps * self.costs[name]  # the runs of a batch have one shape
         self.left[batch] -= cost
+        if batch in self.stopping:
+            self.stopping[batch] = 1 - step / steps
+            self.early.lengths += run_steps / steps
         now = time.monotonic()
         if batch in self.started:
             self.pace.add(cost, now - self._last_advance)
@@ -213,19 +225,15 @@ class ManyRuns(LiveProgress):
         super().advanced(members, step, run_steps)
 
     def ended(self, run: Any, result: Result) -> None:
-        cost = self.costs[run.id]
-        self.left[self.batch_of[run.id]] -= cost * (run.experiment.steps - result.steps)
-        if self.batch_of[run.id] in self.stopping:
-            self.ended_cost += cost * result.steps
-            self.ended_limit += cost * run.experiment.steps
+        self.left[self.batch_of[run.id]] -= self.costs[run.id] * (run.experiment.steps - result.steps)
+        self.early.ended += result.steps < run.experiment.steps and self.batch_of[run.id] in self.stopping
         super().ended(run, result)
 
     @property
     def seconds_left(self) -> float | None:
         if self.pace.seconds < FIRST_SECONDS:
             return None
-        share = self.ended_cost / self.ended_limit
-        left = {batch: cost * share if batch in self.stopping else cost for batch, cost in self.left.items()}
+        left = self.left | {i: self.left[i] * self.early.expected(share) for i, share in self.stopping.items()}
         own = self.batch_pace if self.batch_pace.seconds >= FIRST_SECONDS else self.pace
         now = left.pop(self.current)
         starting = sum(self.starts) / len(self.starts) * (len(self.left) - len(self.started))

@@ -36,11 +36,11 @@ class EmbeddingMLP(Architecture):
     width: int = setting(200, "N, the number of hidden neurons", "[1, 1000000000000]")
     depth: int = setting(2, "Number of hidden layers", "[1, 1000]")
     activation: str = activation_setting("relu")
-    embedding: int = setting(64, "Length of the vectors", "[1, 1000000000]")
+    embedding: int = setting(64, "Length of the embedding vectors", "[1, 1000000000]")
     combine: Literal["sum", "concat", "product"] = setting(
         "sum", "Whether vectors are added, concatenated, or multiplied as square matrices"
     )
-    biases: bool = setting(True, "Whether layers have biases; a transformer has them in its MLPs alone")
+    biases: bool = setting(True, "Whether layers have biases; a transformer has them only in its MLPs")
 
     def __post_init__(self) -> None:
         activation(self.activation)

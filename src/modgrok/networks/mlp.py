@@ -22,7 +22,7 @@ class MLP(Architecture):
     width: int = setting(256, "N, the number of hidden neurons", "[1, 1000000000000]")
     depth: int = setting(1, "Number of hidden layers", "[1, 1000]")
     activation: str = activation_setting("relu")
-    biases: bool = setting(True, "Whether layers have biases; a transformer has them in its MLPs alone")
+    biases: bool = setting(True, "Whether layers have biases; a transformer has them only in its MLPs")
 
     def __post_init__(self) -> None:
         activation(self.activation)

@@ -41,16 +41,16 @@ class Transformer(Architecture):
     }
     least_rows: ClassVar[int] = 512
 
-    width: int = setting(128, "Length of the vectors", "[1, 1000000000000]")
+    width: int = setting(128, "Length of the residual vectors", "[1, 1000000000000]")
     layers: int = setting(1, "Number of blocks", "[1, 1000]")
     heads: int = setting(4, "Attention heads of each block", "[1, 1000000]")
     hidden: int | None = setting(None, "Neurons of each MLP, by default four times the width", "[1, 1000000000]")
     activation: str = activation_setting("relu")
     positions: Literal["learned", "sinusoidal"] = setting("learned", "Positional embeddings")
     layer_norm: Literal["none", "pre", "post"] = setting("none", "Where LayerNorm is applied")
-    biases: bool = setting(True, "Whether layers have biases; a transformer has them in its MLPs alone")
-    attention_biases: bool = setting(False, "Biases in attention and unembedding too")
-    bidirectional: bool = setting(False, "Attend to all positions instead of earlier ones alone")
+    biases: bool = setting(True, "Whether layers have biases; a transformer has them only in its MLPs")
+    attention_biases: bool = setting(False, "Also use biases in attention and unembedding")
+    bidirectional: bool = setting(False, "Attend to all positions, not only earlier ones")
     tied: bool = setting(False, "Use the embedding as unembedding")
     framed: bool = setting(False, 'Read "mark n op m =" instead of "n m =", as Power et al. do')
     vocabulary: int | None = setting(

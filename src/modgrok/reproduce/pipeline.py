@@ -31,21 +31,22 @@ Watch = Callable[[Plan, dict[str, str]], AbstractContextManager[Observer | None]
 
 @dataclass(frozen=True)
 class Request:
-    """Train, measure, draw and judge: a paper's figures and claims, with a verdict for each."""
+    """Reproduce a paper: train its networks, draw its figures, and give a verdict on each of its claims."""
 
     paper: str = DEFAULT
     """Which paper; --list names them."""
     profile: Literal["quick", "full", "tiny"] = "quick"
-    """quick: two CPU cores, some minutes; full: the paper's scale with five seeds, on a GPU."""
+    """quick: a few minutes on two CPU cores; full: the paper's scale with five seeds, on a GPU; tiny: only a test that
+    everything runs."""
     only: tuple[str, ...] = ()
-    """Figures or claims to make, for example fig2 kernel; all by default."""
+    """Only these figures or claims, for example fig2 kernel; all by default."""
     out: Path | None = None
     """Folder of the report, the figures, their numbers and the runs; by default reproduction/ for the first paper, and
     reproduction/PAPER/ for others."""
     force: bool = False
     """Train again what is already there."""
     plan: bool = False
-    """Only say what would be trained, and about how long it takes."""
+    """Only say what would be trained, and about how long that takes."""
     numbers_only: bool = False
     """Train and write the numbers, without figures and report."""
     from_numbers: Path | None = None
@@ -53,7 +54,8 @@ class Request:
     engine: EngineName = "local"
     """Train on this machine's devices (local), or on a Ray cluster."""
     address: str | None = None
-    """Of a running Ray cluster, for example 10.0.0.1:6379 or auto; without it one is started here, on loopback only."""
+    """Address of a running Ray cluster, such as 10.0.0.1:6379 or auto; without it one is started here, on loopback
+    only."""
 
     def __post_init__(self) -> None:
         check_engine(self.engine, self.address)

@@ -43,7 +43,7 @@ def _momentum(default: float) -> tuple[Setting]:
 
 _BETA1 = Setting("beta1", float, 0.9, "Decay of the average of gradients", "[0, 1)")
 _BETA2 = Setting("beta2", float, 0.98, "Decay of the average of squared gradients", "[0, 1)")
-_EPSILON = Setting("epsilon", float, 1e-8, "Added to the divisor", "(0, inf)")
+_EPSILON = Setting("epsilon", float, 1e-8, "Added to the denominator", "(0, inf)")
 _ADAM = (_BETA1, _BETA2, _EPSILON)
 OPTIMIZERS = {
     "gd": Optimizer("trace", 1e6, 5_000, 0.1, _momentum(0.0)),
@@ -76,7 +76,7 @@ GROKFAST: dict[str, tuple[Setting, ...]] = {
     "none": (),
     "ema": (
         _amplified(2.0),
-        Setting("grokfast_alpha", float, 0.98, "Share that the exponential average keeps in a step", "[0, 1)"),
+        Setting("grokfast_alpha", float, 0.98, "Decay of the exponential average", "[0, 1)"),
     ),
     "ma": (
         _amplified(5.0),
