@@ -1,5 +1,7 @@
 """Every optimizer and every wrapper, step by step, against its formula in NumPy."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -134,7 +136,7 @@ def test_updates_follow_the_formula(settings, formula):
 
 def test_every_optimizer_is_tested():
     tested = {settings["optimizer"] for settings, _ in CASES.values()}
-    assert tested | {"muon"} == set(OPTIMIZERS)
+    assert tested | {"muon", "muon-adamw"} == set(OPTIMIZERS)
 
 
 def test_muon_takes_orthogonal_steps_of_matrices_and_signs_of_stacks():
@@ -145,6 +147,26 @@ def test_muon_takes_orthogonal_steps_of_matrices_and_signs_of_stacks():
     inside = u.T @ moved["readout"] @ v.T
     np.testing.assert_allclose(inside - np.diag(np.diag(inside)), 0, atol=1e-9)
     assert (np.abs(np.diag(inside) - 1) < 0.4).all()
+
+
+def test_jordans_muon_is_adamw_outside_the_blocks_of_a_transformer():
+    network = {"network": "transformer", "width": 4, "heads": 2, "layer_norm": "post"}
+    settings = {**network, "optimizer": "muon-adamw", "weight_decay": DECAY, "adam_rate": 0.25, **ADAM}
+    first, gradients, found = take_steps(settings, steps=2)
+    start, _, moved = take_steps(settings | {"weight_decay": 0.0}, steps=1)
+    inside = {name for name in first if name.startswith("blocks.") and first[name].ndim == 2}
+    assert len(inside) == 6
+    assert {"embedding", "unembedding.weight", "norms.0.weight"} <= first.keys() - inside
+    for name in first.keys() - inside:
+        w = first[name]
+        steps = [adam(np.zeros_like(w), [g[name] for g in gradients[:n]]) for n in (0, 1, 2)]
+        for earlier, later in itertools.pairwise(steps):
+            w = w - LR * DECAY * w + 0.25 * (later - earlier)
+        np.testing.assert_allclose(found[name], w, rtol=1e-10, err_msg=name)
+    for name in inside:
+        rows, columns = start[name].shape
+        sizes = np.linalg.svd((start[name] - moved[name]) / LR, compute_uv=False)
+        assert (np.abs(sizes / max(1, rows / columns) ** 0.5 - 1) < 0.4).all(), name
 
 
 def test_orthogonal_gradients_keep_their_norm_and_lose_what_is_along_the_weights():

@@ -45,6 +45,7 @@ _BETA1 = Setting("beta1", float, 0.9, "Decay of the average of gradients", "[0, 
 _BETA2 = Setting("beta2", float, 0.98, "Decay of the average of squared gradients", "[0, 1)")
 _EPSILON = Setting("epsilon", float, 1e-8, "Added to the denominator", "(0, inf)")
 _ADAM = (_BETA1, _BETA2, _EPSILON)
+_ADAM_RATE = Setting("adam_rate", float, 0.05, "Adam's rate, in units of the learning rate", "(0, inf)")
 OPTIMIZERS = {
     "gd": Optimizer("trace", 1e6, 5_000, 0.1, _momentum(0.0)),
     "momentum": Optimizer("trace", 1e5, 3_000, 0.02, _momentum(0.9)),
@@ -55,6 +56,16 @@ OPTIMIZERS = {
     "rmsprop": Optimizer("rmsprop", 0.03, 2_000, 1e-3, (_BETA2, _EPSILON)),
     "lion": Optimizer("lion", 0.03, 2_000, 1e-4, (_BETA1, _BETA2), standard_decay=10.0, decay="decoupled"),
     "muon": Optimizer("muon", 1.0, 2_000, 0.01, _momentum(0.95), standard_decay=1.0, decay="decoupled"),
+    "muon-adamw": Optimizer(
+        "muon-adam",
+        2.0,
+        1_000,
+        0.02,
+        (*_momentum(0.95), *_ADAM, _ADAM_RATE),
+        weight_decay=0.0025,
+        standard_decay=0.05,
+        decay="decoupled",
+    ),  # All of it takes AdamW's steps and decay outside the blocks of a transformer.
 }
 
 

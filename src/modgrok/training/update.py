@@ -98,12 +98,7 @@ def _lion(rates: Rates) -> Any:
 
 
 def _muon(rates: Rates) -> Any:
-    """Momentum, made orthogonal by Newton–Schulz for matrices; the sign of the momentum for vectors and stacks.
-
-    Jordan's Muon has a factor √max(1, rows/columns) besides, and AdamW for embeddings, readouts and vectors; a network
-    of one hidden layer would have nothing left to orthogonalize (docs/definitions.md).
-    """
-    from optax.contrib import MuonDimensionNumbers, scale_by_muon
+    """Momentum, made orthogonal by Newton–Schulz for matrices; the sign of the momentum for vectors and stacks."""
 
     def kinds(parameters: Parameters) -> Mapping[str, str]:
         return {name: "muon" if leaf.ndim == 2 else "sign" for name, leaf in parameters.items()}
@@ -112,11 +107,31 @@ def _muon(rates: Rates) -> Any:
         optax.trace(decay=rates["momentum"], nesterov=True),
         optax.stateless(lambda updates, _: jax.tree.map(jnp.sign, updates)),
     )
-    matrices = scale_by_muon(
+    return optax.partition({"muon": _orthogonal_momentum(rates), "sign": sign}, kinds)
+
+
+def _muon_adam(rates: Rates) -> Any:
+    """Jordan's Muon: orthogonal momentum times √max(1, rows/columns) for the matrices in a transformer's blocks, Adam
+    at its own rate for everything else: embeddings, readouts and vectors."""
+
+    def kinds(parameters: Parameters) -> Mapping[str, str]:
+        inside = {name for name, leaf in parameters.items() if name.startswith("blocks.") and leaf.ndim == 2}
+        return {name: "muon" if name in inside else "adam" for name in parameters}
+
+    def shaped(updates: Any, _: Any) -> Any:
+        return jax.tree.map(lambda u: u * max(1.0, u.shape[0] / u.shape[1]) ** 0.5, updates)
+
+    muon = optax.chain(_orthogonal_momentum(rates), optax.stateless(shaped))
+    return optax.partition({"muon": muon, "adam": optax.chain(_adam(rates), optax.scale(rates["adam_rate"]))}, kinds)
+
+
+def _orthogonal_momentum(rates: Rates) -> Any:
+    from optax.contrib import MuonDimensionNumbers, scale_by_muon
+
+    return scale_by_muon(
         beta=rates["momentum"],
         weight_dimension_numbers=lambda updates: jax.tree.map(lambda _: MuonDimensionNumbers(), updates),
     )
-    return optax.partition({"muon": matrices, "sign": sign}, kinds)
 
 
 OWN_SCALINGS: dict[str, Callable[[Rates], Any]] = {
@@ -126,6 +141,7 @@ OWN_SCALINGS: dict[str, Callable[[Rates], Any]] = {
     "rmsprop": _rmsprop,
     "lion": _lion,
     "muon": _muon,
+    "muon-adam": _muon_adam,
 }
 
 

@@ -1,8 +1,8 @@
-"""Ways to grok sooner, each tuned by the same search and compared at its best."""
+"""Ways to grok sooner: each in its authors' arena, and all of them tuned by the same search."""
 
-from modgrok.reproduce.accelerators import contest
+from modgrok.reproduce.accelerators import arenas, contest
 from modgrok.reproduce.accelerators.sizes import PROFILES
-from modgrok.reproduce.form import Paper, Takeaway
+from modgrok.reproduce.form import Claim, Paper, Study, Takeaway, members
 
 PAPER = Paper(
     key="accelerators",
@@ -11,10 +11,9 @@ PAPER = Paper(
     "(arXiv 2501.04697); Tveit et al., *Muon optimizer accelerates grokking* (arXiv 2504.16041); and Lion (arXiv "
     "2302.06675), each beside AdamW and tuned by the same search",
     line="Grokfast, ⊥Grad, StableMax, Muon and Lion beside AdamW, all tuned by one search",
-    studies=contest.STUDIES,
-    claims=contest.CLAIMS,
+    studies=(*members(Study, arenas), *contest.STUDIES),
+    claims=(*members(Claim, arenas), *contest.CLAIMS),
     profiles=PROFILES,
-    implied=tuple((f"{name}_tuned", name) for name in ("grokfast", "muon", "orthogonal_gradient", "stablemax")),
     cost={"quick": "2 min on two idle CPU cores", "full": "5 min on an H200"},
     takeaways=(
         Takeaway(

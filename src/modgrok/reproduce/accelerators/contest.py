@@ -1,4 +1,4 @@
-"""A study for each task: every contestant's search, the contestants at their best, and what their authors say."""
+"""A study for each task: every contestant's search, and what their authors say of them asked of all at their best."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,20 +7,15 @@ from typing import Any
 from modgrok.measures.trials import best_trial, edge
 from modgrok.palette import BLUE, EMPTY, GRAY, VERMILLION
 from modgrok.plot import style
-from modgrok.reproduce.accelerators.sizes import BASELINE, CONTESTANTS, KNOWN, MOVING_AVERAGE, WINDOW, searched
+from modgrok.reproduce.accelerators.sizes import BASELINE, CONTESTANTS, FASTER, KNOWN, MOVING_AVERAGE, WINDOW, searched
 from modgrok.reproduce.form import BEYOND, Ask, Claim, Sizes, Table, make_claim, study
 from modgrok.text import NONE, count, number, percent
 
 TITLES = {"figN": "n + m", "figP": "n · m", "figG": "The symmetric group"}
-FASTER = 0.8
-"""A contestant counts as faster where its median is below so much of the baseline's."""
 JORDAN = (
     "Muon here orthogonalizes every matrix, embedding and readout included, without the factor √max(1, rows/columns), "
     "and takes signs for vectors; Jordan's leaves embeddings, readouts and vectors to AdamW."
 )
-DELAY = 5
-"""Times the steps to the training set that tuned AdamW has to take, for there to be a delay to shorten."""
-ARENA = f"; undecided where tuned AdamW does not take {DELAY} times the steps to the training set on most tasks"
 THRESHOLD = (
     "median steps to 95 % test accuracy below 0.8 of AdamW's, both tuned by the same search, on most tasks; remark "
     "where not on all, or where a best rate or decay is an outermost one; a task on which it never gets there counts "
@@ -113,25 +108,12 @@ def _ratio(t: Table, name: str) -> float | None:
     return None if own is None else 0.0 if base is None else own / base
 
 
-def delayed(t: Table) -> bool:
-    """Whether the baseline at its best groks so late that there is a delay to shorten."""
-    own = best(t, BASELINE)
-    learned, known = own["memorized_at"].median(), own["grokked_at"].median()
-    return learned is not None and (known is None or known >= DELAY * learned)
-
-
-def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], departure: str, tuned: bool) -> None:
+def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], departure: str) -> None:
     """Holds where the best of the names is faster on every task, with a remark where only on most, or where what was
     trained is not quite what its authors train: every verdict says so."""
     for title, t in zip(TITLES.values(), tables, strict=True):
         for name in (BASELINE, *names):
             ask.show({f"{title}: {name} ({found_at(t, name)}{edges(t, name)})": best(t, name)["grokked_at"]})
-    soon = ", ".join(number(best(t, BASELINE)["grokked_at"].median()) for t in tables)
-    ask.undecided(
-        f"Tuned {BASELINE} groks within {soon} steps, so there is no delay to shorten; the authors' own network, which "
-        f"has one, is not trained here. {departure}".strip(),
-        not tuned and 2 * sum(map(delayed, tables)) <= len(tables),
-    )
     ratios: list[Any] = [
         min((ratio for name in names if (ratio := _ratio(t, name)) is not None), default=None) for t in tables
     ]
@@ -147,23 +129,6 @@ def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], departure: s
     ask.note(f"On {won.count(False)} of {len(won)} tasks it is not faster, or never gets there.", not all(won))
     ask.note(wider, wider)
     ask.note(departure, departure)
-
-
-def without_decay(*asked: Any) -> None:
-    *tables, ask = asked
-    found = {
-        (title, name): min(trials(t, name).where(weight_decay=0)["grokked_at"].known(), default=None)
-        for title, t in zip(TITLES.values(), tables, strict=True)
-        for name in ("⊥Grad", "StableMax", BASELINE)
-    }
-    first, *_ = TITLES.values()
-    ask.show({f"{title}: {name} without decay": time for (title, name), time in found.items()})
-    ask.undecided(
-        f"On {first} {BASELINE} does so too in this network; the authors' own is not trained here.",
-        found[first, BASELINE] is not None,
-    )
-    ask.yes(f"It does on {first}.")
-    ask.fault(f"Not within {count(tables[0].one('steps'))} steps.", found[first, "⊥Grad"] is None)
 
 
 AUTHORS: dict[str, dict[str, Any]] = {
@@ -194,31 +159,16 @@ AUTHORS: dict[str, dict[str, Any]] = {
 """What the authors of each say; of Lion nobody does, and it is only searched."""
 
 
-def _said(name: str, tuned: bool) -> Claim:
-    """What the authors of a contestant say, or the same where every optimizer is tuned."""
+def _tuned(name: str) -> Claim:
+    """What the authors of a contestant say, where every optimizer is tuned."""
     said = AUTHORS[name]
 
     def judge(*asked: Any) -> None:
-        faster(asked[:-1], asked[-1], said["names"], said.get("departure", ""), tuned)
+        faster(asked[:-1], asked[-1], said["names"], said.get("departure", ""))
 
-    threshold = THRESHOLD + said.get("more", "")
-    if not tuned:
-        return make_claim(judge, name, f"{said['says']}.", said["section"], threshold + ARENA, STUDIES)
     statement = f"{said['says']}, also where every optimizer is tuned by the same search."
     key = name if name == "lion" else f"{name}_tuned"
-    return make_claim(judge, key, statement, f"{BEYOND} ({said['section']})", threshold, STUDIES)
+    return make_claim(judge, key, statement, f"{BEYOND} ({said['section']})", THRESHOLD + said.get("more", ""), STUDIES)
 
 
-CLAIMS = (
-    *(_said(name, tuned=False) for name in AUTHORS if name != "lion"),
-    make_claim(
-        without_decay,
-        "without_decay",
-        "⊥Grad generalizes without weight decay, where AdamW does not.",
-        "2501.04697",
-        "on n + m, the authors' task, with seed 0 ⊥Grad reaches 95 % test accuracy at some rate without decay; "
-        "undecided where AdamW does too",
-        STUDIES,
-    ),
-    *(_said(name, tuned=True) for name in AUTHORS),
-)
+CLAIMS = tuple(map(_tuned, AUTHORS))
