@@ -114,14 +114,18 @@ def test_every_contestant_can_win_and_lose(claim: str) -> None:
 
 
 def arena(
-    baseline: Sequence[int | None], steps: int = 80_000, memorized: int | None = 100, **times: Sequence[int | None]
+    baseline: Sequence[int | None],
+    steps: int = 80_000,
+    modulus: int = 113,
+    memorized: int | None = 100,
+    **times: Sequence[int | None],
 ) -> dict[str, Any]:
     """Numbers of all three arenas with these times to the test set, the baseline's where none are given."""
     lanes = {"figF": ((None,), FILTERS), "figE": ((None,), STABILITY), "figM": (("x + y", "x / y"), (ADAMW, "Muon"))}
     return {
         study: Table(
             {"operation": operation, "contestant": name, "seed": seed, "steps": steps}
-            | {"memorized_at": memorized, "grokked_at": time}
+            | {"modulus": modulus, "memorized_at": memorized, "grokked_at": time}
             for operation in operations
             for name in names
             for seed, time in enumerate(times.get(f"{operation}: {name}", times.get(name, baseline)))
@@ -181,9 +185,11 @@ def test_what_authors_say_in_their_own_arena(claim: str, baseline: Any, times: A
     assert outcome(claim, arena(baseline, **times)) == expected
 
 
-def test_arenas_need_their_authors_steps_and_a_baseline_that_memorizes() -> None:
+def test_arenas_need_their_authors_steps_and_modulus_and_a_baseline_that_memorizes() -> None:
     short = arena(NEVER, steps=1_000)
     assert {outcome(claim, short) for claim in ("grokfast", "grokfast_alone", "stablemax")} == {OPEN}
+    small = arena(NEVER, modulus=31)
+    assert {outcome(claim, small) for claim in ("orthogonal_gradient", "stablemax", "without_decay")} == {OPEN}
     without = arena(SLOW, memorized=None, **dict.fromkeys((EMA_DECAYED, MA_DECAYED, ORTHOGONAL, STABLE), FAST))
     for claim in ("grokfast", "orthogonal_gradient", "without_decay", "stablemax", "muon"):
         assert outcome(claim, without) == OPEN
