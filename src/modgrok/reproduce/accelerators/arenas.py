@@ -233,7 +233,8 @@ def stablemax(t: Table, ask: Ask) -> None:
 @stability.claim(
     "2501.04697",
     f"most seeds of ⊥Grad reach 95 % test accuracy without decay, and most of AdamW at the same rate do not within the "
-    f"{SOON} steps that the authors show; remark where they do later; {UNDECIDED}, and where a smaller modulus than the authors' is the reason",
+    f"{SOON} steps that the authors show; remark where they do later; {UNDECIDED}, and "
+    "where too small a modulus is the reason",
 )
 def without_decay(t: Table, ask: Ask) -> None:
     """⊥Grad generalizes without weight decay, where AdamW does not."""
