@@ -18,7 +18,7 @@ def landscape(test: tuple[float, ...] = (1.0, 0.1, 1.0), train: tuple[float, ...
 
 
 SHARED = {"landscape": landscape(), "critical_norm": 10.0, "predicted": [1100.0, 550.0], "lr": 1e-3}
-HELD = {"part": "held", "init_scale": 1.0, "weight_decay": 0.0, "memorized_at": 100}
+HELD = {"part": "held", "init_scale": 1.0, "weight_decay": 0.0, "memorized_at": 100, "steps": 10_000}
 FREE = {"part": "free", "init_scale": 4.0, "memorized_at": 100, "norm_when_known": 11.0}
 TIMES = {0.5: (1000, 1020), 1.0: (500, 510)}
 TABLE = [HELD | SHARED | {"seed": seed, "grokked_at": time} for seed, time in enumerate((150, 120))] + [
@@ -71,6 +71,13 @@ def test_digits_are_judged_by_errors(test: Any, train: Any, outcome: str, outcom
     ]
     rows = [row | {"task": "digits", "landscape": places} for row in TABLE]
     assert outcomes(PAPER, {"figD": rows})["landscape_digits"] == outcome
+
+
+def test_few_steps_do_not_decide_a_landscape(outcomes: Callable[..., dict[str, str]]) -> None:
+    early = ("figS", {"part": "held"}, "steps", 1_500)
+    rising = ("figS", {}, "landscape", landscape(train=(1.0, 0.01, 0.5)))
+    assert outcomes(PAPER, {"figS": TABLE}, early)["landscape_teacher"] == "holds"
+    assert outcomes(PAPER, {"figS": TABLE}, early, rising)["landscape_teacher"] == "undecided here"
 
 
 def test_the_second_term_is_what_the_time_leaves() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from modgrok.experiments import Run
 from modgrok.measures.network_progress import key_frequencies_of
-from modgrok.palette import MARKERS, SERIES, TEST, TRAIN
+from modgrok.palette import BLUE, MARKERS, TEST, TRAIN
 from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, study
 from modgrok.reproduce.nanda2023.sizes import PAPER_STEPS, timed
 from modgrok.text import count
@@ -27,42 +27,36 @@ def frequencies_of(run: Run) -> dict[str, Any]:
 moduli = study(
     "figM",
     "Other moduli",
-    "(a) Steps until 99 % of the training set (squares) and of the test set (dots) are right, against the modulus; "
+    "(a) Steps until 99 % of the training set (squares) and of the test set (dots) are right, for each modulus; "
     "crosses where some seed does not get there. (b) How many key frequencies W_L has when the test set is known.",
     runs=by_modulus,
     keep=("memorized_at", "grokked_at", frequencies_of),
 )
 
 
-def told(row: Any) -> str:
-    return f"{100 * row.fraction:g} % of the pairs, weight decay {row.weight_decay:g}"
+def settings(t: Table) -> dict[tuple[int, float, float], Table]:
+    """The runs of every modulus, share of the pairs and weight decay."""
+    return t.by("modulus", "fraction", "weight_decay")
 
 
 @moduli.figure("steps to 99 %", "key frequencies", height=2.8)
 def times_and_frequencies(t: Table, left: Any, right: Any) -> str:
-    ways = list(dict.fromkeys(map(told, t)))
-    for row in t:
-        way = ways.index(told(row))
-        x = row.modulus * (1 + 0.03 * way)
-        for time, color, marker in ((row.memorized_at, TRAIN, MARKERS[1]), (row.grokked_at, TEST, MARKERS[0])):
-            if time is not None:
-                filled: Any = {"facecolor": "none"} if way else {"facecolor": color}
-                left.scatter(x, time, edgecolor=color, marker=marker, s=14, **filled)
-        if row.grokked_at is None:
-            left.scatter(x, row.steps, color=SERIES[way], marker="x", s=18)
-        else:
-            right.scatter(x, len(row.frequencies), color=SERIES[way], marker=MARKERS[way], s=16, alpha=0.6)
-    for way, label in enumerate(ways):
-        right.scatter([], [], color=SERIES[way], marker=MARKERS[way], s=16, label=label)
-    places = t["modulus"].distinct()
+    cells = settings(t)
+    for x, cell in enumerate(cells.values()):
+        for column, color, marker in (("memorized_at", TRAIN, MARKERS[1]), ("grokked_at", TEST, MARKERS[0])):
+            known = cell[column].known()
+            left.scatter([x] * len(known), known, color=color, marker=marker, s=14)
+        if not cell["grokked_at"].whole():
+            left.scatter(x, cell.one("steps"), color=TEST, marker="x", s=18)
+        counts = [len(keys) for keys in cell.where("grokked_at >= 0")["frequencies"]]
+        right.scatter([x] * len(counts), counts, color=BLUE, s=16, alpha=0.5)
     for panel in (left, right):
-        panel.set(xscale="log", xlabel="modulus p")
-        panel.set_xticks(places, map(str, places), fontsize=6)
-        panel.minorticks_off()
+        panel.set_xticks(range(len(cells)), [f"{p}\n{100 * a:g} %\n{g:g}" for p, a, g in cells], fontsize=6)
+        panel.set(xlabel="modulus p, share of the pairs, weight decay", xlim=(-0.5, len(cells) - 0.5))
     left.set(yscale="log", ylabel="steps to 99 %")
     right.set(ylabel="key frequencies", ylim=(0, None))
-    right.legend(loc="lower right", fontsize=6)
-    return f"{count(t.seeds, 'seed')}; filled in (a): {ways[0]}; hollow, moved to the right: {'; '.join(ways[1:])}"
+    right.yaxis.get_major_locator().set_params(integer=True)
+    return f"{count(t.seeds, 'seed')}; (b) overlapping dots are darker"
 
 
 @moduli.claim("appendix (moduli)")
@@ -70,7 +64,7 @@ def other_moduli(t: Table, ask: Ask) -> None:
     """With p = 53 it takes a weight decay of 5, 109 groks as 113 does, and 20 % of the pairs of 401 are learned at
     once."""
     ask.possible("p is 53, 109, 113 and 401", {*t["modulus"]} >= NEEDED)
-    cells = t.by("modulus", "fraction", "weight_decay")
+    cells = settings(t)
     times = {f"p = {p}, {100 * a:g} %, decay {g:g}": cell["grokked_at"] for (p, a, g), cell in cells.items()}
     ask.show({f"steps to 99 % of the test set, {name}": some for name, some in times.items()})
     little, strong = (cells[53, 0.3, decay]["grokked_at"] for decay in (1.0, 5.0))

@@ -21,7 +21,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
     sweep_seeds=(1, 3),
     # p, share of the pairs, weight decay, steps. The paper: 53 needs decay 5, 109 is as 113, 20 % of 401 are enough.
     moduli=(
-        ((41, 0.45, 2.5, 2_000), (53, 0.45, 2.5, 2_000)),
+        ((41, 0.45, 2.5, 2_000), (53, 0.45, 2.5, 2_000), (67, 0.45, 2.5, 2_000)),
         (
             (53, 0.3, 1.0, PAPER_STEPS),
             (53, 0.3, 5.0, PAPER_STEPS),
