@@ -40,7 +40,6 @@ PAPER = Paper(
         ("tasks", "18 tables and splits", "n + m, and x / y by the transformer", "device time"),
     ),
     not_attempted=(
-        ("Change of features in the transformer", "is measured on the perceptron so far"),
         ("CIFAR-10, deep linear networks, Adagrad", "not run yet"),
         ("Last-layer weights and features normalized", "no such setting yet"),
     ),

@@ -14,6 +14,7 @@ from modgrok.networks import Network
 from modgrok.networks.activation import activation
 from modgrok.networks.architecture import Parameters
 from modgrok.networks.mlp import MLP
+from modgrok.networks.transformer import Transformer
 from modgrok.tasks import Signature
 from modgrok.training.data import RunData, run_data
 from modgrok.training.devices import precision_of
@@ -36,34 +37,43 @@ def curvature(program: Program, weights: Parameters, update: Parameters, data: R
 
 
 def features(network: Network, inputs: Any) -> Any:
-    """What the last layer of a perceptron reads: the perceptron without it, and its activation."""
+    """What the last layer reads: of a perceptron the same without it, with its activation; of a transformer what it
+    puts out where the identity stands in the place of its unembedding."""
     whole, signature = network.architecture, network.signature
+    if isinstance(whole, Transformer):
+        read = network.parameters | {"unembedding.weight": jnp.eye(whole.width)}
+        return whole.apply(read, inputs, signature)
     assert isinstance(whole, MLP)
     below = MLP(whole.width, whole.depth - 1, whole.activation, whole.biases)
     seen = Signature(signature.sizes, whole.width, signature.dimension, signature.signs)
     return activation(whole.activation)(below.apply(network.parameters, inputs, seen))
 
 
-def follow(experiment: Experiment, steps: int, stride: int) -> dict[str, np.ndarray]:
-    """Trains a perceptron as `modgrok train` does; after every `stride` steps its loss, the norm of its last layer,
-    the curvature along the last update, and what that changed of the features."""
+def follow(experiment: Experiment, steps: int, stride: int, curved: bool = True) -> dict[str, np.ndarray]:
+    """Trains a perceptron or a transformer as `modgrok train` does; after every `stride` steps its loss, the norm of
+    its last layer, what the last update changed of the features, and the curvature along it, if that is wanted."""
     resolved = experiment.resolve()
     task = resolved.load_task()
     program, rates = program_of(resolved, task, "cpu"), rates_of(resolved)
     examples = resolved.split.examples_of(task)
-    inputs, seed = examples.inputs[examples.trained], np.uint32(resolved.seed)
+    inputs, labels = examples.inputs[examples.trained], examples.labels[examples.trained]
+    seed = np.uint32(resolved.seed)
     fixed = run_data(program, task, examples, kernel_for(program).padded_shape(lambda: inputs, len(inputs)))
+
+    def training_loss(network: Network, data: RunData) -> Any:
+        out = network.architecture.apply(network.parameters, inputs, network.signature)
+        return program.objective.losses(out, jnp.asarray(labels), data.codes).mean()
 
     def look(before: Any, after: Any, data: RunData) -> dict[str, Any]:
         update = jax.tree.map(jnp.subtract, after.weights, before.weights)
         old, new = (Network(program.architecture, program.signature, one.weights) for one in (before, after))
         seen, moved = features(old, inputs), features(new, inputs)
-        return {
-            "loss": after.slope[0].astype(jnp.float32),
+        found = {
+            "loss": (after.slope[0] if after.slope else training_loss(new, data)).astype(jnp.float32),
             "last_layer": norm(last_layer(new)),
-            "curvature": curvature(program, before.weights, update, data),
             "feature_change": norm(moved - seen) / norm(seen),
         }
+        return found | ({"curvature": curvature(program, before.weights, update, data)} if curved else {})
 
     def take_step(data: RunData, state: Any, step: Any) -> tuple[Any, dict[str, Any]]:
         after, _ = advance(program, state, data, rates, seed, step, jnp.int32(1), jnp.bool_(False))

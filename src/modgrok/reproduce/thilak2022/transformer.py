@@ -9,15 +9,11 @@ from modgrok.measures.spikes import FLOOR, growth_next_to, late_spikes
 from modgrok.palette import SERIES
 from modgrok.plot import style
 from modgrok.reproduce.form import Ask, Row, Table, curves, runs, study
-from modgrok.reproduce.power2022.sizes import PROFILES, TRANSFORMER, lasting_division
-from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DOUBLE, EPSILONS, FIRST, LAST
+from modgrok.reproduce.power2022.sizes import PROFILES, lasting_division
+from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DIVISION, DOUBLE, EPSILONS, FIRST, LAST
 from modgrok.reproduce.thilak2022.stairs import drawn, found_in, loss_and_norm, spikes_of
 from modgrok.text import count, percent
 
-DIVISION = TRANSFORMER | {
-    **{"task": "n/m", "modulus": 97, "vocabulary": 239, "optimizer": "adam", "weight_decay": 0.0, "batch_size": 512},
-    **{"steps": 15_000, "evaluations": 2_000, "record": ("last_layer",)},
-}
 VARIANTS = ADAM | {
     "weight decay 1": {"optimizer": "adamw", "weight_decay": 1.0},
     "gradient descent": {"optimizer": "sgd", "lr": DESCENT_RATE},
