@@ -71,8 +71,7 @@ def circle(t: Table, ask: Ask) -> None:
     )
     ask.note("In the only seed.", len(t) == 1)
     ask.note(f"In {count(rounds.count(False), 'seed')} it does not.", not all(rounds))
-    for i, when in enumerate(("start", "end")):
-        ask.show({f"variation of the radius, {when}": t.each(lambda r, i=i: r.roundness[i])})
-    for i, when in ((0, "start"), (-1, "end")):
-        ask.show({f"effective dimension, {when}": t.each(lambda r, i=i: r.effective_dimension[i])})
+    for label, column in (("variation of the radius", "roundness"), ("effective dimension", "effective_dimension")):
+        for i, when in ((0, "start"), (-1, "end")):
+            ask.show({f"{label}, {when}": [values[i] for values in t[column]]})
     ask.show({"test accuracy": t["test_accuracy"]}, percent)

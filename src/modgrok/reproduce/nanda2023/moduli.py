@@ -71,8 +71,8 @@ def other_moduli(t: Table, ask: Ask) -> None:
     ask.that("at p = 53 most seeds grok with weight decay 5", 2 * len(strong.known()) > len(strong))
     ask.that("fewer do with weight decay 1", len(little.known()) < len(strong.known()))
     near, usual = (cells[p, 0.3, 1.0] for p in (109, 113))
-    medians = [cell["grokked_at"].median() for cell in (near, usual)]
-    alike = None not in medians and 0.5 <= medians[0] / medians[1] <= 2
+    there, here = (cell["grokked_at"].median() for cell in (near, usual))
+    alike = there is not None and here is not None and here / 2 <= there <= 2 * here
     ask.that("the median time of p = 109 is half to twice that of p = 113", alike)
     large = cells[401, 0.2, 1.0]
     longest, shortest = (

@@ -123,16 +123,15 @@ def heights(t: Table) -> tuple[str, Column, Column]:
 
 def three_panels(t: Table, left: Any, middle: Any, right: Any) -> str:
     first, places, free, shown = t.first, Table(t.first.landscape), t.where(part="free"), t.where(part="held").first
-    kind, *both = heights(t)
-    for some, color in zip(both, (TRAIN, TEST), strict=True):
+    kind, train, test = heights(t)
+    for some, color in ((train, TRAIN), (test, TEST)):
         if some:
             left.plot(places["norm"], some, color=color, marker="o")
     for run, line in ((first.free_run, "-"), (first.held_run, ":")):
         for kind, color in (("train", TRAIN), ("test", TEST)):
             middle.plot(run["step"], run[f"{kind}_accuracy"], color=color, linestyle=line)
-    scale = "log" if kind == "loss" else "linear"
-    told = "least loss" if kind == "loss" else "error at the end"
-    left.set(xscale="log", yscale=scale, xlabel="norm of all weights, held", ylabel=told)
+    scale, label = ("log", "least loss") if kind == "loss" else ("linear", "error at the end")
+    left.set(xscale="log", yscale=scale, xlabel="norm of all weights, held", ylabel=label)
     style.mark(left, first.critical_norm)
     middle.set_xscale("symlog", linthresh=10)
     middle.set(xlabel="step", ylabel="accuracy", ylim=(-0.03, 1.03))
@@ -158,12 +157,12 @@ def three_panels(t: Table, left: Any, middle: Any, right: Any) -> str:
         middle.plot([], [], label=label, **look)
     left.figure.legend(loc="outside upper center", ncols=5)
     both = f"$w_0$ = {number(first.begin_norm)}, the largest norm on the way; $w_c$ = {number(first.critical_norm)}"
-    text = f"known: accuracy {first.threshold}; {both}, dotted in (a): test set known up to there"
-    return f"{text}; rate {number(first.lr)}"
+    told = f"known: accuracy {first.threshold}; {both}, dotted in (a): test set known up to there"
+    return f"{told}; rate {number(first.lr)}"
 
 
 for one in STUDIES.values():
-    one.figure("losses against norm", "free and held", "time against decay", height=2.9)(three_panels)
+    one.figure("landscape", "free and held", "time against decay", height=2.9)(three_panels)
 
 
 def landscape(t: Table, ask: Ask) -> None:
