@@ -46,7 +46,13 @@ PAPER = Paper(
             "two CPU cores in the quick profile",
         ),
         ("modulus and width of ⊥Grad and StableMax", "113, 200-200", "{edge_modulus}, {edge_width} twice", "as above"),
-        ("steps of StableMax", "80 000", "{edge_steps}", "as above"),
+        ("steps of ⊥Grad and StableMax", "300 or 500, 80 000", "{edge_steps}", "all get as many"),
+        (
+            "β2 of ⊥Grad",
+            "0.99, of which the code makes 0.999",
+            "0.99 at the lower rate, 0.999 at the other",
+            "as AdamW beside it",
+        ),
         ("seeds", "1", "{own_seeds}, {inner_seeds} for Muon", "equal runs differ"),
         (
             "Muon's transformer",

@@ -74,16 +74,19 @@ FILTERS: dict[str, Settings] = {
     MA_DECAYED: {"grokfast": "ma", "grokfast_window": WINDOW, "weight_decay": 0.01},
 }
 """Of Lee et al.: the decay is part of the gradient, as Adam has it."""
-ORTHOGONAL, STABLE, ADAMW = "⊥Grad, rate 0.005", "StableMax, rate 0.01", "AdamW"
+ORTHOGONAL, STABLE, ADAMW = ("⊥Grad, rate 0.005", "⊥Grad, rate 0.01"), "StableMax, rate 0.01", "AdamW"
 STABILITY: dict[str, Settings] = {
     "AdamW, rate 0.005": {"lr": 0.005, "beta2": 0.99},
-    ORTHOGONAL: {"lr": 0.005, "beta2": 0.99, "orthogonal": True},
+    ORTHOGONAL[0]: {"lr": 0.005, "beta2": 0.99, "orthogonal": True},
     "AdamW, rate 0.01": {"lr": 0.01, "beta2": 0.999},
+    ORTHOGONAL[1]: {"lr": 0.01, "beta2": 0.999, "orthogonal": True},
     STABLE: {"lr": 0.01, "beta2": 0.999, "loss": "stablemax", "loss_precision": "float64"},
 }
-"""Of Prieto et al.: Figs. 6 and 1, with their β2."""
+"""Of Prieto et al.: Fig. 6 at the lower rate, Fig. 1 at the higher one; their code gives ⊥Grad a β2 of 0.99, which its
+wrapper turns into 0.999."""
 BESIDE = {
-    ORTHOGONAL: "AdamW, rate 0.005",
+    ORTHOGONAL[0]: "AdamW, rate 0.005",
+    ORTHOGONAL[1]: "AdamW, rate 0.01",
     STABLE: "AdamW, rate 0.01",
     EMA_DECAYED: "Adam, decay 0.005",
     MA_DECAYED: "Adam, decay 0.01",
