@@ -141,10 +141,8 @@ def test_a_notebook_has_one_line_that_goes_when_training_ends(clock: Clock, monk
     assert shown[-1] == ""
 
 
-def test_the_time_left_of_many_runs_counts_slow_starts_and_early_ends(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ten batches that take 5 s to start and 0.1 s a step, whose runs grok after a tenth of their 1 000 steps."""
+def many_runs(monkeypatch: pytest.MonkeyPatch, batches: int, runs: int) -> tuple[ManyRuns, list[SimpleNamespace]]:
+    """Batches of runs of 1 000 steps, each step as expensive as any other, that stop when they grok."""
     monkeypatch.setattr("modgrok.experiments.progress.work", lambda experiment, task: SimpleNamespace(cpu_seconds=1.0))
 
     def one(seed: int) -> SimpleNamespace:
@@ -152,9 +150,16 @@ def test_the_time_left_of_many_runs_counts_slow_starts_and_early_ends(
         named = {"id": experiment.content_hash, "experiment": experiment}
         return SimpleNamespace(**named, task=None, step=0, run=SimpleNamespace(**named))
 
-    batches = [SimpleNamespace(members=[one(seed)]) for seed in range(10)]
-    console = Console(file=io.StringIO(), force_terminal=False)
-    progress = ManyRuns(console, SimpleNamespace(batches=batches, stored=0, results=SimpleNamespace(runs=10)))
+    made = [SimpleNamespace(members=[one(runs * i + j) for j in range(runs)]) for i in range(batches)]
+    planned = SimpleNamespace(batches=made, stored=0, results=SimpleNamespace(runs=batches * runs))
+    return ManyRuns(Console(file=io.StringIO(), force_terminal=False), planned), made
+
+
+def test_the_time_left_of_many_runs_counts_slow_starts_and_early_ends(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten batches that take 5 s to start and 0.1 s a step, whose runs grok after a tenth of their 1 000 steps."""
+    progress, batches = many_runs(monkeypatch, 10, 1)
     said, end = [], clock.now + 10 * (5 + 10)
     for batch in batches:
         [member] = batch.members
@@ -166,5 +171,27 @@ def test_the_time_left_of_many_runs_counts_slow_starts_and_early_ends(
         progress.ended(member.run, dataclasses.replace(RESULT, steps=100))
         said.append((progress.seconds_left, end - clock.now))
     for left, true in said[:-1]:
+        assert left is not None
+        assert true / 2 < left < 2 * true
+
+
+def test_the_first_runs_to_end_say_little_about_the_others(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the 20 runs in each of three batches, 5 end after a tenth of their steps and 15 train to the last."""
+    progress, batches = many_runs(monkeypatch, 3, 20)
+    said, end = [], clock.now + 3 * 0.01 * (20 * 100 + 15 * 900)
+    for batch in batches:
+        progress.planned([batch])
+        active = batch.members
+        for step in range(10, 1001, 10):
+            clock.now += 0.1 * len(active)
+            progress.advanced(active, step, 10 * len(active))
+            if step == 100:
+                for member in active[:5]:
+                    progress.ended(member.run, dataclasses.replace(RESULT, steps=100))
+                active = active[5:]
+            said.append((progress.seconds_left, end - clock.now))
+        for member in active:
+            progress.ended(member.run, dataclasses.replace(RESULT, steps=1000))
+    for left, true in said[10:-10]:
         assert left is not None
         assert true / 2 < left < 2 * true
