@@ -1,6 +1,6 @@
-"""The library in the words of the commands: the same names, defaults and results.
+"""The commands as functions, with the same names, defaults and results.
 
-Everything that is a task is a text of any family, a callable, a table or a `Task`.
+A task is a text of any family, a callable, a table or a `Task`.
 """
 
 import inspect
@@ -44,12 +44,13 @@ SEARCHED = ("fraction", *SEEDS)
 
 
 def load(name: str | Path | Mapping[str, Any] = "last", store: StoreLike = None, **options: Any) -> Run | Network:
-    """A stored run by its id or the beginning of it, `last` for the latest; or the network in a file or state dict.
+    """Loads a stored run by its id, the beginning of it, or its name (`last` is the latest run), or the network in a
+    file or state dict.
 
-    A file holds what `Network.save` wrote, or weights of another program in .safetensors, .npz or .pt: two matrices
-    (`variables`, `activation` and `parametrization` mean what they do in `Network.from_matrices`), layers with biases,
-    or what a `layout` describes: `transformerlens`, `nanda`, `pytorch`, `sequential`, or a mapping of names as
-    `modgrok.networks.layouts` has them, with the settings that shapes do not tell, such as `heads=4`.
+    A file is one that `Network.save` wrote, or weights of another program in .safetensors, .npz or .pt. These may be
+    two matrices (with `variables`, `activation` and `parametrization` as in `Network.from_matrices`), layers with
+    biases, or a `layout`: `transformerlens`, `nanda`, `pytorch`, `sequential`, or a mapping of names as in
+    `modgrok.networks.layouts`, with the settings that shapes do not determine, such as `heads=4`.
     """
     if not isinstance(name, str | Path | Mapping):
         raise ModgrokError(f"load takes a run's id or name, a file or a state dict, not {abridged(name)}.")
@@ -61,8 +62,8 @@ def load(name: str | Path | Mapping[str, Any] = "last", store: StoreLike = None,
 
 
 def runs(store: StoreLike = None, search: str = "", **settings: Any) -> list[Run]:
-    """The stored runs, the latest first; only those with these settings, such as `optimizer="gd"`, and with the text
-    `search` in their names, tags, notes or tasks."""
+    """Returns the stored runs, the latest first. Settings such as `optimizer="gd"`, and a text to `search` for in
+    names, tags, notes and tasks, select some of them."""
     require_settings("An experiment", settings, known_settings())
     found = list(as_store(store))
     if search:
@@ -71,8 +72,8 @@ def runs(store: StoreLike = None, search: str = "", **settings: Any) -> list[Run
 
 
 def pack(runs: Run | str | Table | Sequence[Run | str], path: str | Path, store: StoreLike = None) -> list[Run]:
-    """Writes runs with their tables into a .zip file that `unpack` reads, and returns them: runs, their ids or names,
-    ids or names of sweeps, or the table of a sweep."""
+    """Writes runs and the tables they trained on to a .zip file that `unpack` reads, and returns the runs. `runs` may
+    be runs, their ids or names, ids or names of sweeps, or the table of a sweep."""
     named = runs["run"] if isinstance(runs, Table) else [runs] if isinstance(runs, Run | str) else runs
     place, found = as_store(store), []
     if not isinstance(named, Iterable):
@@ -95,8 +96,8 @@ def _runs_of(name: str, store: Store) -> list[Run]:
 
 
 def unpack(path: str | Path, store: StoreLike = None) -> list[Run]:
-    """Adds the runs of a file that `pack` wrote to a store, after checking every digest; runs that the store has stay
-    as they are. Returns all runs of the file."""
+    """Adds the runs in a file that `pack` wrote to a store, after checking every digest; runs already in the store stay
+    unchanged. Returns all runs of the file."""
     added, known = archive.unpack(Path(path), as_store(store))
     return [*added, *known]
 
@@ -113,14 +114,14 @@ def replay(run: Run | str, path: str | Path, store: StoreLike = None) -> None:
 
 
 def classify(task: Any, modulus: int | None = None, **unknown: Any) -> Structure:
-    """Which closed form a function admits, found from its table; modulo 97 where nothing else is said."""
+    """Finds the structure of a function, and so its closed form, from its table. The default modulus is 97."""
     require_settings("A classification", unknown, ["modulus"])
     return find_task(task, usual_modulus(task, modulus)).structure
 
 
 def solve(task: Any, modulus: int | None = None, *, form: Any = None, **options: Any) -> Network:
-    """The weights that compute a task, written down, modulo 97 where nothing else is said; exactly where there is an
-    exact form and no width is given. Options are those of `modgrok.closed_form.solve`."""
+    """Writes down the weights that compute a task: the exact form where there is one and no width is given. The default
+    modulus is 97. Options are those of `modgrok.closed_form.solve`."""
     known = inspect.signature(closed_form.solve).parameters
     require_settings("A closed form", options, ["modulus", *(name for name in known if name not in ("task", "report"))])
     found = find_task(task, usual_modulus(task, modulus))
@@ -139,11 +140,11 @@ def sweep(
     force: bool = False,
     **settings: Any,
 ) -> Table:
-    """Trains all combinations of settings and returns their table; runs that the store has are not trained again unless
-    `force` is set. `record` and `train_on` are those of `train`.
+    """Trains all combinations of settings and returns their table. Stored runs are not trained again unless `force` is
+    set. `record` and `train_on` are as in `train`.
 
-    `vary` is a mapping from settings to values, each an axis of its own, or a list of axes as `Sweep` takes them. Tasks
-    vary like all else, functions among them; the table calls them by their own names, or by the keys of a mapping:
+    `vary` maps settings to values, one axis each, or is a list of axes as in `Sweep`. Tasks, including functions, can
+    vary too; the table shows their own names, or the keys of a mapping:
 
         mg.sweep("n + m", 31, vary={"task": {"square": lambda n, m: (n + m) ** 2}, "seed": range(3)})
     """
@@ -194,8 +195,8 @@ def critical(
     executor: Executor | None = None,
     **settings: Any,
 ) -> list[Critical]:
-    """The critical fraction, for each task of a list or mapping, each modulus and each sampling; `effort` says how
-    thoroughly to look for it. An `executor` trains the runs into its own store, in place of an engine."""
+    """Estimates the critical fraction for each task of a list or mapping, each modulus and each sampling. `effort` sets
+    how thoroughly to search. An `executor` replaces the engine and trains into its own store."""
     from modgrok.experiments.sweeps.engines import engine_named
 
     _leave_out(SEARCHED, settings)
@@ -245,7 +246,7 @@ def landscape(
     address: str | None = None,
     **settings: Any,
 ) -> list[LandscapeRow]:
-    """Functions, the structure of their tables, and what training makes of them."""
+    """Trains many functions, and returns the structure of each beside how well it was learned."""
     from modgrok.experiments.sweeps.engines import engine_named
 
     _leave_out(SEEDS, settings)
@@ -257,8 +258,9 @@ def landscape(
 
 
 def reproduce_paper(paper: str | None = None, **request: Any) -> "Outcome | list[StudyCost]":
-    """Trains, measures, draws and judges a paper; the request's fields are the flags of `modgrok reproduce`. With
-    `plan=True` nothing is trained: the rows say what each study would train, and about how long it takes."""
+    """Reproduces a paper: trains, measures, draws, and judges its claims. Keywords are the flags of `modgrok
+    reproduce`. With `plan=True` nothing is trained; the rows say what each study would train, and about how long that
+    takes."""
     from modgrok.reproduce.pipeline import Request, planned, reproduce
 
     asked = Request.from_dict(request if paper is None else request | {"paper": paper})

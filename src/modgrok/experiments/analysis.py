@@ -130,8 +130,8 @@ class Analysis:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Overview:
-    """What can be said of any network: how well it answers, how large its weights are, which frequencies or
-    representations the weights hold that read its inputs."""
+    """Measures that apply to any network: its accuracy, the size of its weights, and the frequencies or representations
+    in its input weights."""
 
     task: Task
     network: Network
@@ -170,11 +170,11 @@ class Overview:
 def analyze(
     subject: Run | Network, task: str | Task | None = None, *, step: int | None = None, top: int = STRONGEST
 ) -> Analysis | GroupAnalysis | Overview:
-    """What a network has become, as far as its kind has measures: waves and phases of a two-layer network on a modular
-    table, representations and vectors on a group, and what can be said of any network otherwise.
+    """Takes a network apart: waves and phases for a two-layer network on a modular table, representations and vectors
+    on a group, and an overview for any other network.
 
-    A run knows its task, and `step` names one of its snapshots; a network is told its task, such as `"n + m"`. `top`
-    frequencies are named, and kept in a row of the cleaning table.
+    For a run, `step` selects one of its snapshots. For a network, give the task, such as `"n + m"`. `top` is the number
+    of strongest frequencies to name, and to keep in one row of the cleaning table.
     """
     network, found = subject_of(subject, task, step)
     analysis = _analyzed(network, found, top)

@@ -52,10 +52,10 @@ open; all others only where they are given."""
 
 @dataclass(frozen=True, init=False, repr=False)
 class Experiment:
-    """What is learned, from which examples, by which network, and how it is trained.
+    """All settings of a run: the task, the examples, the network, and how it is trained.
 
-    Settings are flat: these of every experiment, and those that the network, the optimizer, the loss and the task bring
-    (`modgrok.experiments.known_settings`). One that is given and has no effect is an error.
+    Settings are flat: those of every experiment, and those of its network, optimizer, loss and task
+    (`modgrok.experiments.known_settings`). A setting with no effect is an error.
     """
 
     task: str = setting(
@@ -222,8 +222,7 @@ class Experiment:
         return kind(**{name: value for name, value in given.items() if value is not None})
 
     def resolve(self) -> "Experiment":
-        """The same experiment with every default that depends on other settings written out as a number, and nothing in
-        settings that have no effect."""
+        """The same experiment with all defaults filled in, and None in settings that have no effect."""
         if is_table_file(self.task):
             return self.resolve_for(self.load_task())
         if self._resolved.code != user_code(self._resolved):  # What is registered has been edited since.
@@ -296,7 +295,7 @@ class Experiment:
         return {"train_on": text, "fraction": share}
 
     def load_task(self, tables: Path | None = None) -> Task:
-        """The task behind the text; tables that came from files are kept in the folder `tables` under their hash."""
+        """The task; tables from files are stored in the folder `tables` under their hash."""
         if self.task.startswith(TABLE):
             if tables is None:
                 raise ModgrokError(f"The task {self.task} is a table that only its store knows.")
@@ -320,7 +319,7 @@ class Experiment:
 
     @property
     def split(self) -> Split:
-        """The split behind fraction, sampling, labels and seed."""
+        """The split that fraction, sampling, labels and seed define."""
         seed = self.seed if self.split_seed is None else self.split_seed
         return Split(
             self.fraction, self.sampling, seed, self.wrong_labels, self.examples, self.test_examples, self.train_on
@@ -328,7 +327,7 @@ class Experiment:
 
     @property
     def schedule(self) -> tuple[Any, Any]:
-        """Steps of evaluations and of snapshots, ascending."""
+        """The steps of evaluations and of snapshots, ascending."""
         assert self.steps is not None
         evaluated = evaluation_steps(self.steps, self.evaluations)
         return evaluated, snapshot_steps(evaluated, self.snapshots)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Ignores all events; listeners override what they need. Called on the training thread."""
+    """Receives the events of training and ignores them; override the ones you need. Called on the training thread."""
 
     def planned(self, batches: "Sequence[RunBatch]") -> None:
         """Batches about to be trained."""

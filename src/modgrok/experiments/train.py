@@ -50,15 +50,15 @@ def train(
     force: bool = False,
     **settings: Any,
 ) -> Run:
-    """Trains one network and returns its run; a run that the store already has returns at once, unless `force` is set.
+    """Trains one network and returns its run. A stored run returns at once, unless `force` is set.
 
-    `task` is anything that `modgrok.task` takes, or a .toml or .json file with all settings, and the store is `runs/`
-    or `$MODGROK_STORE` unless given. Training begins with the weights of `start`, a trained network, a closed form or
-    one brought along, or the file of one, and takes its settings from it. `train_on` says which inputs are trained on:
-    a mask of the table's shape, indices into the raveled table, rows (n, m), a file with one of these, or a `Split`.
-    `record` names measures, or holds functions of the network and its `modgrok.training.recording.Data`. The same call
-    with more `steps` resumes where the shorter run ended. Progress is shown in terminals and notebooks; an
-    `observer` hears of it instead. Ctrl-C raises `Interrupted` with everything stored; call again to resume.
+    `task` is anything that `modgrok.task` takes, or a .toml or .json file with all settings. The default store is
+    `$MODGROK_STORE`, or `runs/` here. `start` gives the initial weights and the network's settings: a trained network,
+    a closed form, one from another program, or a file of one. `train_on` selects the training inputs: a mask of the
+    table's shape, indices into the raveled table, rows (n, m), a file with one of these, or a `Split`. `record` lists
+    measures by name, or functions of the network and its `modgrok.training.recording.Data`. The same call with more
+    `steps` resumes where the shorter run ended. Terminals and notebooks show progress, unless an `observer` is given.
+    Ctrl-C stores everything and raises `Interrupted`; call again to resume.
     """
     place = as_store(store)
     with forgotten_if_failing():
@@ -78,7 +78,7 @@ def train_all(
     *,
     force: bool = False,
 ) -> list[Run]:
-    """Trains many networks, those of equal shape at once, and returns their runs in order."""
+    """Trains many networks, batching those of equal shape, and returns their runs in order."""
     if observer is not None and not isinstance(observer, Observer):
         raise ModgrokError(f"observer must be a modgrok.Observer whose methods hear of training, not {observer!r}.")
     use_all_cores()

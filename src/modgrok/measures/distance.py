@@ -28,8 +28,8 @@ class ClosedFormDistance(NamedTuple):
 
 
 def distance_to_closed_form(subject: Any, coordinate: Any = None) -> ClosedFormDistance:
-    """Relative distance between a network, or a run's, and its nearest closed form in a coordinate or that of a task:
-    in the input weights, the readout and both."""
+    """Relative distance of a network, or of a run's, to its nearest closed form: in the input weights, in the readout,
+    and in both together. The coordinate may be that of a task."""
     network = two_layer_network(subject)
     closed = nearest_closed_form(network, coordinate_of(coordinate))
     network = as_numpy(network, np.float64)

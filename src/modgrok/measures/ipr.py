@@ -34,8 +34,8 @@ def ipr(power: Float[Any, "N S L"], r: int = 2, times: Float[Any, "1 1 L"] | flo
 
 
 def average_ipr(w_in: Any, coordinate: Any = None, r: int = 2) -> AverageIPR:
-    """Mean IPR over the neurons alive, and the number of dead ones: of input weights (N, S, p), a network or a run, in
-    a coordinate or that of a task (default: the raw index)."""
+    """Mean IPR over the live neurons, and the number of dead ones. `weights` are input weights (N, S, p), a network or
+    a run; the coordinate may be that of a task (default: the raw index)."""
     ratios = ipr(power_spectrum(w_in, coordinate), r)
     xp = namespace(ratios)
     dead = xp.isnan(ratios)

@@ -87,7 +87,7 @@ class Architecture(ABC):
     others are the group `rest`."""
 
     def check(self, signature: Signature) -> None:  # noqa: B027
-        """Raises where a task has not the inputs that this architecture reads."""
+        """Raises if this architecture cannot read the inputs of a task."""
 
     @abstractmethod
     def init(self, key: Any, signature: Signature, scale: Any, dtype: Any) -> Parameters:
@@ -101,7 +101,7 @@ class Architecture(ABC):
         signature: Signature,
         noise: Noise | None = None,
     ) -> Inexact[Any, "row output"]:
-        """Outputs for inputs: whole numbers, one column for each variable, or real vectors."""
+        """Outputs for inputs, which are integers, one column for each variable, or real vectors."""
 
     @abstractmethod
     def cost(self, signature: Signature) -> Cost:
@@ -134,7 +134,7 @@ class Architecture(ABC):
         return tensors
 
     def facts(self, parameters: Parameters, signature: Signature) -> dict[str, Any]:
-        """What else a network of this architecture is asked for by name."""
+        """Further attributes of a network of this architecture."""
         return {}
 
     def shapes(self, signature: Signature) -> dict[str, tuple[int, ...]]:

@@ -21,7 +21,8 @@ from modgrok.text import abridged
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Network:
-    """Any architecture's function. The arrays may be NumPy's (closed forms, measures) or JAX's (training)."""
+    """A function with weights, of any architecture. Its arrays are NumPy's (closed forms, measures) or JAX's
+    (training)."""
 
     architecture: Architecture
     signature: Signature

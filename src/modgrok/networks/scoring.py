@@ -39,8 +39,8 @@ def score(subject: Any, inputs: Any, answers: Any) -> Score:
 
 
 def score_table(subject: Any, table: Any) -> Score:
-    """Mean squared error and accuracy of a network, or of a run's, over all inputs of a table that occur, or of a
-    task's."""
+    """Mean squared error and accuracy of a network, or of a run's, over all inputs of a table or a task, without
+    holes."""
     network, table = network_of(subject), np.asarray(table.table if isinstance(table, Task) else table)
     sizes, found = network.signature.sizes, np.shape(table)
     if found != sizes:
@@ -61,7 +61,7 @@ def output_blocks(network: Network) -> Iterator[Inexact[Any, "input q"]]:
 
 
 def predictions(subject: Any) -> Integer[np.ndarray, "*inputs"]:
-    """The table of answers that a network, or a run's, gives."""
+    """The table of answers of a network, or of a run's."""
     network = network_of(subject)
     found = [np.asarray(out.argmax(axis=1)) for out in output_blocks(network)]
     return np.concatenate(found).reshape(network.signature.sizes)

@@ -1,4 +1,4 @@
-"""Every picture once: what commands, reports and notebooks draw. Axes in, axes out; numbers are computed before.
+"""The pictures that commands, reports and notebooks share. Axes in, axes out; numbers are computed before.
 
     import modgrok as mg
 

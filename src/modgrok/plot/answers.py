@@ -36,7 +36,7 @@ def answer_states(
 
 
 def answers(subject: "Run | Network", task: "Task | str | None" = None, *, ax: "Axes | None" = None) -> "Axes":
-    """Which inputs a run's network knows, those it was trained on apart; or a network on a task."""
+    """Draws which inputs a network answers right, with training inputs marked: a run's, or a network's on a task."""
     from modgrok.experiments.analysis import subject_of
 
     network, found = subject_of(subject, task)

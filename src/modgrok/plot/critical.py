@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def critical(found: "Critical | Sequence[Critical]") -> "Figure":
-    """Successes with the fitted curves; for several moduli, α_c with its intervals beside those of the first task and
-    sampling."""
+    """Draws the share of runs that grok, with fitted curves. For several moduli, these are the curves of the first task
+    and sampling, beside α_c with its intervals."""
     from modgrok.experiments.sweeps.trends import like_first
 
     found = found if isinstance(found, Sequence) else [found]
@@ -87,7 +87,7 @@ def _points(ax: "Axes", one: "Critical", color: str, label: str | None) -> None:
 
 
 def against_modulus(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Axes":
-    """α_c with its interval for each modulus, task and sampling, and the power law through three or more moduli."""
+    """Draws α_c with its interval for each modulus, task and sampling, and a power law through three or more moduli."""
     from modgrok.experiments.sweeps.trends import power_law
 
     with style.axes(ax) as panel:

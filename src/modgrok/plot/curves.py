@@ -47,14 +47,15 @@ def curves(
     ax: "Axes | None" = None,
     **line: Any,
 ) -> "Axes":
-    """A measure of one run, or of several: each in a color of its own, called by its key in a mapping, its name, or the
-    settings in which it differs. Of histories, which repeat each other, the first is bold and the others are faint.
+    """Draws a measure of one or several runs over the steps. Each run has its own color and is labeled by its key in a
+    mapping, its name, or the settings in which it differs. Of histories, which repeat each other, the first is bold and
+    the others are faint.
 
-    `over="seed"` pools the runs that differ in their seeds alone, or in another setting: a line at their median and a
-    band from the least to the largest. So do lists of runs in a mapping. A run that has ended keeps its last value.
+    `over="seed"` (or another setting) pools runs that differ only in that setting: a line at the median, a band from
+    the smallest to the largest. A list of runs in a mapping is pooled too. A finished run keeps its last value.
 
-    `measure` is accuracy, loss, norm or gradient (two lines or more each), or the name of any recorded curve. Steps are
-    drawn linearly up to `linear` and logarithmically from there on.
+    `measure` is accuracy, loss, norm or gradient (two or more lines each), or the name of any recorded curve. The axis
+    of steps is linear up to `linear` and logarithmic beyond.
     """
     named = _pooled(runs, over) if over else _named(runs)
     found = [one for group in named.values() for one in group] if named else _histories(runs)

@@ -30,7 +30,7 @@ SIZE, SHARES = (7.6, 2.4), (1.1, 1.0, 1.3)
 
 
 def film(run: "Run", kind: str = ".gif", seconds: float = 8.0) -> bytes:
-    """The film of a run that kept its weights, as a file of that suffix; a step's place in time is logarithmic."""
+    """The film of a run with snapshots, as a file of that suffix; time is logarithmic in the step."""
     if kind not in FORMATS:
         raise ModgrokError(f"A film is written to a {', '.join(FORMATS)} file, not to {kind}.")
     if not run.snapshots:

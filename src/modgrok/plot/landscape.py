@@ -18,7 +18,7 @@ HEADINGS = {"easily": "learned easily", "with much data": "learned with\nmuch da
 
 
 def landscape(rows: "Sequence[LandscapeRow]", title: str = "", *, ax: "Axes | None" = None) -> "Axes":
-    """A map with a row for each function; its structure is written beside it, and lines part the classes."""
+    """Draws a map with a row for each function, labeled with its structure; lines separate the classes."""
     fractions = [point.fraction for point in rows[0].points]
     values = np.array([[point.accuracy for point in row.points] for row in rows], float)
     with style.axes(ax, 0.8 * len(fractions) + 3.6, 0.19 * len(rows) + 1.0) as panel:

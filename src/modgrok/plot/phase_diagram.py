@@ -38,7 +38,7 @@ def phase(memorized_at: int | None, grokked_at: int | None, lag: int = LAG) -> s
 
 
 def classify(table: Mapping[str, Sequence[Any]], x: str, y: str, lag: int = LAG) -> PhaseDiagram:
-    """The commonest phase of the runs at each place of a sweep's table; of equals the one that `PHASES` names first."""
+    """The most common phase of the runs at each point of a sweep's table; ties go to the first in `PHASES`."""
     columns = (table[name] for name in (x, y, "status", "memorized_at", "grokked_at"))
     found: dict[Any, Counter[str]] = {}
     for at_x, at_y, status, memorized, grokked in zip(*columns, strict=True):
@@ -51,7 +51,7 @@ def classify(table: Mapping[str, Sequence[Any]], x: str, y: str, lag: int = LAG)
 
 
 def phase_diagram(diagram: PhaseDiagram, *, ax: "Axes | None" = None, phases: Mapping[str, str] = PHASES) -> "Axes":
-    """One color for each phase; a legend names those that occur."""
+    """Draws each phase in its own color; a legend names those that occur."""
     from matplotlib.colors import ListedColormap
 
     order = [None, *phases]

@@ -49,8 +49,8 @@ def circle(heights: Any, edges: Any, arity: int = 2, color: str = TEST, *, ax: "
 
 
 def spectrum(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
-    """How many neurons have which frequency, or representation on a group; of networks without such neurons the share
-    of power that the weights which read their inputs have there."""
+    """Draws how many neurons have each frequency, or each representation on a group. For networks without such neurons,
+    it draws the share of the input weights' power instead."""
     from modgrok.experiments.analysis import Analysis
     from modgrok.experiments.group_analysis import GroupAnalysis, on_group
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def portrait(subject: Subject, history: History | None = None, title: str = "") -> "Figure":
-    """Curves, weights, phases and spectrum; on a group, representations, purity and gaps; of networks without phases
-    the answers instead. A network from a file has no curves."""
+    """Draws curves, weights, phases and spectrum; on a group, representations, purity and gaps. Networks without phases
+    show their answers instead. A network from a file has no curves."""
     history = getattr(subject, "history", None) if history is None else history
     found = measured(subject)
     with style.context():

@@ -18,8 +18,8 @@ LINES = {"train": TRAIN, "test": TEST, "restricted": GREEN, "excluded": PURPLE}
 
 
 def progress(subject: "Run | Network", task: "Task | str | None" = None, *, ax: "Axes | None" = None) -> "Axes":
-    """Of a run with snapshots the restricted and the excluded loss beside its own, against the step; of a network on a
-    task the loss without each frequency alone."""
+    """Draws the restricted and the excluded loss of a run with snapshots beside its own loss, over the steps; for a
+    network on a task, the loss without each single frequency."""
     from modgrok.experiments import Run
 
     return _on_the_way(subject, ax) if isinstance(subject, Run) and task is None else _of_network(subject, task, ax)

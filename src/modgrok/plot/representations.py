@@ -15,7 +15,7 @@ BINS = 40
 
 
 def representations(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
-    """Neurons of each representation, and lines where they would be in proportion to d³."""
+    """Draws the number of neurons of each representation, with lines at counts proportional to d³."""
     found = on_a_group(subject)
     places = np.arange(1, len(found.counts))
     with style.axes(ax) as panel:

@@ -51,8 +51,8 @@ def sweep(
     y: str | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """An outcome of a sweep's table against the settings x and y; without them, against the first one or two that vary
-    and are no seeds. A map where both are numbers of which there are several, curves otherwise."""
+    """Draws an outcome of a sweep's table over the settings x and y, by default the first one or two that vary, except
+    seeds. It is a map if both have several numeric values, and curves otherwise."""
     from modgrok.experiments.sweeps.summary import Summary, summarize
     from modgrok.experiments.sweeps.table import Table
 

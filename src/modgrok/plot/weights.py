@@ -43,7 +43,7 @@ def ordered_weights(subject: Subject) -> Float[np.ndarray, "N input"]:
 
 
 def weights(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
-    """The ordered weights as a map: waves show as stripes that grow finer downwards."""
+    """Draws the sorted weights as a map: waves appear as stripes that grow finer downward."""
     from modgrok.tasks.task import variable_names
 
     found = measured(subject)

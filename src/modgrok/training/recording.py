@@ -132,7 +132,7 @@ def is_norm(name: str) -> bool:
 
 
 def record(name: str, *architectures: str, usual: bool = False, on_group: bool = False) -> Callable[[Any], Any]:
-    """Makes a function a measure that runs can record by its name; a decorator."""
+    """Decorator that registers a function as a measure, which runs record by its name."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in ("step", *SCORES) or is_norm(name):
         raise ModgrokError(f"A measure's name is a lowercase word that no other recorded number has, not {name!r}.")
 

@@ -36,7 +36,7 @@ REASONABLE = 1000
 
 @dataclass(frozen=True)
 class Effort:
-    """How carefully α_c is looked for."""
+    """How thoroughly to search for α_c."""
 
     seeds: int = 8
     """Runs at each fraction near the transition, each with its own training set and initial weights."""

@@ -45,13 +45,12 @@ def register(family: Family) -> Family:
 
 
 def task(source: Any, modulus: int | None = None, **settings: Any) -> Task:
-    """A task from what describes it.
+    """Makes a task from a text, a callable, a table or a `Task`.
 
     A text belongs to a family: an expression or a name of the catalog (`n + m`, `addition`), `random:SEED`,
-    `discrete:n^m`, `group:S5`, `parity:20,3`, `add:10`, a path that ends in .npy or .csv, or one that was registered;
-    `:unordered` behind it leaves one order of each input. A callable, an array and a `Task` are taken as they are.
-    Expressions, discrete functions, random tables and callables need the modulus; all others have their own, and one
-    that is given must be it. `settings` are those that a family of texts brings.
+    `discrete:n^m`, `group:S5`, `parity:20,3`, `add:10`, a path that ends in .npy or .csv, or a family of your own. The
+    suffix `:unordered` keeps one order of each input. Expressions, discrete functions, random tables and callables need
+    a modulus; all others have their own, and a given modulus must match it. `settings` are those of the family.
     """
     p = None if modulus is None else whole_modulus(modulus)
     found = _find(source, p, settings)
