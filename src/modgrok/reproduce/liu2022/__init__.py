@@ -48,7 +48,7 @@ PAPER = Paper(
         (
             "transformer",
             "reads n m, one head, LayerNorm, 80 % of the pairs",
-            "reads n m =, four heads, no LayerNorm, 50 %",
+            "reads n m =, four heads, no LayerNorm, 80 % (circle: 50 %)",
             "the network of nanda2023",
         ),
         ("transformer: steps of its diagram", "100 000", "{transformer_steps}", "device time"),

@@ -128,14 +128,12 @@ def phases_of_rates(t: Table, ask: Ask) -> None:
     ask.show({"run-steps of diagrams (a) and (b), trained as batches": count(t.one("run_steps"))})
 
 
-def steps_to_memorization(here: Table, y: str, shuffles: int = 0) -> Any:
+def steps_to_memorization(here: Table, y: str, shuffles: int) -> Any:
     """How many places of a diagram lie between grokking, or comprehension, and the nearest memorization, on average:
-    the difference of the two, and the same after random exchanges of their names; NaN where either is missing."""
+    the difference of the two, and the same after random exchanges of their names."""
     columns, rows = sorted(here["lr"].distinct()), sorted(here[y].distinct())
     at = {name: [(columns.index(r.lr), rows.index(r[y])) for r in here.where(phase=name)] for name in PHASES}
     late, soon, far = (np.array(at[name]) for name in ("grokking", "comprehension", "memorization"))
-    if not (len(late) and len(soon) and len(far)):
-        return np.full(1 + shuffles, np.nan)
     both = np.concatenate([late, soon])
     distance = np.abs(both[:, None] - far).sum(axis=2).min(axis=1)
     rng = np.random.default_rng(0)
@@ -148,11 +146,13 @@ def closer(ask: Ask, found: dict[str, tuple[Table, str]]) -> None:
     names = ("comprehension", "grokking", "memorization")
     occur = all(here.where(phase=name) for here, _ in found.values() for name in names)
     ask.that("comprehension, grokking and memorization each are somewhere the commonest phase", occur)
+    if not occur:
+        return
     differences = {name: steps_to_memorization(here, y, SHUFFLES) for name, (here, y) in found.items()}
     label = "places from grokking to the nearest memorization, less those from comprehension"
     ask.show({f"{label}{f' ({name})' if len(found) > 1 else ''}": float(d[0]) for name, d in differences.items()})
     together = np.sum([*differences.values()], axis=0)
-    chance = float(np.mean(together[1:] <= together[0])) if occur else math.nan
+    chance = float(np.mean(together[1:] <= together[0]))
     ask.show({"share of random exchanges of the two phases that are as close": chance}, percent)
     ask.that("the places where it groks are nearer to memorization than those of comprehension", together[0] < 0)
     ask.that("at most 5 % of random exchanges of these two phases are as near", chance <= 0.05)

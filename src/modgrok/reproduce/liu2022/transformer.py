@@ -10,7 +10,7 @@ from modgrok.reproduce.liu2022.sizes import PAPER_STEPS
 from modgrok.text import count, number
 
 TRANSFORMER: dict[str, Any] = {
-    **{"task": "n + m", "modulus": 53, "fraction": 0.5, "network": "transformer", "width": 256, "hidden": 256},
+    **{"task": "n + m", "modulus": 53, "fraction": 0.8, "network": "transformer", "width": 256, "hidden": 256},
     **{
         "optimizer": "adamw",
         "lr": 1e-3,
