@@ -28,7 +28,7 @@ def varied(s: Sizes) -> Runs:
     weight decay, which lowers the test loss itself."""
     rate = usual_by_gd(s).rows[0][1]["lr"]
     plain: dict[str, Any] = {"optimizer": "adam", "weight_decay": 0.0}
-    entropy = s.cross_entropy.adamw(s.sweep_modulus, s.sweep_width, s.usual_fraction)
+    entropy = s.adam_entropy.adamw(s.sweep_modulus, s.sweep_width, s.usual_fraction)
     kinds = {
         "optimizer": {
             "GD": usual_by_gd(s),

@@ -54,6 +54,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
     adamw=(Recipe(0.1, 700, 200), Recipe(0.03, 3_000, 600), TINY_ADAMW),
     functions=(Recipe(0.1, 400, 30), Recipe(0.03, 2_000, 100), TINY_ADAMW),  # AdamW on (n+m)², n²+m² and nm
     cross_entropy=(Recipe(0.05, 400, 30), Recipe(0.01, 2_000, 100), TINY_ADAMW),
+    adam_entropy=(Recipe(0.05, 400, 30), Recipe(0.01, 6_000, 150), TINY_ADAMW),  # Adam, no decay, in section 4.1
     # Sweeps: figure 3 and what hangs on it.
     sweep_modulus=(31, 97, 13),
     sweep_width=(128, 500, 64),
@@ -63,6 +64,9 @@ PROFILES = QUICK, FULL, TINY = sizes(
     adaptive=(Recipe(0.03, 2_000, 60), Recipe(0.03, 4_000, 150), TINY_ADAMW),
     widths=((8, 16, 32, 48, 64), (8, 16, 32, 64, 96, 128, 256, 500), (16, 32)),
     width_fraction=(0.65, 0.5, 0.8),  # the paper's 0.5 is too little at small p
+    curve_widths=((8, 32), (16, 32, 64), (16, 32)),  # figure 3b with other data and epochs
+    curve_fractions=((0.5, 0.8), (0.3, 0.5, 0.8), (0.5, 0.8)),
+    curve_seeds=(3, 5, 2),
     # Random phases: figures 3b and A1; in the latter an activation stops at the first width where it is always right.
     closed_widths=(
         (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512),
@@ -85,6 +89,11 @@ PROFILES = QUICK, FULL, TINY = sizes(
     mixed_width=(128, 1_000, 64),
     mixed_seeds=(2, 3),
     mixed_fractions=((0.65, 0.9), (0.3, 0.73, 0.9, 0.95, 0.98), (0.7, 0.9)),
+    # The critical fractions of functions: of those that are learned easily, and of those that are not.
+    easy_fractions=((0.3, 0.4, 0.5, 0.6), (0.18, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3), (0.5, 0.8)),
+    hard_function_fractions=((0.75, 0.9), (0.5, 0.75, 0.85, 0.9, 0.95, 0.98), (0.5, 0.8)),
+    complexity_seeds=(2, 5),
+    complexity_steps=(1_000, 10_000, 60),
     kernel_fractions=((0.5, 0.7), (0.3, 0.5, 0.7, 0.9), (0.5,)),
     # The delay between memorizing and grokking: GD from little to much data and from too little, AdamW from a fifth.
     delay=(Recipe(1e6, 4_000, 80), Recipe(2e6, 10_000, 150), TINY_GD),
@@ -93,6 +102,10 @@ PROFILES = QUICK, FULL, TINY = sizes(
     memorizing_fraction=(0.35, 0.15, 0.3),
     dramatic=(Recipe(0.1, 4_000, 120), Recipe(0.1, 4_000, 150), TINY_ADAMW),
     dramatic_seeds=(1, 5),
+    # The least training loss with random labels, beside that at which n + m begins to be answered.
+    descending=(Recipe(1e6, 3_000, 120), Recipe(1e6, 20_000, 400), TINY_GD),
+    descending_fractions=((0.65,), (0.3, 0.5), (0.8,)),
+    descending_widths=((128,), (500, 2_000), (64,)),
     ways=(Recipe(1e6, 3_000, 30), Recipe(4e5, 10_000, 60), TINY_GD),  # momentum, weight decay and dropout
     # The search for rates and strengths: a grid of three rates to the decade where a strength is searched too, else
     # rates × strengths rates, `search_dense` to the decade; around these rates of GD (in natural units) and Adam.

@@ -1,0 +1,76 @@
+"""Section 4.2: accuracy against width, as Fig. 3b has it, with other data and other numbers of epochs."""
+
+from typing import Any
+
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.palette import SERIES
+from modgrok.plot import style
+from modgrok.reproduce.figures import seeds
+from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
+from modgrok.text import count, number, percent, spread
+
+
+def narrow_networks(s: Sizes) -> Runs:
+    """AdamW at widths and fractions around those of figure 3b."""
+    made = [s.adaptive.adamw(s.sweep_modulus, width, a) for width in s.curve_widths for a in s.curve_fractions]
+    return sum((runs(settings, seed=range(s.curve_seeds)) for settings in made), Runs([]))
+
+
+def accuracy_on_the_way(run: Run) -> dict[str, Any]:
+    """Test accuracy after a tenth of the steps, and at the end."""
+    step, accuracy = run.history["step"], run.history["test_accuracy"]
+    return {"early": np.interp(step[-1] / 10, step, accuracy), "accuracy": accuracy[-1]}
+
+
+width_curves = study(
+    "width_curves",
+    "Accuracy against width, data and epochs",
+    "Test accuracy of networks trained by AdamW against their width, after all steps and after a tenth of them, with "
+    "little and with much data.",
+    runs=narrow_networks,
+    keep=accuracy_on_the_way,
+)
+
+
+@width_curves.figure(beyond=True, width=style.COLUMN, height=2.9)
+def curves_by_width(t: Table, panel: Any) -> str:
+    for color, (fraction, cell) in zip(SERIES, t.by("fraction").items(), strict=False):
+        for name, line in (("accuracy", "-"), ("early", ":")):
+            found = cell.of(name, Column.average, "width")
+            label = f"α = {fraction}" if name == "accuracy" else None
+            panel.plot([*found], found.y, color=color, ls=line, marker="o", fillstyle="none", label=label)
+    panel.set_xscale("log", base=2)
+    panel.xaxis.set_major_formatter(lambda width, _: number(width))
+    panel.set(xlabel="width N", ylabel="test accuracy", ylim=(-0.03, 1.03))
+    panel.legend(loc="lower right")
+    steps = t.one("steps")
+    told = f"full lines {count(steps)} steps, dotted {count(steps // 10)}"
+    return f"n + m mod {t.one('modulus')}, AdamW; {told}; mean of {seeds(t)}"
+
+
+@width_curves.claim(
+    "4.2 (Fig. 3b)",
+    "at the smallest width tried median test accuracy of AdamW is higher with the largest α than with the smallest, "
+    "and higher after all steps than after a tenth of them at every α, each by ≥ 5 points; undecided where equal runs "
+    "differ as much (rank test, P > 5 %)",
+)
+def curves_depend(t: Table, ask: Ask) -> None:
+    """The curve of accuracy against width also depends on the amount of data and on the number of epochs."""
+    narrow = t.where(width=min(t["width"]))
+    cells = {a: narrow.where(fraction=a) for a in sorted(narrow["fraction"].distinct())}
+    little, *_, much = cells
+    ask.yes("Narrow networks answer more with more data, and more after more epochs.")
+    pairs = [(f"at α = {little} than at {much}", cells[little]["accuracy"], cells[much]["accuracy"])]
+    pairs += [
+        (f"after a tenth of the steps than after all, α = {a}", cell["early"], cell["accuracy"])
+        for a, cell in cells.items()
+    ]
+    for what, lower, higher in pairs:
+        ask.lower(f"accuracy is lower {what}", lower, higher)
+        gap = float(np.median(higher) - np.median(lower))
+        ask.fault(f"Accuracy is lower {what} by {percent(gap)} only.", 0 < gap < 0.05)
+    for (width, a), cell in t.by("width", "fraction").items():
+        both = f"{spread(cell['early'], percent)} → {spread(cell['accuracy'], percent)}"
+        ask.show({f"N = {width}, α = {a}: after a tenth of the steps → at the end": both})
