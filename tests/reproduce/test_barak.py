@@ -29,7 +29,25 @@ GAP = {"identity": True, "gap": 2.0, "bound": 1.0}
 TABLES: dict[str, list[dict[str, Any]]] = {
     "figF": [GAP, *(GRADIENT | {"neuron": i} for i in range(3))],
     "figG": NEURONS,
+    "figB": [
+        {"part": part, "seed": seed, "steps": 100_000, "grokked_at": time} | other
+        for part, other, time in (
+            ("activation", {"activation": "relu"}, 900),
+            ("activation", {"activation": "sin"}, 900),
+            ("batch", {"batch_size": 4, "init_scale": 1.0}, 900),
+            ("batch", {"batch_size": 1024, "init_scale": 3.0}, 900),
+            ("width", {"width": 10}, 1_000),
+            ("width", {"width": 1_000}, 500),
+            ("noise", {"wrong_labels": 0.0}, 900),
+            ("noise", {"wrong_labels": 0.4}, 9_000),
+        )
+        for seed in range(3)
+    ],
 }
+SHORT = ("figB", {}, "steps", 20_000)
+NEVER = [
+    ("figB", where, "grokked_at", None) for where in ({"activation": "sin"}, {"batch_size": 4}, {"wrong_labels": 0.4})
+]
 MISSED = ("figF", {"neuron": 1}, "found", False)
 
 
@@ -41,6 +59,19 @@ MISSED = ("figF", {"neuron": 1}, "found", False)
         ("small_subnetwork", "holds", []),
         ("small_subnetwork", "holds with a remark", [("figG", {"seed": 0}, "active", 29)]),
         ("small_subnetwork", "does not hold here", [("figG", {}, "active", 29)]),
+        ("other_activations", "holds", [SHORT]),
+        ("other_activations", "does not hold here", NEVER),
+        ("other_activations", "undecided here", [*NEVER, SHORT]),
+        ("batches_and_scales", "holds", [SHORT]),
+        ("batches_and_scales", "does not hold here", NEVER),
+        ("batches_and_scales", "undecided here", [*NEVER, SHORT]),
+        ("label_noise", "holds", [SHORT]),
+        ("label_noise", "does not hold here", NEVER),
+        ("label_noise", "does not hold here", [("figB", {"wrong_labels": 0.4}, "wrong_labels", 0.2)]),
+        ("label_noise", "undecided here", [*NEVER, SHORT]),
+        ("width_is_no_luck", "holds", []),
+        ("width_is_no_luck", "does not hold here", [("figB", {"width": 1_000}, "grokked_at", 50)]),
+        ("width_is_no_luck", "undecided here", [("figB", {"width": 10}, "grokked_at", None)]),
         ("one_gradient", "undecided here", [MISSED, ("figF", {"neuron": 1}, "error", 0.6)]),
     ],
 )

@@ -129,10 +129,10 @@ class Ask:
         self._state(FORMS["possible"].format(phrase), values, phrase)
         self.undecided(f"Cannot be decided unless {phrase}.", not holds)
 
-    def lower(self, phrase: str, lower: Sequence[float], higher: Sequence[float]) -> None:
+    def lower(self, phrase: str, lower: Sequence[float], higher: Sequence[float], among: int = 1) -> None:
         """A condition on two groups of equal runs: the median of the first is lower, and by more than such runs differ
-        by chance; where it is lower by less, nothing can be said."""
-        chance = order_chance(lower, higher)
+        by chance, also if they are the best of so many; where it is lower by less, nothing can be said."""
+        chance = min(1.0, among * order_chance(lower, higher))
         found = f"{spread(lower)} against {spread(higher)}; by chance in {percent(chance)} of such groups"
         self._state(FORMS["lower"].format(phrase), found, phrase)
         self.required.append(phrase)

@@ -30,7 +30,7 @@ def gradients(neurons: int) -> Iterator[dict[str, Any]]:
     """Whether sampled gradients of random neurons show the bits; the first as a whole."""
     (n, k), rng = SHOWN, np.random.default_rng(0)
     gap = float(fourier_gap.gap(n, k))
-    samples = int(4 * np.log(n) / gap**2) * 4
+    samples = int(4 * np.log(n) / gap**2) * 16
     for i, weights in enumerate(rng.choice([-1, 1], (neurons, n))):
         sampled, exact = fourier_gap.sampled_gradient(weights, k, samples, rng), fourier_gap.gradient(weights, k)
         found = set(np.argsort(-np.abs(sampled))[:k].tolist()) == set(range(k))

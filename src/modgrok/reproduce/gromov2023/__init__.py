@@ -5,10 +5,10 @@ from modgrok.reproduce.gromov2023.sizes import ADAMW_DECAY, ADAMW_FRACTION, GD_F
 
 STUDIES = """fig0 fig1 fig2 fig3 fig4 figA1 figA2 figA3 figA4 figA5 closed_forms kernel cross_entropy random_table
 quadratic_form_data activations more_data delay memorizing features composed three_variables composite products
-mixed_functions capacity minibatches general_behavior over_training shuffled_phases correlated_weights third_phase
-loss_floor other_functions interference random_features sums_by_optimizers quadratic_form_widths late_grokking tuning
-near_critical critical moduli samplings complexity way_down width_curves monomials memorizer sharpness tangent_kernel
-powers"""
+mixed_functions capacity minibatches general_behavior other_loss over_training shuffled_phases correlated_weights
+third_phase loss_floor other_functions interference random_features sums_by_optimizers quadratic_form_widths
+late_grokking tuning near_critical critical moduli samplings complexity way_down width_curves monomials memorizer
+sharpness tangent_kernel powers"""
 CLAIMS = """grokking memorizes_first no_waves_yet loss_peak train_loss loss_gap_closes norms gradients memorizing_phase
 claim_one width trained_width trained_faster other_activations claim_two corollary branches complex_network
 many_variables interference activations_and_functions fourier_peaks periodic copies phases phases_adamw phases_random

@@ -19,29 +19,33 @@ ON_ITS_WAY = 0.5
 """Test accuracy from which a network that has not grokked was stopped too early."""
 FASTER = 1.2
 """How many times faster is an acceleration."""
+WITHOUT_DECAY: dict[str, Any] = {"optimizer": "adam", "weight_decay": 0.0}
 LATE = 3.0
 """Ratio of grokking to memorization step above which the two are apart."""
 
 
 def varied(s: Sizes) -> Runs:
-    """Other optimizers; cross-entropy beside Adam's mean squared error, and functions beside GD's n + m, without
-    weight decay, which lowers the test loss itself."""
+    """Other optimizers, and functions beside GD's n + m, without weight decay, which lowers the test loss itself."""
     rate = usual_by_gd(s).rows[0][1]["lr"]
-    plain: dict[str, Any] = {"optimizer": "adam", "weight_decay": 0.0}
-    entropy = s.adam_entropy.adamw(s.sweep_modulus, s.sweep_width, s.usual_fraction)
     kinds = {
         "optimizer": {
             "GD": usual_by_gd(s),
             "momentum": usual_by_gd(s, optimizer="momentum", lr=rate / 10),
             "SGD + batch norm": with_minibatches(s),
-            "Adam": usual(s, **plain),
+            "Adam": usual(s, **WITHOUT_DECAY),
             "AdamW": usual(s),
         },
-        "loss": {"cross-entropy": runs(entropy | plain, loss="cross_entropy", seed=range(s.sweep_seeds))},
         "function": {text: usual_by_gd(s, task=text) for text in FUNCTIONS},
     }
     named = [some.tag(kind=kind, name=name) for kind, rows in kinds.items() for name, some in rows.items()]
     return sum(named, Runs([]))
+
+
+def with_entropy(s: Sizes) -> Runs:
+    """Cross-entropy beside Adam's mean squared error."""
+    settings = s.adam_entropy.adamw(s.sweep_modulus, s.sweep_width, s.usual_fraction) | WITHOUT_DECAY
+    found = runs(settings, loss="cross_entropy", seed=range(s.sweep_seeds))
+    return found.tag(kind="loss", name="cross-entropy")
 
 
 def behavior(run: Run) -> dict[str, Any]:
@@ -63,13 +67,17 @@ def rates_of(run: Run) -> dict[str, Any]:
     return acceleration(run.history, result)
 
 
-general = study(
-    "general_behavior",
-    "Other optimizers, losses and functions",
-    "Memorization, maximum of the test loss, grokking and waves for five optimizers, cross-entropy and four more "
-    "functions.",
-    runs=varied,
-    keep=("memorized_at", "grokked_at", "test_accuracy", behavior),
+general, entropy = (
+    study(name, title, caption, runs=made, keep=("memorized_at", "grokked_at", "test_accuracy", behavior))
+    for name, title, caption, made in (
+        (
+            "general_behavior",
+            "Other optimizers and functions",
+            "Memorization, maximum of the test loss, grokking and waves for five optimizers and four more functions.",
+            varied,
+        ),
+        ("other_loss", "Another loss", "The same for cross-entropy under Adam.", with_entropy),
+    )
 )
 training = study(
     "over_training",
@@ -113,10 +121,12 @@ def _periodic(r: Row) -> bool:
     "local maximum at test accuracy ≤ 50 %; ≥ 50 % of the median neuron's power in one wave at the end; with a remark "
     "if at least three quarters of the rows of each kind are so. Undecided where some network ends above "
     f"{ON_ITS_WAY:.0%} test accuracy without having grokked",
+    entropy,
 )
-def general_behavior_everywhere(t: Table, ask: Ask) -> None:
+def general_behavior_everywhere(t: Table, other: Table, ask: Ask) -> None:
     """The general behavior (memorization, a maximum of the test loss, then grokking by periodic features) is
     insensitive to optimizer, loss and function."""
+    t = Table([*t, *other])
     cells = t.by("kind", "name")
     lacking = {key: _lacking(cell) for key, cell in cells.items()}
     kinds = {kind: [what for (one, _), what in lacking.items() if one == kind] for kind in t["kind"].distinct()}

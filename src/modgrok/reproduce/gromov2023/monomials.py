@@ -17,7 +17,7 @@ from modgrok.text import number, percent, spread
 
 DEGREES = range(2, 7)
 WIDTH = 2048
-RIGHT, CHANCE = 0.99, 3
+RIGHT, CHANCE = 0.99, 5
 """Least accuracy of a closed form, and the largest, in units of 1/p, of weights that have no wave in n + m."""
 NEAR = 0.05
 """How near the right output is to its predicted height, relatively."""

@@ -65,7 +65,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
     widths=((8, 16, 32, 48, 64), (8, 16, 32, 64, 96, 128, 256, 500), (16, 32)),
     width_fraction=(0.65, 0.5, 0.8),  # the paper's 0.5 is too little at small p
     curve_widths=((8, 32), (16, 32, 64), (16, 32)),  # figure 3b with other data and epochs
-    curve_fractions=((0.5, 0.8), (0.3, 0.5, 0.8), (0.5, 0.8)),
+    curve_fractions=((0.5, 0.8), (0.3, 0.8), (0.5, 0.8)),
     curve_seeds=(3, 5, 2),
     # Random phases: figures 3b and A1; in the latter an activation stops at the first width where it is always right.
     closed_widths=(
@@ -104,7 +104,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
     dramatic_seeds=(1, 5),
     # The least training loss with random labels, beside that at which n + m begins to be answered.
     descending=(Recipe(1e6, 3_000, 120), Recipe(1e6, 20_000, 400), TINY_GD),
-    descending_fractions=((0.65,), (0.3, 0.5), (0.8,)),
+    descending_fractions=((0.8,), (0.3, 0.5), (0.8,)),
     descending_widths=((128,), (500, 2_000), (64,)),
     ways=(Recipe(1e6, 3_000, 30), Recipe(4e5, 10_000, 60), TINY_GD),  # momentum, weight decay and dropout
     # The search for rates and strengths: a grid of three rates to the decade where a strength is searched too, else
