@@ -34,9 +34,9 @@ PAPER = Paper(
         ("runs of the histogram of times", "1 000 000", "{histogram_seeds}", "device time"),
         ("networks", "15 architectures", "ReLU, powers and sinusoids in two layers", "the others are not written"),
         (
-            "steps, seeds and label noise of the sweeps",
-            "100 000, 25, up to 49 %",
-            "{breadth_steps}, {breadth_seeds}, up to 40 % in 50 000 examples",
+            "seeds and label noise of the sweeps",
+            "25, up to 49 %",
+            "{breadth_seeds}, up to 40 % in 50 000 examples",
             "device time; fresh examples have no noise here",
         ),
         ("finite data", "sizes and decays of a figure", "1 000 examples, L2 0.01 (Merrill)", "stated there"),

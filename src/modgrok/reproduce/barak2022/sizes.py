@@ -28,10 +28,11 @@ PROFILES = QUICK, FULL, TINY = sizes(
     # Other activations, batches, widths and shares of wrong labels.
     breadth_bits=(20, 30, 18),
     breadth_seeds=(3, 5, 1),
-    breadth_steps=(3_000, 20_000, 30),
+    breadth_steps=(3_000, 100_000, 30),
     breadth_widths=((10, 100, 1_000), (10, 100, 1_000, 10_000), (10, 20)),
     noises=((0.0, 0.2, 0.4), (0.0, 0.1, 0.2, 0.3, 0.4), (0.0, 0.4)),
     gradients=(20, 200, 2),  # neurons whose sampled gradient is looked at
+    left_out=(("figB",), (), ()),
 )
 
 
