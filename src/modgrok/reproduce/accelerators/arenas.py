@@ -19,7 +19,7 @@ from modgrok.reproduce.accelerators.sizes import (
     filtered,
     inner_matrices,
 )
-from modgrok.reproduce.figures import seeds
+from modgrok.reproduce.figures import legend_above, seeds
 from modgrok.reproduce.form import BEYOND, Ask, Column, Table, study
 from modgrok.text import count, number
 
@@ -76,7 +76,7 @@ def draw(t: Table, panel: Any) -> str:
     events = (("memorized_at", TRAIN, MARKERS[1], "training set"), ("grokked_at", TEST, MARKERS[0], "test set"))
     for row, ((_, name), cell) in enumerate(cells.items()):
         for column, color, marker, label in events:
-            look = {"color": color, "alpha": 0.7, "markersize": 4.5, "ls": "", "clip_on": False}
+            look = {"color": color, "alpha": 0.7, "markersize": 4.5, "ls": ""}
             panel.plot(known := cell[column].known(), [row] * len(known), marker=marker, **look)
             panel.plot([], [], marker=marker, **look, label=None if row else label)
             panel.plot([budget] * (len(cell) > len(known)), [row] * (len(cell) > len(known)), marker="x", **look)
@@ -90,10 +90,10 @@ def draw(t: Table, panel: Any) -> str:
     panel.set_yticks(range(len(cells)), [": ".join(filter(None, key)) for key in cells])
     panel.set_ylim(len(cells) - 0.5, -0.5)
     first = min(t["memorized_at"].known() + t["grokked_at"].known(), default=2)
-    panel.set(xscale="log", xlabel="steps to an accuracy of 95 %", xlim=(max(first, 1) / 2, budget))
+    panel.set(xscale="log", xlabel="steps to an accuracy of 95 %", xlim=(max(first, 1) / 1.5, 1.2 * budget))
     panel.xaxis.set_major_formatter(lambda value, _: number(value))
     panel.grid(axis="y", color=EMPTY)
-    panel.legend(fontsize=6.5, loc="upper left")
+    legend_above(panel.figure, [panel], 3)
     return f"modulo {t.one('modulus')}, at most {count(budget)} steps, {seeds(t)}"
 
 
