@@ -69,7 +69,7 @@ class Analysis:
         return f"Analysis({self.task.name} mod {self.task.modulus}: {found}, {waves})"
 
     def neurons(self, frequency: int) -> Integer[np.ndarray, "neuron"]:
-        """The neurons whose wave has this frequency."""
+        """Indices of the neurons whose wave has this frequency."""
         return np.flatnonzero(self.waves.frequency == frequency)
 
     @property

@@ -118,7 +118,7 @@ class Run:
 
     @property
     def task_name(self) -> str:
-        """The task's text; the name that a person gave its table, where it came from one."""
+        """The task's text, or the given name of its table."""
         return task_name(self.experiment.task, self.folder.parent / "tables")
 
     @property
@@ -154,7 +154,8 @@ class Run:
 
     @property
     def memorized_at(self) -> int | None:
-        """The step by which the training accuracy reached the threshold; None where it has not, or goes on."""
+        """The step by which the training accuracy reached the threshold; None if it has not, or while the run goes
+        on."""
         return self.result.memorized_at if self.result else None
 
     @property
@@ -163,8 +164,8 @@ class Run:
         return self.result.grokked_at if self.result else None
 
     def label(self, name: str | None = None, tags: str | Iterable[str] | None = None, note: str | None = None) -> "Run":
-        """Gives the run a name, by which `modgrok.load` finds it, tags or a note; what is not given stays. Returns the
-        run."""
+        """Gives the run a name (which `modgrok.load` finds), tags or a note, and returns the run. What you leave out
+        stays unchanged."""
         write_label(self.folder, name, tags, note)
         return self
 
@@ -174,14 +175,14 @@ class Run:
         return read_label(self.folder)
 
     def plot(self, measure: str = "accuracy", **options: Any) -> Any:
-        """Draws a measure against the step; options are those of `modgrok.plot.curves`."""
+        """Draws a measure over the steps; options are those of `modgrok.plot.curves`."""
         import modgrok  # The picture is drawn a layer above.
 
         return modgrok.plot.curves(self, measure, **options)
 
     @property
     def history(self) -> History:
-        """Every curve as an array over evaluations, `step` among them; NaN where a number does not exist."""
+        """Every curve as an array over evaluations, including `step`; NaN where a value does not exist."""
         rows = self.rows()
         names = rows[0].keys() if rows else ("step",)
         kinds = {name: np.int64 if name == "step" else np.float64 for name in names}
@@ -214,12 +215,12 @@ class Run:
 
     @property
     def snapshots(self) -> list[int]:
-        """Steps whose weights are kept, ascending."""
+        """Steps with stored weights, ascending."""
         stems = [path.stem for path in (self.folder / "snapshots").glob("[0-9]*.safetensors")]
         return sorted(int(stem) for stem in stems if stem.isdecimal() and len(stem) < 20)
 
     def snapshot(self, step: int) -> Network:
-        """The network at a kept step."""
+        """The network at a step with stored weights."""
         path = self.snapshot_path(step) if isinstance(step, int | np.integer) else None
         if path is None or not exists(path):
             kept = ", ".join(map(str, self.snapshots)) or "none"

@@ -51,7 +51,7 @@ class Store:
         return self.folder / "networks" / f"{parent.removeprefix(NETWORK)}.safetensors"
 
     def add(self, experiment: Experiment) -> Run:
-        """The run of an experiment, trained or not; a table that came from a file is kept."""
+        """The run of an experiment, trained or not. A table from a file is stored too."""
         return self.run(self.register(experiment).content_hash)
 
     def register(self, experiment: Experiment) -> Experiment:
@@ -61,7 +61,7 @@ class Store:
         return self.resolve(experiment)
 
     def run(self, name: str) -> Run:
-        """The run of that full id, whether there is one or not."""
+        """The run with this full id, whether it exists or not."""
         return Run(self.folder / name)
 
     def add_table(self, task: Task) -> Path:
@@ -118,7 +118,7 @@ class Store:
         return [self.folder / name for name in sorted(_contents(self.folder)) if RUN_NAME.fullmatch(name)]
 
     def find(self, name: str) -> Run:
-        """The run whose id begins so, or that was given this name; `last` is the latest."""
+        """The run with this name, or whose id begins with it; `last` is the latest."""
         runs = list(self)
         if name == "last" and runs:
             return runs[0]

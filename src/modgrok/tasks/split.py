@@ -41,15 +41,15 @@ class Examples(NamedTuple):
 
 @dataclass(frozen=True)
 class Split:
-    """A choice of training examples, the same wherever and whenever it is made with the same settings.
+    """A choice of training examples. The same settings give the same choice on every machine.
 
-    The paper samples at random and expects a guided choice to lower the critical fraction (section 4.2). Samplings:
+    The paper samples at random and expects that a guided choice lowers the critical fraction (section 4.2). Samplings:
 
     - `random`: all sets of the given size are equally likely.
     - `balanced`: every value of every variable occurs equally often, up to one. For two variables: every row and every
       column of the table has the same number of training pairs. With holes or variables of unequal sizes: the same
       share of the inputs that have the value, up to one for two variables and as nearly as exchanges reach for more.
-    - `answers`: every answer has the same share of its inputs in the training set, up to one input.
+    - `answers`: the training set has the same share of the inputs of every answer, up to one input.
     - `lines`: whole lines n + g·m = c of one random slope g, coprime to p and other than ±1 (hyperplanes for more
       variables), each of which has every value of every variable equally often, and for prime p every answer of a sum.
       Where p has no such slope (2, 3, 4, 6) it is 1 or −1: lines of n + m or of n − m, whose sum or difference is one

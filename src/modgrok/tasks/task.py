@@ -44,7 +44,7 @@ class Signature:
 @dataclass(frozen=True, eq=False, repr=False)
 class Task:
     r"""A function $T: \prod_s \{0, …, \mathrm{sizes}_s - 1\} \to \{0, …, \mathrm{answers} - 1\}$, defined on all inputs
-    or on some, kept as its table or, where the inputs are too many, as a rule."""
+    or on some. It is stored as its table or, where there are too many inputs, as a rule."""
 
     name: str
     """The expression as typed, or what else the task is called."""
@@ -173,7 +173,7 @@ class Task:
 
     @property
     def note(self) -> str:
-        """A sentence on the inputs that do not occur; empty where all do."""
+        """A sentence about the inputs that do not occur; empty if all do."""
         if not self.holes:
             return ""
         first = np.unravel_index(int(np.argmin(self.table.reshape(-1))), self.sizes)
@@ -211,7 +211,7 @@ class Task:
 
     @classmethod
     def from_expression(cls, text: str, modulus: int) -> "Task":
-        """The function that a text spells, such as `n^2 + m^2`; see `modgrok.tasks.grammar`."""
+        """The function of an expression such as `n^2 + m^2`; see `modgrok.tasks.grammar`."""
         from modgrok.tasks.grammar import parse
 
         table = parse(text).table(modulus)

@@ -28,7 +28,7 @@ EVALUATIONS = 60
 
 @dataclass(frozen=True)
 class Sweep:
-    """All combinations of the values along its axes, each a run.
+    """All combinations of the values along its axes; each combination is a run.
 
     Sweep(Experiment("n + m"), [{"fraction": "0.2:0.8:0.05"}, {"seed": range(5)}])
     Sweep(Experiment("n + m"), [{"optimizer": ["gd", "adamw"], "lr": [4e5, 0.03]}])   # together: two runs

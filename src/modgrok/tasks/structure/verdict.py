@@ -65,7 +65,7 @@ class Structure:
 
     @property
     def spelled(self) -> dict[str, str | None]:
-        """The witnesses f1(n), f2(m), … and F(x) as polynomials; None where there is no short one."""
+        """The witnesses f1(n), f2(m), … and F(x) as polynomials; None where no short one exists."""
         from modgrok.tasks.task import variable_names
 
         if self.product is not None:
