@@ -54,8 +54,11 @@ TEX = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', r
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 BLACKBOARD = re.compile(r"\\mathbb ([A-Z])")
 NAMED = "<mi>(?:cos|sin|log|dim|exp)</mi>"
-SPACED = re.compile(rf"({NAMED}|<msup>{NAMED}<mn>2</mn></msup>)(?=<m(?:i|n|sub|sup|frac)\b)")
-"""A function's name right before its argument; the space between them is left out by the converter."""
+SPACED = re.compile(
+    rf"({NAMED}|<msup>{NAMED}<mn>2</mn></msup>)(?=<m(?:i|n|sub|sup|frac)\b)"
+    rf"|(</m(?:i|n|sub|sup|frac|style)>|&#x00029;</mo>)(?={NAMED}|<msup>{NAMED})"
+)
+"""A function's name right before its argument, or right behind a factor; the converter leaves out the space there."""
 OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)\)")
 
 
@@ -116,7 +119,7 @@ def mathml(tex: str, display: bool) -> str:
     plain = BLACKBOARD.sub(r"\\mathbb{\1}", TAG.sub("", tex)).replace("…", r"\ldots ")
     if number:
         plain = rf"{plain}\qquad ({number.group(1)})"
-    return SPACED.sub(r'\1<mspace width="0.17em"/>', convert(plain, display="block" if display else "inline"))
+    return SPACED.sub(r'\g<0><mspace width="0.17em"/>', convert(plain, display="block" if display else "inline"))
 
 
 def tutorial(path: Path) -> str:

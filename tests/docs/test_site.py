@@ -1,6 +1,7 @@
 """The site builds without a warning, every link in it leads somewhere, and nothing in it is fetched from elsewhere."""
 
 import os
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -75,6 +76,8 @@ def test_formulas_are_typeset(site: Path) -> None:
     theory = (site / "theory.html").read_text()
     assert theory.count("<math ") > 100
     assert "arithmatex" not in theory
+    for page in site.rglob("*.html"):
+        assert not re.search(r"<m[ion]>[^<]*\$", page.read_text()), f"{page.relative_to(site)} shows TeX"
     settings = (site / "reference" / "settings.html").read_text()
     assert "weight_decay" in settings
 
