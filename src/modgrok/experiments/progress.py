@@ -26,6 +26,8 @@ WINDOW_SECONDS = 10.0
 """Time over which the speed is averaged."""
 FIRST_SECONDS = 2.0
 """Training before the time left of many runs is said."""
+EARLIER_SECONDS = 5.0
+"""How long the pace of earlier batches counts at the start of the next."""
 ASSUMED = 0.01
 """Share of the runs that may end early that the time left assumes to have ended at the start."""
 
@@ -158,6 +160,11 @@ class Pace:
     def time(self, cost: float) -> float:
         return self.seconds / self.cost * max(0.0, cost) if self.cost else 0.0
 
+    def cut(self, seconds: float) -> "Pace":
+        """The same pace, from no more than this time of it."""
+        share = min(1.0, seconds / self.seconds) if self.seconds else 0.0
+        return Pace(share * self.cost, share * self.seconds)
+
 
 @dataclass
 class EarlyEnds:
@@ -196,7 +203,7 @@ class ManyRuns(LiveProgress):
         early = ASSUMED * sum(self.batch_of[name] in self.stopping for name in steps)
         self.early = EarlyEnds(early, early)
         self.pace, self.batch_pace = Pace(), Pace()
-        """Of all training, and of the batch that trains now."""
+        """Of all training, and of the batch that trains now, which begins as all before."""
         self.starts, self.started = deque[float](maxlen=8), set[int]()
         self.began = self._last_advance = time.monotonic()
         self._speeds = [(self.began, 0)]
@@ -218,7 +225,7 @@ class ManyRuns(LiveProgress):
             self.pace.add(cost, now - self._last_advance)
             self.batch_pace.add(cost, now - self._last_advance)
         else:
-            self.batch_pace = Pace()
+            self.batch_pace = self.pace.cut(EARLIER_SECONDS)
             self.starts.append(now - self._last_advance)
             self.started.add(batch)
         self.current, self._last_advance = batch, now
@@ -234,10 +241,9 @@ class ManyRuns(LiveProgress):
         if self.pace.seconds < FIRST_SECONDS:
             return None
         left = self.left | {i: self.left[i] * self.early.expected(share) for i, share in self.stopping.items()}
-        own = self.batch_pace if self.batch_pace.seconds >= FIRST_SECONDS else self.pace
         now = left.pop(self.current)
         starting = sum(self.starts) / len(self.starts) * (len(self.left) - len(self.started))
-        return own.time(now) + self.pace.time(sum(left.values())) + starting
+        return self.batch_pace.time(now) + self.pace.time(sum(left.values())) + starting
 
 
 def progress_display() -> Stopping:
