@@ -3,14 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from scipy.special import gamma, hyp2f1
 
-from modgrok.measures import threshold_model
+from modgrok.measures import tensor_network, threshold_model
 from modgrok.measures.ball_model import Ball, test_error
 from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.reproduce.zunkovic2022 import PAPER, rule30
+from modgrok.reproduce.zunkovic2022.trained import strings
 
 ball_error = test_error
 del test_error  # pytest would collect it
@@ -151,3 +153,45 @@ def test_the_whole_pipeline(tmp_path: Path) -> None:
     assert "by formulas and samples" in text
     assert len(list((tmp_path / "figures").glob("*.png"))) == len(PAPER.figures)
     assert PAPER.profile("quick").sets < PAPER.profile("full").sets
+
+
+NETWORKS = [
+    {"d": 4, "regularizer": name, "seed": seed, "steps": 900, "memorized_at": 100, "grokked_at": time + seed}
+    for name, time in (("none", 500), ("λ2 = 1e-4", 300), ("λ1 = 1e-3", 110))
+    for seed in range(4)
+]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "where", "column", "value"),
+    [
+        ("holds", {}, "steps", 900),
+        ("holds", {"regularizer": "none"}, "grokked_at", None),
+        ("does not hold here", {"regularizer": "λ1 = 1e-3"}, "grokked_at", 800),
+        ("undecided here", {"regularizer": "λ1 = 1e-3", "seed": 0}, "grokked_at", None),
+        ("undecided here", {"seed": 0}, "memorized_at", None),
+    ],
+)
+def test_networks_trained_whole(outcome: str, where: Any, column: str, value: Any, outcomes: Any) -> None:
+    assert outcomes(PAPER, {"figN": NETWORKS}, ("figN", where, column, value))["trained_whole"] == outcome
+
+
+def test_a_tensor_network_answers_as_its_product_of_matrices() -> None:
+    weights = {name: np.asarray(one) for name, one in tensor_network.initial(jax.random.key(0), 3).items()}
+    bits = np.array([[0, 1, 1, 0], [1, 0, 0, 1]])
+    found = np.asarray(tensor_network.answers(weights, bits))
+    for string, row in zip(bits, found, strict=True):
+        for site, x in enumerate(string):
+            left, right = weights["left"], weights["right"]
+            for one in string[:site]:
+                left = left @ weights["A"][one]
+            for one in string[:site:-1]:
+                right = weights["A"][one] @ right
+            z = left / np.linalg.norm(left) @ weights["B"][x] @ right / np.linalg.norm(right)
+            assert row[site] == pytest.approx(np.tanh(z / 2), rel=1e-4)
+
+
+def test_strings_follow_rule_30() -> None:
+    bits, answers = strings(np.array([[0, 0, 1, 0, 0], [1, 1, 0, 0, 1]]))
+    assert bits.shape == answers.shape
+    assert answers.tolist() == [[-1, 1, 1, 1, -1], [1, -1, 1, 1, 1]]

@@ -183,7 +183,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
     sharpness_rates=((5e5, 2e6), (5e5, 1e6, 2e6, 4e6), (1e6,)),
     power_moduli=((31,), (31, 59, 83, 97), (11,)),
     power_steps=(1_500, 3_000, 60),
-    left_out=(("more_data", "quadratic_form_data", "near_critical"), (), ()),
+    left_out=(("more_data", "quadratic_form_data", "near_critical", "complexity"), (), ()),
 )
 GD_FRACTION, ADAMW_FRACTION = 0.49, 0.5
 """α of the paper's figures of single networks."""
