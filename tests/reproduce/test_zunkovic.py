@@ -123,7 +123,15 @@ def test_effective_dimensions_are_those_of_table_1(example: int) -> None:
 
 
 ERRORS = dict.fromkeys(("l1, 3 bits", "l2, 3 bits", "l2, 4 bits"), 0.0)
-RULE = {"end_error": ERRORS, "random_l1": 0.01, "random_l2": 0.01, "pairs": 100}
+BEST = {name: [0.01] for name in rule30.TRAINED}
+RULE = {
+    "end_error": ERRORS,
+    "best": BEST,
+    "other_exponents": {"not normalized": [0.8]},
+    "random_l1": 0.01,
+    "random_l2": 0.01,
+    "pairs": 100,
+}
 TABLE = [
     RULE | {"example": i + 1, "effective_dimension": d, "exponents": [e - 0.05, e, e + 0.05]}
     for i, (d, e) in enumerate(zip(rule30.DIMENSIONS, rule30.EXPONENTS, strict=True))

@@ -49,8 +49,5 @@ PAPER = Paper(
             "CPU time",
         ),
     ),
-    not_attempted=(
-        ("Exponents and effective dimensions of networks trained whole", "they need about 1 000 starts"),
-        ("Exponents against the range of the fit, and rings that are not normalized", "the paper states neither"),
-    ),
+    not_attempted=(("Exponents and effective dimensions of networks trained whole", "they need about 1 000 starts"),),
 )
