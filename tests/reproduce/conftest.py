@@ -20,12 +20,9 @@ from modgrok.reproduce.paper import Paper, find_paper, paper_keys
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.table import Table
 
-ONE_WAY = """barak2022: plateau scaling no_luck fourier_identity
-liu2022: critical_share
+ONE_WAY = """liu2022: critical_share
 omnigrok2022: no_delay_digits inverse_decay_digits landscape_addition no_delay_addition
-omnigrok2022: inverse_decay_addition landscape_transformer no_delay_transformer inverse_decay_transformer
-zunkovic2022: linear_transition probability_in_one_dimension times_in_one_dimension ball_exponent ball_grokking
-zunkovic2022: ball_probability sparse_weights ball_times effective_dimensions local_rule rare_networks"""
+omnigrok2022: inverse_decay_addition landscape_transformer no_delay_transformer inverse_decay_transformer"""
 """Claims that still lack a table on which they hold or one on which they fail."""
 
 

@@ -29,6 +29,13 @@ GAP = {"identity": True, "gap": 2.0, "bound": 1.0}
 TABLES: dict[str, list[dict[str, Any]]] = {
     "figF": [GAP, *(GRADIENT | {"neuron": i} for i in range(3))],
     "figG": NEURONS,
+    "fig3": [
+        {"batch_size": batch, "seed": 0, "plateau_until": 800, "grokked_at": 1000, "error_at_half": 0.48}
+        | {"moved_at": [0.1, 0.3, 1.0], "ratio_at_half": 2.0}
+        for batch in (32, 512)
+    ],
+    "fig1": [{"k": k, "bits": n, "grokked_at": n ** (k - 0.5)} for k in (2, 3) for n in (20, 40)],
+    "fig2": [{"grokked_at": time, "mean": 1000.0, "seed": time} for time in (900, 1000, 1100)],
     "figB": [
         {"part": part, "seed": seed, "steps": 100_000, "grokked_at": time} | other
         for part, other, time in (
@@ -54,6 +61,17 @@ MISSED = ("figF", {"neuron": 1}, "found", False)
 @pytest.mark.parametrize(
     ("claim", "outcome", "changes"),
     [
+        ("plateau", "holds", []),
+        ("plateau", "does not hold here", [("fig3", {"batch_size": 32}, "plateau_until", 400)]),
+        ("plateau", "does not hold here", [("fig3", {"batch_size": 32}, "grokked_at", None)]),
+        ("scaling", "holds", []),
+        ("scaling", "does not hold here", [("fig1", {"k": 3, "bits": 40}, "grokked_at", 900_000)]),
+        ("scaling", "does not hold here", [("fig1", {"k": 3, "bits": 40}, "grokked_at", 900)]),
+        ("no_luck", "holds", []),
+        ("no_luck", "does not hold here", [("fig2", {"seed": 900}, "grokked_at", 100)]),
+        ("fourier_identity", "holds with a remark", []),
+        ("fourier_identity", "does not hold here", [("figF", {"bound": 1.0}, "identity", False)]),
+        ("fourier_identity", "does not hold here", [("figF", {"bound": 1.0}, "gap", 0.5)]),
         ("one_gradient", "holds", []),
         ("one_gradient", "does not hold here", [MISSED]),
         ("small_subnetwork", "holds", []),

@@ -153,6 +153,46 @@ def test_exponents_of_rule_30(claim: str, exponents: list[float] | None, outcome
     assert outcomes(PAPER, {"figT1": TABLE}, *changes)[claim] == outcome
 
 
+SETTING = {"dimension": 5, "samples": 10, "l2": 0.1, "gap": 1.1}
+MODELS: dict[str, list[dict[str, Any]]] = {
+    "figT1": TABLE,
+    "fig3": [{"error": [0.2, 0.1], "sampled": [0.21, 0.1], "sigma": 0.01, "exponent": 1.01}],
+    "fig4": [{"samples": 2, "sigmas": [1.0, -2.0]}],
+    "fig5": [{"gap": 0.4, "distance": 0.001, "allowed": 0.002, "median": 0.3}],
+    "figE": [{"dimension": 5, "exponent": 3.0, "flow_exponent": 3.01, "sigmas": [1.0]}],
+    "fig7": [{"dimension": 10, "train_zero": 1.0, "test_zero": 2.0, "between": 0.1}],
+    "fig8": [
+        SETTING | {"part": part, "formula": 0.6, "sampled": 0.59, "printed": 0.3, "l1_sampled": 0.9}
+        for part in ("table", "sparse")
+    ],
+    "fig9": [SETTING | {"sampled": 3.2, "corrected": 3.1, "printed": 1.2}],
+}
+
+
+@pytest.mark.parametrize(
+    ("claim", "study", "column", "value"),
+    [
+        ("linear_transition", "fig3", "exponent", 1.1),
+        ("linear_transition", "fig3", "sampled", [0.3, 0.1]),
+        ("probability_in_one_dimension", "fig4", "sigmas", [4.0]),
+        ("times_in_one_dimension", "fig5", "distance", 0.003),
+        ("ball_exponent", "figE", "flow_exponent", 3.1),
+        ("ball_exponent", "figE", "sigmas", [-5.0]),
+        ("ball_grokking", "fig7", "test_zero", 0.5),
+        ("ball_grokking", "fig7", "test_zero", None),
+        ("ball_probability", "fig8", "formula", 0.7),
+        ("sparse_weights", "fig8", "l1_sampled", 0.6),
+        ("ball_times", "fig9", "corrected", 2.0),
+        ("effective_dimensions", "figT1", "effective_dimension", 4.5),
+        ("local_rule", "figT1", "end_error", dict.fromkeys(ERRORS, 0.1)),
+        ("rare_networks", "figT1", "random_l1", 0.1),
+    ],
+)
+def test_the_solvable_models_can_fail(claim: str, study: str, column: str, value: Any, outcomes: Any) -> None:
+    assert outcomes(PAPER, MODELS)[claim].startswith("holds")
+    assert outcomes(PAPER, MODELS, (study, {}, column, value))[claim] == "does not hold here"
+
+
 def test_the_whole_pipeline(tmp_path: Path) -> None:
     outcome = reproduce(Request("zunkovic2022", "tiny", out=tmp_path), say=lambda line: None)
     assert set(outcome.verdicts) == {claim.name for claim in PAPER.claims}
