@@ -201,7 +201,10 @@ class Ask:
         sentence = self.sentence or (f"{phrases[0].upper()}{phrases[1:]}." if phrases else "")
         said = self.faults or [sentence] if self.failed else [sentence, *self.notes]
         if self.noise and outcome.startswith("holds"):
-            outcome, said = "undecided here", [f"Equal runs differ as much: {'; '.join(self.noise)}."]
+            outcome, said = (
+                "undecided here",
+                [f"Equal runs differ by as much, so it cannot be said whether {'; '.join(self.noise)}."],
+            )
         if self.short and outcome != "undecided here" and self.open[0 if self.failed else 1]:
             outcome, said = "undecided here", [self.short, "So far:", *said]
         return Verdict(outcome, " ".join(filter(None, said)), self.measured, "; ".join(self.phrases))

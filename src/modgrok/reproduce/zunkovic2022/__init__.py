@@ -23,7 +23,7 @@ PAPER = Paper(
     studies=members(Study, exponential, two_balls, rule30, trained),
     claims=members(Claim, exponential, two_balls, rule30, trained),
     profiles=PROFILES,
-    cost={"quick": "half a minute on two CPU cores", "full": "1 min on two CPU cores"},
+    cost={"quick": "1 min on two CPU cores", "full": "8 min on two CPU cores"},
     takeaways=(
         Takeaway(
             "In two solvable models the test error vanishes at a finite time, with the exponents, probabilities and "

@@ -210,7 +210,8 @@ def rule_exponents(t: Table, ask: Ask) -> None:
     near = [abs(median - said) <= NEAR for median, said in zip(_medians(t["exponents"]), EXPONENTS, strict=True)]
     known = [[value for value in values if value is not None] for values in t["exponents"]]
     wide = any(max(values) - min(values) > NEAR for values in known if values)
-    ask.show({f"example {row.example}": row.exponents for row in t}, over="start", paper="0.85, 0.75, 0.84")
+    for row, said in zip(t, EXPONENTS, strict=True):
+        ask.show({f"example {row.example}": row.exponents}, over="start", paper=number(said))
     for way in t.first.other_exponents:
         medians = _medians(row.other_exponents[way] for row in t)
         ask.show({f"medians, {way}": ", ".join(map(number, medians))})

@@ -17,6 +17,8 @@ LENGTH, FAR = 8, 14
 """Bits of the strings that are trained on, all of them, and of those that are tested."""
 TESTED, EVERY = 512, 10
 """Strings that are tested, and steps between two looks."""
+NONE = 1e-5
+"""Where errors of zero are drawn."""
 STRENGTHS = {"none": (0.0, 0.0), "λ2 = 1e-4": (1e-4, 0.0), "λ1 = 1e-3": (0.0, 1e-3)}
 """The paper's regularizers: λ2 and λ1."""
 PAPERS = {"none": "0.60, 0.61, 0.77", "λ2 = 1e-4": "0.60, 0.54, 0.33", "λ1 = 1e-3": "0.10, 0.10, 0.06"}
@@ -54,15 +56,16 @@ whole = study(
 
 @whole.figure()
 def errors_of_starts(t: Table) -> Any:
-    cells = t.by("d")
-    figure, shown = panels(*(f"d = {d}" for d in cells), height=2.7, sharey=True, note="a line for each start")
-    for panel, cell in zip(shown, cells.values(), strict=True):
-        for (name, some), color in zip(cell.by("regularizer").items(), SERIES, strict=False):
-            for i, row in enumerate(some):
-                error = np.maximum(row.error, 1e-5)
-                panel.loglog(row.step, error, color=color, alpha=0.5, lw=0.8, label=None if i else name)
+    cells = t.by("d", "regularizer")
+    rows = len(t["d"].distinct())
+    titles = [f"d = {d}, {'no regularizer' if name == 'none' else name}" for d, name in cells]
+    note = f"a line for each start; errors of zero are drawn at {NONE:g}"
+    figure, shown = panels(*titles, rows=rows, height=2.2 * rows, note=note, sharex=True, sharey=True)
+    for i, (panel, cell) in enumerate(zip(shown, cells.values(), strict=True)):
+        for row in cell:
+            color = SERIES[i % len(STRENGTHS)]
+            panel.loglog(row.step, np.maximum(row.error, NONE), color=color, alpha=0.5, lw=0.7)
         panel.set(xlabel="step", ylabel="test error")
-    shown[0].legend(loc="lower left", fontsize=6)
     return figure
 
 
