@@ -228,7 +228,7 @@ def test_signals_stop_cleanly_and_the_same_command_goes_on(tmp_path: Path) -> No
         assert "rerun the command to resume" in stderr
         assert "\x1b" not in stderr
         assert "\r" not in stderr
-        assert ("Going on from step" in stderr) == (number == signal.SIGTERM)
+        assert ("Resuming from step" in stderr) == (number == signal.SIGTERM)
     (run,) = Store(tmp_path)
     assert run.status == "unfinished"
     steps = run.history["step"]

@@ -59,7 +59,7 @@ def test_a_batch(clock: Clock) -> None:
     progress, runs = plain(), [member(), member(), member(500, step=100)]
     begin(progress, *runs)
     assert progress.total == 2400
-    assert "Going on from step 100." in written(progress)
+    assert "Resuming from step 100." in written(progress)
     clock.now += 2
     progress.advanced(runs, 200, 500)
     progress.ended(runs[0].run, RESULT)

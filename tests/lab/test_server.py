@@ -243,7 +243,7 @@ def test_a_signal_closes_the_lab_with_one_sentence(store: Store, lab_process: An
         code, said = lab.close(number)
         assert code == 128 + number
         assert [line for line in said.splitlines() if line.startswith("modgrok: ")] == [
-            "modgrok: The lab is closed; what was training is stored."
+            "modgrok: The lab is closed; runs in training are stored."
         ]
         assert "Traceback" not in said
 

@@ -47,7 +47,7 @@ def main(argv: list[str]) -> None:
             print_json({"address": lab.address, "store": str(lab.library.store.folder)})
             sys.stdout.flush()
         err.print(f"The lab is open at {lab.address}")
-        err.print(f"Runs are kept in {lab.library.store.folder}. Ctrl-C closes it.")
+        err.print(f"Runs are stored in {lab.library.store.folder}. Press Ctrl-C to close the lab.")
         if not arguments.no_browser:
             webbrowser.open(_door(Path(private), lab.address))
 
@@ -57,7 +57,7 @@ def main(argv: list[str]) -> None:
         with tempfile.TemporaryDirectory(prefix="modgrok-") as private:
             serve(Store(arguments.store), arguments.port, ready)
     except KeyboardInterrupt:
-        err.print("modgrok: The lab is closed; what was training is stored.")
+        err.print("modgrok: The lab is closed; runs in training are stored.")
         sys.exit(128 + (signals.Process.received or signal.SIGINT))
 
 

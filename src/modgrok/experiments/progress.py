@@ -65,7 +65,7 @@ class LiveProgress(Stopping):
         self.total = self.done + sum(member.experiment.steps - member.step for member in members)
         self._speeds = [(time.monotonic(), self.done)]
         if any(member.step for member in members):
-            self.remark(f"Going on from step {max(member.step for member in members)}.")
+            self.remark(f"Resuming from step {max(member.step for member in members)}.")
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
         super().advanced(members, step, run_steps)

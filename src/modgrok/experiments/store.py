@@ -181,7 +181,7 @@ class Store:
                     observer.remark(f"{damage} It was moved to {moved}; the run resumes from another.")
             except Damaged as damage:
                 moved = self.set_aside(run)
-                observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts afresh.")
+                observer.remark(f"Run {run.id} was damaged ({damage}) and moved to {moved}; it starts over.")
 
 
 def start_afresh(experiments: Iterable[Experiment], store: Store, observer: Observer) -> None:
