@@ -123,7 +123,7 @@ TABLES = {
                 "half_at": half,
                 "last_layer": [1.0, 9.0],
             },
-            **{"late": late, "next_to_spikes": [0.9, 0.6, 0.1] if late else []},
+            **{"step": [0, 20_000], "late": late, "next_to_spikes": [0.9, 0.6, 0.1] if late else []},
         }
         for name, best, half, late in ((FIRST, 1.0, 200_000, [5_000, 7_000, 9_000, 12_000]), (LAST, 0.1, None, []))
         for seed in (0, 1)

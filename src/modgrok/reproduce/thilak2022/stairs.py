@@ -1,12 +1,13 @@
 """Figs. 2 and 4: norms that grow in stairs, spikes of the loss, and what does away with both."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.measures.spikes import FLOOR, RISE, growth, spikes
-from modgrok.measures.spikes import stairs as climbs
+from modgrok.measures.spikes import stairs as stairs_between
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.form import Ask, Column, Row, Runs, Sizes, Table, curves, runs, study
@@ -94,16 +95,16 @@ def found_in(t: Table, *names: str) -> dict[str, Column]:
     return {f"spikes, {name}": t.where(variant=name)["spikes"] for name in names}
 
 
-def _stairs(row: Row) -> list[bool]:
-    steps, loss, norm = np.array(row.step, int), np.array(row.train_loss, float), np.array(row.last_layer, float)
-    return climbs(steps, norm, spikes(steps, loss))
+def climbs(row: Row, places: Sequence[int]) -> list[bool]:
+    """Whether the last layer climbs a stair between every two spikes."""
+    return stairs_between(np.array(row.step, int), np.array(row.last_layer, float), places)
 
 
 @stairs.claim("3 (Fig. 2)")
 def stairs_and_spikes(t: Table, ask: Ask) -> None:
     """Long after memorization the last layer grows in stairs, each of which ends in a spike of the training loss."""
     seeds = t.where(variant=FIRST)
-    found = seeds.each(_stairs)
+    found = seeds.each(lambda r: climbs(r, spikes(np.array(r.step, int), np.array(r.train_loss, float))))
     stairs, between = sum(map(sum, found)), sum(map(len, found))
     ask.that("with ε = 1e-8 every seed has two spikes or more", all(found))
     ask.that(

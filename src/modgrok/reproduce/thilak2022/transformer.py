@@ -11,7 +11,7 @@ from modgrok.plot import style
 from modgrok.reproduce.form import Ask, Row, Table, curves, runs, study
 from modgrok.reproduce.power2022.sizes import PROFILES, lasting_division
 from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DIVISION, DOUBLE, EPSILONS, FIRST, LAST
-from modgrok.reproduce.thilak2022.stairs import drawn, found_in, loss_and_norm, spikes_of
+from modgrok.reproduce.thilak2022.stairs import climbs, drawn, found_in, loss_and_norm, spikes_of
 from modgrok.text import count, percent
 
 VARIANTS = ADAM | {
@@ -65,7 +65,9 @@ def loss_norm_and_accuracy(t: Table) -> Any:
                 values = np.maximum(row[measure], FLOOR / 10) if measure == "train_loss" else row[measure]
                 panel.plot(row.step, values, color=SERIES[row.seed], linewidth=0.9, label=f"seed {row.seed}")
         column[0].set(yscale="log", title=name)
-        column[-1].set(xscale="log", xlabel="step", ylim=(-0.02, 1.02))
+        column[1].set(yscale="log")
+        last = t.one("steps")
+        column[2].set(xscale="log", xlabel="step", xlim=(min(100, last // 2), last), ylim=(-0.02, 1.02))
     for panel, label in zip(grid[:, 0], labels.values(), strict=True):
         panel.set_ylabel(label)
     grid[-1, 0].legend(loc="upper left")
@@ -108,6 +110,8 @@ def stairs_of_the_transformer(t: Table, ask: Ask) -> None:
     ask.yes(f"In {stairs} of {len(shares)} intervals between spikes half of the growth or more lies next to them.")
     ask.show({"intervals between spikes": [len(some) for some in found]})
     ask.show({"share of the growth next to spikes": shares}, percent, over="interval")
+    climbed = [one for row in t.where(variant=FIRST) for one in climbs(row, [at for at in row.late if at <= FINE])]
+    ask.show({"stairs by the rule for the perceptron": f"{sum(climbed)} of {len(climbed)}"})
 
 
 @lasting.claim(
