@@ -56,7 +56,7 @@ PAPER = Paper(
             "networks of the sharpness",
             "20 seeds at 70 % of the table",
             "{minima_seeds} seeds at {minima_fraction}, step {minima_steps}",
-            "with weight decay all of them know the rest at 70 %",
+            "with weight decay both networks tried knew the rest at 70 %",
         ),
     ),
     not_attempted=(
@@ -67,7 +67,7 @@ PAPER = Paper(
         ),
         ("A million steps of division without decay", "device time; half of them are run"),
         ("Times of S5 at 25 to 30 % of the table", "each run takes 100 000 steps or more"),
-        ("x³ + xy² + y for 100 000 steps at less than 70 % of the table", "more data is not enough either"),
+        ("x³ + xy² + y for 100 000 steps at less than 70 % of the table", "less data does not make it easier"),
         ("x + y with lists, copies and reversals (the authors' code has them)", "no figure of the paper shows them"),
         ("Three rates of Adam without decay for 100 000 steps", "device time; 10 000 are too few to compare them"),
     ),
