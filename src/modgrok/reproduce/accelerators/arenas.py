@@ -77,16 +77,16 @@ def draw(t: Table, panel: Any) -> str:
     for row, ((_, name), cell) in enumerate(cells.items()):
         for column, color, marker, label in events:
             look = {"color": color, "alpha": 0.7, "markersize": 4.5, "ls": ""}
-            panel.plot(known := cell[column].known(), [row] * len(known), marker=marker, **look)
-            panel.plot([], [], marker=marker, **look, label=None if row else label)
-            panel.plot([budget] * (len(cell) > len(known)), [row] * (len(cell) > len(known)), marker="x", **look)
-        if (missing := cell["grokked_at"].count(None)) > 0:
+            known = cell[column].known()
+            panel.plot(known, [row] * len(known), marker=marker, **look, label=None if row else label)
+            if len(known) < len(cell):
+                panel.plot(budget, row, marker="x", **look)
+        if missing := cell["grokked_at"].count(None):
             at, text = (1.01, row), f"{missing} of {len(cell)} not within {count(budget)}"
             panel.annotate(text, at, xycoords=("axes fraction", "data"), fontsize=6.5, va="center", color=GRAY)
-        if name in THEIRS and t.first.operation is None:
-            panel.plot(THEIRS[name], row, marker="D", mfc="none", color=GRAY, ls="", markersize=6)
-    if t.first.operation is None and {*THEIRS} & {*t["contestant"]}:
-        panel.plot([], [], marker="D", mfc="none", color=GRAY, ls="", markersize=6, label="test set, its authors")
+        if name in THEIRS:
+            label = "test set, its authors" if name == ADAM else None
+            panel.plot(THEIRS[name], row, marker="D", mfc="none", color=GRAY, ls="", markersize=6, label=label)
     panel.set_yticks(range(len(cells)), [": ".join(filter(None, key)) for key in cells])
     panel.set_ylim(len(cells) - 0.5, -0.5)
     first = min(t["memorized_at"].known() + t["grokked_at"].known(), default=2)
