@@ -57,7 +57,8 @@ stability = study(
     "figE",
     "⊥Grad and StableMax, in their authors' arena",
     "A perceptron with two hidden layers learns n + m without weight decay on the full batch; each contestant beside "
-    f"AdamW at the same rate and β2. {PLACE}",
+    "AdamW at the same rate and β2. As in its authors' code, StableMax is taken in 64 bits and the softmax in 32. "
+    f"{PLACE}",
     runs=edges,
     keep=("memorized_at", "grokked_at"),
 )
@@ -117,6 +118,13 @@ def gain(t: Table, name: str, base: str) -> float | None:
     there."""
     own, usual = (t.where(contestant=one)["grokked_at"].median() for one in (name, base))
     return None if own is None else (usual or t.one("steps")) / own
+
+
+def told(t: Table, *names: str) -> str:
+    """Median steps to the test set, in words."""
+    medians = {name: t.where(contestant=name)["grokked_at"].median() for name in names}
+    more = f"more than {count(t.one('steps'))}"
+    return "; ".join(f"{name}: {more if median is None else number(median)}" for name, median in medians.items())
 
 
 def shown(t: Table, ask: Ask, *names: str) -> None:
@@ -215,7 +223,7 @@ def orthogonal_gradient(t: Table, ask: Ask) -> None:
     late = _with_delay(t, ask)
     gains = {name: gain(t, name, BESIDE[name]) for name in late}
     won = [name for name, found in gains.items() if found is not None and found >= 1 / FASTER]
-    ask.yes(f"Median steps over AdamW's: {', '.join(f'{name} {number(g and 1 / g)}' for name, g in gains.items())}.")
+    ask.yes(f"Median steps of {told(t, *sum(((name, BESIDE[name]) for name in late), ()))}.")
     ask.fault("", not won)
     for name in won:
         own = t.where(contestant=name)
@@ -239,6 +247,7 @@ def stablemax(t: Table, ask: Ask) -> None:
     ask.budget(t, steps=LONG, modulus=MODULUS)
     base = BESIDE[STABLE]
     sooner(t, ask, base, {STABLE: None})
+    ask.yes(f"Median steps of {told(t, STABLE, base)}.")
     ask.note("The softmax gets there too.", t.where(contestant=base)["grokked_at"].median() is not None)
 
 
@@ -254,11 +263,11 @@ def without_decay(t: Table, ask: Ask) -> None:
     ask.budget(t, steps=SOON, modulus=MODULUS)
     reached = {name: t.where(contestant=name)["grokked_at"].median() for name in t["contestant"].distinct()}
     alone = [name for name in late if reached[name] and (reached[BESIDE[name]] or t.one("steps") + 1) > SOON]
-    ask.yes(f"{' and '.join(alone)}: yes; AdamW: not within {count(t.one('steps'))} steps.")
+    ask.yes(f"⊥Grad does; AdamW does not within {count(t.one('steps'))} steps.")
     ask.fault(f"⊥Grad does not within {count(t.one('steps'))} steps, or AdamW does within {SOON}.", not alone)
     ask.note("At one rate only.", len(alone) < len(ORTHOGONAL))
     if too := {name: reached[BESIDE[name]] for name in alone if reached[BESIDE[name]]}:
-        ask.yes(f"{' and '.join(alone)}: yes.")
+        ask.yes("⊥Grad does.")
         ask.note(f"AdamW does too, at {', '.join(map(number, too.values()))} steps; its authors show {SOON}.")
 
 
