@@ -4,6 +4,7 @@ Programs are small and run for moments, so they are compiled without much optimi
 XLA's emitters of fused kernels that takes half the time, and a tenth less where nobody notes which line asked for what.
 """
 
+import gc
 import os
 import signal
 import tempfile
@@ -70,6 +71,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.long)
         rank[item] = (not takes_long, groups.index(shared[0]) if shared else len(groups))
     items.sort(key=lambda item: rank[item])
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end; the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,8 @@ import pytest
 import modgrok as mg
 from modgrok import cli
 
+pytestmark = pytest.mark.usefixtures("optimized")
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 

@@ -30,10 +30,7 @@ os.environ.update(LOOPBACK)
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("optimized"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 BASE = Experiment("n + m", 11, width=16, fraction=0.7, lr=0.01, evaluations=10, snapshots=2)
 HEALTH = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 4}
@@ -64,11 +61,16 @@ class Acting(Observer):
 
 
 @pytest.fixture(scope="module")
-def cluster(optimized: None) -> Iterator[Any]:
+def cluster() -> Iterator[Any]:
     found = Cluster(
         initialize_head=True,
         connect=True,
-        head_node_args={"num_cpus": 1, "node_ip_address": "127.0.0.1", "_system_config": HEALTH},
+        head_node_args={
+            "num_cpus": 1,
+            "include_dashboard": False,
+            "node_ip_address": "127.0.0.1",
+            "_system_config": HEALTH,
+        },
     )
     yield found
     ray.shutdown()
@@ -76,13 +78,13 @@ def cluster(optimized: None) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def reference(optimized: None, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store(tmp_path_factory.mktemp("reference"))
     train(sweep(STEPS), store, LocalEngine())
     return store
 
 
-STEPS = 15_000
+STEPS = 4_000
 
 
 def train(what: Sweep, store: Store, engine: Any, observer: Observer | None = None) -> list[Failure]:
