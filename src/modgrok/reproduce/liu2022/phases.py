@@ -10,7 +10,7 @@ from modgrok.plot.phase_diagram import PHASES, patches, phase
 from modgrok.reproduce.figures import panels, phase_map
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.liu2022.sizes import PAPER_STEPS, TOY
-from modgrok.text import count, percent
+from modgrok.text import count, number, percent
 
 TITLES = {
     "a": "squared error, two rates",
@@ -72,6 +72,22 @@ permutations = study(
     ),
     also=classified,
 )
+
+
+def corner_runs(s: Sizes) -> Runs:
+    """The fastest decoder without and with the strongest decay, in diagrams (b) to (d)."""
+    decays = {"b": s.decays, "c": s.class_decays, "d": s.group_decays}
+    other: dict[str, dict[str, Any]] = {"b": {}, "c": ONE_HOT, "d": PERMUTATIONS}
+    found = Runs([])
+    for name, some in decays.items():
+        rate = max(s.group_rates if name == "d" else s.decoder_rates)
+        found += diagram(
+            name, s.other_steps, s.other_seeds, **other[name], weight_decay=[min(some), max(some)], lr=rate
+        )
+    return found
+
+
+ends = study("corners", "Corners of the phase diagrams", runs=corner_runs, also=classified)
 
 
 def diagrams(t: Table) -> dict[str, Table]:
@@ -166,16 +182,16 @@ def grokking_between(t: Table, ask: Ask) -> None:
     ask.budget(t, steps=PAPER_STEPS)
 
 
-@squared.claim("4 (Fig. 6b to d)", "", classes, permutations)
-def corners(t: Table, crossed: Table, permuted: Table, ask: Ask) -> None:
+@ends.claim("4 (Fig. 6b to d)")
+def corners(t: Table, ask: Ask) -> None:
     """A fast decoder memorizes without weight decay, and is confused by the strongest."""
-    for name, some in (("b", t), ("c", crossed), ("d", permuted)):
-        here = places(diagrams(some)[name])
-        fast = here.where(lr=max(here["lr"]))
+    for name, some in diagrams(t).items():
+        here = places(some)
         for end, said, which in ((min, "memorization", "smallest"), (max, "confusion", "largest")):
-            (found,) = fast.where(weight_decay=end(here["weight_decay"]))["phase"]
+            decay = end(here["weight_decay"])
+            (found,) = here.where(weight_decay=decay)["phase"]
             ask.that(f"in ({name}) {said} is commonest at the largest rate and the {which} decay", found == said)
-            ask.show({f"at the largest rate and the {which} decay, ({name})": found})
+            ask.show({f"at the largest rate and decay {number(decay)}, ({name})": found})
 
 
 @squared.claim("4 (Fig. 6b)")

@@ -9,7 +9,7 @@ from modgrok.measures import progress_measures as measures
 from modgrok.measures.network_progress import key_frequencies_of, logits_of
 from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import modular
-from modgrok.reproduce.form import Ask, Runs, Sizes, Table, study
+from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, study
 from modgrok.reproduce.nanda2023.circuit import most
 from modgrok.reproduce.nanda2023.progress import progress
 from modgrok.reproduce.nanda2023.sizes import observed
@@ -85,7 +85,7 @@ def sparse_logits(t: Table, ask: Ask) -> None:
     ask.show({"power in products of two waves of one key frequency": seeds["own_share"]}, percent)
 
 
-@logits.claim("5.1", "", progress)
+@logits.claim(BEYOND, "", progress)
 def chosen_while_forming(t: Table, network_progress: Table, ask: Ask) -> None:
     """The key frequencies are chosen while the circuit forms, before the test loss falls."""
     when = {row.seed: row.step[row.cleaning] for row in network_progress.where("clean >= 0", network="transformer")}

@@ -221,6 +221,8 @@ def inverse_decay(t: Table, ask: Ask) -> None:
         off,
     )
     ask.show({"largest over smallest time · decay": ratio})
+    delays = [(cell["grokked_at"] - cell["memorized_at"]).median() for cell in free.by("weight_decay").values()]
+    ask.show({"median delay after the training set, from the smallest decay on": ", ".join(map(number, delays))})
     ask.show({"measured over predicted": ", ".join(map(number, quotients)) or "no critical norm"})
     ask.show({"h tan θ, the measured time · ηγ less ln(w0/wc)": second or "no critical norm"}, over="decay")
     ask.show({"norm when the test set is known": free["norm_when_known"]}, over="run")
