@@ -115,22 +115,19 @@ def heights(t: Table) -> tuple[str, Column, Column]:
     places = Table(t.first.landscape)
     if t.first.task not in BY_ERROR:
         return "loss", places["train_loss"], places["test_loss"]
-    train, test = (
-        Column(1 - accuracy for accuracy in places[f"{kind}_accuracy"].known()) for kind in ("train", "test")
-    )
+    train, test = (Column(1 - accuracy for accuracy in places[f"{kind}_accuracy"]) for kind in ("train", "test"))
     return "error", train, test
 
 
 def three_panels(t: Table, left: Any, middle: Any, right: Any) -> str:
     first, places, free, shown = t.first, Table(t.first.landscape), t.where(part="free"), t.where(part="held").first
-    kind, train, test = heights(t)
+    measured, train, test = heights(t)
     for some, color in ((train, TRAIN), (test, TEST)):
-        if some:
-            left.plot(places["norm"], some, color=color, marker="o")
+        left.plot(places["norm"], some, color=color, marker="o")
     for run, line in ((first.free_run, "-"), (first.held_run, ":")):
         for kind, color in (("train", TRAIN), ("test", TEST)):
             middle.plot(run["step"], run[f"{kind}_accuracy"], color=color, linestyle=line)
-    scale, label = ("log", "least loss") if kind == "loss" else ("linear", "error at the end")
+    scale, label = ("log", "least loss") if measured == "loss" else ("linear", "error at the end")
     left.set(xscale="log", yscale=scale, xlabel="norm of all weights, held", ylabel=label)
     style.mark(left, first.critical_norm)
     middle.set_xscale("symlog", linthresh=10)
@@ -178,7 +175,6 @@ def landscape(t: Table, ask: Ask) -> None:
     ask.show({"critical norm": t.first.critical_norm})
     ask.budget(t.where(part="held"), steps=LANDSCAPE_STEPS)
     ask.end(f"The test {kind} has no minimum inside.", not inside)
-    ask.undecided("The test error is a U; training errors, which the paper plots, were not kept.", not train)
     ask.show({f"training {kind}: smallest α, there, largest α": ", ".join(number(train[i]) for i in (0, best, -1))})
     ask.fault(f"The training {kind} rises again at large norms.", max(train[best:]) > 0.1 * train[0])
 
