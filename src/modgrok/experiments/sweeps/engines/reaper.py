@@ -1,7 +1,8 @@
 """A process that outlives a cluster of this machine by a moment: it ends what is left of it and deletes its folder.
 
 Ray's agents go on when the driver was killed. This waits for the end of its stdin, which comes with the driver's end,
-however that comes; every process that inherited the folder's name in its environment belongs to the cluster.
+however that comes; every process that inherited the folder's name in its environment, or has a file of the folder open
+(an agent's title overwrites its environment), belongs to the cluster.
 """
 
 import os
@@ -18,16 +19,19 @@ GRACE = 3.0
 
 def belonging(folder: str) -> list[int]:
     """The processes of a cluster, without this one."""
-    entry = f"{SESSION}={folder}".encode()
-    found = []
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/environ", "rb") as file:
-                if entry in file.read().split(b"\0") and int(name) != os.getpid():
-                    found.append(int(name))
-        except OSError:
-            continue
-    return found
+    own = str(os.getpid())
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal() and name != own and _belongs(name, folder)]
+
+
+def _belongs(process: str, folder: str) -> bool:
+    try:
+        with open(f"/proc/{process}/environ", "rb") as file:
+            if f"{SESSION}={folder}".encode() in file.read().split(b"\0"):
+                return True
+        opened = f"/proc/{process}/fd"
+        return any(os.readlink(f"{opened}/{name}").startswith(f"{folder}/") for name in os.listdir(opened))
+    except OSError:
+        return False
 
 
 def reap(folder: str) -> None:
