@@ -144,6 +144,7 @@ def ends(weak: str = "M", strong: str = "x") -> dict[str, list[dict[str, Any]]]:
 
 def test_corners_hold_and_fail(outcomes: Any) -> None:
     assert outcomes(PAPER, ends())["corners"] == HOLDS
+    assert outcomes(PAPER, ends(), ("corners", {}, "steps", 10_000))["corners"] == REMARK
     assert outcomes(PAPER, ends(weak="C"))["corners"] == FAILS
     assert outcomes(PAPER, ends(strong="M"))["corners"] == FAILS
 

@@ -192,6 +192,9 @@ def corners(t: Table, ask: Ask) -> None:
             (found,) = here.where(weight_decay=decay)["phase"]
             ask.that(f"in ({name}) {said} is commonest at the largest rate and the {which} decay", found == said)
             ask.show({f"at the largest rate and decay {number(decay)}, ({name})": found})
+    ask.yes("In all three diagrams the fastest decoder memorizes without decay and is confused by the strongest.")
+    steps = t.one("steps")
+    ask.note(f"Within {count(steps)} steps; the paper says {count(PAPER_STEPS)}.", steps < PAPER_STEPS)
 
 
 @squared.claim("4 (Fig. 6b)")

@@ -49,7 +49,7 @@ PAPER = Paper(
     ),
     not_attempted=(
         ("IMDb by an LSTM, molecules by a graph network", "data that has to be downloaded"),
-        ("h and θ of the time (5.1) apart", "their product is what the measured time leaves; see `inverse_decay`"),
+        ("h and θ of the time (5.1) apart", "only h tan θ is found, as what the measured time leaves"),
         ("Phase diagram of digits against decay and the last layer's rate", "not run yet: minutes of a GPU"),
         ("The landscape of representations (w, m) for addition", "not run yet"),
     ),
