@@ -18,7 +18,7 @@ STORY = {
     "The phases found by training obey": ("phases", True),
     "AdamW's more closely than those of gradient descent": ("phases_adamw", True),
     "a network of 500 neurons answers every pair": ("claim_one", True),
-    "below a critical fraction it does not come at all within the steps given": ("critical_fraction", True),
+    "below a critical fraction it does not happen within the given steps": ("critical_fraction", True),
     "Adaptive optimizers need fewer steps": ("adaptive_time", True),
     "regularization helps most near the critical fraction": ("decay_in_adamw", True),
     "Wider networks come closer to the ideal sum": ("width", True),

@@ -86,8 +86,8 @@ def draw(t: Table, panel: Any) -> str:
             at, text = (1.01, row), f"{missing} of {len(cell)} not within {count(budget)}"
             panel.annotate(text, at, xycoords=("axes fraction", "data"), fontsize=6.5, va="center", color=GRAY)
         if name in THEIRS:
-            label = "test set, its authors" if name == ADAM else None
-            panel.plot(THEIRS[name], row, marker="D", mfc="none", color=GRAY, ls="", markersize=6, label=label)
+            own = "test set, its authors" if name == ADAM else None
+            panel.plot(THEIRS[name], row, marker="D", mfc="none", color=GRAY, ls="", markersize=6, label=own)
     panel.set_yticks(range(len(cells)), [": ".join(filter(None, key)) for key in cells])
     panel.set_ylim(len(cells) - 0.5, -0.5)
     first = min(t["memorized_at"].known() + t["grokked_at"].known(), default=2)
