@@ -12,6 +12,8 @@ from modgrok.experiments.sweeps.logistic import Transition
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.complexity import EASY, HARD
 from modgrok.reproduce.gromov2023.monomials import wave_of_sum
+from modgrok.reproduce.gromov2023.sizes import TINY
+from modgrok.reproduce.table import Table
 
 HOLDS, REMARK, FAILS, OPEN = "holds", "holds with a remark", "does not hold here", "undecided here"
 KNOWN, ABOVE = (asdict(Transition(*ends)) for ends in ((0.85, 0.8, 0.9, 0.01), (None, 0.98, None, None)))
@@ -78,3 +80,11 @@ def test_the_wave_in_n_plus_m_of_powers() -> None:
     assert wave_of_sum(3, 1.0) == pytest.approx(3)
     A, B = np.meshgrid(*[2 * np.pi * np.arange(64) / 64] * 2)
     assert wave_of_sum(6, 0.0) == pytest.approx(2 * np.mean((np.cos(A) + np.cos(B)) ** 6 * np.cos(A + B)))
+
+
+def test_the_onset_is_measured_where_there_is_a_rule(write_runs: Any) -> None:
+    study = PAPER.study("way_down")
+    t = Table.from_json(study.measure(TINY, write_runs(study.needs(TINY))))
+    for task, some in t.by("task").items():
+        assert some["onset"].whole() == some["loss_at_onset"].whole() == (task == "n + m")
+        assert all(some.each(lambda r: r.least <= r.loss[0]))

@@ -42,6 +42,10 @@ PAPER = Paper(
         ("finite data", "sizes and decays of a figure", "1 000 examples, L2 0.01 (Merrill)", "stated there"),
     ),
     not_attempted=(
+        (
+            "Other activations, batches, widths and label noise at full size",
+            "not run yet: a minute and a half of an H200",
+        ),
         ("Zigzags, PolyNet and the transformer", "no such architectures here"),
         ("Four rates and three kinds of initial weights at every batch", "scales of one kind at one rate instead"),
         ("Width up to 3 000 000", "does not fit; widths to 10 000 instead"),

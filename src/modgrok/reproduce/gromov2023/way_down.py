@@ -24,9 +24,9 @@ def with_and_without_a_rule(s: Sizes) -> Runs:
     return found.but(seed=range(s.sweep_seeds))
 
 
-def losses_of(run: Run) -> dict[str, Any]:
+def losses_of(run: Run, task: str) -> dict[str, Any]:
     """The training loss: thinned, its least value, and its value where the test pairs begin to be answered."""
-    history, task = run.history, run.experiment.task
+    history = run.history
     step, loss = history["step"], history["train_loss"]
     begun = np.flatnonzero((history["test_accuracy"] >= ONSET) & (task == RULE))
     thinned = np.unique(np.geomspace(1, len(step), POINTS).round().astype(int)) - 1
