@@ -54,7 +54,7 @@ descending = study(
 def losses(t: Table) -> Any:
     cells = t.by("width", "fraction")
     titles = [f"N = {count(N)}, α = {a}" for N, a in cells]
-    note = f"mod {t.one('modulus')}, plain GD, mean squared error; bold: seed 0, faint: {t.seeds - 1} more"
+    note = f"mod {t.one('modulus')}, plain GD, mean squared error; bold: seed 0, faint: the others"
     figure, shown = panels(*titles, rows=-(-len(cells) // 2), height=2.5 * -(-len(cells) // 2), note=note, sharey=True)
     for panel, cell in zip(shown, cells.values(), strict=True):
         for (name, some), color in zip(cell.by("task").items(), SERIES, strict=False):
