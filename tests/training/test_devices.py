@@ -11,10 +11,11 @@ from modgrok.networks.architecture import ARCHITECTURES
 from modgrok.training import devices
 from modgrok.training.devices import COMPILATION, Memory, free_bytes, memory_of
 from modgrok.training.loop import start_randomly
+from modgrok.training.optimizers import GROKFAST, OPTIMIZERS
 from modgrok.training.update import OWN_SCALINGS
 
-RATES = ("lr", "coupled_decay", "decoupled_decay", "momentum", "beta1", "beta2", "epsilon", "grokfast_alpha")
-RATES += ("grokfast_lambda",)
+BROUGHT = (one.settings for one in OPTIMIZERS.values())
+RATES = {"lr", "coupled_decay", "decoupled_decay"} | {one.name for one in itertools.chain(*BROUGHT, *GROKFAST.values())}
 
 
 @pytest.mark.parametrize(
