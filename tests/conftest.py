@@ -2,6 +2,7 @@
 
 Programs are small and run for moments, so they are compiled without much optimization, once for all processes; without
 XLA's emitters of fused kernels that takes half the time, and a tenth less where nobody notes which line asked for what.
+Each of them runs in one thread: more would wait for each other.
 """
 
 import gc
@@ -22,8 +23,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["MODGROK_CACHE"] = compiled.name
 # Another version than the one that all tests run with may end at a flag it does not know.
 if f"jaxlib=={version('jaxlib')}\n" in Path(__file__).parents[1].joinpath("constraints.txt").read_text():
-    flags = "use_fusion_emitters=false parallel_codegen_split_count=1 enable_concurrency_optimized_scheduler=false"
-    os.environ.setdefault("XLA_FLAGS", " ".join(f"--xla_cpu_{flag}" for flag in flags.split()))
+    flags = "use_fusion_emitters multi_thread_eigen enable_concurrency_optimized_scheduler"
+    few = ["--xla_cpu_parallel_codegen_split_count=1", *(f"--xla_cpu_{flag}=false" for flag in flags.split())]
+    os.environ.setdefault("XLA_FLAGS", " ".join(few))
 
 import pytest
 from hypothesis import settings
