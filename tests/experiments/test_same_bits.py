@@ -15,8 +15,7 @@ NETWORKS = {
     "two-layer relu": {"width": 24, "activation": "relu", "optimizer": "adamw", "lr": 0.03},
     "mlp": {"network": "mlp", "width": 24},
     "embedding-mlp": {"network": "embedding-mlp", "width": 24, "embedding": 16},
-    "transformer": {"network": "transformer", "width": 16, "heads": 2},
-    "transformer with norms and dropout": {
+    "transformer": {
         "network": "transformer",
         "width": 16,
         "heads": 2,
