@@ -71,8 +71,8 @@ def paper() -> str:
 def others() -> str:
     """The same of all reports on other papers together."""
     keys = [key for key in reported()[1:] if key not in OWN]
-    found = [outcome for key in keys for outcome in verdicts(key).values()]
-    return f"Of {len(found)} claims in {len(keys)} more reports, {counts(found)}."
+    found = [verdicts(key)[claim.name] for key in keys for claim in find_paper(key).claims if not claim.beyond]
+    return f"Of {len(found)} statements in {len(keys)} more reports, {counts(found)}."
 
 
 def findings() -> str:

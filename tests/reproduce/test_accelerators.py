@@ -171,7 +171,7 @@ YES, REMARK, NO, OPEN = "holds", "holds with a remark", "does not hold here", "u
         ("without_decay", NEVER, {}, NO),
         ("without_decay", [500] * 4, dict.fromkeys(ORTHOGONAL, FAST), NO),
         ("without_decay", [400] * 4, dict.fromkeys(ORTHOGONAL, FAST), OPEN),
-        ("stablemax", NEVER, {STABLE: LATE}, YES),
+        ("stablemax", NEVER, {STABLE: LATE}, REMARK),
         ("stablemax", SLOW, {STABLE: LATE}, REMARK),
         ("stablemax", LATE, {STABLE: SLOW}, NO),
         ("stablemax", NEVER, {}, NO),

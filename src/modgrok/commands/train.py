@@ -124,7 +124,14 @@ def show_run(run: Run) -> None:
 
 def _next(run: Run, store: Path | None) -> str:
     where = "" if store is None else f" --store {shlex.quote(str(store))}"
-    return f"Next: modgrok analyze {run.id}{where}"
+    assert run.result is not None
+    memorized, grokked = (run.result[name] is not None for name in ("memorized_at", "grokked_at"))
+    hint = (
+        "Not grokked yet: more steps (--steps) or more data (--fraction) may do it. "
+        if memorized and not grokked
+        else ""
+    )
+    return f"{hint}Next: modgrok analyze {run.id}{where}"
 
 
 def _rate(experiment: Experiment) -> float:

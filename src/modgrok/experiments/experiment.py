@@ -100,7 +100,9 @@ class Experiment:
     )
     init_scale: float = setting(1.0, "Multiplies the weights at initialization.", "(0, inf)")
     steps: int | None = setting(
-        None, "Steps to train; by default enough for the optimizer to grok at α = 0.5.", f"[1, {MOST_STEPS}]"
+        None,
+        "Steps to train; by default enough for the optimizer to grok n + m mod 97 at α = 0.5.",
+        f"[1, {MOST_STEPS}]",
     )
     until: int | None = setting(
         None, "Stop this many steps after grokking instead of at the last step.", f"[0, {MOST_STEPS}]"

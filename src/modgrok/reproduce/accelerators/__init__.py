@@ -19,7 +19,8 @@ PAPER = Paper(
         Takeaway(
             "In their authors' network, without weight decay, ⊥Grad generalizes after 99 steps (409 at half the rate) "
             "and StableMax after 60 000, as medians of three seeds; AdamW does not within 80 000.",
-            holds="orthogonal_gradient stablemax without_decay",
+            holds="orthogonal_gradient without_decay",
+            remark="stablemax",
         ),
         Takeaway(
             "Beside AdamW tuned by the same search, Grokfast, Muon and StableMax are not faster in a network of one "

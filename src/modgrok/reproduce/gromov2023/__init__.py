@@ -68,7 +68,7 @@ PAPER = Paper(
             fails="norms",
         ),
         Takeaway(
-            "Adaptive optimizers grok in fewer steps and from less data, Adam without weight decay too. Most "
+            "Tuned adaptive optimizers grok in fewer steps and from less data, Adam without weight decay too. Most "
             "regularizers lower the fraction that is needed; weight decay in AdamW saves much time near it only.",
             holds="adaptive_time adaptive_fraction",
             remark="decay_in_adamw lower_fraction",
@@ -110,7 +110,7 @@ PAPER = Paper(
             "seeds of single networks, sweeps, searches, hard functions",
             "not given",
             "{seeds}, {sweep_seeds}, {search_seeds}, {hard_seeds}",
-            "every verdict asks for all of them",
+            "each verdict says how it counts them",
         ),
         (
             "width of n² + m² + nm",

@@ -209,9 +209,9 @@ def edge_of_stability(t: Table, ask: Ask) -> None:
     ask.yes(
         "At the largest rate that groks, sharpness rises to 2/rate and stays there; at the smallest it stays below."
     )
-    ask.fault("Sharpness does not end at 2/rate at the largest rate that groks.", not at_edge)
+    ask.fault("At the largest rate that groks, sharpness does not end within a tenth of 2/rate.", not at_edge)
     ask.fault(
-        f"Small rates do not stay below: sharpness ends at 2/rate at all {len(ends)} rates that grok.",
+        f"Small rates do not stay below: sharpness ends above 0.9 of 2/rate at all {len(ends)} rates that grok.",
         min(ends.values()) >= 0.9,
     )
     ask.show({f"last sharpness / (2/rate), rate {number(rate)} natural units": some for rate, some in last.items()})
