@@ -131,7 +131,7 @@ class Ask:
 
     def lower(self, phrase: str, lower: Sequence[float], higher: Sequence[float], among: int = 1) -> None:
         """A condition on two groups of equal runs: the median of the first is lower, and by more than such runs differ
-        by chance, also if they are the best of so many; where it is lower by less, nothing can be said."""
+        by chance, also if they are the best of several; where it is lower by less, nothing can be said."""
         chance = min(1.0, among * order_chance(lower, higher))
         found = f"{spread(lower)} against {spread(higher)}; by chance in {percent(chance)} of such groups"
         self._state(FORMS["lower"].format(phrase), found, phrase)

@@ -104,7 +104,7 @@ def batches_and_scales(t: Table, ask: Ask) -> None:
 
 @breadth.claim("4 (Fig. 2)")
 def width_is_no_luck(t: Table, ask: Ask) -> None:
-    """Wider networks are not faster in proportion: width is not so many lottery tickets."""
+    """Wider networks are not faster in proportion: width does not act like more lottery tickets."""
     medians = t.where(part="width").median("grokked_at", "width").known()
     ask.possible("half of the seeds get there at two widths or more", len(medians) > 1)
     (first, *_, last), (slow, *_, fast) = medians, medians.y
