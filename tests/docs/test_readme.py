@@ -64,7 +64,7 @@ def test_the_commands_say_what_stands_beside_them(place: None, capsys: pytest.Ca
         said.append(json.loads(capsys.readouterr().out))
     trained, taken_apart, two = said
     for step, name in zip(
-        re.findall(r"at step (\d+), of the rest at (\d+)", README)[0], ("memorized_at", "grokked_at"), strict=True
+        re.findall(r"memorized at step (\d+), grokked at (\d+)", README)[0], ("memorized_at", "grokked_at"), strict=True
     ):
         assert trained[name] == pytest.approx(int(step), rel=0.1)
     share = re.search(r"([\d.]+) % of the weights' power", README)
