@@ -152,7 +152,7 @@ def mixed_functions_harder(t: Table, ask: Ask) -> None:
     )
     ask.that("addition is learned at some α", learned)
     ask.that(
-        "wherever n + m is learned, every mixed function takes 1.5 times its median steps or is not learned",
+        "wherever n + m is learned, every mixed function takes at least 1.5 times its median steps or is not learned",
         min(harder, default=0) >= 1.5,
     )
     ask.that(
