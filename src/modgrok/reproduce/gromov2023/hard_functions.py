@@ -20,8 +20,8 @@ RANDOM_FRACTION = 0.9
 TITLES = {QUADRATIC: "n² + m² + nm from α = 0.73: learned late", CUBIC: "n³ + nm² + m from α = 0.9: memorized"}
 CURVES = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
 PAPER_MODULUS = 97
-REACHED = (0.95, 0.995)
-"""Test accuracies that are about 97 %."""
+LEAST, MOST = 0.95, 0.995
+"""Test accuracies between which it is about 97 %."""
 FLAT_ACCURACY, FLAT_LOSS = 0.005, 0.1
 """A run is flat where its test accuracy and its test loss, relatively, move by less than this over the second half of
 its steps."""
@@ -125,59 +125,38 @@ def learning_curves(t: Table) -> Any:
     return figure
 
 
-@hard.claim(
-    "appendix C (Fig. A5)",
-    f"mean test accuracy from {REACHED[0]:.0%} to {REACHED[1]:.1%} at p = 97, and a gap that does not close as that of "
-    f"n + m does: test minus train loss ends above {CLOSED:.0%} of its maximum in every seed; where the runs are flat: "
-    f"over the second half of the steps test accuracy moves by less than {100 * FLAT_ACCURACY:g} points and test loss "
-    f"by less than {FLAT_LOSS:.0%} on average over seeds; a remark where they are not, and where other widths end "
-    "outside this range",
-    quadratic_widths,
-)
+@hard.claim("appendix C (Fig. A5)", "", quadratic_widths)
 def quadratic_form(t: Table, by_width: Table, ask: Ask) -> None:
     """n² + m² + nm reaches about 97 % at α = 0.73, with a large gap between train and test loss."""
     t = t.where(task=QUADRATIC)
-    p, steps = t.one("modulus"), number(t.one("steps"))
-    accuracy, gap = t["test_accuracy"].average(), min(t["gap"])
-    moved, change = t["accuracy_change"].average(), t["loss_change"].average()
-    ask.show({"p, N": f"{p}, {t.one('width')}", "steps": steps})
+    p, widths = t.one("modulus"), by_width.by("width")
+    ask.show({"p, N": f"{p}, {t.one('width')}", "steps": number(t.one("steps"))})
     ask.show({"test accuracy": t["test_accuracy"]}, percent, paper="about 97 %")
     ask.show({"last / largest difference of the losses": t["gap"], "test loss / train loss": t["loss_ratio"]})
-    widths = by_width.by("width")
     for N, cell in widths.items():
         ask.show({f"test accuracy at N = {N}, {number(by_width.one('steps'))} steps": cell["test_accuracy"]}, percent)
     over = "change over the second half of the steps"
     ask.show({f"test accuracy, {over}": t["accuracy_change"]}, lambda value: percent(value, 2))
     ask.show({f"test loss, {over}": t["loss_change"]}, percent)
-    ask.undecided(
-        f"The paper's 97 % are for p = {PAPER_MODULUS}; at p = {p} the same share of a smaller table teaches less.",
-        p < PAPER_MODULUS,
+    ask.possible(f"p is {PAPER_MODULUS} or more: the same share of a smaller table teaches less", p >= PAPER_MODULUS)
+    ask.that(f"mean test accuracy is from {LEAST} to below {MOST}", LEAST <= t["test_accuracy"].average() < MOST)
+    ask.that(
+        f"the gap between the losses lasts: test minus train loss ends above {CLOSED} of its maximum, below which that "
+        "of n + m falls, in every seed",
+        min(t["gap"]) > CLOSED,
     )
-    low, high = REACHED
-    fails = not low <= accuracy < high or gap <= CLOSED
-    ask.yes("n² + m² + nm is learned to about 97 %, with a lasting gap between the losses.")
-    ask.fault(
-        f"n² + m² + nm ends at {percent(accuracy)}, and the gap between the losses at {percent(gap)} of its maximum.",
-        fails,
+    ask.remark(
+        "test accuracy ends in this range at other widths too",
+        all(LEAST <= cell["test_accuracy"].average() < MOST for cell in widths.values()),
     )
-    ends = {N: cell["test_accuracy"].average() for N, cell in widths.items()}
-    others = ", ".join(f"{percent(end, 0)} at N = {N}" for N, end in ends.items() if not low <= end < high)
-    ask.note(f"The width decides: {others}.", others)
-    moving = (
-        f"Training has not ended there: over the second half of the {steps} steps the test accuracy "
-        f"{'rises' if moved > 0 else 'falls'} by {100 * abs(moved):.2f} points and the test loss "
-        f"{'rises' if change > 0 else 'falls'} by {percent(abs(change))}."
+    ask.remark(
+        f"training has ended: over the second half of the steps test accuracy changes by less than {FLAT_ACCURACY} "
+        f"and test loss, relatively, by less than {FLAT_LOSS}, on average over seeds",
+        abs(t["accuracy_change"].average()) < FLAT_ACCURACY and abs(t["loss_change"].average()) < FLAT_LOSS,
     )
-    if abs(moved) >= FLAT_ACCURACY or abs(change) >= FLAT_LOSS:
-        ask.fault(moving, fails)
-        ask.note(moving)
 
 
-@quadratic_data.claim(
-    "2, appendix C",
-    "for as many test pairs as there are at the largest α, drawn at random: the median network's chance to answer all "
-    "of them is below 50 % at every α below 0.95 and above it at some α from there on",
-)
+@quadratic_data.claim("2, appendix C")
 def quadratic_form_data(t: Table, ask: Ask) -> None:
     """n² + m² + nm reaches 100 % only with most of the data, α above about 0.95."""
     p, total = t.one("modulus"), {alpha: _test_pairs(t.one("modulus"), alpha) for alpha in t["fraction"].distinct()}
@@ -193,22 +172,22 @@ def quadratic_form_data(t: Table, ask: Ask) -> None:
         ask.show({f"α = {alpha}: best accuracy on {count(total[alpha])} test pairs": said})
     ask.show({"least α with every answer": passed or "none"}, paper="about 0.95")
     ask.show({"p, N, steps": f"{p}, {t.one('width')}, {number(t.one('within'))}"})
-    ask.yes(f"{drawn} test pairs are all answered, more often than not, only at α = {passed}.")
-    ask.end("With less data than α = 0.95 the test pairs are all answered too.", not below or max(below) >= 0.5)
-    ask.end("The test pairs are not all answered at any α within these steps.", not passed)
-    ask.note(f"Even there {sum(certain)} of {len(certain)} networks are right on every test pair.", not all(certain))
+    ask.that(
+        f"the median network's chance to answer all of {drawn} random test pairs, as many as there are at the largest "
+        "α, is below 50 % at every α below 0.95",
+        below and max(below) < 0.5,
+    )
+    ask.that("it is 50 % or more at some α from there on", passed)
+    ask.remark(
+        f"from α = 0.95 on every network answers all test pairs ({sum(certain)} of {len(certain)})", all(certain)
+    )
 
 
 def _test_pairs(modulus: int, fraction: float) -> int:
     return modulus**2 - round(fraction * modulus**2)
 
 
-@hard.claim(
-    "3.2, appendix C (Fig. A5)",
-    "at α = 0.9 and above: train accuracy ≥ 95 %, and no best test accuracy that guessing at a hundred evaluations of "
-    "every seed reaches with a probability below 1/1000; a remark where it is above the paper's 1 % at p = 97. A never "
-    "needs the steps that n² + m² + nm gets",
-)
+@hard.claim("3.2, appendix C (Fig. A5)")
 def cubic(t: Table, ask: Ask) -> None:
     """n³ + nm² + m never generalizes, not even at α = 0.9 and above; its test accuracy never exceeds 1 %."""
     enough, t, p = max(t.where(task=QUADRATIC)["steps"]), t.where(task=CUBIC), t.one("modulus")
@@ -221,28 +200,29 @@ def cubic(t: Table, ask: Ask) -> None:
         said = f"best test accuracy {best}, limit {percent(limit)}; train accuracy {train}"
         ask.show({f"α = {alpha}": said}, paper="test accuracy at most 1 %")
     ask.show({"chance": percent(1 / p, 2), "p": str(p)})
-    ask.yes("n³ + nm² + m is learned by heart and never generalizes.")
-    ask.end("n³ + nm² + m is answered above chance.", not at_chance)
-    ask.end("n³ + nm² + m is not learned by heart.", min(t["train_accuracy"]) < 0.95)
+    ask.that("at α = 0.9 and above train accuracy is at least 95 %", min(t["train_accuracy"]) >= 0.95)
+    ask.that(
+        "the best test accuracy is within the limit that guessing at a hundred evaluations of every seed exceeds with "
+        "P ≤ 1/1000",
+        at_chance,
+    )
     most = max(t["best_test_accuracy"])
-    ask.note(
-        f"The best test accuracy of all evaluations is {percent(most)}, above the paper's 1 %: chance is "
-        f"{percent(1 / p, 2)}, and the best of many evaluations lies above it.",
-        p >= PAPER_MODULUS and most > 0.01,
+    ask.remark(
+        f"at p ≥ {PAPER_MODULUS} it is at most the paper's 1 % ({percent(most)} here, chance {percent(1 / p, 2)})",
+        p < PAPER_MODULUS or most <= 0.01,
     )
 
 
-@random_tables.claim(
-    "3.2", "train accuracy ≥ 95 %, best test accuracy within five standard deviations of chance, in every seed"
-)
+@random_tables.claim("3.2")
 def random_table(t: Table, ask: Ask) -> None:
     """Most tables hold nothing to learn: random answers are never generalized."""
     chance = 1 / t.one("modulus")
     # The best of many evaluations of few test pairs: five standard deviations above chance.
     limit = chance + 5 * (chance / round((1 - t.one("fraction")) * t.one("modulus") ** 2)) ** 0.5
+    ask.that("train accuracy is at least 95 %, in every seed", min(t["train_accuracy"]) >= 0.95)
+    ask.that(
+        "the best test accuracy is less than five standard deviations above chance",
+        max(t["best_test_accuracy"]) < limit,
+    )
     ask.show({"train accuracy": t["train_accuracy"], "best test accuracy": t["best_test_accuracy"]}, percent)
     ask.show({"chance": chance, "limit": limit}, percent)
-    ask.yes("Random tables are learned by heart and answered at chance.")
-    ask.end("Random tables are answered above chance.", max(t["best_test_accuracy"]) >= limit)
-    small = "Random tables are answered at chance, but not fully learned by heart either: the network is too small."
-    ask.end(small, min(t["train_accuracy"]) < 0.95)

@@ -1,7 +1,6 @@
 """The inverse participation ratio beside accuracy under AdamW, in four fitted regimes (section 4.3; Fig. 4)."""
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -89,43 +88,35 @@ def ratio_and_accuracy(t: Table, above: Any, below: Any) -> str:
     return f"{sizes}, weight decay {first.weight_decay}; {lines}"
 
 
-@regimes.claim(
-    "4.3 (Fig. 4)",
-    f"over the first {EARLY:.0%} of the steps to the onset (10 % test accuracy) a straight line through the ratio "
-    "rises, in every seed, and the ratio is nowhere later below its start",
-)
+@regimes.claim("4.3 (Fig. 4)")
 def ipr_start(t: Table, ask: Ask) -> None:
     """The inverse participation ratio grows from the very beginning of training."""
     rising = t.each(lambda r: r.early_slope is not None and r.early_slope > 0)
-    ask.yes("The ratio grows from the first steps on.")
-    ask.fault(
-        "At first the ratio stays at its random value and may fall: it rises over the first "
-        f"{number(t['early_steps'].average())} steps in {sum(rising)} of {len(t)} seeds, and "
-        f"changes by {percent(max(map(abs, t['early_change'])), 2)} at most.",
-        not all(rising) or min(t["lowest"]) < 0,
+    ask.that(
+        f"a straight line through the ratio rises over the first {percent(EARLY, 0)} of the steps to the onset (10 % "
+        f"test accuracy), {number(t['early_steps'].average())} here, in every seed ({sum(rising)} of {len(t)})",
+        all(rising),
     )
+    ask.that("the ratio is nowhere later below its start", min(t["lowest"]) >= 0)
     ask.show({"change over these steps": t["early_change"]}, lambda value: percent(value, 2))
     ask.show({"lowest value, from the start": t["lowest"]}, lambda value: percent(value, 2))
     ask.show({"step of the lowest value": t["lowest_at"], "step of 10 % test accuracy": t["onset_at"]})
 
 
-@regimes.claim(
-    "4.3 (Fig. 4)",
-    "of four fitted pieces the second is ≥ 3 × as steep as the first, and the bend between them is within 25 % of the "
-    "onset (10 % test accuracy), in every seed",
-)
+@regimes.claim("4.3 (Fig. 4)")
 def ipr_onset(t: Table, ask: Ask) -> None:
     """With the onset of grokking the inverse participation ratio grows sharply faster."""
     faster = t.each(_acceleration)
     place = t.each(lambda r: None if r.onset_at is None else r.bends[1] / r.onset_at)
-    near = all(ratio is not None and abs(ratio - 1) <= 0.25 for ratio in place)
+    ask.that("of four fitted pieces the second is at least 3 times as steep as the first", min(faster) >= 3)
+    ask.that(
+        "the bend between them is within 25 % of the onset (10 % test accuracy), in every seed",
+        all(ratio is not None and abs(ratio - 1) <= 0.25 for ratio in place),
+    )
+    ask.remark("on average the bend comes no earlier than the onset", place.average() >= 1)
     flat = any(map(math.isinf, faster))
     ask.show({"second / first slope": "the first piece does not rise everywhere" if flat else faster})
     ask.show({"first bend": _bend(t, 1), "step of 10 % test accuracy": t["onset_at"], "first bend / onset": place})
-    ask.yes("The ratio's growth becomes many times faster at the onset of grokking.")
-    ask.end("The ratio's growth does not become sharply faster.", min(faster) < 3)
-    ask.end("The ratio's growth becomes sharply faster, but not at the onset of grokking.", not near)
-    ask.note("It leads: the first bend comes before the test accuracy rises.", place.average() < 1)
 
 
 def _acceleration(r: Row) -> float:
@@ -140,70 +131,42 @@ def _bend(t: Table, i: int) -> str:
     return spread(t.each(lambda r: r.bends[i])) + interval
 
 
-@regimes.claim(
-    "4.3 (Fig. 4)",
-    "of four fitted pieces, in every seed: (i) and (ii) rise, (iii) is the steepest and starts at ≥ 99.9 % test "
-    "accuracy, the grokking step lies in (ii), and (iv) has less than a quarter of the slope of (iii)",
-)
+@regimes.claim("4.3 (Fig. 4)")
 def ipr_regimes(t: Table, ask: Ask) -> None:
     """The ratio has four regimes: slow linear growth; a transition, which coincides with grokking; fast linear growth,
     which starts after 100 % test accuracy; saturation."""
-    fastest = _most(t.each(lambda r: r.slopes.index(max(r.slopes))))
-    where, full = (_most(t.each(lambda r, at=at: _piece(r, r[at]))) for at in ("grokked_at", "complete_at"))  # type: ignore[misc]
-    ask.yes("The four pieces are the paper's regimes.")
-    ask.fault(
-        f"Here the steepest piece is {PIECES[fastest]}"
-        + ("; the network does not grok" if where is None else f"; the network groks in {PIECES[where]}")
-        + ("" if full is None else f" and answers everything from {PIECES[full]} on")
-        + ": "
-        + (
-            "fast growth and grokking are one regime, which slower growth and saturation follow."
-            if where == fastest
-            else "not the paper's order."
-        ),
-        not all(t.each(_as_in_the_paper)),
+    ask.that("of four fitted pieces (i) and (ii) rise, in every seed", all(min(r.slopes[:2]) > 0 for r in t))
+    ask.that(
+        "the grokking step lies in (ii)",
+        all(r.grokked_at is not None and r.bends[1] <= r.grokked_at < r.bends[2] for r in t),
     )
-    ask.note("Saturation is not reached within these steps.", any(r.slopes[3] >= 0.25 * max(r.slopes) for r in t))
+    ask.that("growth is fastest in (iii), which follows grokking", all(r.slopes[2] == max(r.slopes) for r in t))
+    ask.that(
+        "(iii) starts at ≥ 99.9 % test accuracy",
+        all(r.complete_at is not None and r.complete_at <= r.bends[2] for r in t),
+    )
+    ask.that("(iv) has less than a quarter of the slope of (iii)", all(r.slopes[3] < 0.25 * r.slopes[2] for r in t))
     for i, name in enumerate(PIECES):
         ask.show({f"piece {name}, slope per 1000 steps": [1000 * slopes[i] for slopes in t["slopes"]]})
     ask.show({f"bend {i}": _bend(t, i) for i in (1, 2, 3)})
     ask.show({"grokking step": t["grokked_at"], "step of 99.9 % test accuracy": t["complete_at"]})
 
 
-def _as_in_the_paper(r: Row) -> bool:
-    first, second, third, fourth = r.slopes
-    complete = r.complete_at is not None and r.complete_at <= r.bends[2]
-    steepest = third == max(r.slopes) and fourth < 0.25 * third
-    return first > 0 and second > 0 and steepest and complete and _piece(r, r.grokked_at) == 1
-
-
-def _piece(r: Row, step: float | None) -> int | None:
-    """In which piece of the broken line a step lies."""
-    return None if step is None else max(0, min(3, sum(bend <= step for bend in r.bends) - 1))
-
-
-def _most(values: Sequence[int | None]) -> Any:
-    return max(set(values), key=values.count)
-
-
-@regimes.claim("4.3 (Fig. 4)", "final IPR above 5 times its start and below 99 % of the closed form's, in every seed")
+@regimes.claim("4.3 (Fig. 4)")
 def ipr_gap(t: Table, ask: Ask) -> None:
     """The final ratio stays below the closed form's: some noise remains in the weights."""
     start, end, closed = t.each(lambda r: r.ipr[0]), t.each(lambda r: r.ipr[-1]), t.first.closed_form_ipr
-    ask.yes("At the end the weights are many times more localized than at the start, and short of the closed form.")
-    between = all(5 * a < b < 0.99 * closed for a, b in zip(start, end, strict=True))
-    ask.fault("The final ratio is not between noise and the closed form.", not between)
+    ask.that(
+        "the final IPR is above 5 times its start, in every seed",
+        all(5 * a < b for a, b in zip(start, end, strict=True)),
+    )
+    ask.that("it is below 99 % of the closed form's", max(end) < 0.99 * closed)
     ask.show({"IPR at the start": start, "IPR at the end": end, "closed form": closed})
 
 
-@more_data.claim(
-    "4.3 (Fig. 4)",
-    "median final IPR larger at the larger α; undecided where equal runs differ as much (rank test, P > 5 %)",
-)
+@more_data.claim("4.3 (Fig. 4)")
 def ipr_data(t: Table, ask: Ask) -> None:
     """More data narrows the gap to the closed form."""
-    cells = {fraction: cell["ipr"] for fraction, cell in t.by("fraction").items()}
-    (low, less), (high, more) = cells.items()
-    ask.undecided("The networks have no ratio.", math.isnan(less.average()))
-    ask.yes(f"From α = {low} to {high} the final ratio rises.")
-    ask.lower(f"the IPR is lower at α = {low} than at {high}", less, more)
+    (low, less), (high, more) = ((fraction, cell["ipr"]) for fraction, cell in t.by("fraction").items())
+    ask.possible("the networks have a ratio", not less.none())
+    ask.lower(f"the final IPR is lower at α = {low} than at {high}", less, more)
