@@ -42,7 +42,10 @@ def main() -> None:
     for engine in engines.values():
         seconds(lambda store, engine=engine: train(engine, 8 * engine.workers, store))  # compiles
     turns = [
-        {name: seconds(lambda store, engine=engine: train(engine, asked.runs, store)) for name, engine in engines.items()}
+        {
+            name: seconds(lambda store, engine=engine: train(engine, asked.runs, store))
+            for name, engine in engines.items()
+        }
         for _ in range(TURNS)
     ]
     local, ray = (np.array([turn[name] for turn in turns]) for name in ("local", "ray"))

@@ -40,5 +40,6 @@ def _text(phrase: ast.expr, constants: dict[str, Any]) -> str:
     if isinstance(phrase, ast.JoinedStr):
         return "".join(_text(part, constants) for part in phrase.values)
     if isinstance(phrase, ast.FormattedValue) and isinstance(phrase.value, ast.Name):
-        return str(constants.get(phrase.value.id, "…"))
+        form = _text(phrase.format_spec, constants) if phrase.format_spec else ""
+        return format(constants[phrase.value.id], form) if phrase.value.id in constants else "…"
     return str(phrase.value) if isinstance(phrase, ast.Constant) else "…"

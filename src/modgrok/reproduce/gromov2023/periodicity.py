@@ -16,7 +16,7 @@ from modgrok.reproduce.form import Ask, Row, Sizes, Table, study
 from modgrok.reproduce.form import curves as whole_curves
 from modgrok.reproduce.gromov2023.sizes import by_adamw
 from modgrok.tasks import task
-from modgrok.text import number, percent, spread
+from modgrok.text import count, number, percent, spread
 
 PIECES = ("(i)", "(ii)", "(iii)", "(iv)")
 FRACTIONS = (0.5, 0.8)
@@ -93,9 +93,10 @@ def ipr_start(t: Table, ask: Ask) -> None:
     """The inverse participation ratio grows from the very beginning of training."""
     rising = t.each(lambda r: r.early_slope is not None and r.early_slope > 0)
     ask.that(
-        f"a straight line through the ratio rises over the first {percent(EARLY, 0)} of the steps to the onset (10 % "
-        f"test accuracy), {number(t['early_steps'].average())} here, in every seed ({sum(rising)} of {len(t)})",
+        f"a straight line through the ratio rises over the first {EARLY:.0%} of the steps to the onset (10 % test "
+        "accuracy), in every seed",
         all(rising),
+        f"{number(t['early_steps'].average())} steps, {sum(rising)} of {count(len(t), 'seed')}",
     )
     ask.that("the ratio is nowhere later below its start", min(t["lowest"]) >= 0)
     ask.show({"change over these steps": t["early_change"]}, lambda value: percent(value, 2))

@@ -246,9 +246,9 @@ def cross_entropy(t: Table, mse: Table, ask: Ask) -> None:
     ask.that("one wave has at least 50 % of the median neuron's power", min(t["explained_median"]) >= 0.5)
     ask.that("the deviation of φ1 + φ2 − φ3 is at most 0.8", max(t["deviation"]) <= 0.8)
     ask.remark(
-        "one wave per neuron has at least 60 % of the power of all weights, as with other losses (here "
-        f"{percent(share)}; with the mean squared error {percent(adamw['in_waves'].average())})",
+        "one wave per neuron has at least 60 % of the power of all weights, as with the mean squared error",
         share >= 0.6,
+        f"{percent(share)}; mean squared error {percent(adamw['in_waves'].average())}",
     )
     ask.show({"test accuracy": t["test_accuracy"]}, percent)
     ask.show({"share of the median neuron's power in one wave": t["explained_median"]}, percent)

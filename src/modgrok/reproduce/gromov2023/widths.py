@@ -145,7 +145,7 @@ def width(t: Table, ask: Ask) -> None:
     draws = t.where(series="random phases")
     accuracy, loss = (draws.of(name, Column.average, "width") for name in ("accuracy", "loss"))
     ends = f"{number(loss.y[0])} → {number(loss.y[-1])}"
-    ask.that(f"mean loss never rises with the width ({ends})", not any(b > a for a, b in pairwise(loss.y)))
+    ask.that("mean loss never rises with the width", not any(b > a for a, b in pairwise(loss.y)), ends)
     ask.that("mean accuracy never drops by more than 2 points", _rises(accuracy))
     ask.that("it ends at 99.9 % or more", accuracy.y[-1] >= 0.999)
     ask.show({f"N = {width}": cell["accuracy"] for width, cell in draws.by("width").items()}, percent)
