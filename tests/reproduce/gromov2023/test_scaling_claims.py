@@ -170,7 +170,8 @@ def test_budgets(claim: str, rows: Callable[[], Rows], expected: str) -> None:
 def test_the_affirmative_sentence_is_not_said_of_what_fails() -> None:
     rows = patience(EARLY, gd=(None, 300, 250, 220, 200))()
     verdict = CLAIMS["critical_fraction"].verdict({"critical": Table(rows).to_json(5)})
-    assert verdict.sentence == "Just above it grokking does not take 2 times as long for GD."
+    slow = "for each of them the median time at the smallest α that groks is at least 2 times that at the largest"
+    assert verdict.sentence == f"Not so: {slow}."
 
 
 def known(critical: float, half: float = 0.005) -> dict[str, Any]:

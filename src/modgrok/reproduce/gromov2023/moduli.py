@@ -22,7 +22,7 @@ ADAM_RATE = 0.1
 MOST = 0.95
 """The largest fraction tried."""
 EVALUATIONS = 100
-FITS = 2.0
+FITS = 2
 """χ² per degree of freedom up to which a law fits."""
 
 
@@ -159,68 +159,55 @@ def _asked(t: Table) -> Iterator[Table]:
     yield largest
 
 
-@moduli.claim(
-    "5.2",
-    "α_c never rises from one p to the next larger beyond the 95 % interval, and is smaller at the largest p than at "
-    "the smallest beyond it, for every optimizer at the largest budget; a remark where it is not so at every budget",
-)
+@moduli.claim("5.2")
 def modulus(t: Table, ask: Ask) -> None:
     """The critical fraction falls as the modulus grows."""
     asked = [*_asked(transitions(t).where(part="moduli"))]
     holds = [all(_goes_down(cell["alpha"]) for cell in some.by("way").values()) for some in asked]
-    ask.yes("The larger the modulus, the smaller the share of the table that is needed.")
-    ask.fault("The critical fraction does not fall with the modulus.", not holds[-1])
-    ask.note("Not within the smaller budgets.", not all(holds))
+    ask.that(
+        "at the largest budget α_c of every optimizer never rises from one p to the next larger beyond the 95 % "
+        "interval, and is smaller at the largest p than at the smallest beyond it",
+        holds[-1],
+    )
+    ask.remark("at every budget at which all α_c are known", all(holds))
     ask.show({f"α_c, {row.way}, p = {row.modulus}": str(row.alpha) for row in asked[-1]})
 
 
-@moduli.claim(
-    BEYOND,
-    "of the laws c·ln p / p and c·p^(−k), fitted to the same α_c of Adam at five or more moduli, the first has the "
-    "smaller corrected Akaike criterion and fits: χ² per degree of freedom, by the 95 % intervals of α_c, at most "
-    f"{FITS:g}, at the largest budget; a remark where it is not so at every budget",
-)
+@moduli.claim(BEYOND)
 def law(t: Table, ask: Ask) -> None:
     """The critical fraction falls with the modulus as ln p / p."""
-    found = _laws(t)
-    adam = [one for (way, _), one in found.items() if way == "Adam"]
-    known = len(t.where(part="moduli", way="Adam")["modulus"].distinct())
-    ask.undecided(f"A law needs five moduli, and there are {known} with a known α_c.", adam[-1] is None)
-    gaps = {key: one["aicc"]["logarithmic"] - one["aicc"]["power"] for key, one in found.items() if one is not None}
-    chi = {key: _misfits(t, *key, one) for key, one in found.items() if one is not None}
-    better = [key in gaps and gaps[key] < 0 and chi[key]["logarithmic"] <= FITS for key in found if key[0] == "Adam"]
-    last = next(key for key in reversed(gaps) if key[0] == "Adam")
-    neither = min(chi[last].values()) > FITS
-    ask.yes("c·ln p / p describes the critical fractions better than a power law, with one parameter less.")
-    ask.fault(
-        "Neither law fits: χ² per degree of freedom is "
-        f"{number(chi[last]['logarithmic'], 2)} for c·ln p / p and {number(chi[last]['power'], 2)} for the power law. "
-        f"Of the two the {'first' if gaps[last] < 0 else 'second'} is nearer; α was tried along the first.",
-        neither,
+    laws = {key: one for key, one in _laws(t).items() if one is not None}
+    adam = [key for key in _laws(t) if key[0] == "Adam"]
+    ask.possible("α_c of Adam is known at five or more moduli at the largest budget", adam[-1] in laws)
+    gaps = {key: one["aicc"]["logarithmic"] - one["aicc"]["power"] for key, one in laws.items()}
+    chi = {key: _misfits(t, *key, one) for key, one in laws.items()}
+    better = {key: gap < 0 for key, gap in gaps.items()}
+    fits = {key: both["logarithmic"] <= FITS for key, both in chi.items()}
+    ask.that(
+        "of the laws c·ln p / p, along which α was tried, and c·p^(−k), fitted to the same α_c of Adam at the largest "
+        "budget, the first has the smaller corrected Akaike criterion",
+        better[adam[-1]],
     )
-    ask.fault("A power law describes the critical fractions better than c·ln p / p.", not neither and not better[-1])
-    ask.note("Not within the smaller budgets.", not all(better))
-    for (way, budget), one in found.items():
-        if one is not None:
-            laws = zip(_names(one), ("logarithmic", "power"), strict=True)
-            misfit = chi[way, budget]
-            said = [f"{name}: rms {percent(one['rms'][kind])}, χ²/dof {number(misfit[kind], 2)}" for name, kind in laws]
-            said.append(f"difference of AICc {gaps[way, budget]:+.1f}")
-            ask.show({f"{way}, {count(budget)} steps": "; ".join(said)})
+    ask.that(
+        f"the χ² of c·ln p / p per degree of freedom, by the 95 % intervals of α_c, is at most {FITS}", fits[adam[-1]]
+    )
+    ask.remark("both hold at every budget", all(key in laws and better[key] and fits[key] for key in adam))
+    for key, one in laws.items():
+        names = zip(_names(one), ("logarithmic", "power"), strict=True)
+        said = [f"{name}: rms {percent(one['rms'][kind])}, χ²/dof {number(chi[key][kind], 2)}" for name, kind in names]
+        ask.show({f"{key[0]}, {count(key[1])} steps": "; ".join([*said, f"difference of AICc {gaps[key]:+.1f}"])})
 
 
-@moduli.claim(
-    BEYOND,
-    "α_c of Adam never falls from one width to the next larger beyond the 95 % interval, and is larger at the largest "
-    "width than at the smallest beyond it, at the largest budget; a remark where it is not so at every budget at which "
-    "all α_c are known",
-)
+@moduli.claim(BEYOND)
 def width_and_data(t: Table, ask: Ask) -> None:
     """The wider the network, the more data it needs where nothing regularizes it."""
     asked = [*_asked(transitions(t).where(part="widths"))]
     holds = [_goes_down(some["alpha"][::-1]) for some in asked]
-    ask.yes("The critical fraction rises with the width.")
-    ask.fault("The critical fraction does not rise with the width.", not holds[-1])
-    ask.note("Not within the smaller budgets.", not all(holds))
+    ask.that(
+        "at the largest budget α_c of Adam never falls from one width to the next larger beyond the 95 % interval, and "
+        "is larger at the largest width than at the smallest beyond it",
+        holds[-1],
+    )
+    ask.remark("at every budget at which all α_c are known", all(holds))
     ask.show({f"α_c at N = {row.width}": str(row.alpha) for row in asked[-1]})
     ask.show({"p": str(asked[-1].one("modulus")), "steps": count(asked[-1].one("budget"))})

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from statistics import median_high
 from typing import Any
 
 import numpy as np
@@ -129,9 +130,8 @@ def with_and_without(t: Table, left: Any) -> str:
 
 def _faster(found: dict[str, Line], name: str, base: str) -> tuple[list[float], list[float]]:
     """Fractions at which the first contestant groks in fewer steps or alone, and those at which any of both groks."""
-    steps = {a: [math.inf if y is None else y for y in (found[name][a], found[base][a])] for a in found[base]}
-    known = [a for a, both in steps.items() if min(both) < math.inf]
-    return [a for a in known if steps[a][0] < steps[a][1]], known
+    steps, other = found[name].known(), found[base].known()
+    return [a for a in steps if a not in other or steps[a] < other[a]], sorted({*steps, *other})
 
 
 def _range(values: Iterable[float]) -> str:
@@ -157,187 +157,136 @@ def _show_search(ask: Ask, t: Table, ways: Iterable[str]) -> None:
     ask.show({"best rate is the largest or smallest tried": ", ".join(edges) or "nowhere"})
 
 
-@tuning.claim(
-    "4.1 (Fig. 3a)",
-    f"each at its best, momentum takes at most 1/{MAJOR} of GD's median steps at every α where both grok; a remark "
-    "where that is so at more than half of them, and where at equal effective rate lr/(1 − β) the median ratio of the "
-    f"steps is within {ALIKE}",
-)
+@tuning.claim("4.1 (Fig. 3a)")
 def momentum(t: Table, ask: Ask) -> None:
     """Momentum plays a major role in shortening the time to grokking."""
     ratios = search.ratios(search.medians(t), "momentum", "GD")
-    slow = [number(a) for a, ratio in ratios.items() if ratio > 1 / MAJOR]
+    major = [ratio <= 1 / MAJOR for ratio in ratios.values()]
+    ask.that(
+        f"each at its best, momentum takes at most 1/{MAJOR} of GD's median steps at more than half of the α where "
+        "both grok",
+        2 * sum(major) > len(ratios),
+    )
+    ask.remark("at all of them", all(major))
     by_rate = [
-        {rate: cell.median("grokked_at", "fraction").known() for rate, cell in t.where(way=way).by("lr").items()}
+        {rate: cell.median("grokked_at", "fraction") for rate, cell in t.where(way=way).by("lr").items()}
         for way in ("GD", "momentum")
     ]
     equal = [
-        (heavy[a] / steps, a)
+        ratio
         for rate, plain in by_rate[0].items()
         for other, heavy in by_rate[1].items()
         if math.isclose(other, (1 - MOMENTUM) * rate, rel_tol=1e-2)
-        for a, steps in plain.items()
-        if a in heavy
+        for ratio in search.ratios({"momentum": heavy, "GD": plain}, "momentum", "GD").values()
     ]
-    ask.yes(
-        f"Each at its best rate, momentum groks {MAJOR} times faster or more at {len(ratios) - len(slow)} of "
-        f"{count(len(ratios), 'value')} of α."
-    )
-    ask.fault(
-        f"Each at its best rate, momentum is not {MAJOR} times as fast as plain GD at most α.",
-        2 * len(slow) >= len(ratios),
-    )
-    ask.note(f"Not at α = {', '.join(slow)}.", slow)
-    middle, (most, near) = sorted(equal)[len(equal) // 2][0] if equal else math.inf, max(equal, default=(0.0, 0.0))
-    ask.note(
-        f"At equal effective rate it is no faster: the ratio of steps is {number(middle)} in the median and up to "
-        f"{number(most)} (at α = {number(near)}). What it gives is a larger stable rate.",
-        1 / ALIKE <= middle <= ALIKE,
+    ask.remark(
+        "momentum gives more than a larger stable rate (at equal effective rate lr/(1 − β) the median ratio of the "
+        f"steps is outside 1/{ALIKE} to {ALIKE})",
+        not equal or not 1 / ALIKE <= median_high(equal) <= ALIKE,
     )
     ask.show({f"steps of momentum / GD at α = {a}": ratio for a, ratio in ratios.items()})
-    ask.show({"the same at equal effective rate": _range(ratio for ratio, _ in equal)})
+    ask.show({"the same at equal effective rate": _range(equal)})
     _show_search(ask, t, ("GD", "momentum"))
 
 
-@tuning.claim(
-    "4.1 (Fig. 3a)",
-    "α_c of momentum, of the seeds that grok in any of equally many trials, is below that of GD at the largest budget, "
-    "beyond the 95 % interval of the difference; a remark where it is not at every budget",
-)
+@tuning.claim("4.1 (Fig. 3a)")
 def momentum_fraction(t: Table, ask: Ask) -> None:
     """Momentum plays a major role in lowering the fraction of data that is needed."""
-    ask.yes("Each at its best, momentum needs less data than plain GD.")
-    rows = transitions(t).by("way")
-    signs = {
-        f"{count(T)} steps": "less"
-        if clearly_below(heavy, plain)
-        else "more"
-        if clearly_below(plain, heavy)
-        else "as much"
-        for T, heavy, plain in zip(rows["GD"]["budget"], rows["momentum"]["alpha"], rows["GD"]["alpha"], strict=True)
-    }
-    said = ", ".join(f"{sign} within {budget}" for budget, sign in signs.items())
-    no = f"Data that momentum needs beside plain GD, each at its best: {said}."
-    _less_data(t, ask, no, "momentum", ("GD", "momentum"))
-    _show_search(ask, t, ("GD", "momentum"))
+    _less_data(t, ask, "momentum", "momentum")
 
 
-def _less_data(t: Table, ask: Ask, no: str, way: str, shown: Iterable[str]) -> None:
-    rows = transitions(t)
+def _less_data(t: Table, ask: Ask, name: str, way: str, *beside: str) -> None:
+    rows, shown = transitions(t), ("GD", way, *beside)
     cells = rows.by("way")
     lower = [*map(clearly_below, cells[way]["alpha"], cells["GD"]["alpha"])]
-    ask.fault(no, not lower[-1])
-    ask.note("Not within the smaller budgets.", not all(lower))
+    ask.that(
+        f"at the largest budget α_c of {name}, of the seeds that grok in any of equally many trials, is below that of "
+        "GD, beyond the 95 % interval of the difference",
+        lower[-1],
+    )
+    ask.remark("at every budget", all(lower))
     show_budgets(ask, rows, shown)
+    _show_search(ask, t, shown)
 
 
-@tuning.claim(
-    "2, 4.2 (Fig. 3a)",
-    "each at its best, Adam and AdamW both take fewer median steps than GD, or grok alone, at every α where one groks; "
-    "a remark where that is so at more than half of them",
-)
+@tuning.claim("2, 4.2 (Fig. 3a)")
 def adaptive_time(t: Table, ask: Ask) -> None:
     """Adaptive optimizers grok in fewer steps."""
     medians = search.medians(t)
-    ask.yes("Each at its best rate, Adam and AdamW grok in fewer steps than plain GD.")
-    no = "Each at its best rate, Adam and AdamW do not both grok in fewer steps than plain GD at most α."
     found = {way: _faster(medians, way, "GD") for way in ("Adam", "AdamW")}
-    ask.fault(no, any(2 * len(won) <= len(known) for won, known in found.values()))
-    for way, (won, known) in found.items():
-        slower = ", ".join(number(a) for a in known if a not in won)
-        ask.note(f"Not {way} at α = {slower}.", slower)
+    ask.that(
+        "each at its best, Adam and AdamW both take fewer median steps than GD, or grok alone, at more than half of "
+        "the α where either groks",
+        all(2 * len(won) > len(known) for won, known in found.values()),
+    )
+    slower = [f"{way} at α = {number(a)}" for way, (won, known) in found.items() for a in known if a not in won]
+    ask.remark("both at all of them", not slower, f"not {', '.join(slower)}" if slower else None)
+    for way in found:
         ask.show({f"steps of {way} / GD": _range(search.ratios(medians, way, "GD").values())})
     _show_search(ask, t, ("GD", "Adam", "AdamW"))
 
 
-@near.claim(
-    "2 (Fig. 3a)",
-    "α_c of Adam without weight decay, of the seeds that grok in any of equally many trials, is below that of GD at "
-    "the largest budget, beyond the 95 % interval of the difference; a remark where it is not at every budget. "
-    f"Undecided with fewer than {CLEAR_SEEDS} seeds",
-)
+@near.claim("2 (Fig. 3a)")
 def adaptive_fraction(t: Table, ask: Ask) -> None:
     """Adaptive optimizers let grokking happen with less data."""
     ask.budget(t, "effect", seeds=CLEAR_SEEDS)
-    ask.yes("Each at its best, Adam needs less data than plain GD, without any weight decay.")
-    no = "Each at its best, Adam without weight decay does not clearly need less data than plain GD."
-    _less_data(t, ask, no, "Adam", ("GD", "Adam", "AdamW"))
+    _less_data(t, ask, "Adam without weight decay", "Adam", "AdamW")
     rates = ", ".join(f"{number(rate)} at α = {a}" for a, rate in search.best_rates(t, "Adam").items())
     ask.show({"best rates of Adam, from little data to much": rates})
-    _show_search(ask, t, ("GD", "Adam", "AdamW"))
 
 
-REGULARIZERS = ", ".join(search.REGULARIZED)
-
-
-@tuning.claim(
-    "1, 2 (Fig. 3a)",
-    f"of {REGULARIZERS}, each at its best against the same optimizer without it at its best: every one takes fewer "
-    "median steps, or groks alone, at more than half of all α where one groks; a remark where at least half of them do",
-)
+@tuning.claim("1, 2 (Fig. 3a)")
 def regularization_time(t: Table, ask: Ask) -> None:
     """Regularization makes grokking happen after fewer steps."""
     medians = search.medians(t)
     found = {way: _faster(medians, way, base) for way, base in search.REGULARIZED.items()}
     helps = [way for way, (won, known) in found.items() if 2 * len(won) > len(known)]
-    rest = [way for way in found if way not in helps]
+    ask.that(
+        "at least half of the regularizers, each at its best against the same optimizer without it at its best, take "
+        "fewer median steps, or grok alone, at more than half of the α where either groks",
+        2 * len(helps) >= len(found),
+    )
     for (way, base), (won, known) in zip(search.REGULARIZED.items(), found.values(), strict=True):
         ratio = _range(search.ratios(medians, way, base).values())
-        ask.show({f"{way} against {base}": f"faster at {len(won)} of {len(known)} α; ratio of steps {ratio}"})
-    ask.yes(f"Fewer steps over most of the range of α: {', '.join(helps)}.")
-    ask.fault(
-        f"Most regularizers do not shorten the time over most of the range of α: {', '.join(rest)}.",
-        2 * len(helps) < len(search.REGULARIZED),
-    )
-    ask.note(f"Not {', '.join(rest)}.", rest)
-    edges = ", ".join(way for way in helps if _at_edge(t, way))
-    ask.note(f"The best rate of {edges} lies at the edge of what was tried.", edges)
+        said = f"faster at {len(won)} of {len(known)} α; ratio of steps {ratio}"
+        ask.remark(f"{way} is faster than {base} at more than half", way in helps, said)
+    inside = not any(_at_edge(t, way) for way in helps)
+    ask.remark("the best rates of the faster ones lie inside the range tried", inside)
     _show_search(ask, t, search.REGULARIZED)
 
 
-@near.claim(
-    "2, 4.2 (Fig. 3a)",
-    f"of {REGULARIZERS}, against the same optimizer without it, each with equally many trials: every one has a smaller "
-    "α_c at the largest budget, beyond the 95 % interval of the difference; a remark where at least half of them do. "
-    f"Undecided with fewer than {CLEAR_SEEDS} seeds",
-)
+@near.claim("2, 4.2 (Fig. 3a)")
 def lower_fraction(t: Table, ask: Ask) -> None:
     """Regularization lets grokking happen with less data."""
     ask.budget(t, "effect", seeds=CLEAR_SEEDS)
     rows = transitions(t)
     last = {way: cell["alpha"][-1] for way, cell in rows.by("way").items()}
-    lower = [way for way, base in search.REGULARIZED.items() if clearly_below(last[way], last[base])]
-    rest = ", ".join(way for way in search.REGULARIZED if way not in lower)
-    ask.yes(f"Less data is enough with {', '.join(lower)}.")
-    ask.fault(
-        f"Most regularizers do not clearly lower the critical fraction: {rest}.",
-        2 * len(lower) < len(search.REGULARIZED),
+    lower = {way: clearly_below(last[way], last[base]) for way, base in search.REGULARIZED.items()}
+    ask.that(
+        "at the largest budget at least half of the regularizers have a smaller α_c than the same optimizer without "
+        "it, each with equally many trials, beyond the 95 % interval of the difference",
+        2 * sum(lower.values()) >= len(lower),
     )
-    ask.note(f"Not clearly with {rest}.", rest)
+    for way, base in search.REGULARIZED.items():
+        ask.remark(f"{way} has a smaller one than {base}", lower[way])
     show_budgets(ask, rows)
     _show_search(ask, t, search.REGULARIZED)
 
 
-@tuning.claim(
-    "1 (Fig. 3)",
-    f"each at its best, AdamW takes at most 1/{MAJOR} of the median steps of Adam without decay, or groks alone, at "
-    "every α where one groks; a remark where that is so at some of them only",
-)
+@tuning.claim("1 (Fig. 3)")
 def decay_in_adamw(t: Table, ask: Ask) -> None:
     """Weight decay in AdamW is particularly effective in making grokking quick."""
     medians = search.medians(t)
     ratios = search.ratios(medians, "AdamW", "Adam")
-    alone = [a for a, steps in medians["AdamW"].known().items() if a not in medians["Adam"].known()]
-    much = [a for a in medians["AdamW"] if a in alone or ratios.get(a, math.inf) <= 1 / MAJOR]
-    rest = {a: ratio for a, ratio in ratios.items() if a not in much}
-    known = sorted({*ratios, *alone, *medians["Adam"].known()})
-    ask.yes("AdamW groks much faster than Adam without decay, each at its best rate.")
-    ask.fault("Weight decay does not make Adam much faster at any α.", not much)
-    ask.note(
-        f"Only near the critical fraction, at α = {', '.join(map(number, much))}; elsewhere the ratio of steps is "
-        f"{_range(rest.values())}.",
-        much and len(much) < len(known),
+    with_decay, without = medians["AdamW"].known(), medians["Adam"].known()
+    alone = [a for a in with_decay if a not in without]
+    much = len(alone) + sum(ratio <= 1 / MAJOR for ratio in ratios.values())
+    ask.that(
+        f"each at its best, AdamW takes at most 1/{MAJOR} of the median steps of Adam without decay, or groks alone, "
+        "at some α",
+        much,
     )
+    ask.remark("at every α where either groks", much == len({*with_decay, *without}))
     ask.show({f"steps of AdamW / Adam at α = {a}": ratio for a, ratio in ratios.items()})
     ask.show({"AdamW alone groks at α": ", ".join(map(number, alone))} if alone else {})
     _show_search(ask, t, ("Adam", "AdamW"))
