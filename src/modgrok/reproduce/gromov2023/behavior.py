@@ -15,12 +15,10 @@ from modgrok.reproduce.gromov2023.statements import with_minibatches
 from modgrok.text import number, percent, spread
 
 FUNCTIONS = ("n - m", "n*m", "n^2 + m^2", "(n + m)^2")
-ON_ITS_WAY = 0.5
-"""Test accuracy from which a network that has not grokked was stopped too early."""
 FASTER = 1.2
 """How many times faster is an acceleration."""
 WITHOUT_DECAY: dict[str, Any] = {"optimizer": "adam", "weight_decay": 0.0}
-LATE = 3.0
+LATE = 3
 """Ratio of grokking to memorization step above which the two are apart."""
 
 
@@ -115,75 +113,66 @@ def _periodic(r: Row) -> bool:
     return (r.explained or 0) >= 0.5
 
 
-@general.claim(
-    "4.1",
-    "for every optimizer, loss and function and in every seed: memorized before grokked; the test loss rises to a "
-    "local maximum at test accuracy ≤ 50 %; ≥ 50 % of the median neuron's power in one wave at the end; with a remark "
-    "if at least three quarters of the rows of each kind are so. Undecided where some network ends above "
-    f"{ON_ITS_WAY:.0%} test accuracy without having grokked",
-    entropy,
-)
+@general.claim("4.1", "", entropy)
 def general_behavior_everywhere(t: Table, other: Table, ask: Ask) -> None:
     """The general behavior (memorization, a maximum of the test loss, then grokking by periodic features) is
     insensitive to optimizer, loss and function."""
     t = Table([*t, *other])
     cells = t.by("kind", "name")
     lacking = {key: _lacking(cell) for key, cell in cells.items()}
-    kinds = {kind: [what for (one, _), what in lacking.items() if one == kind] for kind in t["kind"].distinct()}
-    poor = [kind for kind, rows in kinds.items() if sum(not what for what in rows) < 0.75 * len(rows)]
-    unfinished = t.where(lambda r: r.grokked_at is None and (r.test_accuracy or 0) >= ON_ITS_WAY)
+    kinds = {kind: [not what for (one, _), what in lacking.items() if one == kind] for kind in t["kind"].distinct()}
     others = "; ".join(f"{name} lacks {', '.join(what)}" for (_, name), what in lacking.items() if what)
-    found = f"{sum(not what for what in lacking.values())} of {len(lacking)} rows show it all"
-    ask.yes(f"{found}.")
+    unfinished = t.where(lambda r: r.grokked_at is None and (r.test_accuracy or 0) >= 0.5)["name"].distinct()
     for (_, name), cell in cells.items():
         memorized, peak, rise, grokked, explained = (
             cell[column].average() for column in ("memorized_at", "peak_at", "rise", "grokked_at", "explained")
         )
         said = [number(memorized), f"{number(peak)} ({percent(rise)})", number(grokked), percent(explained, 0)]
         ask.show({f"{name}: memorized, maximum of the test loss (rise), grokked, power in a wave": ", ".join(said)})
-    if unfinished:
-        names, steps = ", ".join(unfinished["name"].distinct()), number(max(unfinished["steps"]))
-        ends = f"after {steps} steps at {percent(unfinished['test_accuracy'].average())} of the test pairs"
-        ask.undecided(f"{found}{f' ({others})' if others else ''}; but {names} is still on its way, {ends}.")
-    ask.fault(f"{found}: {others}.", poor)
-    ask.note(f"{others}.", others)
+    ask.possible(
+        f"all that end at a test accuracy of 50 % or more have grokked (not yet: {', '.join(unfinished) or 'none'})",
+        not unfinished,
+    )
+    ask.that(
+        "at least three quarters of the optimizers, of the losses and of the functions show in every seed: memorized "
+        "before grokked, a local maximum of the test loss at test accuracy of at most 50 %, and at least 50 % of the "
+        "median neuron's power in one wave at the end",
+        all(sum(some) >= 0.75 * len(some) for some in kinds.values()),
+    )
+    ask.remark(f"all {len(lacking)} do (exceptions: {others or 'none'})", not others)
 
 
-@late.claim(
-    "4.1",
-    f"mean rate of decay of the training loss (its logarithm) from 10 % test accuracy to grokking ≥ {FASTER} × the "
-    "mean rate from memorization to there, in every seed that groks; in no seed of a memorizer is it so from one half "
-    f"of its steps to the next. Undecided where no seed groks as late as {LATE:g} × its memorization step",
-)
+@late.claim("4.1")
 def train_loss_accelerates(t: Table, ask: Ask) -> None:
     """After a period of slow decrease the training loss falls slightly faster, and that is when grokking happens."""
     found = t.where(lambda r: r.grokked_at and r.grokked_at >= LATE * r.memorized_at)
     memorizers = t.where(lambda r: r.grokked_at is None and r.before)
-    ask.undecided(f"No seed groks as late as {LATE:g} times its memorization step.", not found)
+    ask.possible(f"some seed groks as late as {LATE} times its memorization step", found)
     ratio, never = (some["during"] / some["before"] for some in (found, memorizers))
     ask.show({"rate from memorization to the onset": found["before"], "rate during grokking": found["during"]})
     ask.show({"ratio": ratio, "the same of a memorizer, second half of its steps / first": never}, over="run")
-    ask.yes("The training loss falls faster while the network generalizes than between memorization and that.")
-    ask.fault(
-        "Where grokking comes late, the training loss falls more slowly while the network generalizes than before: at "
-        f"{number(ratio.average())} times the rate (memorizers: {number(never.average())}).",
-        min(ratio) < FASTER,
+    ask.that(
+        "the mean rate of decay of the training loss (its logarithm) from the onset (10 % test accuracy) to grokking "
+        f"is at least {FASTER} times that from memorization to the onset, in every seed that groks so late",
+        min(ratio) >= FASTER,
     )
-    ask.fault("That of a memorizer falls faster with time, too.", max(never, default=0) >= FASTER)
-    ask.note(f"Not slightly: {ratio.average():.2g} times faster.", ratio.average() > 2)
+    ask.that(
+        f"the rate of every memorizer in the second half of the steps is less than {FASTER} times that before",
+        max(never, default=0) < FASTER,
+    )
+    ask.remark("the loss decays only slightly faster: at most twice as fast, on average", not ratio.average() > 2)
 
 
-@training.claim("4.3 (Fig. 4)", "IPR at the end above that at grokking, in every seed of GD and AdamW")
+@training.claim("4.3 (Fig. 4)")
 def ipr_training(t: Table, ask: Ask) -> None:
     """More training narrows the gap to the closed form."""
-    ask.yes("The ratio goes on growing from grokking to the end of training.")
-    ask.fault(
-        "The ratio does not grow in every seed after grokking.",
-        any(t.each(lambda r: r.at_grokking is None or r.end <= r.at_grokking)),
+    ask.that(
+        "the IPR is higher at the end than at grokking, in every seed of GD and AdamW",
+        all(r.at_grokking is not None and r.end > r.at_grokking for r in t),
     )
-    ask.note(
-        "In some seeds it has passed its maximum before the end.",
-        any(t.each(lambda r: r.half_way is not None and r.half_way > r.end)),
+    ask.remark(
+        "half way from grokking to the end the IPR is no higher than at the end",
+        not any(r.half_way and r.half_way > r.end for r in t),
     )
     places = ("at_grokking", "half_way", "end")
     for way, cell in t.by("way").items():
