@@ -18,12 +18,8 @@ from modgrok.text import number, percent, spread
 
 BETWEEN = 15
 """Snapshots between memorization and grokking that tell one event from the other."""
-MOSTLY = 0.9
-"""Share of the growth before memorization from which it goes with that rather than with grokking."""
 MOST_PAIRS = 1200
 """Pairs between which kernels are compared."""
-NEAR = 0.25
-"""Steps this near each other, relatively, are one event."""
 LOOKS = {
     "like_start": (GREEN, "-", "with the kernel at the start"),
     "like_target": (PURPLE, "-", "with the answers"),
@@ -149,22 +145,15 @@ def _enough_between(t: Table, ask: Ask) -> None:
     """Undecided where snapshots are too few to tell memorization from grokking."""
     between = t.each(lambda r: sum(r.memorized_at <= step <= r.grokked_at for step in r.step))
     ask.show({"snapshots between memorization and grokking": between}, over="run")
-    ask.undecided(
-        f"{min(between)} snapshots lie between memorization and grokking, too few to tell which of them it goes with.",
-        min(between) < BETWEEN,
+    ask.possible(
+        f"{BETWEEN} snapshots or more lie between memorization and grokking, enough to tell one from the other",
+        min(between) >= BETWEEN,
     )
-
-
-def _stable(t: Table, ask: Ask) -> Table:
-    found = t.where(lambda r: r.grokked_at is not None, status="finished")
-    ask.undecided("No network groks.", not found)
-    return found
 
 
 def _grokked(t: Table, ask: Ask) -> Table:
     found = t.where(lambda r: r.grokked_at is not None)
-    ask.undecided("The network does not grok.", not found)
-    ask.show({"seeds that do not grok": f"{len(t) - len(found)} of {len(t)}"} if len(found) < len(t) else {})
+    ask.possible("some network groks", found)
     return found
 
 
@@ -173,94 +162,79 @@ def _growth(r: Row, event: str) -> float:
     return r.sharpness[next(i for i, step in enumerate(r.step) if step >= r[event])] / r.sharpness[0]
 
 
-@sharpness.claim(
-    BEYOND,
-    "at every rate that groks, sharpness at the first snapshot from grokking on ≥ 10 × that at the start; undecided "
-    f"with fewer than {BETWEEN} snapshots between memorization and grokking, which tell one event from the other. A "
-    f"remark where {MOSTLY:.0%} of the growth (of the logarithm) comes before memorization, on average",
-)
+@sharpness.claim(BEYOND)
 def sharpness_rises(t: Table, ask: Ask) -> None:
     """The loss becomes sharper as the network memorizes and groks."""
-    found = _stable(t, ask)
+    found = _grokked(t.where(status="finished"), ask)
     growth = found.each(lambda r: _growth(r, "grokked_at"))
     memorizing = found.each(lambda r: np.log(_growth(r, "memorized_at")) / np.log(_growth(r, "grokked_at")))
-    early = memorizing.average()
     ask.show({"sharpness at grokking / at the start": growth}, over="run")
     ask.show({"share of that growth (in the logarithm) until memorization": memorizing}, percent, "run")
     _enough_between(found, ask)
-    ask.yes(f"The largest eigenvalue of the Hessian grows about {growth.average():.0f}-fold by the time of grokking.")
-    ask.fault("The largest eigenvalue of the Hessian does not grow tenfold by the time of grokking.", min(growth) < 10)
-    ask.note(
-        f"It goes with memorization: {percent(early)} of the growth (of the logarithm) is done then.", early >= MOSTLY
+    ask.that(
+        "sharpness at grokking is at least 10 times that at the start, at every rate that groks", min(growth) >= 10
+    )
+    ask.remark(
+        "less than 90 % of that growth (in the logarithm) comes before memorization, on average",
+        memorizing.average() < 0.9,
     )
 
 
-@sharpness.claim(
-    BEYOND,
-    "at the largest rate that groks the last sharpness, median over seeds, is within 10 % of 2/rate; at the smallest "
-    "it is below 0.9 × 2/rate; at none above 1.1 × 2/rate",
-)
+@sharpness.claim(BEYOND)
 def edge_of_stability(t: Table, ask: Ask) -> None:
     """Large rates end at the edge of stability, where sharpness is 2/rate; small ones stay below it."""
-    last = {rate: some.each(lambda r: r.over_limit[-1]) for rate, some in _stable(t, ask).by("rate").items()}
+    found = _grokked(t.where(status="finished"), ask)
+    last = {rate: some.each(lambda r: r.over_limit[-1]) for rate, some in found.by("rate").items()}
     ends = {rate: float(np.median(some)) for rate, some in last.items()}
     broken = ", ".join(number(rate) for rate in t["rate"].distinct() if rate not in ends)
-    at_edge = abs(ends[max(ends)] - 1) <= 0.1 and max(ends.values()) <= 1.1
-    ask.yes(
-        "At the largest rate that groks, sharpness rises to 2/rate and stays there; at the smallest it stays below."
+    ask.that(
+        "at the largest rate that groks the last sharpness, median over seeds, is within 10 % of 2/rate",
+        abs(ends[max(ends)] - 1) <= 0.1,
     )
-    ask.fault("At the largest rate that groks, sharpness does not end within a tenth of 2/rate.", not at_edge)
-    ask.fault(
-        f"Small rates do not stay below: sharpness ends above 0.9 of 2/rate at all {len(ends)} rates that grok.",
-        min(ends.values()) >= 0.9,
-    )
+    ask.that("sharpness ends at 1.1 × 2/rate or less at every rate", max(ends.values()) <= 1.1)
+    ask.that("sharpness ends below 0.9 × 2/rate at one rate at least", min(ends.values()) < 0.9)
     ask.show({f"last sharpness / (2/rate), rate {number(rate)} natural units": some for rate, some in last.items()})
     ask.show({"rates that do not grok": broken} if broken else {})
 
 
-@tangent.claim(
-    BEYOND,
-    "by the end the alignment (which knows no scale) of the kernel between test pairs with the answers has grown by "
-    "≥ 0.05; a remark where its alignment with the initial kernel is still ≥ 0.9",
-)
+def _seeds_that_grok(t: Table, ask: Ask) -> Table:
+    found = _grokked(t, ask)
+    ask.show({"seeds that do not grok": f"{len(t) - len(found)} of {len(t)}"} if len(found) < len(t) else {})
+    return found
+
+
+@tangent.claim(BEYOND)
 def kernel_drifts(t: Table, ask: Ask) -> None:
     """The tangent kernel does not stay what it is at initialization: features are learned."""
-    t = _grokked(t, ask)
-    first, last = (t.each(lambda r, i=i: r.like_target[i]) for i in (0, -1))  # type: ignore[misc]
-    drift, like_start = (t.each(lambda r, name=name: r[name][-1]) for name in ("drift", "like_start"))  # type: ignore[misc]
-    turned = min(b - a for a, b in zip(first, last, strict=True))
-    ask.yes("The kernel turns toward the answers.")
-    ask.fault(f"The kernel hardly turns toward the answers: its alignment grows by {number(turned, 2)}.", turned < 0.05)
-    ask.note(
-        f"It turns little, though: its alignment with the initial kernel ends at {number(like_start.average())}; what "
-        "grows much is its scale, with the norms of the weights.",
-        max(like_start) >= 0.9,
+    t = _seeds_that_grok(t, ask)
+    first, last = ([r.like_target[i] for r in t] for i in (0, -1))
+    drift, like_start = ([r[name][-1] for r in t] for name in ("drift", "like_start"))
+    ask.that(
+        "the alignment (which knows no scale) of the kernel between test pairs with the answers grows by at least 0.05 "
+        "by the end, in every seed",
+        min(b - a for a, b in zip(first, last, strict=True)) >= 0.05,
     )
+    ask.remark("the kernel's alignment with the initial one ends below 0.9, in every seed", max(like_start) < 0.9)
     ask.show({"distance from the initial kernel / its norm": drift, "alignment with the initial kernel": like_start})
     ask.show({"alignment with the answers, start → end": f"{spread(first)} → {spread(last)}"})
 
 
-@tangent.claim(
-    BEYOND,
-    "regression with the kernel frozen at a step answers ≤ 5 % of the test pairs at the start and ≥ 95 % at the end, "
-    f"and passes 50 % at a step within {NEAR:.0%} of the one at which the network does; undecided with fewer than "
-    f"{BETWEEN} snapshots between memorization and grokking",
-)
+@tangent.claim(BEYOND)
 def kernel_learns(t: Table, ask: Ask) -> None:
     """The kernel frozen on the way generalizes as soon as the network does, and not before."""
-    t = _grokked(t, ask)
+    t = _seeds_that_grok(t, ask)
 
     def passes(row: Row, name: str) -> float:
         return next((step for step, value in zip(row.step, row[name], strict=True) if value >= 0.5), math.inf)
 
     apart = t.each(lambda r: passes(r, "regression_accuracy") / passes(r, "test_accuracy"))
     first, last = ([row.regression_accuracy[i] for row in t] for i in (0, -1))
-    together = max(first) <= 0.05 and min(last) >= 0.95 and all(abs(ratio - 1) <= NEAR for ratio in apart)
     ask.show({"test accuracy of regression with the kernel, start": first, "end": last}, percent)
     ask.show({"step of the kernel's 50 % / of the network's": apart})
     _enough_between(t, ask)
-    ask.yes(
-        "Regression with the kernel of the memorizing network fails on test pairs; with that of the grokked network it "
-        "answers them. What is learned at grokking is the kernel."
+    ask.that("regression with the kernel at the start answers at most 5 % of the test pairs", max(first) <= 0.05)
+    ask.that("regression with the kernel at the end answers at least 95 %", min(last) >= 0.95)
+    ask.that(
+        "regression passes 50 % at a step within 25 % of that at which the network does",
+        all(abs(ratio - 1) <= 0.25 for ratio in apart),
     )
-    ask.fault("The frozen kernel does not begin to generalize when the network does.", not together)
