@@ -130,8 +130,9 @@ def general_behavior_everywhere(t: Table, other: Table, ask: Ask) -> None:
         said = [number(memorized), f"{number(peak)} ({percent(rise)})", number(grokked), percent(explained, 0)]
         ask.show({f"{name}: memorized, maximum of the test loss (rise), grokked, power in a wave": ", ".join(said)})
     ask.possible(
-        f"all that end at a test accuracy of 50 % or more have grokked (not yet: {', '.join(unfinished) or 'none'})",
+        "all that end at a test accuracy of 50 % or more have grokked",
         not unfinished,
+        f"not yet: {', '.join(unfinished)}" if unfinished else None,
     )
     ask.that(
         "at least three quarters of the optimizers, of the losses and of the functions show in every seed: memorized "
@@ -139,7 +140,7 @@ def general_behavior_everywhere(t: Table, other: Table, ask: Ask) -> None:
         "median neuron's power in one wave at the end",
         all(sum(some) >= 0.75 * len(some) for some in kinds.values()),
     )
-    ask.remark(f"all {len(lacking)} do (exceptions: {others or 'none'})", not others)
+    ask.remark("all of them do", not others, others or None)
 
 
 @late.claim("4.1")

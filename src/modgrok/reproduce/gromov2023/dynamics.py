@@ -1,7 +1,7 @@
 """How training goes under plain gradient descent, α = 0.49 (introduction, sections 2 and 4; Fig. 0)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from modgrok.closed_form import solve
@@ -100,12 +100,6 @@ def _draw_peak(inset: Any, t: Table) -> None:
 def all_grok(t: Table, test: Callable[[Row], Any] = lambda r: True) -> bool:
     """Whether every seed memorizes, groks and passes a test."""
     return all(r.grokked_at is not None and r.memorized_at is not None and test(r) for r in t)
-
-
-def fault_together(ask: Ask, wrong: Mapping[str, Any]) -> None:
-    """One sentence of all that is wrong."""
-    said = "; ".join(text for text, is_so in wrong.items() if is_so)
-    ask.fault(f"{said[:1].upper()}{said[1:]}.", said)
 
 
 @descent.claim("abstract, 2")

@@ -242,7 +242,7 @@ def memorizer_alignment(t: Table, ask: Ask) -> None:
     ask.that("coherence is within 0.1 of the early flow's while that applies, in every seed", early.max() <= 0.1)
     ask.that("test accuracy is at most 5 % while the early flow applies", known <= 0.05)
     ask.that("with random labels coherence stays below 0.15", noise < 0.15)
-    ask.remark(f"coherence is as near to the early flow's later on ({late:.2g} off at most)", late <= 0.1)
+    ask.remark("coherence is as near to the early flow's later on", late <= 0.1, f"{late:.2g} off at most")
     for share in followed["share"].distinct():
         worst = early[[value == share for value in followed["share"]]].max()
         ask.show({f"largest distance from the flow, {percent(share, 0)} of the pairs": float(worst)})

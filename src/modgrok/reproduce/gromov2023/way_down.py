@@ -75,8 +75,9 @@ def only_way_down(t: Table, ask: Ask) -> None:
     ask.possible("n + m is learned in every seed", rule["grokked_at"].whole() and rule["onset"].whole())
     late, steps = max(rule["onset"]), t.one("steps")
     ask.possible(
-        f"n + m reaches a test accuracy of {ONSET} within a tenth of the steps ({count(late)} of {count(steps)})",
+        f"n + m reaches a test accuracy of {ONSET} within a tenth of the steps",
         10 * late <= steps,
+        f"step {count(late)} of {count(steps)} at the latest",
     )
     ratios: list[float] = []
     for (N, a), cell in rule.by("width", "fraction").items():
