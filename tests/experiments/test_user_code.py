@@ -1,5 +1,7 @@
 """Edited code never returns old results; unchanged code returns the stored run."""
 
+import subprocess
+import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ import optax
 import pytest
 
 import modgrok as mg
-from modgrok.experiments.user_code import Digest
+from modgrok.experiments.user_code import Digest, register_parts, user_parts
 from modgrok.networks import ARCHITECTURES, Architecture, Cost, register
 from modgrok.networks.activation import ACTIVATIONS, Activation
 from modgrok.networks.layers import rows_of
@@ -21,6 +23,7 @@ from modgrok.training.losses import LOSSES, Loss, cross_entropy
 from modgrok.training.optimizers import OPTIMIZERS, SCALINGS, Optimizer
 from modgrok.training.optimizers import register as register_optimizer
 from modgrok.training.recording import MEASURES
+from modgrok.training.recording import record as measure
 
 TINY: dict[str, Any] = {"width": 6, "lr": 0.1, "steps": 2, "evaluations": 2, "snapshots": 0}
 
@@ -214,3 +217,36 @@ def test_force(tmp_path) -> None:
     forced = mg.sweep("n + m", 5, force=True, **settings)
     now = {run.id: written(run) for run in mg.Store(tmp_path)}
     assert {name for name in runs if now[name] != runs[name]} == set(table["run"]) == set(forced["run"])
+
+
+EARLY = """
+from modgrok.training.losses import LOSSES, Loss, cross_entropy
+
+LOSSES["own"] = Loss(lambda out, answers, count: FACTOR * cross_entropy(out, answers, count))
+
+import modgrok as mg
+
+print(mg.Experiment("n + m", 5, network="mlp", loss="own").id)
+"""
+
+
+def test_code_counts_no_matter_what_was_imported_before_it_was_registered() -> None:
+    """Names of modgrok are imported when they are first used, and a script may register its parts before."""
+
+    def printed(factor: str) -> str:
+        command = [sys.executable, "-c", EARLY.replace("FACTOR", factor)]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    assert printed("2") != printed("3")
+
+
+def test_parts_are_known_where_they_are_registered_again() -> None:
+    LOSSES["own"] = own = Loss(cross_entropy)
+    measure("own_measure")(lambda network: 0.0)
+    parts = user_parts(mg.Experiment("n + m", 5, network="mlp", loss="own", record=("own_measure",)).resolve())
+    assert set(parts) == {("loss", "own"), ("measure", "own_measure")}
+    assert user_parts(mg.Experiment("n + m", 5).resolve()) == {}
+    del LOSSES["own"], MEASURES["own_measure"]
+    register_parts(parts)
+    assert LOSSES["own"] is own
+    assert "own_measure" in MEASURES

@@ -8,8 +8,12 @@ from modgrok.networks.taps import tap
 from modgrok.networks.two_layer import Normalization, TwoLayer, hidden, two_layer
 from modgrok.setting import setting
 
+OWN_ARCHITECTURES = dict(ARCHITECTURES)
+"""Those that modgrok brings."""
+
 __all__ = [
     "ARCHITECTURES",
+    "OWN_ARCHITECTURES",
     "Architecture",
     "Cost",
     "Network",

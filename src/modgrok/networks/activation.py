@@ -76,3 +76,5 @@ ACTIVATIONS: dict[str, Activation] = {
     "leaky-relu": Activation(lambda x: namespace(x).maximum(x, 0.2 * x), 1),
     "sin": Activation(lambda x: namespace(x).sin(x)),
 }
+OWN_ACTIVATIONS = dict(ACTIVATIONS)
+"""Those that modgrok brings."""

@@ -87,6 +87,8 @@ LOSSES = {
     "hinge": Loss(hinge),
     "stablemax": Loss(stablemax),
 }
+OWN_LOSSES = dict(LOSSES)
+"""Those that modgrok brings."""
 
 
 @dataclass(frozen=True)

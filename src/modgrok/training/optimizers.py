@@ -67,6 +67,8 @@ OPTIMIZERS = {
         decay="decoupled",
     ),  # All of it takes AdamW's steps and decay outside the blocks of a transformer.
 }
+OWN_OPTIMIZERS = dict(OPTIMIZERS)
+"""Those that modgrok brings."""
 
 
 SCALINGS: dict[str, Callable[[Rates], Any]] = {}

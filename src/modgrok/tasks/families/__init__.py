@@ -6,4 +6,7 @@ from modgrok.tasks.families.family import FAMILIES, MODULUS, Family, reads_modul
 for _module in (modular, random, files, groups, parity, integers, discrete, teacher, digits):
     register(_module.FAMILY)
 
-__all__ = ["FAMILIES", "MODULUS", "Family", "reads_modulus", "register", "task", "usual_modulus"]
+OWN_FAMILIES = dict(FAMILIES)
+"""Those that modgrok brings."""
+
+__all__ = ["FAMILIES", "MODULUS", "OWN_FAMILIES", "Family", "reads_modulus", "register", "task", "usual_modulus"]
