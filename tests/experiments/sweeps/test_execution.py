@@ -11,7 +11,7 @@ from modgrok import plot
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.cost import estimate
-from modgrok.experiments.planner import out_of_memory, plan_experiments
+from modgrok.experiments.planner import Failure, out_of_memory, plan_experiments
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import write_sealed_json
 from modgrok.experiments.sweeps import Sweep
@@ -21,6 +21,7 @@ from modgrok.experiments.sweeps.execution import plan, run_sweep
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.summary import summarize
 from modgrok.experiments.sweeps.table import Results, sweep_table
+from modgrok.experiments.train import train_stored
 
 BASE = Experiment("n + m", 11, width=16, steps=30, snapshots=0)
 SWEEP = Sweep(BASE, ["fraction=0.4:0.8:0.2", "seed=0:2", "optimizer=adam,adamw"])
@@ -216,3 +217,50 @@ def test_a_small_sweep_trains_on_the_local_engine(tmp_path: Path) -> None:
 def test_engines_by_name(name: str, address: str | None, says: str) -> None:
     with pytest.raises(ModgrokError, match=says):
         engine_named(name, address)
+
+
+@pytest.mark.parametrize("name", ["experiment.json", "network.safetensors"])
+def test_a_damaged_member_is_trained_again(tmp_path: Path, name: str) -> None:
+    store, sweep = Store(tmp_path), Sweep(BASE, ["seed=0:2"])
+    before = run_sweep(sweep, store)
+    path = store.run(before["run"][1]).folder / name
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    damaged = Results(sweep.experiments, store)
+    assert [e.seed for e in damaged.pending] == [1]
+    assert len(Results(sweep.experiments, store, trusting=True).outcomes) == 2
+    again = run_sweep(sweep, store)
+    assert again["test_loss"] == before["test_loss"]
+    assert not Results(sweep.experiments, store).pending
+    assert len(list((tmp_path / "damaged").iterdir())) == 1
+
+
+class FailingEngine(LocalEngine):
+    """Cannot train runs of these seeds."""
+
+    def __init__(self, *seeds: int) -> None:
+        self.seeds = seeds
+
+    def train(self, batches: Any, store: Store, observer: Observer) -> list[Failure]:
+        experiments = [e for batch in batches for e in batch.experiments]
+        failing = tuple(e for e in experiments if e.seed in self.seeds)
+        train_stored([e for e in experiments if e not in failing], store, observer)
+        return [Failure(failing, "ValueError: broken")] if failing else []
+
+
+def test_what_failed_is_warned_of_and_is_an_error_where_nothing_was_trained(tmp_path: Path) -> None:
+    store, sweep = Store(tmp_path), Sweep(BASE, ["seed=0:3"])
+    with pytest.raises(ModgrokError, match=r"Of 3 runs to train none could be trained\. .* failed: ValueError: broken"):
+        run_sweep(sweep, store, FailingEngine(0, 1, 2))
+    with pytest.warns(UserWarning, match=r"1 run of n\+m mod 11 failed: ValueError: broken"):
+        table = run_sweep(sweep, store, FailingEngine(1))
+    assert table["status"] == ["finished", "unfinished", "finished"]
+    with pytest.raises(ModgrokError, match="Of 1 run to train none"):
+        run_sweep(sweep, store, FailingEngine(1))
+
+
+def test_cells_count_bad_ends(pretended: Any, tmp_path: Path) -> None:
+    ends = {0: "diverged", 1: "collapsed", 2: "finished"}
+    engine = pretended(lambda experiment: {"status": ends[experiment.seed]})
+    table = run_sweep(Sweep(BASE, ["lr=0.1,0.2", "seed=0:3"]), Store(tmp_path), engine)
+    for cell in summarize(table, x="lr").cells[0]:
+        assert cell.as_dict() | {"ended": 3, "diverged": 1, "collapsed": 1} == cell.as_dict()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Forwarding, Observer, Speaking
 from modgrok.experiments.planner import Failure, RunBatch
@@ -14,6 +15,7 @@ from modgrok.experiments.sweeps.engines import Engine, engine_named
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import Results, Table, sweep_table
+from modgrok.text import count
 from modgrok.training.devices import use_all_cores
 
 
@@ -71,9 +73,14 @@ class Executor:
         return results.in_order
 
     def run(self, sweep: Sweep, force: bool = False) -> Results:
-        """Trains a sweep, with its record in the store; again what the store has already, if forced."""
+        """Trains a sweep, with its record in the store; again what the store has already, if forced. Warns of runs that
+        failed; raises `ModgrokError` where all that were to be trained did."""
         results = Results(sweep.experiments, self.store, force)
-        for failure in self.train(results, Record(sweep, self.store)):
+        missing = len(results.pending)
+        failures = self.train(results, Record(sweep, self.store))
+        if failures and len(results.pending) == missing:
+            raise ModgrokError(f"Of {count(missing, 'run')} to train none could be trained. {failures[0]}")
+        for failure in failures:
             warnings.warn(str(failure), stacklevel=3)
         return results
 

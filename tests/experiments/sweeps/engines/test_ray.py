@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -25,6 +26,8 @@ from modgrok.experiments.sweeps.execution import plan
 from modgrok.experiments.sweeps.table import Results
 from modgrok.experiments.train import train_stored
 from modgrok.tasks import task
+from modgrok.training.losses import LOSSES, Loss, cross_entropy
+from modgrok.training.recording import MEASURES
 
 os.environ.update(LOOPBACK)
 ray = pytest.importorskip("ray")
@@ -166,13 +169,14 @@ def test_a_killed_node_costs_its_batch_only_and_starting_again_does_nothing(
 def test_what_needs_too_much_memory_is_split_and_what_fails_is_reported(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stubborn(batch: Any, begun: Any) -> Iterator[Any]:
+    def stubborn(parcel: bytes, begun: Any) -> Iterator[Any]:
+        batch = remote.unpack(parcel)
         if len(batch.members) > 1:
             yield remote.Failed("RESOURCE_EXHAUSTED", out_of_memory=True)
         elif batch.experiments[0].seed == 3:
             raise ValueError("broken")
         else:
-            yield from remote.train_batch(batch, begun)
+            yield from remote.train_batch(parcel, begun)
 
     monkeypatch.setattr(engines.ray.remote, "train_batch", stubborn)
     observer, store = Acting(lambda: None), Store(tmp_path)
@@ -235,6 +239,63 @@ def test_every_architecture_is_extended_there_and_here_with_the_same_bits(cluste
 
 def weights(run: Any) -> dict[str, bytes]:
     return {name: np.asarray(value).tobytes() for name, value in run.network.parameters.items()}
+
+
+SCRIPT = """
+from modgrok.training.losses import LOSSES, Loss, cross_entropy
+from modgrok.training.recording import record
+
+LOSSES["own"] = Loss(lambda out, answers, count: 2 * cross_entropy(out, answers, count))
+
+@record("own_measure")
+def own_measure(network):
+    return sum(abs(value).max() for value in network.parameters.values())
+"""
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a script registers; pickled by value, since nobody can import what has no module."""
+    for registry in (LOSSES, MEASURES):
+        for name in ("own", "own_measure", "locked"):
+            monkeypatch.setitem(registry, name, None)  # so that it is gone after the test
+            del registry[name]
+    exec(SCRIPT, {"__name__": "__main__"})
+
+
+OWN = Experiment.from_dict({"task": "n+m", "modulus": 5, "network": "mlp", "width": 8, "steps": 5, "lr": 0.01})
+
+
+def test_parts_of_a_script_are_known_to_the_workers(cluster: Any, registered: None, tmp_path: Path) -> None:
+    own = Experiment.from_dict(OWN.as_dict() | {"loss": "own", "record": ["own_measure"]})
+    here, there = (Store(tmp_path / name) for name in ("here", "there"))
+    train_stored([own], here)
+    engine = RayEngine()
+    (batch,) = engine.plan([own.resolve()], there)
+    assert engine.measure(batch).run_steps_per_second > 0
+    assert train_experiments([own], there, engine) == []
+    assert here.add(own).rows() == there.add(own).rows()
+
+
+def test_parts_that_cannot_travel_are_named_before_anything_starts(
+    cluster: Any, registered: None, tmp_path: Path
+) -> None:
+    lock = threading.Lock()
+
+    def locked(out: Any, answers: Any, count: Any) -> Any:
+        with lock:
+            return cross_entropy(out, answers, count)
+
+    locked.version = 1  # type: ignore[attr-defined]
+    LOSSES["locked"] = Loss(locked)
+    experiment = Experiment.from_dict(OWN.as_dict() | {"loss": "locked"})
+    with pytest.raises(ModgrokError, match=r"The loss locked cannot be sent .* Train on the engine local"):
+        plan(Results([experiment], Store(tmp_path)), RayEngine())
+
+
+def test_a_module_that_workers_do_not_have_is_named() -> None:
+    with pytest.raises(ModgrokError, match=r"No module named 'mine_that_nobody_has'\. .* install it"):
+        remote.unpack(b"cmine_that_nobody_has\nLoss\n.")
 
 
 def test_the_cluster_listens_on_loopback_only(cluster: Any) -> None:

@@ -23,6 +23,7 @@ from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import Engine, reaper, remote
+from modgrok.experiments.user_code import user_parts
 
 ATTEMPTS = 4
 """How often a batch may lose its worker before it counts as failed."""
@@ -87,14 +88,29 @@ class RayEngine(Engine):
             raise ModgrokError("Runs that start from another run's weights train on the engine local only.")
         most = GPU_RUNS if self.on_gpus else CPU_RUNS
         share = -(-len(experiments) // (2 * self.workers))
+        self._check_parts(experiments)
         return plan_experiments(experiments, store, "gpu" if self.on_gpus else "cpu", lambda *_: min(most, share))
 
-    def measure(self, batch: RunBatch) -> Speed:
-        from modgrok.experiments.placement import measure_speed
+    def _check_parts(self, experiments: Sequence[Experiment]) -> None:
+        """Raises, before anything starts, where workers could not get a part of the user's own."""
+        for (kind, name), part in _parts(experiments).items():
+            try:
+                self.ray.cloudpickle.dumps(part)
+            except Exception as error:  # whatever the objects of a user raise
+                raise ModgrokError(
+                    f"The {kind} {name} cannot be sent to Ray's workers ({str(error).rstrip('.')}). Train on the "
+                    f"engine local, or put it into a module that is installed on every machine."
+                ) from error
 
-        measure = self.ray.remote(measure_speed).options(**self._needs, max_retries=ATTEMPTS)
+    def _parcel(self, batch: RunBatch) -> remote.Parcel:
+        """The batch with all parts of the user's own that it needs: by value where a script or a notebook defines them,
+        by reference where a module does."""
+        return self.ray.cloudpickle.dumps((_parts(batch.experiments), batch))
+
+    def measure(self, batch: RunBatch) -> Speed:
+        measure = self.ray.remote(remote.measure).options(**self._needs, max_retries=ATTEMPTS)
         try:
-            return self.ray.get(measure.remote(batch))
+            return self.ray.get(measure.remote(self._parcel(batch)))
         except self.ray.exceptions.RayTaskError as error:
             raise error.cause from None  # Its own text is a traceback.
 
@@ -129,7 +145,7 @@ class RayEngine(Engine):
         left = remaining(batch, store, observer)
         observer.planned(left)
         return [
-            _Job(one, task.remote(one, _begun(one, store)), {member.id: member for member in one.members})
+            _Job(one, task.remote(self._parcel(one), _begun(one, store)), {member.id: member for member in one.members})
             for one in left
         ]
 
@@ -189,6 +205,10 @@ class RayEngine(Engine):
         failure = Failure(left.experiments, reason)
         observer.remark(str(failure))
         return failure
+
+
+def _parts(experiments: Sequence[Experiment]) -> dict[tuple[str, str], Any]:
+    return {key: part for experiment in experiments for key, part in user_parts(experiment).items()}
 
 
 class _Head:

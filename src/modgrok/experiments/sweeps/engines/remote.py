@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pickle
 import queue
 import shutil
 import stat
@@ -14,12 +15,14 @@ from typing import Any, NamedTuple
 
 from modgrok.disk import Lock, write_bytes
 from modgrok.errors import ModgrokError
+from modgrok.experiments.cost import Speed
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import RunBatch, out_of_memory
 from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import reaper
+from modgrok.experiments.user_code import register_parts
 
 PREFIX = "modgrok-worker-"
 YOUNG_SECONDS = 60.0
@@ -59,8 +62,34 @@ class Failed(NamedTuple):
 Event = Advanced | Ended | Remark | Failed
 
 
-def train_batch(batch: RunBatch, begun: dict[str, dict[str, bytes]]) -> Iterator[Event]:
+Parcel = bytes
+"""A batch as it travels, with the parts of a user's own that it needs."""
+
+
+def unpack(parcel: Parcel) -> RunBatch:
+    """The batch; what it needs is known here from now on."""
+    try:
+        parts, batch = pickle.loads(parcel)
+    except ImportError as error:
+        raise ModgrokError(
+            f"{error}. What the runs use is defined in this module; install it where the workers are, define it in the "
+            f"script itself, or train on the engine local."
+        ) from error
+    register_parts(parts)
+    assert isinstance(batch, RunBatch)
+    return batch
+
+
+def measure(parcel: Parcel) -> Speed:
+    """Speed of a batch on this worker."""
+    from modgrok.experiments.placement import measure_speed
+
+    return measure_speed(unpack(parcel))
+
+
+def train_batch(parcel: Parcel, begun: dict[str, dict[str, bytes]]) -> Iterator[Event]:
     """Trains a batch, given the files of runs that have begun. Closing the iterator stops training."""
+    batch = unpack(parcel)
     with private_store() as store:
         for name, files in begun.items():
             write_files(store.run(name), files)
