@@ -36,6 +36,14 @@ def test_a_file_is_parsed_when_it_has_changed(curves, monkeypatch):
     assert curves.lines() is lines
 
 
+def test_the_end_is_found_without_parsing(curves, monkeypatch):
+    end = curves.lines().marks[-1]
+    monkeypatch.setattr(Curves, "_parse", None)
+    assert Curves(curves.path, "0123456789ab").end() == end
+    with pytest.raises(Damaged):
+        Curves(curves.path, "another").end()
+
+
 def without(lines, number):
     return lines[:number] + lines[number + 1 :]
 

@@ -110,6 +110,22 @@ def test_a_damaged_finished_run_is_named_moved_aside_and_trained_again(lab, stor
     assert_set_aside(lab, store, copied, trained, name, damage)
 
 
+@pytest.mark.parametrize("kind", sorted((DAMAGE | OF_FINISHED).keys() - {"a flipped bit in a snapshot"}))
+def test_digests_alone_show_the_damage(copied, kind):
+    assert copied.intact_result() == copied.result
+    name, damage = (DAMAGE | OF_FINISHED)[kind]
+    damage(copied.folder / name)
+    with pytest.raises(Damaged):
+        copied.intact_result()
+
+
+def test_a_network_of_another_run_shows(copied, lab, store):
+    (other,) = train_stored([lab.small(seed=5)], store)
+    shutil.copyfile(other.folder / "network.safetensors", copied.folder / "network.safetensors")
+    with pytest.raises(Damaged, match="does not hold the weights of"):
+        copied.intact_result()
+
+
 @pytest.mark.parametrize(("name", "damage"), (DAMAGE | OF_STOPPED).values(), ids=DAMAGE | OF_STOPPED)
 def test_a_damaged_stopped_run_is_named_moved_aside_and_trained_again(lab, store, stopped, trained, name, damage):
     # Slow machines make two checkpoints on the way, and would go on from the older one.

@@ -60,6 +60,13 @@ class Curves:
             self._read = state, self._parse(read_file(self.path))
         return self._read[1]
 
+    def end(self) -> Mark:
+        """Length and checksum of all that is there, compared line by line and not parsed."""
+        complete, crc = read_file(self.path).split(b"\n")[:-1] if self._state() else [], self._start
+        for number, line in enumerate(complete, start=1):
+            crc, _ = self._body(line, number, crc)
+        return _mark(len(complete), crc)
+
     def append(self, rows: list[dict[str, Any]]) -> None:
         lines = self.lines()
         marks, ends, text = list(lines.marks), list(lines.ends), b""
@@ -93,13 +100,18 @@ class Curves:
             ends.append(end)
         return Lines(rows, marks, ends, not rest)
 
-    def _line(self, line: bytes, number: int, crc: int) -> tuple[int, dict[str, Any]]:
+    def _body(self, line: bytes, number: int, crc: int) -> tuple[int, bytes]:
+        """The checksum after a line, and the line without it."""
         match = _LINE.fullmatch(line)
         crc = zlib.crc32(match[1], crc) if match else crc
         if match is None or f"{crc:08x}".encode() != match[2]:
             raise Damaged(f"{self.path} is not what was written there: the checksum of line {number} does not fit.")
+        return crc, match[1]
+
+    def _line(self, line: bytes, number: int, crc: int) -> tuple[int, dict[str, Any]]:
+        crc, body = self._body(line, number, crc)
         try:
-            row = parse_json(match[1] + b"}")
+            row = parse_json(body + b"}")
         except ValueError as error:
             raise Damaged(f"{self.path} cannot be read in line {number}: {error}.") from error
         if not isinstance(row, dict) or not fits(row.get("step"), int) or not fits(row, dict[str, float | None]):

@@ -1,7 +1,8 @@
 """The outcome of a run, and its curves while it trains."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -64,6 +65,15 @@ class Result(Mapping[str, Any]):
 
 
 _NAMES = tuple(entry.name for entry in dataclasses.fields(Result) if entry.name != "measures")
+
+
+BAD_ENDS = ("diverged", "collapsed")
+
+
+def bad_ends(statuses: Iterable[str]) -> dict[str, int]:
+    """How many runs diverged, and how many collapsed."""
+    found = Counter(statuses)
+    return {status: found[status] for status in BAD_ENDS}
 
 
 COLLAPSE = 1e-6

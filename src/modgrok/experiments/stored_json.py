@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import types
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -39,7 +40,7 @@ def read_sealed_json(path: Path) -> dict[str, Any]:
 
 def build(kind: type[Value], value: dict[str, Any], path: Path) -> Value:
     """The dataclass whose fields are the entries of an object read from a file."""
-    hints = get_type_hints(kind)
+    hints = _hints(kind)  # type: ignore[arg-type]
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     needed = {name for name, field in fields.items() if _has_no_default(field)}
     if missing := sorted(needed - value.keys()):
@@ -50,6 +51,9 @@ def build(kind: type[Value], value: dict[str, Any], path: Path) -> Value:
         if not fits(entry, hints[name]):
             raise Damaged(f"{path} has {_shown(entry)} as its {name!r}.")
     return kind(**value)
+
+
+_hints = cache(get_type_hints)
 
 
 def finite(x: Any) -> float | None:

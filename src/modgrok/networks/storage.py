@@ -10,7 +10,7 @@ import numpy as np
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.networks.architecture import architecture_named
 from modgrok.networks.network import Network, as_numpy
-from modgrok.networks.tensors import read_tensors, tensor_bytes
+from modgrok.networks.tensors import read_metadata, read_tensors, tensor_bytes
 from modgrok.sealed import parse_json
 from modgrok.setting import require_settings, settings_of
 from modgrok.tasks import Signature
@@ -40,8 +40,8 @@ def network_bytes(network: Network, settings: dict[str, Any] | None = None, plac
 def read_network(path: Path, place: str = "") -> StoredNetwork:
     """A network and what was written down beside it; with a place only a sealed file that was written for it."""
     file = read_tensors(path)
-    if place and (not file.sealed or file.metadata.get("place") != place):
-        raise Damaged(f"{path} does not hold the weights of {place}.")
+    if place:
+        _check_place(file.metadata if file.sealed else {}, path, place)
     try:
         own, settings = (parse_json(file.metadata.get(name, "{}")) for name in ("modgrok", "settings"))
         if "modgrok" not in file.metadata or not isinstance(own, dict) or not isinstance(settings, dict):
@@ -56,6 +56,16 @@ def read_network(path: Path, place: str = "") -> StoredNetwork:
     except (ValueError, TypeError, KeyError, ModgrokError) as error:
         missing = f"it has no {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise Damaged(f"{path} is not a network that modgrok saved: {missing}.") from error
+
+
+def check_place(path: Path, place: str) -> None:
+    """Raises `Damaged` where a file is not, byte for byte, what was written for that place; no weights are read."""
+    _check_place(read_metadata(path), path, place)
+
+
+def _check_place(metadata: dict[str, str], path: Path, place: str) -> None:
+    if metadata.get("place") != place:
+        raise Damaged(f"{path} does not hold the weights of {place}.")
 
 
 def _tensors(network: Network) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

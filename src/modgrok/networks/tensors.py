@@ -61,6 +61,23 @@ def tensor_bytes(tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> by
 
 def read_tensors(path: Path) -> TensorFile:
     """What a safetensors file holds, if all that its header says is true; `Damaged` says what is not."""
+    content, names, metadata, sealed = _read_header(path)
+    try:
+        found = dict(deserialize(content))  # in an order that differs from process to process
+        return TensorFile({name: _tensor(name, found[name]) for name in names if name in found}, metadata, sealed)
+    except (ValueError, SafetensorError) as error:
+        raise _no_safetensors(path, error) from error
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """What a safetensors file says of itself; none where it is not sealed. `Damaged` where its digest does not fit."""
+    _, _, metadata, sealed = _read_header(path)
+    return metadata if sealed else {}
+
+
+def _read_header(path: Path) -> tuple[bytes, list[str], dict[str, str], bool]:
+    """The whole content, the names of tensors in order, the metadata, and whether there is a digest, which then
+    fits."""
     content = read_file(path)
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > len(content) - 8:
@@ -74,11 +91,13 @@ def read_tensors(path: Path) -> TensorFile:
         metadata = header.get("__metadata__", {})
         if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
             raise ValueError("its metadata are not texts")
-        found = dict(deserialize(content))  # in an order that differs from process to process
-        tensors = {name: _tensor(name, found[name]) for name in header if name in found}
-        return TensorFile(tensors, metadata, sealed)
-    except (ValueError, AttributeError, SafetensorError) as error:
-        raise Damaged(f"{path} is not a safetensors file: {str(error).rstrip('.')}.") from error
+        return content, list(header), metadata, sealed
+    except (ValueError, AttributeError) as error:
+        raise _no_safetensors(path, error) from error
+
+
+def _no_safetensors(path: Path, error: Exception) -> Damaged:
+    return Damaged(f"{path} is not a safetensors file: {str(error).rstrip('.')}.")
 
 
 def _tensor(name: str, about: dict[str, Any]) -> np.ndarray:
