@@ -9,9 +9,11 @@ import pytest
 
 from modgrok import cli
 from modgrok.commands import critical
-from modgrok.experiments import Experiment
+from modgrok.experiments import Experiment, train
+from modgrok.experiments.planner import plan_experiments
 from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.critical import LEAST, MOST, PLACES
+from modgrok.experiments.sweeps.engines import local
 
 SMALL = ["n + m", "--modulus", "11", "17", "23", "--seeds", "4", "--resolution", "0.02", "--steps", "50"]
 
@@ -118,3 +120,36 @@ def test_mistakes_exit_with_2(
     assert stop.value.code == 2
     assert says in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
+
+
+FEW = ["--points", "2", "--rounds", "0", "--low", "0.3", "--high", "0.9", "--seeds", "1", "--steps", "30"]
+
+
+def test_runs_that_diverge_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = ["critical", "n + m", "--modulus", "7", "--width", "16", *FEW, "--lr", "1e30", "--store", str(tmp_path)]
+    cli.main([*arguments, "--json"])
+    said = capsys.readouterr()
+    (found,) = json.loads(said.out)["critical"]
+    assert found["diverged"] == found["runs"]
+    assert said.err.count("The learning rate 1e30 is") == 1
+    assert f"{found['runs']} of {found['runs']} runs diverged. The first, " in said.err
+
+
+def test_a_run_that_fails_ends_the_program_with_1(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_batches = train.train_batches
+
+    def failing(batches: Any, store: Any, observer: Any) -> None:
+        if any(e.fraction == 0.9 for batch in batches for e in batch.experiments):
+            raise ValueError("broken")
+        train_batches(batches, store, observer)
+
+    monkeypatch.setattr(train, "train_batches", failing)
+    monkeypatch.setattr(local, "plan_here", lambda asked, store: plan_experiments(asked, store, "cpu", lambda *_: 1))
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["critical", "n + m", "--modulus", "7", "--width", "16", *FEW, "--store", str(tmp_path)])
+    assert stop.value.code == 1
+    said = capsys.readouterr().err
+    assert "failed: ValueError: broken" in said
+    assert "1 run failed; rerun the command to try them again." in said

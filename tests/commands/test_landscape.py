@@ -41,3 +41,11 @@ def test_mistakes_exit_with_2(
     assert stop.value.code == 2
     assert says in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
+
+
+def test_runs_that_diverge_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = ["landscape", "n + m", "--modulus", "7", "--width", "16", "--fraction", "0.5", "--seeds", "2"]
+    cli.main([*arguments, "--steps", "30", "--lr", "1e30", "--store", str(tmp_path), "--json"])
+    said = capsys.readouterr()
+    assert json.loads(said.out)["diverged"] == 2
+    assert "2 of 2 runs diverged. The first, " in said.err

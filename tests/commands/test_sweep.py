@@ -146,3 +146,37 @@ def test_shares_are_printed_as_shares() -> None:
     grid = _grid(Summary("n+m mod 7", "grokked", "fraction", None, (0.3, 0.5), (None,), cells))
     assert grid.columns[1].header == "share"
     assert next(iter(grid.columns[1].cells)) == "60\u202f% of 5 runs"
+
+
+def test_a_json_file_is_a_sweep_too(capsys: pytest.CaptureFixture[str], store: str, tmp_path: Path) -> None:
+    path = tmp_path / "grid.json"
+    settings = {"task": "n + m", "modulus": 11, "width": 16, "steps": 40, "lr": 0.1}
+    vary = [{"seed": "0:2"}, {"optimizer": ["adam", "adamw"], "weight_decay": [0, 0.1]}]
+    path.write_text(json.dumps({"experiment": settings, "vary": vary}))
+    result = run(capsys, str(path), "--store", store)
+    assert (result["done"], result["plan"]) == (4, None)
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sweep", str(path.with_suffix(".yaml"))])
+    assert stop.value.code == 2
+    assert "write them as TOML" in capsys.readouterr().err
+
+
+def test_runs_that_diverge_are_planned_and_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = [*TINY[:-1], "1e30", "--vary", "fraction=0.5,0.7", "--vary", "seed=0:2", "--store", str(tmp_path)]
+    cli.main(["sweep", *arguments, "--plan"])
+    assert "The learning rate 1e30 is" in capsys.readouterr().err
+    cli.main(["sweep", *arguments])
+    said = capsys.readouterr()
+    assert said.out.count("–, 2 diverged") == 2
+    assert "4 of 4 runs diverged. The first, " in said.err
+    assert "the learning rate 1e30 is too large" in said.err
+    result = run(capsys, *arguments)
+    assert (result["done"], result["diverged"], result["collapsed"]) == (4, 4, 0)
+    shown = run(capsys, "show", "last", "--store", str(tmp_path))
+    assert [cell["diverged"] for cell in shown["cells"][0]] == [2, 2]
+
+
+def test_bad_ends_stand_beside_values() -> None:
+    cells = ((Cell(4, (70.0, 80.0), {"diverged": 1, "collapsed": 1}), Cell(2, (), {"diverged": 0, "collapsed": 0})),)
+    grid = _grid(Summary("n+m mod 7", "grokked_at", "fraction", None, (0.3, 0.5), (None,), cells))
+    assert list(grid.columns[1].cells) == ["75 (70 to 80), 2 of 4, 1 diverged, 1 collapsed", "–"]

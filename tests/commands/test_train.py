@@ -127,6 +127,27 @@ def test_bad_ends_are_explained(
 
 
 @pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("grid.toml", "[experiment]\ntask = 'n + m'\n[[vary]]\nseed = '0:2'"),
+        ("grid.json", '{"experiment": {"task": "n + m"}, "vary": [{"seed": "0:2"}]}'),
+    ],
+)
+def test_the_file_of_a_sweep_is_sent_to_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, content: str
+) -> None:
+    path, store = tmp_path / name, tmp_path / "runs"
+    path.write_text(content)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["train", str(path), "--store", str(store)])
+    assert ended.value.code == 2
+    assert f"`modgrok sweep {path}` trains all combinations" in capsys.readouterr().err
+    with pytest.raises(mg.ModgrokError, match=r"Sweep\.from_file"):
+        mg.train(path, store=store)
+    assert not store.exists()
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["n + + m)"], "Column"),

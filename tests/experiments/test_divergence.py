@@ -5,7 +5,7 @@ import re
 import pytest
 
 from modgrok.experiments import Experiment
-from modgrok.experiments.divergence import rate_hint, why_diverged
+from modgrok.experiments.divergence import rate_hint, rate_hints, why_diverged
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,10 @@ def test_a_rate_far_from_the_natural_one_is_told() -> None:
     far = rate_hint(Experiment("n + m", 97, optimizer="gd", lr=0.3).resolve())
     assert "--lr auto" in far
     assert "1/" in far
+
+
+def test_of_many_runs_those_with_a_rate_far_from_the_natural_one_are_counted() -> None:
+    near, far, farther = (Experiment("n + m", 11, lr=lr).resolve() for lr in (0.1, 1e30, 1e31))
+    assert rate_hints([near, near]) == ""
+    assert rate_hints([far, far]) == rate_hint(far)
+    assert rate_hints([near, far, farther]) == f"{rate_hint(far)} 2 of 3 runs have such a rate."

@@ -47,12 +47,13 @@ def main(argv: list[str]) -> None:
     asked = parse(CriticalFraction, "critical", argv, settings)
     check_output(asked.figure, *FIGURES)
     check_output(asked.out, ".json")
+    executor = WatchedExecutor(asked.options)
     found = critical(
         asked.task,
         asked.modulus or None,
         sampling=asked.sampling,
         effort=asked.effort,
-        executor=WatchedExecutor(asked.options),
+        executor=executor,
         **given(asked.settings),
     )
     described = describe(found)
@@ -63,6 +64,7 @@ def main(argv: list[str]) -> None:
         print_json(described)
     else:
         _show(found)
+    executor.report()
 
 
 def _show(found: Sequence[Critical]) -> None:

@@ -67,7 +67,7 @@ def main(argv: list[str]) -> None:
     figure_of(lambda: plot.landscape(rows, _title(sweep.experiment)), asked.figure)
     if asked.json:
         found = {"functions": [row.as_dict() for row in rows], "sentences": sentences(rows)}
-        print_json({"sweep": sweep.id, "modulus": base.resolve().modulus} | found)
+        print_json({"sweep": sweep.id, "modulus": base.resolve().modulus} | results.bad_ends | found)
     else:
         _show(rows, sweep.experiment)
     executor.report()

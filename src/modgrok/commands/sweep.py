@@ -26,10 +26,11 @@ from modgrok.commands.arguments import (
 )
 from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.settings import given, settings_type
-from modgrok.commands.sweeping import EngineOptions, WatchedExecutor
+from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, ended_runs, tell_bad_ends
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.experiment import known_settings
+from modgrok.experiments.given_settings import is_settings_file
 from modgrok.experiments.label import Label
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize
@@ -41,9 +42,9 @@ from modgrok.text import NONE, count, number, percent
 @dataclass(frozen=True)
 class NewSweep(Printed):
     """Train all combinations of settings into one table. Stored runs are not trained again, so rerun the command to
-    finish a stopped sweep. Instead of EXPR you may give a .toml file: [experiment] has the settings, and every [[vary]]
-    is an axis, such as fraction = "0.2:0.8:0.05" or optimizer = ["gd", "adamw"]; settings in one [[vary]] change
-    together. See also modgrok sweep show --help and modgrok sweep list --help."""
+    finish a stopped sweep. Instead of EXPR you may give a .toml or .json file: [experiment] has the settings, and every
+    [[vary]] is an axis, such as fraction = "0.2:0.8:0.05" or optimizer = ["gd", "adamw"]; settings in one [[vary]]
+    change together. See also modgrok sweep show --help and modgrok sweep list --help."""
 
     settings: Any
     options: EngineOptions
@@ -114,7 +115,7 @@ def main(argv: list[str]) -> None:
 def _sweep(asked: NewSweep, typed: set[str]) -> Sweep:
     """What is described by flags, or by a file."""
     settings = given(asked.settings)
-    if settings["task"].endswith(".toml"):
+    if is_settings_file(settings["task"]):
         if beside := typed & {"vary", *known_settings()}:
             file = settings["task"]
             raise ModgrokError(f"A sweep from a file has its settings there; write {min(beside)} into {file} instead.")
@@ -127,7 +128,7 @@ def _sweep(asked: NewSweep, typed: set[str]) -> Sweep:
 
 
 def _counts(sweep: Sweep, results: Results) -> dict[str, Any]:
-    return {"sweep": sweep.id, "runs": results.runs, "done": len(results.outcomes)}
+    return {"sweep": sweep.id, "runs": results.runs, "done": len(results.outcomes)} | results.bad_ends
 
 
 def _show(asked: Show) -> None:
@@ -135,7 +136,7 @@ def _show(asked: Show) -> None:
     check_output(asked.out, *TABLES)
     store = Store(asked.store)
     sweep = find_sweep(store, asked.sweep)
-    results = Results(sweep.experiments, store)
+    results = Results(sweep.experiments, store, trusting=True)
     table = sweep_table(sweep, results)
     summary = summarize(table, asked.outcome, asked.x, asked.y)
     if asked.out is not None:
@@ -147,6 +148,7 @@ def _show(asked: Show) -> None:
     out.print(_grid(summary))
     if missing := results.runs - len(results.outcomes):
         err.print(f"{missing} of {results.runs} runs have not ended.")
+    tell_bad_ends(ended_runs(results))
 
 
 def _list(asked: List) -> None:
@@ -181,11 +183,15 @@ def _grid(summary: Summary) -> Table:
 
 def _spell_cell(cell: Cell, unit: Callable[[Any], str]) -> str:
     if not cell.values:
-        return NONE if cell.ended else ""
+        return f"{NONE}{_bad_ends(cell)}" if cell.ended else ""
     spread = f" ({unit(cell.low)} to {unit(cell.high)})" if cell.low != cell.high else ""
     share = f", {len(cell.values)} of {cell.ended}" if len(cell.values) < cell.ended else ""
-    return f"{unit(cell.median)}{spread}{share}"
+    return f"{unit(cell.median)}{spread}{share}{_bad_ends(cell)}"
 
 
 def _share(cell: Cell) -> str:
-    return f"{percent(cell.mean, 0)} of {count(cell.ended, 'run')}" if cell.ended else ""
+    return f"{percent(cell.mean, 0)} of {count(cell.ended, 'run')}{_bad_ends(cell)}" if cell.ended else ""
+
+
+def _bad_ends(cell: Cell) -> str:
+    return "".join(f", {count(number)} {how}" for how, number in cell.bad_ends.items() if number)

@@ -1,15 +1,17 @@
 """What the commands that train many networks share: where they train, what it will cost, and how it is watched."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from modgrok.commands.arguments import err
+from modgrok.commands.train import explanation
 from modgrok.experiments import Experiment
 from modgrok.experiments.cost import Estimate, estimate
+from modgrok.experiments.divergence import rate_hints
 from modgrok.experiments.planner import Failure
 from modgrok.experiments.progress import ManyRuns
-from modgrok.experiments.result import Result
+from modgrok.experiments.result import Result, bad_ends
 from modgrok.experiments.sweeps.engines import EngineName, engine_named
 from modgrok.experiments.sweeps.execution import Executor, plan
 from modgrok.experiments.sweeps.record import Record
@@ -36,9 +38,13 @@ class WatchedExecutor(Executor):
     def __init__(self, options: EngineOptions) -> None:
         super().__init__(options.store, engine_named(options.engine, options.address))
         self.failures: list[Failure] = []
+        self.ended: dict[str, tuple[Experiment, Result]] = {}
+        """Every run that was asked for and has ended, trained now or before, by its id."""
+        self._hinted = False
 
     def forecast(self, results: Results) -> Estimate | None:
-        """Says on stderr what the missing runs will cost; None where nothing is missing."""
+        """Says on stderr what the missing runs will cost, and once whether their rates are far off; None where nothing
+        is missing."""
         planned = plan(results, self.engine)
         err.print(_counts(results.runs, planned.stored, len(planned.batches)))
         if not planned.batches:
@@ -46,13 +52,18 @@ class WatchedExecutor(Executor):
         speed = self.engine.measure(planned.batches[0])
         cost = estimate(planned.batches, speed, self.engine.workers)
         err.print(_costs(cost))
+        if not self._hinted and (hint := rate_hints(results.pending)):
+            err.print(hint, style="yellow")
+            self._hinted = True
         return cost
 
     def finish(self, experiments: Sequence[Experiment]) -> list[Result | None]:
         results = Results(experiments, self.store)
         if results.pending:
             self.forecast(results)
-        return super().finish(experiments)
+            self.train(results)
+        self.ended |= ended_runs(results)
+        return results.in_order
 
     def train(self, results: Results, record: Record | None = None) -> list[Failure]:
         """Trains what is missing; Ctrl-C and SIGTERM store what is done and end the program."""
@@ -61,8 +72,10 @@ class WatchedExecutor(Executor):
         planned = plan(results, self.engine)
         with ManyRuns(err, planned) as progress:
             try:
-                self.failures = planned.train(progress, record)
-                return self.failures
+                failures = planned.train(progress, record)
+                self.failures += failures
+                self.ended |= ended_runs(results)
+                return failures
             except (Interrupted, KeyboardInterrupt):
                 pass
         where = "" if record is None else f" (table: {record.folder / 'table.csv'})"
@@ -71,11 +84,27 @@ class WatchedExecutor(Executor):
         raise SystemExit(progress.exit_code)
 
     def report(self) -> None:
-        """Ends the program with 1 where something could not be trained; each failure was told when it happened."""
+        """Says which runs diverged or collapsed, and ends the program with 1 where something could not be trained; each
+        failure was told when it happened."""
+        tell_bad_ends(self.ended)
         if self.failures:
             failed = count(sum(len(failure.experiments) for failure in self.failures), "run")
             err.print(f"modgrok: {failed} failed; rerun the command to try them again.")
             raise SystemExit(1)
+
+
+def ended_runs(results: Results) -> dict[str, tuple[Experiment, Result]]:
+    """The experiments and outcomes of the runs that have ended, by their ids."""
+    pairs = zip(results.experiments, results.in_order, strict=True)
+    return {result.run: (experiment, result) for experiment, result in pairs if result is not None}
+
+
+def tell_bad_ends(ended: Mapping[str, tuple[Experiment, Result]]) -> None:
+    """Says on stderr how many runs diverged or collapsed, and why the first of them did."""
+    for how, number in bad_ends(result.status for _, result in ended.values()).items():
+        if number:
+            run, why = next((run, explanation(*one)) for run, one in ended.items() if one[1].status == how)
+            err.print(f"{count(number)} of {count(len(ended), 'run')} {how}. The first, {run}: {why}", style="yellow")
 
 
 def _counts(runs: int, stored: int, batches: int) -> str:
@@ -88,6 +117,6 @@ def _costs(cost: Estimate) -> str:
     return (
         f"About {duration(cost.seconds)} on {side}{cost.speed.devices}, evaluations and compilation included: "
         f"{count(cost.run_steps)} run-steps, the first batch at a measured "
-        f"{count(round(cost.workers * cost.speed.run_steps_per_second))}/s. Runs that grok stop earlier.\n"
+        f"{count(round(cost.workers * cost.speed.run_steps_per_second))}/s. Runs that grok or diverge stop earlier.\n"
         f"{size(cost.speed.memory)} of memory on each device, {size(cost.disk)} on disk."
     )

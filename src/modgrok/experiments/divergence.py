@@ -1,12 +1,12 @@
 """Why a run diverged or may not learn: the setting that is farthest from the one with which such a run learns."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import TABLE, Experiment, group_order, known_settings
-from modgrok.text import number
+from modgrok.text import count, number
 from modgrok.training.optimizers import natural_learning_rate
 
 USUAL = 2.0
@@ -45,6 +45,14 @@ def rate_hint(experiment: Experiment) -> str:
         return ""
     factor = f"{number(rate / usual)} times" if rate > usual else f"1/{number(usual / rate)} of"
     return f"The learning rate {number(rate)} is {factor} the natural one here, {number(usual)}: --lr auto takes that."
+
+
+def rate_hints(experiments: Sequence[Experiment]) -> str:
+    """The same for many resolved experiments: the sentence of the first, and how many there are where it is not all."""
+    hints = [hint for hint in map(rate_hint, experiments) if hint]
+    if not hints or (len(hints) == len(experiments) and len(set(hints)) == 1):
+        return "".join(hints[:1])
+    return f"{hints[0]} {count(len(hints))} of {count(len(experiments), 'run')} have such a rate."
 
 
 def _usual(experiment: Experiment) -> Experiment:

@@ -110,9 +110,14 @@ def is_settings_file(text: str | Path) -> bool:
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:
-    """The settings by name: all that the file holds, or its table `experiment`, as a run's own `experiment.json` and
-    the files of sweeps have it."""
+    """The settings by name: all that the file holds, or its table `experiment`, as a run's own `experiment.json` has
+    it."""
     content = read_mapping(path)
+    if content.get("vary"):
+        raise ModgrokError(
+            f"{path} varies settings: `modgrok sweep {path}` trains all combinations, from Python "
+            "modgrok.run_sweep(modgrok.Sweep.from_file(…))."
+        )
     found = content.get("experiment", content)
     if not isinstance(found, dict) or "task" not in found:
         raise ModgrokError(f'{path} needs a task among its settings, for example task = "n + m".')

@@ -20,15 +20,26 @@ MEASURED_SECONDS = 0.3
 """Duration of a speed measurement."""
 
 
-def place_batch(batch: RunBatch, devices: tuple[Any, ...], sharing: int | None = None) -> LiveBatch:
-    """The runs of a batch, ready to train; a single run may be shared by `sharing` devices."""
+MOVING = (
+    "lr lr_embedding coupled_decay coupled_decay_embedding decoupled_decay decoupled_decay_embedding update_noise "
+    "weight_noise"
+).split()
+"""Rates without which no weight changes, so that no run diverges."""
+
+
+def place_batch(
+    batch: RunBatch, devices: tuple[Any, ...], sharing: int | None = None, still: bool = False
+) -> LiveBatch:
+    """The runs of a batch, ready to train; a single run may be shared by `sharing` devices. Runs that stand still take
+    the same steps with weights that do not change."""
     program, used = assign_devices(batch.program, len(batch.members), batch.padded_shape.rows, devices, sharing)
+    zero = {name: np.zeros((), program.dtype) for name in MOVING} if still else {}
     runs = [
         RunInputs(
             run_data(program, member.task, member.examples, batch.padded_shape),
-            rates_of(member.experiment),
+            {name: zero.get(name, rate) for name, rate in rates_of(member.experiment).items()},
             np.uint32(member.experiment.seed),
-            np.asarray(member.experiment.init_scale, program.dtype),
+            np.asarray(1.0 if still else member.experiment.init_scale, program.dtype),
         )
         for member in batch.members
     ]
@@ -36,10 +47,11 @@ def place_batch(batch: RunBatch, devices: tuple[Any, ...], sharing: int | None =
 
 
 def measure_speed(batch: RunBatch) -> Speed:
-    """Speed of a batch on this machine, from a few steps; training reuses the compiled program."""
+    """Speed of a batch on this machine, from a few steps that no run can leave by diverging; training reuses the
+    compiled program."""
     devices = tuple(jax.local_devices())
     with precision_of(batch.program):
-        placed = place_batch(batch, devices)
+        placed = place_batch(batch, devices, still=True)
         placed.begin()
 
         def seconds(count: int) -> float:

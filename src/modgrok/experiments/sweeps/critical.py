@@ -5,7 +5,7 @@ long one waits: near it, grokking takes ever longer. An estimate therefore alway
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment, describe_task
-from modgrok.experiments.result import Result
+from modgrok.experiments.result import BAD_ENDS, Result, bad_ends
 from modgrok.experiments.sweeps.logistic import Transition, fit_transition
 from modgrok.text import count
 
@@ -77,6 +77,8 @@ class Search:
     """For each fraction whether its runs grokked, in the order of their seeds."""
     attempts: dict[float, int] = field(default_factory=dict)
     """For each fraction how many runs were asked for; some may not have been trainable."""
+    statuses: list[str] = field(default_factory=list)
+    """How its runs ended."""
     round: int = 0
 
     def next_experiments(self) -> list[Experiment]:
@@ -94,6 +96,7 @@ class Search:
         self.attempts[experiment.fraction] = self.attempts.get(experiment.fraction, 0) + 1
         if result is not None:
             self.successes.setdefault(experiment.fraction, []).append(result.grokked_at is not None)
+            self.statuses.append(result.status)
 
     def _next_fractions(self) -> tuple[list[float], int]:
         effort = self.effort
@@ -145,6 +148,8 @@ class Critical:
     """How close the fractions may be to each other near α_c."""
     name: str = ""
     """What the task is called, where its text does not say: that of a table."""
+    bad_ends: Mapping[str, int] = field(default_factory=dict)
+    """How many runs diverged, and how many collapsed."""
 
     @property
     def task_name(self) -> str:
@@ -182,6 +187,7 @@ class Critical:
             "transition_width": t.width,
             "resolution": self.resolution,
             "runs": self.runs,
+            **self.bad_ends,
             "curve": [{"fraction": x, "grokked": won, "runs": tried} for x, (won, tried) in self.counts.items()],
             "experiment": self.experiment.as_dict(),
         }
@@ -190,7 +196,8 @@ class Critical:
     def from_dict(cls, content: dict[str, Any]) -> "Critical":
         """What `as_dict` wrote down."""
         counts = {point["fraction"]: (point["grokked"], point["runs"]) for point in content["curve"]}
-        return cls(Experiment.from_dict(content["experiment"]), counts, content["resolution"])
+        badly = {name: content[name] for name in BAD_ENDS if name in content}
+        return cls(Experiment.from_dict(content["experiment"]), counts, content["resolution"], bad_ends=badly)
 
     def __str__(self) -> str:
         return str(self.transition)
@@ -216,4 +223,6 @@ def critical_fractions(searches: Sequence[Search], train: Train) -> list[Critica
             if not search.successes:
                 task = describe_task(search.experiment)
                 raise ModgrokError(f"No run of {task} could be trained; see the remarks above.")
-    return [Critical(search.experiment.resolve(), search.counts, search.effort.resolution) for search in searches]
+    return [
+        Critical(s.experiment.resolve(), s.counts, s.effort.resolution, bad_ends=bad_ends(s.statuses)) for s in searches
+    ]

@@ -1,12 +1,14 @@
 """An outcome against one or two settings of a sweep, over all else that varies: numbers for tables and figures."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.result import bad_ends
 from modgrok.experiments.sweeps.table import Table
 
 REPETITIONS = ("seed", "split_seed")
@@ -17,10 +19,12 @@ GROKKED = "grokked"
 
 @dataclass(frozen=True)
 class Cell:
-    """The runs of one cell: how many have ended, and the outcomes of those that have one."""
+    """The runs of one cell: how many have ended, the outcomes of those that have one, and how many ended badly."""
 
     ended: int
     values: tuple[float, ...]
+    bad_ends: Mapping[str, int] = field(default_factory=dict)
+    """`diverged` and `collapsed`."""
 
     @property
     def median(self) -> float | None:
@@ -46,6 +50,7 @@ class Cell:
             "mean": self.mean,
             "low": self.low,
             "high": self.high,
+            **self.bad_ends,
         }
 
 
@@ -82,10 +87,10 @@ def summarize(table: Table, outcome: str = "grokked_at", x: str | None = None, y
     outcomes = _outcomes(table, outcome)
     x_values = varying.get(x, (None,))
     y_values = varying[y] if y is not None else (None,)
-    places: dict[Any, list[tuple[bool, float | None]]] = {}
+    places: dict[Any, list[tuple[str, float | None]]] = {}
     columns = (table[name] if name in varying else [None] * len(outcomes) for name in (x, y or ""))
-    for at_x, at_y, ended, value in zip(*columns, _ended(table), outcomes, strict=True):
-        places.setdefault((at_y, at_x), []).append((ended, value))
+    for at_x, at_y, status, value in zip(*columns, table["status"], outcomes, strict=True):
+        places.setdefault((at_y, at_x), []).append((status, value))
     cells = tuple(tuple(_cell(places.get((at_y, at_x), [])) for at_x in x_values) for at_y in y_values)
     task, modulus = table["task"][0], table["modulus"][0]
     title = task if modulus is None else f"{task} mod {modulus}"
@@ -119,5 +124,6 @@ def _ended(table: Table) -> list[bool]:
     return [status != "unfinished" for status in table["status"]]
 
 
-def _cell(runs: list[tuple[bool, float | None]]) -> Cell:
-    return Cell(sum(ended for ended, _ in runs), tuple(value for _, value in runs if value is not None))
+def _cell(runs: list[tuple[str, float | None]]) -> Cell:
+    ended = [status for status, _ in runs if status != "unfinished"]
+    return Cell(len(ended), tuple(value for _, value in runs if value is not None), bad_ends(ended))

@@ -104,7 +104,8 @@ class Sweep:
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Sweep":
-        """The sweep in a TOML file: a table `experiment` with settings, and a table `[[vary]]` for each axis."""
+        """The sweep in a TOML file: a table `experiment` with settings, and a table `[[vary]]` for each axis. In a JSON
+        file `experiment` is an object, and `vary` a list of objects."""
         content = read_mapping(path := Path(path))
         if unknown := sorted(set(content) - {"experiment", "vary"}):
             raise ModgrokError(f"{path}: a sweep has the tables [experiment] and [[vary]], not {unknown[0]!r}.")
