@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -65,19 +66,22 @@ class Acting(Observer):
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    found = Cluster(
-        initialize_head=True,
-        connect=True,
-        head_node_args={
-            "num_cpus": 1,
-            "include_dashboard": False,
-            "node_ip_address": "127.0.0.1",
-            "_system_config": HEALTH,
-        },
-    )
-    yield found
-    ray.shutdown()
-    found.shutdown()
+    """In a folder of its own: Ray's usual one belongs to whoever used it first on this machine."""
+    with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        found = Cluster(
+            initialize_head=True,
+            connect=True,
+            head_node_args={
+                "num_cpus": 1,
+                "include_dashboard": False,
+                "node_ip_address": "127.0.0.1",
+                "temp_dir": folder,
+                "_system_config": HEALTH,
+            },
+        )
+        yield found
+        ray.shutdown()
+        found.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -296,6 +300,24 @@ def test_parts_that_cannot_travel_are_named_before_anything_starts(
 def test_a_module_that_workers_do_not_have_is_named() -> None:
     with pytest.raises(ModgrokError, match=r"No module named 'mine_that_nobody_has'\. .* install it"):
         remote.unpack(b"cmine_that_nobody_has\nLoss\n.")
+
+
+def test_a_start_that_ray_gives_up_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes: list[Any] = []
+
+    def init(*_: Any, **__: Any) -> None:
+        if (outcome := outcomes.pop(0)) is not None:
+            raise outcome
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    monkeypatch.setattr(engines.ray, "_private_folder", lambda: "")
+    outcomes += [late := Exception("The current node timed out during startup."), late, None]
+    engines.ray._connect(None)
+    outcomes += [late] * 3
+    with pytest.raises(ModgrokError, match=r"could not start a cluster .* timed out"):
+        engines.ray._connect(None)
+    assert outcomes == []
 
 
 def test_the_cluster_listens_on_loopback_only(cluster: Any) -> None:

@@ -35,6 +35,8 @@ WAIT_SECONDS = 0.2
 """Seconds between checks whether training should stop."""
 CONNECT_SECONDS = 5.0
 """How long the head of a cluster may take to answer for the first time."""
+STARTS = 3
+"""How often a cluster of this machine's own is started: Ray gives up after half a minute, however busy the machine."""
 HEAD_SECONDS = 8.0
 """How long the head of a cluster may be silent before it counts as dead."""
 SHORT_PATH = 20
@@ -245,8 +247,14 @@ def _connect(address: str | None) -> None:
     quiet: Any = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address is None:
         here: Any = {"num_cpus": os.cpu_count(), "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-        ray.init("local", _temp_dir=_private_folder(), **here, **quiet)
-        return
+        for start in range(STARTS):
+            try:
+                ray.init("local", _temp_dir=_private_folder(), **here, **quiet)
+                return
+            except Exception as error:  # Ray has no class of its own for this.
+                ray.shutdown()
+                if start == STARTS - 1:
+                    raise ModgrokError(f"Ray could not start a cluster on this machine: {error}") from error
     host, _, port = address.rpartition(":")
     try:
         if host and "/" not in host and port.isdigit():  # Ray itself would try for minutes.
