@@ -10,10 +10,11 @@ from modgrok.experiments import Experiment
 from modgrok.reproduce.claim import Ask, Verdict
 from modgrok.reproduce.runs import Runs, runs
 from modgrok.reproduce.sizes import sizes
-from modgrok.reproduce.study import study
+from modgrok.reproduce.study import make_claim, study
 from modgrok.reproduce.table import Column, Table
 
 BASE = {"task": "n + m", "modulus": 7, "fraction": 0.5}
+SMALLEST = 3
 
 
 def seeds_of(some: Runs) -> list[tuple[Any, ...]]:
@@ -212,6 +213,26 @@ def test_a_judge_that_stops_early_states_all_its_conditions() -> None:
         f"GD groks; undecided unless two decays grok; times fall from {BASE} on; remark unless the product of … is "
         "constant"
     )
+
+
+def least(ask: Ask, what: str, found: int) -> None:
+    ask.that(f"{what} is at least {SMALLEST}", found >= SMALLEST)
+
+
+def test_a_claim_that_is_not_run_states_its_conditions_too() -> None:
+    def judge(t: Table, ask: Ask) -> None:
+        ask.budget(t, "effect", steps=500, seeds=t.first.needed)
+        least(ask, "the accuracy", t.first.found)
+        ask.possible("two decays grok", False)
+
+    claim = make_claim(judge, "claim", "It is so.", "2", "", (study("one", "One"),))
+    assert claim.verdict({}) == Verdict("undecided here", "Not run: there are no numbers for one.")
+    assert claim.verdict({}).threshold == (
+        "steps of 500 or more to decide; seeds of … or more to decide; the accuracy is at least 3; undecided unless "
+        "two decays grok"
+    )
+    run = Table([{"steps": 500, "seed": 0, "needed": 1, "found": 2}]).to_json(5)
+    assert claim.verdict({"one": run}).sentence == "Cannot be decided unless two decays grok."
 
 
 @pytest.mark.parametrize(

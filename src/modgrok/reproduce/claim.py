@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any, Literal
 
 from modgrok.measures.ranks import order_chance
-from modgrok.reproduce.phrases import FORMS, unasked
+from modgrok.reproduce.phrases import FORMS, phrases_of, unasked
 from modgrok.reproduce.table import Table
 from modgrok.text import count, number, percent, spread
 
@@ -67,7 +67,8 @@ class Claim:
     def verdict(self, numbers: dict[str, Numbers]) -> Verdict:
         """The verdict from all numbers there are."""
         if missing := [name for name in self.studies if name not in numbers]:
-            return Verdict("undecided here", f"Not run: there are no numbers for {', '.join(missing)}.")
+            sentence = f"Not run: there are no numbers for {', '.join(missing)}."
+            return Verdict("undecided here", sentence, threshold="; ".join(phrases_of(self.judge)))
         return self.judge(*(numbers[name] for name in self.studies))
 
 
@@ -162,7 +163,7 @@ class Ask:
     def undecided(self, sentence: str, when: Any = True) -> None:
         """Nothing can be said, for this reason, and nothing further is asked."""
         if when:
-            self.notes, self.sentence, self.undecidable = [], sentence, True
+            self.notes, self.sentence, self.failed, self.undecidable = [], sentence, False, True
             raise Judged
 
     def budget(self, t: Table, of: Literal["event", "never", "effect"] = "event", **least: float) -> None:
@@ -172,7 +173,7 @@ class Ask:
         happen; an effect that fewer seeds do not tell from noise is undecided either way.
         """
         for name, needed in least.items():
-            self.phrases.append(f"{name} of {count(int(needed))} or more to decide")
+            self.phrases.append(FORMS["budget"].format(name, count(int(needed))))
             have = t.seeds if name == "seeds" else min(t[name])
             if have < needed:
                 said = f"{name} {count(int(have))} here, {count(int(needed))} or more needed"

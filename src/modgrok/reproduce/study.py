@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from inspect import signature
 from typing import Any
 
@@ -131,6 +132,7 @@ def make_claim(
 ) -> Claim:
     """A claim about the tables of studies; for families of claims, whose names and statements are computed."""
 
+    @wraps(judge)
     def verdict(*numbers: Numbers) -> Any:
         return Ask.about(judge, *map(Table.from_json, numbers))
 

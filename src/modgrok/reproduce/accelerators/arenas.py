@@ -21,7 +21,7 @@ from modgrok.reproduce.accelerators.sizes import (
 )
 from modgrok.reproduce.figures import legend_above, seeds
 from modgrok.reproduce.form import BEYOND, Ask, Column, Table, study
-from modgrok.text import count, number
+from modgrok.text import count, listed, number
 
 DELAY = 5
 """Times the steps to the training set that the baseline has to take, for there to be a delay to shorten."""
@@ -33,17 +33,7 @@ SEEDS = 4
 """As many tell a third fewer steps from chance."""
 SHARES = 1 / 5, 1 / 2
 """Shares of the authors' factor: the least with which theirs is confirmed, and the least without a remark."""
-UNDECIDED = (
-    f"undecided where the baseline does not take {DELAY} times as many steps to 95 % of the test set as to 95 % of the "
-    "training set"
-)
-RULE = (
-    "the baseline's median steps to 95 % test accuracy (all its steps, where most seeds do not get there) over the "
-    f"contestant's: {number(1 / FASTER)} or more, and a fifth of the authors' factor where they give one; remark where "
-    f"it is below half of theirs; {UNDECIDED}, where too few steps or too small a modulus are the reason, and where "
-    "equal runs differ as much (rank test, P > 5 %)"
-)
-
+LATE = f"takes at least {DELAY} times as many steps to 95 % of the test set as to 95 % of the training set"
 PLACE = "Marks are seeds; crosses stand for seeds that do not get there within the steps. Nothing is tuned."
 filters = study(
     "figF",
@@ -138,39 +128,33 @@ def shown(t: Table, ask: Ask, *names: str) -> None:
 def sooner(t: Table, ask: Ask, base: str, names: Mapping[str, float | None]) -> None:
     """Holds where every contestant is as much faster as it has to be, given its authors' factor."""
     shown(t, ask, base, *names)
-    ask.undecided(
-        f"{base} does not take {DELAY} times the steps to the training set, so there is no delay to shorten.",
-        not delayed(t.where(contestant=base)),
-    )
+    late = delayed(t.where(contestant=base))
+    ask.possible(f"{base} {LATE}", late)
     never = t.where(contestant=base)["grokked_at"].median() is None
-    least = "at least " if never else ""
-    said = []
     for name, theirs in names.items():
         found, need = gain(t, name, base), max(1 / FASTER, SHARES[0] * (theirs or 0))
-        ask.fault(f"{name}: most seeds do not get there within {count(t.one('steps'))} steps.", found is None)
-        if found is not None:
-            factor = f"{name} takes {least}{number(found)} times fewer steps than {base}"
-            beside = f" (its authors: {number(theirs, 4)})" if theirs else ""
-            ask.undecided(f"{factor}{beside}; {base} needs more steps to tell.", never and found < need)
-            ask.fault(f"{factor}{beside}, fewer than {number(need)}.", found < need)
-            if found >= need:
-                ask.lower(f"{name} is faster than {base}", times(t, name), times(t, base))
-            ask.note(f"{name}: less than half of its authors' factor.", theirs and found < SHARES[1] * theirs)
-            said.append(factor + beside)
-    ask.yes("; ".join(said) + ".")
+        enough = not never or found is None or found >= need
+        ask.possible(f"{base} gets there, or has steps enough to compare it with {name}", enough)
+        share = f", a fifth of its authors' factor of {number(theirs)}" if theirs else ""
+        ask.that(
+            f"the median steps of {base} to 95 % of the test set (all its steps, where most seeds do not get there) "
+            f"are at least {number(need)} times those of {name}{share}",
+            found is not None and found >= need,
+        )
+        ask.lower(f"{name} is faster than {base}", times(t, name), times(t, base))
+        if theirs:
+            ask.remark(f"for {name} it is half of that factor", found is not None and found >= SHARES[1] * theirs)
 
 
-@filters.claim("2405.20233", RULE)
+@filters.claim("2405.20233")
 def grokfast(t: Table, ask: Ask) -> None:
     """Grokfast with weight decay generalizes in many times fewer steps than Adam without it (its authors: 44 times by
     EMA, 50 by MA)."""
     ask.budget(t, steps=THEIRS[ADAM])
-    sooner(
-        t, ask, ADAM, {EMA_DECAYED: THEIRS[ADAM] / THEIRS[EMA_DECAYED], MA_DECAYED: THEIRS[ADAM] / THEIRS[MA_DECAYED]}
-    )
+    sooner(t, ask, ADAM, {name: THEIRS[ADAM] / THEIRS[name] for name in (EMA_DECAYED, MA_DECAYED)})
 
 
-@filters.claim("2405.20233", RULE)
+@filters.claim("2405.20233")
 def grokfast_alone(t: Table, ask: Ask) -> None:
     """Grokfast by MA generalizes in fewer steps without weight decay too (its authors: 14 times)."""
     ask.budget(t, steps=THEIRS[ADAM])
@@ -182,13 +166,7 @@ def _in_units(tasks: Iterable[Table], name: str) -> Column:
     return Column(time / statistics.median(times(t, ADAMW)) for t in tasks for time in times(t, name))
 
 
-@inside.claim(
-    "2504.16041",
-    f"Muon's median steps to 95 % test accuracy below {FASTER} of AdamW's on most operations on which AdamW takes "
-    f"{DELAY} times as many steps to the test set as to the training set; remark where not on all of them, and where "
-    f"AdamW has no such delay on some; undecided where it has on none, with fewer than {SEEDS} seeds, and where all "
-    "their times, in units of AdamW's median on the operation, differ by chance as much (rank test, P > 5 %)",
-)
+@inside.claim("2504.16041")
 def muon(t: Table, ask: Ask) -> None:
     """Muon for the matrices inside a transformer generalizes in fewer steps than AdamW (its authors: 0.67 times as many
     epochs)."""
@@ -198,95 +176,91 @@ def muon(t: Table, ask: Ask) -> None:
             ask.show({f"{operation}: {name}": f"{number(cell['memorized_at'].median())} to the training set"})
             ask.show({f"{operation}: {name}, steps to the test set": cell["grokked_at"]})
     late = {operation: some for operation, some in tasks.items() if delayed(some.where(contestant=ADAMW))}
-    ask.undecided(f"AdamW takes {DELAY} times the steps to the training set on no operation.", not late)
+    ask.possible(f"on some operation {ADAMW} {LATE}", late)
     ask.budget(t, of="effect", seeds=SEEDS)
     gains = {operation: gain(some, "Muon", ADAMW) for operation, some in late.items()}
     won = [found is not None and found > 1 / FASTER for found in gains.values()]
-    ratios = ", ".join(f"{operation} {number(found and 1 / found)}" for operation, found in gains.items())
-    ask.yes(f"Median steps over AdamW's: {ratios} (its authors: 0.67).")
-    ask.fault("", 2 * sum(won) <= len(won))
-    if 2 * sum(won) > len(won):
-        own, usual = (_in_units(late.values(), name) for name in ("Muon", ADAMW))
-        ask.lower("Muon is faster than AdamW, in units of AdamW's median steps", own, usual)
-    ask.note("Not on every operation.", not all(won))
-    ask.note(f"On {len(tasks) - len(late)} of {len(tasks)} AdamW has no delay.", len(late) < len(tasks))
+    ask.show({f"median steps over {ADAMW}'s": listed({name: found and 1 / found for name, found in gains.items()})})
+    ask.that(
+        f"Muon's median steps are below {FASTER} of {ADAMW}'s on most of these operations", 2 * sum(won) > len(won)
+    )
+    own, usual = (_in_units(late.values(), name) for name in ("Muon", ADAMW))
+    ask.lower(f"Muon is faster there, in units of {ADAMW}'s median steps", own, usual)
+    ask.remark("they are on all of these", all(won))
+    ask.remark(f"{ADAMW} has this delay on every operation", len(late) == len(tasks))
 
 
-@stability.claim(
-    "2501.04697",
-    f"at one of the authors' two rates, or both: {RULE}; remark where at one only, where it takes more than {SOON} "
-    f"steps, or {DELAY} times those to the training set",
-)
+@stability.claim("2501.04697")
 def orthogonal_gradient(t: Table, ask: Ask) -> None:
     """⊥Grad generalizes soon: in fewer steps than AdamW, and without a delay."""
     ask.budget(t, steps=SOON, modulus=MODULUS)
     late = _with_delay(t, ask)
     gains = {name: gain(t, name, BESIDE[name]) for name in late}
     won = [name for name, found in gains.items() if found is not None and found >= 1 / FASTER]
-    ask.yes(f"Median steps of {told(t, *sum(((name, BESIDE[name]) for name in late), ()))}.")
-    ask.fault("", not won)
+    ask.that(
+        f"at one of these rates the median steps of ⊥Grad to 95 % of the test set are at most {FASTER} of AdamW's "
+        "(all its steps, where most seeds do not get there)",
+        won,
+    )
     for name in won:
         own = t.where(contestant=name)
         ask.lower(f"{name} is faster than {BESIDE[name]}", times(t, name), times(t, BESIDE[name]))
-        ask.note(f"{name}: its authors' run takes {SOON} steps.", (own["grokked_at"].median() or 0) > SOON)
-        ask.note(f"{name} has a delay too.", delayed(own))
-    ask.note("At one rate only.", len(won) < len(ORTHOGONAL))
+        ask.remark(f"{name} takes at most the {SOON} steps of its authors", (own["grokked_at"].median() or 0) <= SOON)
+        ask.remark(f"{name} has no such delay", not delayed(own))
+    ask.remark("at both rates", len(won) == len(ORTHOGONAL))
+    ask.yes(f"Median steps of {told(t, *sum(((name, BESIDE[name]) for name in late), ()))}.")
 
 
 def _with_delay(t: Table, ask: Ask) -> list[str]:
     """The rates of ⊥Grad at which AdamW has a delay."""
     shown(t, ask, *ORTHOGONAL, *(BESIDE[name] for name in ORTHOGONAL))
     late = [name for name in ORTHOGONAL if delayed(t.where(contestant=BESIDE[name]))]
-    ask.undecided(f"AdamW takes {DELAY} times the steps to the training set at neither rate.", not late)
+    ask.possible(f"at one of the authors' two rates AdamW {LATE}", late)
     return late
 
 
-@stability.claim("2501.04697", f"{RULE}; a remark in any case, since only one of the losses is taken in 64 bits")
+@stability.claim("2501.04697")
 def stablemax(t: Table, ask: Ask) -> None:
     """StableMax generalizes without weight decay, where the softmax does not."""
     ask.budget(t, steps=LONG, modulus=MODULUS)
     base = BESIDE[STABLE]
     sooner(t, ask, base, {STABLE: None})
     ask.yes(f"Median steps of {told(t, STABLE, base)}.")
-    ask.note("The softmax gets there too.", t.where(contestant=base)["grokked_at"].median() is not None)
-    ask.note(
-        "StableMax is taken in 64 bits, the softmax in 32, as by its authors: which of the two helps is open.", True
+    ask.remark("the softmax does not get there", t.where(contestant=base)["grokked_at"].median() is None)
+    ask.remark(
+        "both losses are taken in the same precision (as by its authors StableMax is in 64 bits, the softmax in 32, "
+        "and which of the two helps is open)",
+        False,
     )
 
 
-@stability.claim(
-    "2501.04697",
-    f"at one of the authors' two rates, or both: most seeds of ⊥Grad reach 95 % test accuracy without decay, and most "
-    f"of AdamW do not within the {SOON} steps that the authors show; remark where at one only, or where AdamW does "
-    f"later; {UNDECIDED}, and where too small a modulus is the reason",
-)
+@stability.claim("2501.04697")
 def without_decay(t: Table, ask: Ask) -> None:
     """⊥Grad generalizes without weight decay, where AdamW does not."""
     late = _with_delay(t, ask)
     ask.budget(t, steps=SOON, modulus=MODULUS)
     reached = {name: t.where(contestant=name)["grokked_at"].median() for name in t["contestant"].distinct()}
     alone = [name for name in late if reached[name] and (reached[BESIDE[name]] or t.one("steps") + 1) > SOON]
-    ask.yes(f"⊥Grad does; AdamW does not within {count(t.one('steps'))} steps.")
-    ask.fault(f"⊥Grad does not within {count(t.one('steps'))} steps, or AdamW does within {SOON}.", not alone)
-    ask.note("At one rate only.", len(alone) < len(ORTHOGONAL))
-    if too := {name: reached[BESIDE[name]] for name in alone if reached[BESIDE[name]]}:
-        ask.yes("⊥Grad does.")
-        ask.note(f"AdamW does too, at {', '.join(map(number, too.values()))} steps; its authors show {SOON}.")
+    ask.that(
+        "at one of these rates most seeds of ⊥Grad know 95 % of the test set, and most of AdamW do not within the "
+        f"{SOON} steps that the authors show",
+        alone,
+    )
+    ask.remark("at both rates", len(alone) == len(ORTHOGONAL))
+    later = any(reached[BESIDE[name]] for name in alone)
+    ask.remark(f"AdamW does not later either, up to step {count(t.one('steps'))}", not later)
 
 
-@filters.claim(
-    f"{BEYOND} (2405.20233)",
-    f"each filter's median steps to 95 % test accuracy below {FASTER} of those of Adam with the same decay; remark "
-    "where only one of the filters; undecided where no seed of Adam and no filter gets there",
-)
+@filters.claim(f"{BEYOND} (2405.20233)")
 def grokfast_beside_decay(t: Table, ask: Ask) -> None:
     """Grokfast generalizes in fewer steps than Adam with the same weight decay."""
-    pairs = {EMA_DECAYED: BESIDE[EMA_DECAYED], MA_DECAYED: BESIDE[MA_DECAYED]}
+    pairs = {name: BESIDE[name] for name in (EMA_DECAYED, MA_DECAYED)}
     shown(t, ask, *pairs, *pairs.values())
-    ask.undecided("None of them gets there.", t.where(contestant=[*pairs, *pairs.values()])["grokked_at"].none())
+    reached = t.where(contestant=[*pairs, *pairs.values()])["grokked_at"].known()
+    ask.possible("some seed of Adam or of a filter gets there", reached)
     gains = {name: gain(t, name, base) for name, base in pairs.items()}
     won = [found is not None and found > 1 / FASTER for found in gains.values()]
-    ratios = ", ".join(f"{name} {number(found and 1 / found)}" for name, found in gains.items())
-    ask.yes(f"Median steps over those of Adam with the same decay: {ratios}.")
-    ask.fault("", not any(won))
-    ask.note("Only one of the filters.", sum(won) == 1)
+    ratios = listed({name: found and 1 / found for name, found in gains.items()})
+    ask.show({"median steps over those of Adam with the same decay": ratios})
+    ask.that(f"for one of the filters they are below {FASTER} at 95 % of the test set", any(won))
+    ask.remark("for both filters", all(won))

@@ -69,11 +69,10 @@ def more_data_is_faster(t: Table, ask: Ask) -> None:
     """More data groks sooner, and too little never, as for Z_p."""
     lines = medians(t)
     ask.possible("two fractions grok in every group", all(len(line) >= 2 for line in lines.values()))
-    rising = [group for group, line in lines.items() if any(b > 1.1 * a for a, b in pairwise(line.y))]
+    rising = any(b > 1.1 * a for line in lines.values() for a, b in pairwise(line.y))
     ask.that("median times nowhere rise by more than a tenth with more data", not rising)
     never = [group for group, line in lines.items() if len(line) < len(t["fraction"].distinct())]
     ask.remark("every group has a fraction at which most seeds do not grok", len(never) == len(lines))
-    ask.fault(f"They rise in {', '.join(rising)}.", rising)
     for group, line in lines.items():
         ask.show({f"median steps, {group}": ", ".join(f"{x:g}: {number(y)}" for x, y in line.items())})
 

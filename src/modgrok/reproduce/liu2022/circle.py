@@ -62,14 +62,13 @@ def planes(t: Table, left: Any, middle: Any, right: Any) -> str:
 def circle(t: Table, ask: Ask) -> None:
     """A transformer that adds modulo 53 has its embeddings on a circle."""
     learned = t.where("test_accuracy >= 0.99")
-    ask.end("No seed knows the test set.", not learned)
     rounds = learned.each(lambda r: r.roundness[1] < 0.2 and r.roundness[1] < r.roundness[0] / 2)
     ask.that(
         "in most seeds that know the test set the radius varies by less than 20 % of its mean, and by less than half "
         "as much as before",
         2 * sum(rounds) > len(rounds),
     )
-    ask.note("In the only seed.", len(t) == 1)
+    ask.remark("more than one seed is trained", len(t) > 1)
     ask.note(f"In {count(rounds.count(False), 'seed')} it does not.", not all(rounds))
     for label, column in (("variation of the radius", "roundness"), ("effective dimension", "effective_dimension")):
         for i, when in ((0, "start"), (-1, "end")):

@@ -11,7 +11,7 @@ from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, study
 from modgrok.reproduce.nanda2023.circuit import most
-from modgrok.reproduce.nanda2023.progress import progress
+from modgrok.reproduce.nanda2023.progress import grokked, progress
 from modgrok.reproduce.nanda2023.sizes import observed
 from modgrok.text import percent
 
@@ -79,7 +79,6 @@ def two_dimensions(t: Table, left: Any, right: Any) -> str:
 def sparse_logits(t: Table, ask: Ask) -> None:
     """In two dimensions the logits are sparse: they use products of waves of n and of m with the same key frequency."""
     seeds = t.where("test_accuracy >= 0.99")
-    ask.end("No seed groks.", not seeds)
     good = [share >= 0.9 for share in seeds["own_share"]]
     most(ask, "products of two waves of one key frequency hold at least 90 % of the power of the logits", good)
     ask.show({"power in products of two waves of one key frequency": seeds["own_share"]}, percent)
@@ -88,9 +87,8 @@ def sparse_logits(t: Table, ask: Ask) -> None:
 @logits.claim(BEYOND, "", progress)
 def chosen_while_forming(t: Table, network_progress: Table, ask: Ask) -> None:
     """The key frequencies are chosen while the circuit forms, before the test loss falls."""
-    when = {row.seed: row.step[row.cleaning] for row in network_progress.where("clean >= 0", network="transformer")}
+    when = {row.seed: row.step[row.cleaning] for row in grokked(network_progress)}
     seeds = t.where(lambda r: r.seed in when)
-    ask.end("No seed groks.", not seeds)
     ratios = seeds.each(lambda r: _least_over_largest(r, when[r.seed]))
     most(
         ask,

@@ -97,16 +97,15 @@ def grokking(t: Table, ask: Ask) -> None:
     ask.show({"steps to 99 % of the training set": learned, "steps to 95 % of the test set": reached})
 
 
-def _grokked(t: Table, ask: Ask) -> Table:
-    seeds = t.where("clean >= 0", network="transformer")
-    ask.end("No seed groks.", not seeds)
-    return seeds
+def grokked(t: Table) -> Table:
+    """Its seeds whose transformer groks."""
+    return t.where("clean >= 0", network="transformer")
 
 
 @progress.claim("5.1 (Fig. 7)")
 def excluded_rises_first(t: Table, ask: Ask) -> None:
     """While the circuit forms, before the test loss falls, the loss without it rises: memory is given up."""
-    seeds = _grokked(t, ask)
+    seeds = grokked(t)
     growth = seeds.each(lambda r: r.excluded_loss[r.cleaning] / r.excluded_loss[r.forming])
     most(ask, f"the excluded loss has at least doubled from its minimum {THEN}", [value >= 2 for value in growth])
     ask.show(
@@ -122,7 +121,7 @@ def excluded_rises_first(t: Table, ask: Ask) -> None:
 @progress.claim("5.1 (Fig. 7)")
 def restricted_falls_first(t: Table, ask: Ask) -> None:
     """The circuit answers well before the whole network does."""
-    seeds, chance = _grokked(t, ask), np.log(t.one("modulus"))
+    seeds, chance = grokked(t), np.log(t.one("modulus"))
     left = seeds.each(lambda r: r.restricted_loss[r.cleaning] / chance)
     test = seeds.each(lambda r: r.test_loss[r.cleaning] / chance)
     most(ask, f"the restricted loss is at most half of ln p {THEN}", [value <= 0.5 for value in left])
@@ -132,7 +131,7 @@ def restricted_falls_first(t: Table, ask: Ask) -> None:
 @progress.claim("5.1 (Fig. 7)")
 def clean_up(t: Table, ask: Ask) -> None:
     """Grokking proper is a clean-up: weight decay removes what the circuit does not need."""
-    seeds = _grokked(t, ask)
+    seeds = grokked(t)
     shrunk = seeds.each(lambda r: r.squares[-1] / r.squares[r.cleaning])
     before = seeds.each(lambda r: r.gini_embedding[r.cleaning])
     after = seeds.each(lambda r: r.gini_embedding[-1])
@@ -151,7 +150,7 @@ def clean_up(t: Table, ask: Ask) -> None:
 def two_layer_network(t: Table, ask: Ask) -> None:
     """The same measures foresee grokking in the two-layer network, which uses many frequencies instead of a few."""
     one, two = t.first, t.rows[-1]
-    ask.end("The two-layer network does not grok here.", two.clean is None)
+    ask.that("the two-layer network groks", two.clean is not None)
     last = max((i for i, accuracy in enumerate(two.test_accuracy) if accuracy < 0.1), default=0)
     there, trained = (loss[last] / max(loss) for loss in (two.restricted_loss, two.train_loss))
     ask.that("its restricted loss falls below half of its maximum while its test accuracy is below 10 %", there <= 0.5)

@@ -163,59 +163,60 @@ for one in STUDIES.values():
 
 
 def landscape(t: Table, ask: Ask) -> None:
-    """Holds where the test loss is a U and the training loss an L; errors where the paper plots them."""
+    """Against the norm of the weights the training loss is an L and the test loss a U."""
     places = Table(t.first.landscape)
     kind, train, test = heights(t)
     best = int(np.argmin(test))
-    scale = number(places["scale"][best])
-    inside = 0 < best < len(test) - 1 and min(test[0], test[-1]) >= 2 * test[best]
-    ask.yes(f"The test {kind} is least at α = {scale}.")
-    told = ", ".join(number(test[i]) for i in (0, best, -1))
-    ask.show({f"α of the least test {kind}": scale, f"test {kind}: smallest α, minimum, largest α": told})
+    at = (0, best, -1)
+    ask.show({f"α of the least test {kind}": number(places["scale"][best])})
+    ask.show({f"test {kind}: smallest α, minimum, largest α": ", ".join(number(test[i]) for i in at)})
     ask.show({"critical norm": t.first.critical_norm})
+    ask.show({f"training {kind}: smallest α, there, largest α": ", ".join(number(train[i]) for i in at)})
+    inside = 0 < best < len(test) - 1 and min(test[0], test[-1]) >= 2 * test[best]
+    ask.that(f"the test {kind} has a minimum inside, at most half of both its ends", inside)
+    low = max(train[best:]) <= 0.1 * train[0]
+    ask.that(f"from there on the training {kind} is at most a tenth of its value at the smallest norm", low)
     ask.budget(t.where(part="held"), steps=LANDSCAPE_STEPS)
-    ask.end(f"The test {kind} has no minimum inside.", not inside)
-    ask.show({f"training {kind}: smallest α, there, largest α": ", ".join(number(train[i]) for i in (0, best, -1))})
-    ask.fault(f"The training {kind} rises again at large norms.", max(train[best:]) > 0.1 * train[0])
 
 
 def no_delay(t: Table, ask: Ask) -> None:
-    """Holds where a held norm leaves at most a quarter of the delay."""
+    """With the norm held where the test loss is small, there is no delay."""
     least, held = min(t.where(part="free")["weight_decay"]), t.where(part="held")
     delayed = t.where(part="free", weight_decay=least), held
     free, delays = (some["grokked_at"] - some["memorized_at"] for some in delayed)
     complete = delays.whole() and not free.none()
     share = float(np.median(delays)) / max(1.0, float(np.median(free.known()))) if complete else None
+    ask.that(
+        "every run with a held norm learns the test set, and their median delay after the training set is at most a "
+        "quarter of that of the free runs with the smallest decay",
+        share is not None and share <= 0.25,
+    )
     ask.yes(f"The delay is {percent(share, 0)} of that with a free norm.")
-    ask.fault("Not every run learns the test set.", share is None)
-    ask.fault("", share is not None and share > 0.25)
     scale = number(held.one("init_scale"))
     ask.show({f"delay, free, decay {number(least)}": free, f"delay, held at α = {scale}": delays})
 
 
 def inverse_decay(t: Table, ask: Ask) -> None:
-    """Holds where time · decay stays within a factor of 1.5."""
+    """The time to generalization is inverse to the weight decay."""
     free = t.where(part="free")
     medians = free.of("grokked_at", lambda times: times.median() if times.whole() else None, "weight_decay")
     products = medians.known().products()
-    varies = max(products) / min(products) if products else None
-    ratio = varies if medians.y.whole() else None
-    others = f"over the others time times decay varies by a factor of {number(varies)}" if products else "no decay does"
+    ratio = max(products) / min(products) if medians.y.whole() else None
+    ask.that(
+        "every run learns the test set, and median time · decay stays within a factor of 1.5 over all decays",
+        ratio is not None and ratio <= 1.5,
+    )
     quotients = [medians[decay] and medians[decay] / time for decay, time in predicted(t).items() if time]
-    ask.yes("Time times decay is constant.")
-    ask.fault(f"At some decays not every run learns the test set; {others}.", ratio is None)
-    ask.fault("Time times decay is not constant.", ratio is not None and ratio > 1.5)
+    ask.remark(
+        "the times are within a factor of two of ln(w0/wc)/(ηγ), what the norm's decay alone takes, without the second "
+        "term of the paper's formula (L + h tan θ)/(ηγ)",
+        quotients and all(quotient is not None and 0.5 <= quotient <= 2 for quotient in quotients),
+    )
     second = [
         medians[decay] * t.first.lr * decay - time * t.first.lr * decay
         for decay, time in predicted(t).items()
         if medians[decay]
     ]
-    off = not quotients or any(quotient is None or not 0.5 <= quotient <= 2 for quotient in quotients)
-    ask.note(
-        "What the norm's decay alone takes, ln(w0/wc)/(ηγ), is off by more than a factor of two; the rest is the "
-        "second term, h tan θ, of the paper's formula (L + h tan θ)/(ηγ).",
-        off,
-    )
     ask.show({"largest over smallest time · decay": ratio})
     delays = [(cell["grokked_at"] - cell["memorized_at"]).median() for cell in free.by("weight_decay").values()]
     ask.show({"median delay after the training set, from the smallest decay on": ", ".join(map(number, delays))})
@@ -225,36 +226,16 @@ def inverse_decay(t: Table, ask: Ask) -> None:
     ask.show({f"steps, decay {number(decay)}": time for decay, time in medians.items()})
 
 
-KINDS: dict[Callable[[Table, Ask], None], tuple[str, str, str]] = {
-    landscape: (
-        "2",
-        "Against the norm of the weights the training loss is an L and the test loss a U",
-        "the test loss has a minimum inside, at most half of both its ends; from there on the training loss stays "
-        "below a tenth of its value at the smallest norm (for digits, as in the paper, errors instead of losses); "
-        "where not, undecided before the paper's 10 000 steps",
-    ),
-    no_delay: (
-        "3, 4",
-        "With the norm held where the test loss is small, there is no delay",
-        "median delay from training to test at most a quarter of that of the free runs with the smallest decay",
-    ),
-    inverse_decay: (
-        "5.1",
-        "The time to generalization is inverse to the weight decay",
-        "median time · decay within a factor of 1.5 over all decays; remark where what the norm's decay alone takes, "
-        "ln(w0/wc)/(ηγ) with the critical norm of the landscape, is off by more than a factor of two: the paper's "
-        "formula is (L + h tan θ)/(ηγ)",
-    ),
-}
+SECTIONS: dict[Callable[[Table, Ask], None], str] = {landscape: "2", no_delay: "3, 4", inverse_decay: "5.1"}
 CLAIMS = tuple(
     make_claim(
         judge,
         f"{judge.__name__}_{system}",
-        f"{statement}: {name}.",
+        f"{(judge.__doc__ or '').rstrip('.')}: {name}.",
         BEYOND if system == "addition" else section,
-        threshold,
+        "",
         (STUDIES[system],),
     )
     for system, (_, _, name) in SYSTEMS.items()
-    for judge, (section, statement, threshold) in KINDS.items()
+    for judge, section in SECTIONS.items()
 )

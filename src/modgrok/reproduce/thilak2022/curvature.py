@@ -105,34 +105,31 @@ def measures_on_the_way(t: Table) -> Any:
     return figure
 
 
-PEAK = "largest {} near spikes at least 10 times the median of the other late steps, and above all of them"
-
-
-def show_peaks(t: Table, ask: Ask, name: str) -> bool:
-    """Whether the peaks are at the spikes."""
+def peaks_at_spikes(t: Table, ask: Ask, name: str) -> None:
+    """Asks whether a measure is largest at the spikes."""
     top, middle, others = found = t.where(variant=FIRST).first[f"{name}_peaks"]
     words = name.replace("_", " ")
     labels = (f"largest {words} near spikes", f"median {words} elsewhere", f"largest {words} elsewhere")
     ask.show(dict(zip(labels, found, strict=True)))
-    return None not in found and top >= 10 * abs(middle) and top > others
+    ask.that(
+        f"the largest {words} near spikes is at least 10 times the median of the other late steps, and above all of "
+        "them",
+        None not in found and top >= 10 * abs(middle) and top > others,
+    )
 
 
-@curvature.claim("3 (Fig. 3)", PEAK.format("curvature"))
+@curvature.claim("3 (Fig. 3)")
 def curvature_peaks(t: Table, ask: Ask) -> None:
     """At the spikes the loss is sharply curved along the update."""
-    highest = show_peaks(t, ask, "curvature")
-    near, _, far = ask.measured.values()
-    ask.yes(f"The curvature reaches {near} at spikes and {far} elsewhere.")
-    ask.fault(f"It peaks elsewhere too, at {far}.", not highest)
+    peaks_at_spikes(t, ask, "curvature")
     ask.show({"largest curvature in 64 bits": t.where(variant=DOUBLE).first.curvature_peaks[2]})
 
 
-@features.claim("3 (Fig. 2)", PEAK.format("relative change of features") + ", in the transformer", curvature)
+@features.claim("3 (Fig. 2)", "", curvature)
 def features_change(t: Table, perceptron: Table, ask: Ask) -> None:
     """At the spikes the features that the last layer reads change most."""
-    there = show_peaks(t, ask, "feature_change")
     beside = perceptron.where(variant=FIRST).first.feature_change_peaks
     ask.show({"the same in the perceptron": ", ".join(map(number, beside))})
-    ask.undecided(f"There is no late spike in {count(t.one('steps'))} steps.", t.first.feature_change_peaks[0] is None)
-    ask.yes("They change most there.")
-    ask.fault("They change most elsewhere.", not there)
+    late = t.first.feature_change_peaks[0] is not None
+    ask.possible(f"the transformer has a late spike in {count(t.one('steps'))} steps", late)
+    peaks_at_spikes(t, ask, "feature_change")
