@@ -33,6 +33,7 @@ SEEDS = 4
 """As many tell a third fewer steps from chance."""
 SHARES = 1 / 5, 1 / 2
 """Shares of the authors' factor: the least with which theirs is confirmed, and the least without a remark."""
+LEAST = number(1 / FASTER)
 LATE = f"takes at least {DELAY} times as many steps to 95 % of the test set as to 95 % of the training set"
 PLACE = "Marks are seeds; crosses stand for seeds that do not get there within the steps. Nothing is tuned."
 filters = study(
@@ -135,15 +136,14 @@ def sooner(t: Table, ask: Ask, base: str, names: Mapping[str, float | None]) -> 
         found, need = gain(t, name, base), max(1 / FASTER, SHARES[0] * (theirs or 0))
         enough = not never or found is None or found >= need
         ask.possible(f"{base} gets there, or has steps enough to compare it with {name}", enough)
-        share = f", a fifth of its authors' factor of {number(theirs)}" if theirs else ""
         ask.that(
             f"the median steps of {base} to 95 % of the test set (all its steps, where most seeds do not get there) "
-            f"are at least {number(need)} times those of {name}{share}",
+            f"are {LEAST} times those of {name} or more, and a fifth of its authors' factor where they give one",
             found is not None and found >= need,
         )
         ask.lower(f"{name} is faster than {base}", times(t, name), times(t, base))
         if theirs:
-            ask.remark(f"for {name} it is half of that factor", found is not None and found >= SHARES[1] * theirs)
+            ask.remark(f"for {name} they are half of that factor", found is not None and found >= SHARES[1] * theirs)
 
 
 @filters.claim("2405.20233")
@@ -182,11 +182,12 @@ def muon(t: Table, ask: Ask) -> None:
     won = [found is not None and found > 1 / FASTER for found in gains.values()]
     ask.show({f"median steps over {ADAMW}'s": listed({name: found and 1 / found for name, found in gains.items()})})
     ask.that(
-        f"Muon's median steps are below {FASTER} of {ADAMW}'s on most of these operations", 2 * sum(won) > len(won)
+        f"Muon's median steps are below {FASTER} of {ADAMW}'s on most operations on which that is so late",
+        2 * sum(won) > len(won),
     )
     own, usual = (_in_units(late.values(), name) for name in ("Muon", ADAMW))
     ask.lower(f"Muon is faster there, in units of {ADAMW}'s median steps", own, usual)
-    ask.remark("they are on all of these", all(won))
+    ask.remark("on all of them", all(won))
     ask.remark(f"{ADAMW} has this delay on every operation", len(late) == len(tasks))
 
 
@@ -198,8 +199,8 @@ def orthogonal_gradient(t: Table, ask: Ask) -> None:
     gains = {name: gain(t, name, BESIDE[name]) for name in late}
     won = [name for name, found in gains.items() if found is not None and found >= 1 / FASTER]
     ask.that(
-        f"at one of these rates the median steps of ⊥Grad to 95 % of the test set are at most {FASTER} of AdamW's "
-        "(all its steps, where most seeds do not get there)",
+        "at one of the authors' rates at which AdamW is that late, the median steps of ⊥Grad to 95 % of the test set "
+        f"are at most {FASTER} of AdamW's (all its steps, where most seeds do not get there)",
         won,
     )
     for name in won:
@@ -242,8 +243,8 @@ def without_decay(t: Table, ask: Ask) -> None:
     reached = {name: t.where(contestant=name)["grokked_at"].median() for name in t["contestant"].distinct()}
     alone = [name for name in late if reached[name] and (reached[BESIDE[name]] or t.one("steps") + 1) > SOON]
     ask.that(
-        "at one of these rates most seeds of ⊥Grad know 95 % of the test set, and most of AdamW do not within the "
-        f"{SOON} steps that the authors show",
+        "at one of the authors' rates at which AdamW is that late, most seeds of ⊥Grad know 95 % of the test set, and "
+        f"most of AdamW do not within the {SOON} steps that the authors show",
         alone,
     )
     ask.remark("at both rates", len(alone) == len(ORTHOGONAL))
@@ -262,5 +263,8 @@ def grokfast_beside_decay(t: Table, ask: Ask) -> None:
     won = [found is not None and found > 1 / FASTER for found in gains.values()]
     ratios = listed({name: found and 1 / found for name, found in gains.items()})
     ask.show({"median steps over those of Adam with the same decay": ratios})
-    ask.that(f"for one of the filters they are below {FASTER} at 95 % of the test set", any(won))
+    ask.that(
+        f"the median steps of one filter to 95 % of the test set are below {FASTER} of Adam's with the same decay",
+        any(won),
+    )
     ask.remark("for both filters", all(won))

@@ -124,7 +124,7 @@ def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], aside: str, 
     )
     ask.remark("on all tasks", all(won))
     inside = not any(edges(t, name) for t in tables for name in names)
-    ask.remark("the best rate and decay never lie at the edge of the search", inside)
+    ask.remark("each best rate and decay lies off the edge of the search", inside)
     if departs:
         ask.remark("this is how its authors have it", False)
 

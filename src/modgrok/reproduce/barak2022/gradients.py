@@ -84,7 +84,5 @@ def one_gradient(t: Table, ask: Ask) -> None:
     error = "largest error over the gradient's gap (below ½ always shows the bits)"
     ask.show({error: sampled["error"]}, over="neuron")
     enough = not missed or min(missed["error"]) < 0.5
-    ask.possible(
-        "some gradient that shows other bits is from enough examples (its error below ½), or none does", enough
-    )
+    ask.possible("no gradient shows other bits, or one does that has examples enough (an error below ½)", enough)
     ask.that("for every random neuron the k largest entries of the sampled gradient are the parity's bits", not missed)

@@ -190,7 +190,7 @@ def bound_reached_in_the_limit(t: Table, ask: Ask) -> None:
     ask.that("no width below the bound is a limit or exact", not below)
     reached = all(any(r.width == r.bound and _near(r) for r in cell) for cell in cells.values())
     ask.budget(t.where(part="limit"), starts=20, steps=200)
-    ask.that("the bound itself is, in every group", reached)
+    ask.that("in every group the bound itself is a limit or exact", reached)
     _show(ask, cells)
 
 
@@ -201,7 +201,7 @@ def groups_below_cubes(t: Table, ask: Ask) -> None:
     ask.possible("some such group was tried", cells)
     ask.budget(t.where(part="limit"), starts=20, steps=200)
     fewer = all(any(_near(r) and r.width < r.closed_form for r in cell) for cell in cells.values())
-    ask.that("every such group has a network of fewer neurons that is exact or a limit", fewer)
+    ask.that("every group that was tried has a network of fewer neurons, exact or in the limit", fewer)
     _show(ask, cells)
 
 

@@ -239,7 +239,7 @@ def transition_in_training(t: Table, ask: Ask) -> None:
     first = min((share for share in shares if share > low), default=None)
     ask.show({f"seeds at {share:.2f} of the pairs": some for share, some in shares.items()}, percent)
     ask.show({"share from which on half of the seeds do": first}, paper=f"0.4 from linear algebra; {STORED}")
-    ask.that(f"the least share from which on half of the seeds or more get there is {BETWEEN}", _critical(first))
+    ask.that(f"the least share from which on half of the seeds or more have one is {BETWEEN}", _critical(first))
 
 
 @critical.claim("3.2")

@@ -134,8 +134,8 @@ def trigonometric_circuit(t: Table, ask: Ask) -> None:
     ask.budget(t, steps=PAPER_STEPS)
     most(
         ask,
-        "sums of cosines explain at least 90 % of the logits, one frequency explains more than 85 % of at least 75 % of "
-        "the neurons, key frequencies hold at least 95 % of W_L",
+        "sums of cosines explain at least 90 % of the logits, one frequency explains more than 85 % of at least 75 % "
+        "of the neurons, and key frequencies hold at least 95 % of W_L",
         seeds.each(lambda r: r.logits_explained >= 0.9 and r.clear >= 0.75 and r.readout_share >= 0.95),
     )
     ask.show(
