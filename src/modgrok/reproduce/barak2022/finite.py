@@ -11,7 +11,7 @@ from modgrok.plot import style
 from modgrok.reproduce.barak2022.sizes import parity
 from modgrok.reproduce.figures import seed_look
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, curves, study
-from modgrok.text import count, number, percent, spread
+from modgrok.text import count, percent, spread
 
 ACTIVE = 10
 """Neurons whose norms are drawn one by one."""
@@ -86,6 +86,5 @@ def small_subnetwork(t: Table, ask: Ask) -> None:
     """After grokking a handful of neurons does all the work."""
     middle, most = np.median(t["active"]), max(t["active"])
     ask.that("at most 10 neurons answer every example as the network does, in the median over seeds", middle <= 10)
-    ask.yes(f"{number(middle)} neurons suffice, in the median.")
-    ask.note(f"In {count(len(t.where('active > 10')), 'seed')} up to {most} take part.", most > 10)
+    ask.remark("in every seed no more take part", most <= 10)
     ask.show({"active neurons (Merrill et al.: 6, 6, 6, 8, 8)": f"{spread(t['active'])} of {count(t.one('width'))}"})

@@ -97,7 +97,7 @@ def exact_width_is_enough(t: Table, ask: Ask) -> None:
         ask.show({"seeds that grok at half of it": f"{len(half['grokked_at'].known())} of {len(half)}"})
     for (group, share), cell in t.by("group", "share").items():
         ask.show({f"accuracy, {group} at {share:g} of it": cell["test_accuracy"]}, number)
-    ask.note("Half as many do as well.", half and half["grokked_at"].whole())
+    ask.remark("with half as many some do not", not half or not half["grokked_at"].whole())
 
 
 @descent.claim("optimizer")

@@ -9,7 +9,7 @@ from modgrok.measures.principal import effective_dimension, principal_plane, rou
 from modgrok.plot import style
 from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import Ask, Table, runs, study
-from modgrok.text import count, percent
+from modgrok.text import percent
 
 
 def planes_of(run: Run) -> dict[str, Any]:
@@ -68,8 +68,8 @@ def circle(t: Table, ask: Ask) -> None:
         "as much as before",
         2 * sum(rounds) > len(rounds),
     )
+    ask.remark("in all of them", all(rounds))
     ask.remark("more than one seed is trained", len(t) > 1)
-    ask.note(f"In {count(rounds.count(False), 'seed')} it does not.", not all(rounds))
     for label, column in (("variation of the radius", "roundness"), ("effective dimension", "effective_dimension")):
         for i, when in ((0, "start"), (-1, "end")):
             ask.show({f"{label}, {when}": [values[i] for values in t[column]]})

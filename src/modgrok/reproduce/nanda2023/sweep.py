@@ -46,11 +46,7 @@ def fractions(t: Table, ask: Ask) -> None:
         "in units of the steps to the training set the delay is at most a tenth as long at the largest, for every seed",
         10 * longest <= min(delays[usual], default=0),
     )
-    ask.yes("Some data groks, and with most of it the delay is short.")
-    ask.note(
-        f"At {percent(most, 0)} the test set still takes up to {number(longest)} times as long as the training set.",
-        longest > 2,
-    )
+    ask.remark("at the largest the test set takes at most twice as long as the training set", longest <= 2)
     ask.show({f"steps to 99 % of the test set at {percent(v, 0)}": cell["grokked_at"] for v, cell in cells.items()})
     ask.show({f"in units of the training set's, {percent(v, 0)}": some for v, some in delays.items() if some})
 
