@@ -36,7 +36,7 @@ class Verdict:
     measured: dict[str, str] = field(default_factory=dict)
     """The numbers behind it, as text with their spread over seeds."""
     threshold: str = field(default="", compare=False)
-    """What had to be measured, where the claim states that by the phrases of its conditions alone."""
+    """What had to be measured: the phrases of all conditions."""
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -52,12 +52,10 @@ class Claim:
     """Where the paper says it."""
     statement: str
     """In our own words."""
-    threshold: str
-    """What has to be measured for it to hold."""
     studies: tuple[str, ...]
     """Whose numbers it is judged by."""
-    judge: Callable[..., Verdict]
-    """From the numbers of its studies, in their order, to a verdict."""
+    judge: Callable[..., None]
+    """Called with the tables of its studies, in their order, and an `Ask`, of which it asks its conditions."""
 
     @property
     def beyond(self) -> bool:
@@ -69,7 +67,7 @@ class Claim:
         if missing := [name for name in self.studies if name not in numbers]:
             sentence = f"Not run: there are no numbers for {', '.join(missing)}."
             return Verdict("undecided here", sentence, threshold="; ".join(phrases_of(self.judge)))
-        return self.judge(*(numbers[name] for name in self.studies))
+        return Ask.about(self.judge, *(Table.from_json(numbers[name]) for name in self.studies))
 
 
 def counted(verdicts: Iterable[Verdict]) -> dict[Outcome, str]:
@@ -86,18 +84,17 @@ class Judged(Exception):
 class Ask:
     """What a claim asks of its tables.
 
-    Two ways of speaking. In one, a phrase says what should be: `that`, `remark` and `possible` take the phrase, whether
-    it is so, and the values behind it, and the phrase serves as threshold, as what is said either way and as label of
-    the values. In the other, a whole sentence is said under a condition: `fault`, `note` and `undecided`, beside `yes`
-    for what holds and `show` for labeled values. `budget` says what it takes to decide: with less, a failure is not the
-    paper's. `lower` compares two groups of runs with how much equal runs differ.
+    `that`, `remark` and `possible` take a phrase that says what should be, whether it is so, and the values behind it:
+    the phrase is threshold, what is said either way, and label of the values. `lower` compares two groups of runs with
+    how much equal runs differ. `budget` says what it takes to decide: with less, a failure is not the paper's. Beside
+    them `show` adds labeled values, `note` a remark with what was found, and `yes` a sentence for what holds.
     """
 
     def __init__(self) -> None:
         self.phrases: list[str] = []
         self.required: list[str] = []
         self.faults: list[str] = []
-        self.failed = self.undecidable = False
+        self.undecidable = False
         self.notes: list[str] = []
         self.noise: list[str] = []
         self.measured: dict[str, str] = {}
@@ -117,8 +114,7 @@ class Ask:
     def that(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which the claim does not hold."""
         self._state(phrase, values)
-        self.required.append(phrase)
-        self.fault(f"Not so: {phrase}.", not holds)
+        self._require(phrase, holds)
 
     def remark(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which the claim holds with a remark."""
@@ -128,7 +124,10 @@ class Ask:
     def possible(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which nothing can be said."""
         self._state(FORMS["possible"].format(phrase), values, phrase)
-        self.undecided(f"Cannot be decided unless {phrase}.", not holds)
+        if not holds:
+            self.notes, self.sentence, self.faults = [], f"Cannot be decided unless {phrase}.", []
+            self.undecidable = True
+            raise Judged
 
     def lower(self, phrase: str, lower: Sequence[float], higher: Sequence[float], among: int = 1) -> None:
         """A condition on two groups of equal runs: the median of the first is lower, and by more than such runs differ
@@ -136,35 +135,16 @@ class Ask:
         chance = min(1.0, among * order_chance(lower, higher))
         found = f"{spread(lower)} against {spread(higher)}; by chance in {percent(chance)} of such groups"
         self._state(FORMS["lower"].format(phrase), found, phrase)
-        self.required.append(phrase)
-        self.fault(f"Not so: {phrase}.", median(lower) >= median(higher))
+        self._require(phrase, median(lower) < median(higher))
         self.noise += [phrase] if chance > CHANCE else []
 
     def yes(self, sentence: str) -> None:
-        """What is said in the place of the phrases where the claim holds, and where it fails without a sentence."""
+        """What is said in the place of the phrases where the claim holds."""
         self.sentence = sentence
-
-    def fault(self, sentence: str, when: Any = True) -> None:
-        """The claim fails, for this reason (or for what `yes` says, where there is none)."""
-        if when:
-            self.failed = True
-            self.faults += [sentence] if sentence else []
-
-    def end(self, sentence: str, when: Any = True) -> None:
-        """The claim fails for this reason alone, and nothing further is asked."""
-        if when:
-            self.faults, self.failed = [sentence], True
-            raise Judged
 
     def note(self, sentence: str, when: Any = True) -> None:
         """The claim holds with this remark."""
         self.notes += [sentence] if when else []
-
-    def undecided(self, sentence: str, when: Any = True) -> None:
-        """Nothing can be said, for this reason, and nothing further is asked."""
-        if when:
-            self.notes, self.sentence, self.failed, self.undecidable = [], sentence, False, True
-            raise Judged
 
     def budget(self, t: Table, of: Literal["event", "never", "effect"] = "event", **least: float) -> None:
         """The steps, seeds, modulus, width … that it takes to decide; `seeds` counts them.
@@ -188,6 +168,10 @@ class Ask:
         beside = f"; paper: {paper}" if paper else ""
         self.measured |= {label: _told(value, text, over) + beside for label, value in rows.items()}
 
+    def _require(self, phrase: str, holds: Any) -> None:
+        self.required.append(phrase)
+        self.faults += [] if holds else [f"Not so: {phrase}."]
+
     def _state(self, phrase: str, values: Any, label: str | None = None) -> None:
         self.phrases.append(phrase)
         if values is not None:
@@ -197,18 +181,20 @@ class Ask:
         if self.undecidable:
             outcome: Outcome = "undecided here"
         else:
-            outcome = "does not hold here" if self.failed else "holds with a remark" if self.notes else "holds"
-        phrases = "; ".join(self.required)
-        sentence = self.sentence or (f"{phrases[0].upper()}{phrases[1:]}." if phrases else "")
-        said = self.faults or [sentence] if self.failed else [sentence, *self.notes]
+            outcome = "does not hold here" if self.faults else "holds with a remark" if self.notes else "holds"
+        said = self.faults or [self.sentence or _sentence("; ".join(self.required)), *self.notes]
         if self.noise and outcome.startswith("holds"):
-            outcome, said = (
-                "undecided here",
-                [f"Equal runs differ by as much, so it cannot be said whether {'; '.join(self.noise)}."],
-            )
-        if self.short and outcome != "undecided here" and self.open[0 if self.failed else 1]:
+            noise = f"Equal runs differ by as much, so it cannot be said whether {'; '.join(self.noise)}."
+            outcome, said = "undecided here", [noise]
+        if self.short and outcome != "undecided here" and self.open[0 if self.faults else 1]:
             outcome, said = "undecided here", [self.short, "So far:", *said]
         return Verdict(outcome, " ".join(filter(None, said)), self.measured, "; ".join(self.phrases))
+
+
+def _sentence(phrases: str) -> str:
+    """With a capital letter, unless a symbol comes first."""
+    first = phrases[:1].upper() if phrases[:1].isascii() else phrases[:1]
+    return f"{first}{phrases[1:]}." if phrases else ""
 
 
 def _told(value: Any, text: Callable[[Any], str], over: str) -> str:

@@ -137,7 +137,7 @@ class Report:
             f'<a id="{claim.name}"></a>\n\n### {_plain(claim.statement)}\n\n{_mark(verdict)} '
             f"{_plain(verdict.sentence)}\n\n"
             + (_table(("", ""), measured) + "\n\n" if measured else "")
-            + f"<small>{_source(claim)} Threshold: {_plain(claim.threshold or verdict.threshold)}.{links} "
+            + f"<small>{_source(claim)} Threshold: {_plain(verdict.threshold)}.{links} "
             f"Alone: `{self.command(claim.name)}`</small>"
         )
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from inspect import signature
 from typing import Any
 
 from modgrok.experiments import Experiment, Run
 from modgrok.plot import style
-from modgrok.reproduce.claim import Ask, Claim
+from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.figures import panels
 from modgrok.reproduce.runs import Runs, said_settings
 from modgrok.reproduce.sizes import Sizes
@@ -114,29 +113,19 @@ class Study:
 
         return make
 
-    def claim(self, section: str, threshold: str = "", *others: "Study") -> Callable[[Callable[..., None]], Claim]:
-        """Makes a claim of the function that judges it, from the tables of this study and of others and an `Ask`.
-
-        The function's name is the claim's, its docstring what is claimed. Without a threshold the phrases of its
-        conditions are that.
-        """
+    def claim(self, section: str, *others: "Study") -> Callable[[Callable[..., None]], Claim]:
+        """Makes a claim of the function that judges it, from the tables of this study and of others and an `Ask`. The
+        function's name is the claim's, its docstring what is claimed."""
 
         def make(judge: Callable[..., None]) -> Claim:
-            return make_claim(judge, judge.__name__, judge.__doc__ or "", section, threshold, (self, *others))
+            return make_claim(judge, judge.__name__, judge.__doc__ or "", section, (self, *others))
 
         return make
 
 
-def make_claim(
-    judge: Callable[..., None], name: str, statement: str, section: str, threshold: str, studies: Sequence[Study]
-) -> Claim:
+def make_claim(judge: Callable[..., None], name: str, statement: str, section: str, studies: Sequence[Study]) -> Claim:
     """A claim about the tables of studies; for families of claims, whose names and statements are computed."""
-
-    @wraps(judge)
-    def verdict(*numbers: Numbers) -> Any:
-        return Ask.about(judge, *map(Table.from_json, numbers))
-
-    return Claim(name, section, " ".join(statement.split()), threshold, tuple(study.name for study in studies), verdict)
+    return Claim(name, section, " ".join(statement.split()), tuple(study.name for study in studies), judge)
 
 
 def study(

@@ -167,7 +167,7 @@ def _tuned(name: str) -> Claim:
 
     statement = f"{said['says']}, also where every optimizer is tuned by the same search."
     key = name if name == "lion" else f"{name}_tuned"
-    return make_claim(judge, key, statement, f"{BEYOND} ({said['section']})", "", STUDIES)
+    return make_claim(judge, key, statement, f"{BEYOND} ({said['section']})", STUDIES)
 
 
 CLAIMS = tuple(map(_tuned, AUTHORS))

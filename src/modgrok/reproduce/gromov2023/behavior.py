@@ -113,7 +113,7 @@ def _periodic(r: Row) -> bool:
     return (r.explained or 0) >= 0.5
 
 
-@general.claim("4.1", "", entropy)
+@general.claim("4.1", entropy)
 def general_behavior_everywhere(t: Table, other: Table, ask: Ask) -> None:
     """The general behavior (memorization, a maximum of the test loss, then grokking by periodic features) is
     insensitive to optimizer, loss and function."""

@@ -152,7 +152,7 @@ def claim_one(t: Table, ask: Ask) -> None:
     ask.show({"exact form": f"{percent(exact.accuracy)} at N = {exact.width}, loss {number(exact.loss)}"})
 
 
-@written_down.claim("3.2, Claim II", "", sum_of_squares, optimizers)
+@written_down.claim("3.2, Claim II", sum_of_squares, optimizers)
 def claim_two(t: Table, trained: Table, others: Table, ask: Ask) -> None:
     """Sums f1(n) + f2(m) are solved by the same waves in f1(n) and f2(m), and optimizers find these weights."""
     sums = t.where(kind="sum")
@@ -184,7 +184,7 @@ def _branches(t: Table) -> dict[int, int]:
     return {d: math.gcd(d, t.first.modulus - 1) for d in t["degree"].known().distinct()}
 
 
-@written_down.claim("3.2, Corollary", "", composed)
+@written_down.claim("3.2, Corollary", composed)
 def corollary(t: Table, trained: Table, ask: Ask) -> None:
     """F(f1(n) + f2(m)) with invertible F is solved by reading out F⁻¹(q), and optimizers find these weights."""
     powers = t.where(degree=[d for d, b in _branches(t).items() if b == 1], branches="one")
@@ -257,7 +257,7 @@ def many_variables(t: Table, ask: Ask) -> None:
     )
 
 
-@product.claim("2, 3.2, appendix C (Fig. A4)", "", written_down)
+@product.claim("2, 3.2, appendix C (Fig. A4)", written_down)
 def multiplication(t: Table, closed: Table, ask: Ask) -> None:
     """Products nm can be grokked too; the paper has no closed form for them."""
     exact = closed.where(kind="exact product").first

@@ -65,7 +65,7 @@ def _median(delays: Column) -> float | None:
     return float(np.median(delays.known())) if 2 * len(delays.known()) >= len(delays) else None
 
 
-@descent.claim("1, 4.1", "", delay)
+@descent.claim("1, 4.1", delay)
 def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
     """The network first fits the training pairs; generalization comes later and suddenly, and the later the less data
     there is."""

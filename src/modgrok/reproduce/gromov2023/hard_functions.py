@@ -125,7 +125,7 @@ def learning_curves(t: Table) -> Any:
     return figure
 
 
-@hard.claim("appendix C (Fig. A5)", "", quadratic_widths)
+@hard.claim("appendix C (Fig. A5)", quadratic_widths)
 def quadratic_form(t: Table, by_width: Table, ask: Ask) -> None:
     """n² + m² + nm reaches about 97 % at α = 0.73, with a large gap between train and test loss."""
     t = t.where(task=QUADRATIC)

@@ -138,7 +138,7 @@ def _words(one: dict[str, Any]) -> str:
     return f"mean {one['mean']:+z.3f}\ndeviation {one['deviation']:.3f}"
 
 
-@kinds.claim("4.1", "", features, entropy)
+@kinds.claim("4.1", features, entropy)
 def periodic(t: Table, more: Table, other: Table, ask: Ask) -> None:
     """Trained weights are periodic with frequencies 2πk/p, whatever the optimizer: GD, momentum, weight decay, dropout,
     Adam, AdamW."""
@@ -238,7 +238,7 @@ def phases_random(t: Table, ask: Ask) -> None:
     ask.show({f"n|⟨exp iφ⟩|² within a frequency, {name}": value for name, value in agreement.items()})
 
 
-@entropy.claim("2, 4.1", "", kinds)
+@entropy.claim("2, 4.1", kinds)
 def cross_entropy(t: Table, mse: Table, ask: Ask) -> None:
     """The loss function does not matter for the features: cross-entropy gives the same."""
     share, adamw = t["in_waves"].average(), mse.where(kind="AdamW")

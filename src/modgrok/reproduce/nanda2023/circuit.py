@@ -160,7 +160,7 @@ def restriction_helps(t: Table, ask: Ask) -> None:
     ask.show({"full loss": seeds["full_loss"], "restricted loss": seeds["restricted_loss"]})
 
 
-@parts.claim("4.4 (ablations)", "", structure)
+@parts.claim("4.4 (ablations)", structure)
 def parts_of_the_circuit(t: Table, networks: Table, ask: Ask) -> None:
     """The waves of n + m are all that the network needs of its neurons, and it needs them."""
     losses = {row.part: row.loss for row in t}

@@ -84,7 +84,7 @@ def sparse_logits(t: Table, ask: Ask) -> None:
     ask.show({"power in products of two waves of one key frequency": seeds["own_share"]}, percent)
 
 
-@logits.claim(BEYOND, "", progress)
+@logits.claim(BEYOND, progress)
 def chosen_while_forming(t: Table, network_progress: Table, ask: Ask) -> None:
     """The key frequencies are chosen while the circuit forms, before the test loss falls."""
     when = {row.seed: row.step[row.cleaning] for row in grokked(network_progress)}

@@ -233,7 +233,6 @@ CLAIMS = tuple(
         f"{judge.__name__}_{system}",
         f"{(judge.__doc__ or '').rstrip('.')}: {name}.",
         BEYOND if system == "addition" else section,
-        "",
         (STUDIES[system],),
     )
     for system, (_, _, name) in SYSTEMS.items()

@@ -180,7 +180,7 @@ def growth(t: Table, time: str) -> float:
     return float(np.exp(-slope / 100) - 1)
 
 
-@scarce.claim("3.1 (Fig. 1 center)", "", data)
+@scarce.claim("3.1 (Fig. 1 center)", data)
 def time_against_data(t: Table, s5: Table, ask: Ask) -> None:
     """With less data the test set takes much longer, the training set does not."""
     for some in (t, s5):
@@ -219,7 +219,7 @@ def division_without_decay(t: Table, ask: Ask) -> None:
     known = t["grokked_at"].known()
     ask.possible(
         "some seed knows 99 % of the test set, or has had the paper's 1 000 000 steps",
-        ask.failed or known or steps >= PAPER_STEPS,
+        ask.faults or known or steps >= PAPER_STEPS,
     )
     ask.that("some seed knows 99 % of the test set in the end", known)
     ask.remark("all seeds do", t["grokked_at"].whole())

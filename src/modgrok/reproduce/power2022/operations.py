@@ -136,7 +136,7 @@ def subtraction_as_division(t: Table, ask: Ask) -> None:
     )
 
 
-@operations.claim("3.1 (Fig. 2 right)", "", cubic)
+@operations.claim("3.1 (Fig. 2 right)", cubic)
 def never_learned(t: Table, longer: Table, ask: Ask) -> None:
     """x³ + xy² + y is not generalized at any fraction up to 95 %."""
     lines = levels(t, "operation")

@@ -125,7 +125,7 @@ def curvature_peaks(t: Table, ask: Ask) -> None:
     ask.show({"largest curvature in 64 bits": t.where(variant=DOUBLE).first.curvature_peaks[2]})
 
 
-@features.claim("3 (Fig. 2)", "", curvature)
+@features.claim("3 (Fig. 2)", curvature)
 def features_change(t: Table, perceptron: Table, ask: Ask) -> None:
     """At the spikes the features that the last layer reads change most."""
     beside = perceptron.where(variant=FIRST).first.feature_change_peaks
