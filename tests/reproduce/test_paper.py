@@ -58,3 +58,8 @@ def test_names_are_figures_or_claims() -> None:
 def test_a_study_that_a_profile_leaves_out_is_not_run() -> None:
     assert "more_data" not in [study.name for study in PAPER.chosen((), QUICK)]
     assert "more_data" in [study.name for study in PAPER.chosen((), FULL)]
+
+
+@pytest.mark.parametrize("key", paper_keys())
+def test_every_claim_states_its_conditions_before_it_is_run(key: str) -> None:
+    assert all(claim.threshold or claim.verdict({}).threshold for claim in find_paper(key).claims)

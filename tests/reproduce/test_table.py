@@ -215,21 +215,22 @@ def test_a_judge_that_stops_early_states_all_its_conditions() -> None:
     )
 
 
-def least(ask: Ask, what: str, found: int) -> None:
-    ask.that(f"{what} is at least {SMALLEST}", found >= SMALLEST)
+def least(ask: Ask, what: str, found: int, low: float) -> None:
+    ask.that(f"{what} is at least {low:g}", found >= low)
 
 
 def test_a_claim_that_is_not_run_states_its_conditions_too() -> None:
     def judge(t: Table, ask: Ask) -> None:
         ask.budget(t, "effect", steps=500, seeds=t.first.needed)
-        least(ask, "the accuracy", t.first.found)
+        least(ask, "the accuracy", t.first.found, SMALLEST)
+        least(ask, f"of {SMALLEST} the rate", t.first.found, 0.5)
         ask.possible("two decays grok", False)
 
     claim = make_claim(judge, "claim", "It is so.", "2", "", (study("one", "One"),))
     assert claim.verdict({}) == Verdict("undecided here", "Not run: there are no numbers for one.")
     assert claim.verdict({}).threshold == (
-        "steps of 500 or more to decide; seeds of … or more to decide; the accuracy is at least 3; undecided unless "
-        "two decays grok"
+        "steps of 500 or more to decide; seeds of … or more to decide; the accuracy is at least 3; of 3 the "
+        "rate is at least 0.5; undecided unless two decays grok"
     )
     run = Table([{"steps": 500, "seed": 0, "needed": 1, "found": 2}]).to_json(5)
     assert claim.verdict({"one": run}).sentence == "Cannot be decided unless two decays grok."

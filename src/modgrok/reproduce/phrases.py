@@ -27,7 +27,7 @@ def unasked(judge: Callable[..., Any], asked: Sequence[str]) -> list[str]:
     return [phrase for phrase, pattern in patterns.items() if not any(re.fullmatch(pattern, one) for one in asked)]
 
 
-def phrases_of(judge: Callable[..., Any], given: Mapping[str, str] | None = None) -> list[str]:
+def phrases_of(judge: Callable[..., Any], given: Mapping[str, Any] | None = None) -> list[str]:
     """Of all conditions, in the order of the source, also those of the functions that it calls with its `ask`; … stands
     for what only a table can tell."""
     judge = inspect.unwrap(judge)
@@ -44,7 +44,7 @@ def phrases_of(judge: Callable[..., Any], given: Mapping[str, str] | None = None
         elif form:
             found.append(form.format(_text(call.args[0], known)))
         elif isinstance(helper, FunctionType) and "ask" in (names := inspect.signature(helper).parameters):
-            arguments = (_text(argument, known) for argument in call.args)
+            arguments = (_text(a, known) if isinstance(a, ast.JoinedStr) else _value(a, known) for a in call.args)
             found += phrases_of(helper, dict(zip(names, arguments, strict=False)))
     return found
 
