@@ -100,9 +100,9 @@ def test_remarks_and_what_cannot_be_said(outcomes: Outcomes) -> None:
 
 def test_a_phase_that_one_network_shows_is_a_remark() -> None:
     rows = [row for i, row in enumerate(TABLES["figC"]) if row["phase"] != "forgetting" or i == 2]
-    assert five_phases.judge(Table(rows).to_json(5)).outcome == "holds with a remark"
+    assert five_phases.verdict({"figC": Table(rows).to_json(5)}).outcome == "holds with a remark"
     absent = [row for row in rows if row["phase"] != "forgetting"]
-    assert "forgetting" in five_phases.judge(Table(absent).to_json(5)).sentence
+    assert "forgetting" in five_phases.verdict({"figC": Table(absent).to_json(5)}).sentence
 
 
 def test_the_whole_pipeline(tmp_path: Path) -> None:

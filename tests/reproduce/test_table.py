@@ -119,8 +119,7 @@ def test_tables_are_asked_by_rows_columns_and_lines() -> None:
 def test_too_little_is_undecided(of: Any, fails: bool, expected: str) -> None:
     def judge(ask: Ask, needed: int = 3) -> None:
         ask.budget(TABLE, of, seeds=needed, p=5)
-        ask.yes("It is so.")
-        ask.fault("It is not.", fails)
+        ask.that("it is so", not fails)
         ask.show({"p": 7}, paper="97")
 
     short, enough = Ask.about(judge), Ask.about(lambda ask: judge(ask, 2))
@@ -226,7 +225,7 @@ def test_a_claim_that_is_not_run_states_its_conditions_too() -> None:
         least(ask, f"of {SMALLEST} the rate", t.first.found, 0.5)
         ask.possible("two decays grok", False)
 
-    claim = make_claim(judge, "claim", "It is so.", "2", "", (study("one", "One"),))
+    claim = make_claim(judge, "claim", "It is so.", "2", (study("one", "One"),))
     assert claim.verdict({}) == Verdict("undecided here", "Not run: there are no numbers for one.")
     assert claim.verdict({}).threshold == (
         "steps of 500 or more to decide; seeds of … or more to decide; the accuracy is at least 3; of 3 the "
@@ -256,24 +255,22 @@ def test_an_effect_is_compared_with_how_much_equal_runs_differ(
 
 
 @pytest.mark.parametrize(
-    ("fault", "note", "end", "undecided", "outcome", "sentence"),
+    ("holds", "note", "possible", "outcome", "sentence"),
     [
-        (False, False, False, False, "holds", "It is so."),
-        (False, True, False, False, "holds with a remark", "It is so. Hardly."),
-        (True, True, False, False, "does not hold here", "It is not."),
-        (False, False, True, False, "does not hold here", "Nothing groks."),
-        (False, True, False, True, "undecided here", "Too short."),
+        (True, False, True, "holds", "It is so."),
+        (True, True, True, "holds with a remark", "It is so. Hardly."),
+        (False, True, True, "does not hold here", "Not so: α is small."),
+        (False, True, False, "undecided here", "Cannot be decided unless it is long."),
     ],
 )
 def test_sentences_are_said_under_conditions(
-    fault: bool, note: bool, end: bool, undecided: bool, outcome: str, sentence: str
+    holds: bool, note: bool, possible: bool, outcome: str, sentence: str
 ) -> None:
     def judge(ask: Ask) -> None:
         ask.yes("It is so.")
         ask.note("Hardly.", note)
-        ask.end("Nothing groks.", end)
-        ask.undecided("Too short.", undecided)
-        ask.fault("It is not.", fault)
+        ask.that("α is small", holds)
+        ask.possible("it is long", possible)
 
     found = Ask.about(judge)
     assert (found.outcome, found.sentence) == (outcome, sentence)

@@ -313,10 +313,10 @@ def test_a_start_that_ray_gives_up_is_tried_again(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(ray, "shutdown", lambda: None)
     monkeypatch.setattr(engines.ray, "_private_folder", lambda: "")
     outcomes += [late := Exception("The current node timed out during startup."), late, None]
-    engines.ray._connect(None)
+    engines.ray._start()
     outcomes += [late] * 3
     with pytest.raises(ModgrokError, match=r"could not start a cluster .* timed out"):
-        engines.ray._connect(None)
+        engines.ray._start()
     assert outcomes == []
 
 

@@ -63,7 +63,7 @@ class RayEngine(Engine):
             os.environ.update(LOOPBACK)
         self.ray = ray = import_extra("ray", "The engine ray needs an extra", "ray")
         if not ray.is_initialized():
-            _connect(address)
+            _start() if address is None else _connect(address)
         self._head = _Head(ray.get_runtime_context().gcs_address)
 
     @property
@@ -241,29 +241,36 @@ class _Head:
         self._heard = time.monotonic()
 
 
-def _connect(address: str | None) -> None:
+QUIET: Any = {"log_to_driver": False, "logging_level": logging.ERROR}
+
+
+def _connect(address: str) -> None:
     import ray
 
-    quiet: Any = {"log_to_driver": False, "logging_level": logging.ERROR}
-    if address is None:
-        here: Any = {"num_cpus": os.cpu_count(), "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-        for start in range(STARTS):
-            try:
-                ray.init("local", _temp_dir=_private_folder(), **here, **quiet)
-                return
-            except Exception as error:  # Ray has no class of its own for this.
-                ray.shutdown()
-                if start == STARTS - 1:
-                    raise ModgrokError(f"Ray could not start a cluster on this machine: {error}") from error
     host, _, port = address.rpartition(":")
     try:
         if host and "/" not in host and port.isdigit():  # Ray itself would try for minutes.
             socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
-        ray.init(address, **quiet)
+        ray.init(address, **QUIET)
     except (OSError, OverflowError, RuntimeError, ValueError) as error:
         raise ModgrokError(
             f"No Ray cluster answers at {address} ({error}); `ray start --head` starts one, docs/clusters.md says how."
         ) from error
+
+
+def _start() -> None:
+    """Starts a cluster on this machine, on loopback."""
+    import ray
+
+    here: Any = {"num_cpus": os.cpu_count(), "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init("local", _temp_dir=_private_folder(), **here, **QUIET)
+            return
+        except Exception as error:  # Ray has no class of its own for this.
+            ray.shutdown()
+            if not left:
+                raise ModgrokError(f"Ray could not start a cluster on this machine: {error}") from error
 
 
 def _private_folder() -> str:
