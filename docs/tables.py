@@ -152,6 +152,7 @@ MEASURED = (
     ("speed_cpu.json", "the same on a CPU", "2 cores", "python benchmarks/speed.py --seconds 12"),
     ("speed_cpu16.json", "the same on a CPU", "16 cores", "JAX_PLATFORMS=cpu python benchmarks/speed.py"),
     ("sweep_throughput.json", "a sweep beside single runs", "2 cores", "python benchmarks/sweep_throughput.py"),
+    ("ray_overhead.json", "1 000 tiny runs on Ray, here", "2 cores", "python benchmarks/ray_overhead.py"),
     (
         "second_start.txt",
         "a second start beside older sources",
@@ -196,6 +197,9 @@ def _result(file: str) -> str:
         return f"{time(found['one']['seconds_per_step'])} a step"
     if file.startswith("sweep"):
         return f"{number(read('sweep_throughput')['ratio'], 2)} times the rate"
+    if file.startswith("ray"):
+        found = read("ray_overhead")
+        return f"{found['ray_ms_per_run']} and {found['local_ms_per_run']} ms a run"
     return critical() if file.startswith("critical") else ""
 
 

@@ -189,7 +189,7 @@ def test_a_phrase_is_threshold_failure_and_label() -> None:
     verdict = Ask.about(judge)
     assert verdict == Verdict(
         "does not hold here",
-        "Not so: times fall.",
+        "Not so: times fall: 1.5 (1 to 2, 2 seeds).",
         {"times fall": "1.5 (1 to 2, 2 seeds)", "the product is constant": "1.5"},
     )
     assert verdict.threshold == (

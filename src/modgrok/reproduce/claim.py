@@ -113,13 +113,12 @@ class Ask:
 
     def that(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which the claim does not hold."""
-        self._state(phrase, values)
-        self._require(phrase, holds)
+        self._require(phrase, holds, self._state(phrase, values))
 
     def remark(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which the claim holds with a remark."""
-        self._state(FORMS["remark"].format(phrase), values, phrase)
-        self.note(f"But not: {phrase}.", not holds)
+        found = self._state(FORMS["remark"].format(phrase), values, phrase)
+        self.note(f"But not: {phrase}{found}.", not holds)
 
     def possible(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which nothing can be said."""
@@ -135,7 +134,7 @@ class Ask:
         chance = min(1.0, among * order_chance(lower, higher))
         found = f"{spread(lower)} against {spread(higher)}; by chance in {percent(chance)} of such groups"
         self._state(FORMS["lower"].format(phrase), found, phrase)
-        self._require(phrase, median(lower) < median(higher))
+        self._require(phrase, median(lower) < median(higher), f": {found}")
         self.noise += [phrase] if chance > CHANCE else []
 
     def yes(self, sentence: str) -> None:
@@ -168,14 +167,17 @@ class Ask:
         beside = f"; paper: {paper}" if paper else ""
         self.measured |= {label: _told(value, text, over) + beside for label, value in rows.items()}
 
-    def _require(self, phrase: str, holds: Any) -> None:
+    def _require(self, phrase: str, holds: Any, found: str) -> None:
         self.required.append(phrase)
-        self.faults += [] if holds else [f"Not so: {phrase}."]
+        self.faults += [] if holds else [f"Not so: {phrase}{found}."]
 
-    def _state(self, phrase: str, values: Any, label: str | None = None) -> None:
-        self.phrases.append(phrase)
-        if values is not None:
-            self.show({label or phrase: values})
+    def _state(self, threshold: str, values: Any, phrase: str | None = None) -> str:
+        """Notes a condition, and returns what was found as the end of a sentence."""
+        self.phrases.append(threshold)
+        if values is None:
+            return ""
+        self.show({phrase or threshold: values})
+        return f": {self.measured[phrase or threshold]}"
 
     def verdict(self) -> Verdict:
         if self.undecidable:

@@ -146,7 +146,7 @@ def claim_one(t: Table, ask: Ask) -> None:
     accuracy, height = draws["accuracy"], draws["peak"].average()
     every = f"every draw of random phases at N = {draws.one('width')} answers all pairs"
     ask.that(every, min(accuracy) >= 1, spread(accuracy, percent))
-    near = f"the mean right output is within {NEAR:.0%} of the predicted 1/(2D)"
+    near = f"the mean right output is within {percent(NEAR, 0)} of the predicted 1/(2D)"
     ask.that(near, 1 - NEAR < height < 1 + NEAR, f"{height:.3f} of it")
     ask.show({"loss": draws["loss"]})
     ask.show({"exact form": f"{percent(exact.accuracy)} at N = {exact.width}, loss {number(exact.loss)}"})

@@ -140,6 +140,7 @@ def adam_needs_more(t: Table, ask: Ask) -> None:
         ask.that(
             f"at the largest budget α_c of {way}, is above that of GD, beyond the 95 % interval of the difference",
             clearly_below(last["GD"], last[way]),
+            f"{last[way]} against {last['GD']}",
         )
     show_budgets(ask, rows, ("GD", *found))
 

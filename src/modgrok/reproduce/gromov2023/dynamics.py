@@ -175,10 +175,12 @@ def _norms(t: Table, ask: Ask) -> tuple[Column, Column]:
 def norms(t: Table, ask: Ask) -> None:
     """Weight norms do not increase much, and start growing at the onset of grokking."""
     largest, before = _norms(t, ask)
-    ask.that("the largest norm is at most twice the initial one, on average", not largest.average() > 2)
+    grown, early = largest.average(), before.average()
+    ask.that("the largest norm is at most twice the initial one, on average", not grown > 2, grown)
     ask.that(
         "at most a quarter of the growth comes before the onset (10 % test accuracy), on average",
-        before.average() <= 0.25,
+        early <= 0.25,
+        percent(early),
     )
 
 
@@ -203,7 +205,6 @@ def gradients(t: Table, ask: Ask) -> None:
     """The dynamics accelerates until the test loss is largest, then slows down."""
     place = t.each(lambda r: r.gradient_peak_at / r.loss_peak_at if r.loss_peak_at else None)
     later = t.each(lambda r: r.gradient_later / r.gradient_peak if r.gradient_later else None)
-    ask.show({"step of the largest gradient / of the largest test loss": place})
     ask.show({"step of the largest gradient / of grokking": t["gradient_peak_at"] / t["grokked_at"]})
     ask.show({"largest / initial gradient": t["gradient_peak"] / t["gradient_start"]})
     ask.show({"smallest after it / largest gradient": t["gradient_settled"] / t["gradient_peak"]})
@@ -224,6 +225,7 @@ def gradients(t: Table, ask: Ask) -> None:
     ask.that(
         "the step of the largest gradient is within 20 % of that of the largest test loss, in every seed",
         all(ratio is not None and abs(ratio - 1) <= 0.2 for ratio in place),
+        place,
     )
     ask.remark(
         f"gradients stay within that maximum after {AFTERMATH} × the grokking step, where the rate may be at its limit",

@@ -190,9 +190,11 @@ def edge_of_stability(t: Table, ask: Ask) -> None:
     ask.that(
         "at the largest rate that groks the last sharpness, median over seeds, is within 10 % of 2/rate",
         abs(ends[max(ends)] - 1) <= 0.1,
+        f"{number(ends[max(ends)])} of it",
     )
-    ask.that("sharpness ends at 1.1 × 2/rate or less at every rate", max(ends.values()) <= 1.1)
-    ask.that("sharpness ends below 0.9 × 2/rate at one rate at least", min(ends.values()) < 0.9)
+    most, least = (f"{number(end)} of it" for end in (max(ends.values()), min(ends.values())))
+    ask.that("sharpness ends at 1.1 × 2/rate or less at every rate", max(ends.values()) <= 1.1, most)
+    ask.that("sharpness ends below 0.9 × 2/rate at one rate at least", min(ends.values()) < 0.9, least)
     ask.show({f"last sharpness / (2/rate), rate {number(rate)} natural units": some for rate, some in last.items()})
     ask.show({"rates that do not grok": broken} if broken else {})
 
@@ -208,11 +210,13 @@ def kernel_drifts(t: Table, ask: Ask) -> None:
     """The tangent kernel does not stay what it is at initialization: features are learned."""
     t = _seeds_that_grok(t, ask)
     first, last = ([r.like_target[i] for r in t] for i in (0, -1))
+    grown = [b - a for a, b in zip(first, last, strict=True)]
     drift, like_start = ([r[name][-1] for r in t] for name in ("drift", "like_start"))
     ask.that(
         "the alignment (which knows no scale) of the kernel between test pairs with the answers grows by at least 0.05 "
         "by the end, in every seed",
-        min(b - a for a, b in zip(first, last, strict=True)) >= 0.05,
+        min(grown) >= 0.05,
+        grown,
     )
     ask.remark("the kernel's alignment with the initial one ends below 0.9, in every seed", max(like_start) < 0.9)
     ask.show({"distance from the initial kernel / its norm": drift, "alignment with the initial kernel": like_start})

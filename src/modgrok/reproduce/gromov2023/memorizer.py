@@ -239,7 +239,8 @@ def memorizer_alignment(t: Table, ask: Ask) -> None:
         f"the early flow reaches a coherence of 0.2 while it applies (training loss at least {SMALL} of its start)",
         reached >= 0.2,
     )
-    ask.that("coherence is within 0.1 of the early flow's while that applies, in every seed", early.max() <= 0.1)
+    near = "coherence is within 0.1 of the early flow's while that applies, in every seed"
+    ask.that(near, early.max() <= 0.1, f"{early.max():.2g} off at most")
     ask.that("test accuracy is at most 5 % while the early flow applies", known <= 0.05)
     ask.that("with random labels coherence stays below 0.15", noise < 0.15)
     ask.remark("coherence is as near to the early flow's later on", late <= 0.1, f"{late:.2g} off at most")

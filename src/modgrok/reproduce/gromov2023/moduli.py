@@ -189,7 +189,9 @@ def law(t: Table, ask: Ask) -> None:
         better[adam[-1]],
     )
     ask.that(
-        f"the χ² of c·ln p / p per degree of freedom, by the 95 % intervals of α_c, is at most {FITS}", fits[adam[-1]]
+        f"the χ² of c·ln p / p per degree of freedom, by the 95 % intervals of α_c, is at most {FITS}",
+        fits[adam[-1]],
+        f"{number(chi[adam[-1]]['logarithmic'], 2)}; of the power law {number(chi[adam[-1]]['power'], 2)}",
     )
     ask.remark("both hold at every budget", all(key in laws and better[key] and fits[key] for key in adam))
     for key, one in laws.items():

@@ -93,8 +93,8 @@ def ipr_start(t: Table, ask: Ask) -> None:
     """The inverse participation ratio grows from the very beginning of training."""
     rising = t.each(lambda r: r.early_slope is not None and r.early_slope > 0)
     ask.that(
-        f"a straight line through the ratio rises over the first {EARLY:.0%} of the steps to the onset (10 % test "
-        "accuracy), in every seed",
+        f"a straight line through the ratio rises over the first {percent(EARLY, 0)} of the steps to the onset (10 % "
+        "test accuracy), in every seed",
         all(rising),
         f"{number(t['early_steps'].average())} steps, {sum(rising)} of {count(len(t), 'seed')}",
     )

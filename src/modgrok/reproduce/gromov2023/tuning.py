@@ -203,6 +203,7 @@ def _less_data(t: Table, ask: Ask, name: str, way: str, *beside: str) -> None:
         f"at the largest budget α_c of {name}, of the seeds that grok in any of equally many trials, is below that of "
         "GD, beyond the 95 % interval of the difference",
         lower[-1],
+        f"{cells[way]['alpha'][-1]} against {cells['GD']['alpha'][-1]}",
     )
     ask.remark("at every budget", all(lower))
     show_budgets(ask, rows, shown)

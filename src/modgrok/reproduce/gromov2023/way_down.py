@@ -9,7 +9,7 @@ from modgrok.experiments import Run
 from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import panels, seed_look
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
-from modgrok.text import count
+from modgrok.text import count, number
 
 RULE, NONE = "n + m", "random:0"
 ONSET = 0.1
@@ -91,4 +91,5 @@ def only_way_down(t: Table, ask: Ask) -> None:
         "the training loss of random labels on the same pairs stays at or above that at which n + m reaches a test "
         f"accuracy of {ONSET}, at every width and α, in every seed",
         min(ratios) >= 1,
+        f"{number(min(ratios))} of it at the least",
     )
