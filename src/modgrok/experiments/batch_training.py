@@ -64,6 +64,10 @@ class BatchTraining:
         self.started, self.flushes = time.monotonic(), Pace(FLUSH_SECONDS)
         self.steps_per_second = 20.0
         """Updated after every call; determines how many steps one call takes."""
+        self.compile_seconds = COMPILE_SECONDS
+        """Longest first call of a program of this batch, at least the usual: a transformer's takes 20 s on a GPU."""
+        self.compiles = True
+        """Whether the next call is the first of its program."""
         self.evaluated: tuple[int, Any] | None = None
         """Step and state of the last evaluation, kept until the next one if a run refines its crossings."""
         self.live = place_batch(batch, devices, self._sharing())
@@ -145,8 +149,11 @@ class BatchTraining:
             began = time.monotonic()
             self.live.state, values = self.live.advance(self.live.state, self.step, count, measured)
             self.step += count
+            seconds = time.monotonic() - began
+            if self.compiles:
+                self.compile_seconds, self.compiles = max(self.compile_seconds, seconds), False
             if count > 0:
-                self.steps_per_second = count / max(1e-9, time.monotonic() - began)
+                self.steps_per_second = count / max(1e-9, seconds)
             self.observer.advanced(self.active_members, self.step, count * len(self.active))
             if measured:
                 if self.evaluated is not None and (crossed := self._crossings(values, range(len(self.members)))):
@@ -257,6 +264,7 @@ class BatchTraining:
         self.live.state = self.live.freeze(self.live.state, gone)
         if self._worth_shrinking():
             self.live.shrink(self.active)
+            self.compiles = True
             self.members = self.active_members
             self.active = list(range(len(self.members)))
 
@@ -272,7 +280,7 @@ class BatchTraining:
         if self.live.program.on.separate or 2 * len(self.active) > len(self.members):
             return False
         left = (self.batch.schedule[0][-1] - self.step) / self.steps_per_second
-        return left * (1 - len(self.active) / len(self.members)) > 2 * COMPILE_SECONDS
+        return left * (1 - len(self.active) / len(self.members)) > 2 * self.compile_seconds
 
     @property
     def active_members(self) -> list[Member]:
