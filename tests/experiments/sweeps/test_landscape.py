@@ -47,6 +47,14 @@ def test_three_classes(pretended: Any, tmp_path: Path) -> None:
     assert plot.landscape(rows, "mod 11").texts
 
 
+def test_a_function_all_of_whose_runs_diverge_is_in_no_class(pretended: Any, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    sweep = landscape_sweep(BASE, ("n + m",), (0.3, 0.9), 2)
+    results = Results(sweep.experiments, store)
+    plan(results, pretended(lambda e: {"test_accuracy": None, "status": "diverged", "diverged_at": 3})).train()
+    assert landscape(sweep, results)[0].complexity is None
+
+
 def test_the_catalogue_has_functions_of_every_kind() -> None:
     assert len(set(FUNCTIONS)) == len(FUNCTIONS) >= 30
     sweep = landscape_sweep(BASE, (), (0.5,), 1)

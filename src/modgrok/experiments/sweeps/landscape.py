@@ -12,7 +12,7 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.result import Result
+from modgrok.experiments.result import Result, bad_ends
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import Results
 from modgrok.tasks import Structure
@@ -63,6 +63,8 @@ class Point:
     """Test accuracies at the end, one for each run that has ended."""
     grokked: int
     """How many of the runs grokked."""
+    sound: bool
+    """Whether some run neither diverged nor collapsed; the others tell of their rates, not of the function."""
 
     @property
     def accuracy(self) -> float | None:
@@ -81,8 +83,8 @@ class LandscapeRow:
 
     @property
     def complexity(self) -> Complexity | None:
-        """The class; None while runs are missing."""
-        if not all(point.accuracies for point in self.points):
+        """The class; None while runs are missing, and where no run of a fraction ended well."""
+        if not all(point.sound for point in self.points):
             return None
         easy = [point for point in self.points if point.fraction <= EASY_FRACTION]
         if any(2 * point.grokked > len(point.accuracies) for point in easy):
@@ -145,7 +147,8 @@ def sentences(rows: Sequence[LandscapeRow]) -> list[str]:
 
 def _point(fraction: float, runs: list[Result]) -> Point:
     accuracies = tuple(run.test_accuracy or 0.0 for run in runs)
-    return Point(fraction, accuracies, sum(run.grokked_at is not None for run in runs))
+    grokked, bad = sum(run.grokked_at is not None for run in runs), bad_ends(run.status for run in runs)
+    return Point(fraction, accuracies, grokked, sum(bad.values()) < len(runs))
 
 
 def _rank(row: LandscapeRow) -> tuple[Any, ...]:
