@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -205,6 +206,22 @@ def test_stopping_keeps_what_has_ended_and_tables_travel(cluster: Any, tmp_path:
     left = Results(long.experiments, store)
     assert [e.steps for e in left.pending] == [3000000]
     assert store.find(left.ids[0]).task.structure.kind == "sum"
+    assert train(sweep(5), store, RayEngine()) == []  # No worker trains on for nobody.
+
+
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_worker_that_does_not_stop_is_killed(deaf: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines.ray, "CANCEL_SECONDS", 0.0 if deaf else 60.0)
+    asked: list[bool] = []
+    engine = RayEngine.__new__(RayEngine)
+    engine.ray = SimpleNamespace(
+        cancel=lambda stream, force=False: asked.append(force),
+        wait=lambda streams, **how: (streams, []),
+        get=lambda event: event,
+        exceptions=ray.exceptions,
+    )
+    engine._cancel([engines.ray._Job(None, iter(["an event"]), {})])  # type: ignore[arg-type]
+    assert asked == ([False, True] if deaf else [False])
 
 
 NETWORKS: list[dict[str, Any]] = [

@@ -37,6 +37,8 @@ CONNECT_SECONDS = 5.0
 """How long the head of a cluster may take to answer for the first time."""
 STARTS = 3
 """How often a cluster of this machine's own is started: Ray gives up after half a minute, however busy the machine."""
+CANCEL_SECONDS = 5.0
+"""How long a worker may take to stop; it looks twice a second."""
 HEAD_SECONDS = 8.0
 """How long the head of a cluster may be silent before it counts as dead."""
 SHORT_PATH = 20
@@ -133,9 +135,24 @@ class RayEngine(Engine):
                     jobs.remove(job)
                     waiting.extendleft(outcome) if isinstance(outcome, list) else failures.append(outcome)
         finally:
-            for job in jobs if self._head.answers() else ():
-                self.ray.cancel(job.stream)
+            if self._head.answers():
+                self._cancel(jobs)
         return failures
+
+    def _cancel(self, jobs: list[_Job]) -> None:
+        """Ends batches in training. A worker that has not ended in time is killed: it may have missed the request, and
+        would train on for nobody."""
+        for job in jobs:
+            self.ray.cancel(job.stream)
+        until = time.monotonic() + CANCEL_SECONDS
+        while jobs and time.monotonic() < until:
+            for job in self._ready(jobs):
+                try:
+                    self.ray.get(next(job.stream))
+                except (StopIteration, self.ray.exceptions.RayError):
+                    jobs.remove(job)
+        for job in jobs:
+            self.ray.cancel(job.stream, force=True)
 
     def _start(self, batch: RunBatch, store: Store, observer: Observer) -> list[_Job]:
         """Submits the unfinished runs of a batch, with the files of those that have begun."""
