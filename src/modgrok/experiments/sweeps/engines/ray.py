@@ -37,7 +37,7 @@ CONNECT_SECONDS = 5.0
 """How long the head of a cluster may take to answer for the first time."""
 STARTS = 3
 """How often a cluster of this machine's own is started: Ray gives up after half a minute, however busy the machine."""
-CANCEL_SECONDS = 5.0
+CANCEL_SECONDS = 2.0
 """How long a worker may take to stop; it looks twice a second."""
 HEAD_SECONDS = 8.0
 """How long the head of a cluster may be silent before it counts as dead."""
