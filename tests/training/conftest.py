@@ -3,6 +3,7 @@
 Everything here is in double precision unless a test says otherwise, so that formulas agree to the last digits.
 """
 
+import dataclasses
 from types import SimpleNamespace
 
 import jax
@@ -43,7 +44,8 @@ def program_with(architecture=None, modulus=5, arity=2, answers=None, **changes)
         "loss_precision": "float64" if precision == "float64" else "float32",
         "platform": "cpu",
     }
-    return Program(architecture, signature, **(settings | changes))
+    program = Program(architecture, signature, **(settings | changes))
+    return dataclasses.replace(program, block_rows=program.counted_block(1))
 
 
 def random_task(program, seed=0):

@@ -1,5 +1,6 @@
 """The static and the traced part of an experiment: its program, and its rates."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def program_of(experiment: Experiment, task: Task, platform: str) -> Program:
         "weight_noise": e.weight_noise > 0,
         f"grokfast_{e.grokfast}": e.grokfast != "none",
     }
-    return Program(
+    program = Program(
         architecture,
         task.signature,
         e.loss,
@@ -45,6 +46,7 @@ def program_of(experiment: Experiment, task: Task, platform: str) -> Program:
         e.grokfast_window or 0,
         e.code,
     )
+    return replace(program, block_rows=program.counted_block(e.split.counts(task)[0]))
 
 
 def rates_of(experiment: Experiment) -> Rates:

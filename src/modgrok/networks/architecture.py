@@ -69,9 +69,9 @@ class Architecture(ABC):
     """For how long, likewise."""
     least_rows: ClassVar[int] = 64
     """Examples that a block on a CPU has at least: shorter ones repeat too much of what all examples share."""
-    block_rows: ClassVar[int | None] = None
-    """Examples of every block on a CPU, so few that filling the last one wastes little: with it training sets of all
-    lengths share a compilation. None: blocks are as long as it takes to hold a training set exactly."""
+    block_rows: ClassVar[tuple[int, ...]] = ()
+    """Examples of every block on a CPU, short ones for short training sets: the sets of any length that have the same
+    share a compilation. None given: blocks are as long as it takes to hold a training set exactly."""
     has_waves: ClassVar[bool] = False
     """Whether its weights are read as waves along the task's coordinate: spectra, participation ratios, phases."""
     starts_large: ClassVar[bool] = False

@@ -58,7 +58,7 @@ class TwoLayer(Architecture):
     name: ClassVar[str] = "two-layer"
     summary: ClassVar[str] = "the paper's: one hidden layer, no biases, the activation squared"
     loss: ClassVar[str] = "mse"
-    block_rows: ClassVar[int | None] = 128
+    block_rows: ClassVar[tuple[int, ...]] = (128, 264)
     has_waves: ClassVar[bool] = True
     starts_large: ClassVar[bool] = True
     h200_flops: ClassVar[float] = 5e13
