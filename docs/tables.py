@@ -1,4 +1,5 @@
-"""Writes the tables that pages take from measured results; a test compares.
+"""Writes the tables that pages take from measured results, and the outcomes that reproductions on a smaller scale are
+told beside; a test compares.
 
     python docs/tables.py
 
@@ -12,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from modgrok.reproduce.paper import find_paper, paper_keys
+from modgrok.reproduce.paper import OUTCOMES_FILE, find_paper, paper_keys
 from modgrok.text import number
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +55,11 @@ def verdicts(key: str) -> dict[str, str]:
     """Outcomes of the committed report, by claim."""
     found = json.loads((REPORTS / key / "verdicts.json").read_text())
     return {name: one["outcome"] for name, one in found.items()}
+
+
+def outcomes() -> str:
+    """Of all claims in the full profile."""
+    return json.dumps({key: verdicts(key) for key in reported()}, indent=1) + "\n"
 
 
 def counts(outcomes: Any) -> str:
@@ -222,5 +228,6 @@ def filled(text: str) -> str:
 
 
 if __name__ == "__main__":
+    Path(str(OUTCOMES_FILE)).write_text(outcomes())
     for page in PAGES:
         page.write_text(filled(page.read_text()))

@@ -106,3 +106,7 @@ def test_the_tracked_files_are_light() -> None:
 def test_tables_are_those_of_the_results(page: Path) -> None:
     """`python docs/tables.py` writes them."""
     assert tables.filled(page.read_text()) == page.read_text()
+
+
+def test_reproductions_are_told_what_the_full_profile_found() -> None:
+    assert tables.OUTCOMES_FILE.read_text() == tables.outcomes()

@@ -1,11 +1,18 @@
+from pathlib import Path
+
 import pytest
 
 from modgrok.errors import ModgrokError
+from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import FULL, QUICK
-from modgrok.reproduce.paper import find_paper, paper_keys
+from modgrok.reproduce.paper import Paper, find_paper, paper_keys
 from modgrok.reproduce.pipeline import Request, planned
 from modgrok.reproduce.plan import shares
+from modgrok.reproduce.runs import runs
+from modgrok.reproduce.sizes import sizes
+from modgrok.reproduce.study import Study, make_claim, study
+from modgrok.reproduce.table import Table
 
 
 def test_papers_are_found_by_their_folders() -> None:
@@ -63,3 +70,38 @@ def test_a_study_that_a_profile_leaves_out_is_not_run() -> None:
 @pytest.mark.parametrize("key", paper_keys())
 def test_every_claim_states_its_conditions_before_it_is_run(key: str) -> None:
     assert all(claim.verdict({}).threshold for claim in find_paper(key).claims)
+
+
+def test_a_failure_where_less_is_trained_than_in_the_full_profile_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Computed rows stay what they are: they are as exact in every profile."""
+    trained = study("trained", "Trained", runs=lambda s: runs({"task": "n + m"}, steps=s.steps))
+    exact = study("exact", "Exact", rows=lambda s: [{"error": s.steps}])
+    alike = study("alike", "Alike", runs=lambda s: runs({"task": "n + m"}, steps=s.same))
+
+    def says(name: str, some: Study, holds: bool) -> Claim:
+        return make_claim(lambda t, ask: ask.that("it is so", holds), name, "It is so.", "2", (some,))
+
+    claims = [says("fails", trained, False), says("holds", trained, True), says("known", trained, True)]
+    claims += [says("computed", exact, False), says("as_large", alike, False)]
+    paper = Paper("own", "", "", "", (trained, exact, alike), tuple(claims), sizes(steps=(10, 100), same=5), {})
+    told = tmp_path / "outcomes.json"
+    told.write_text('{"own": {"fails": "holds", "holds": "holds", "known": "does not hold here"}}')
+    monkeypatch.setattr("modgrok.reproduce.paper.OUTCOMES_FILE", told)
+    records = {one.name: Table([{"steps": 1}]).to_json(5) for one in paper.studies}
+    quick, full = (
+        {n: (v.outcome, v.sentence) for n, v in paper.verdicts(records, s).items()} for s in paper.profiles[:2]
+    )
+    failed = ("does not hold here", "Not so: it is so.")
+    small = "This profile trains too little to decide. So far: Not so: it is so. At full size: holds."
+    assert quick == {
+        "fails": ("undecided here", small),
+        "holds": ("holds", "It is so."),
+        "known": ("holds", "It is so. At full size: does not hold here."),
+        "computed": failed,
+        "as_large": failed,
+    }
+    assert full == {
+        name: failed if name in ("fails", "computed", "as_large") else ("holds", "It is so.") for name in quick
+    }

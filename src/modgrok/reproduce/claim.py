@@ -1,7 +1,7 @@
 """A statement of a paper, and what becomes of it here."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ OUTCOMES: dict[Outcome, str] = {
     "undecided here": "undecided here",
 }
 """Every outcome, and how it is said of several claims."""
+SMALL = "This profile trains too little to decide."
 CHANCE = 0.05
 """How often equal runs may differ as much as two groups of which one is said to be lower."""
 BEYOND = "beyond the paper"
@@ -41,6 +42,16 @@ class Verdict:
     def as_dict(self) -> dict[str, Any]:
         """As JSON."""
         return {"outcome": self.outcome, "sentence": self.sentence, "measured": self.measured}
+
+    def in_small(self, at_full_size: str | None) -> "Verdict":
+        """What can be said of it where less is trained than in the paper: a failure decides nothing, and where the full
+        profile came out otherwise, how."""
+        verdict = self
+        if self.outcome == "does not hold here":
+            verdict = replace(self, outcome="undecided here", sentence=f"{SMALL} So far: {self.sentence}")
+        if at_full_size in (None, verdict.outcome):
+            return verdict
+        return replace(verdict, sentence=f"{verdict.sentence} At full size: {at_full_size}.")
 
 
 @dataclass(frozen=True)

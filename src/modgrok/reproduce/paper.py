@@ -1,10 +1,13 @@
 """A paper as a value: its studies, its claims, its profiles. Every folder here that names one is a paper."""
 
 import importlib
+import json
 import pkgutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from types import ModuleType
 from typing import Any
 
@@ -12,9 +15,11 @@ import modgrok.reproduce
 from modgrok.errors import ModgrokError
 from modgrok.reproduce.claim import OUTCOMES, Claim, Outcome, Verdict
 from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import Figure, Study
+from modgrok.reproduce.study import Figure, Numbers, Study
 
 DEFAULT = "gromov2023"
+OUTCOMES_FILE = files("modgrok.reproduce").joinpath("outcomes.json")
+"""What became of every claim in the full profile, written by `docs/tables.py`."""
 
 
 Deviation = tuple[str, str, str, str]
@@ -66,6 +71,22 @@ class Paper:
     """Claims of which not both can hold."""
     implied: tuple[tuple[str, str], ...] = ()
     """Where the first claim holds, the second has to."""
+
+    def verdicts(self, records: dict[str, Numbers], profile: Sizes) -> dict[str, Verdict]:
+        """On every claim. Where its studies train less than in the full profile, a failure is none of the paper's."""
+        full = self.profile("full")
+        committed = json.loads(OUTCOMES_FILE.read_text()).get(self.key, {})
+
+        @cache
+        def smaller(study: str) -> bool:
+            return self.study(study).needs(profile) != self.study(study).needs(full)
+
+        def verdict(claim: Claim) -> Verdict:
+            found = claim.verdict(records)
+            small = profile.name != full.name and any(map(smaller, claim.studies))
+            return found.in_small(committed.get(claim.name)) if small else found
+
+        return {claim.name: verdict(claim) for claim in self.claims}
 
     def contradictions(self, verdicts: Mapping[str, Verdict]) -> list[str]:
         """Which declared pairs of verdicts contradict each other."""

@@ -103,7 +103,7 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
         with Measuring(paper, profile, out, say, drawn=not request.numbers_only) as measuring:
             train(request, studies, profile, watch, measuring)
     records = read_records(out, paper, profile)
-    verdicts = {claim.name: claim.verdict(records) for claim in paper.claims}
+    verdicts = paper.verdicts(records, profile)
     if request.numbers_only:
         return Outcome(verdicts, None)
     if request.from_numbers is not None:
