@@ -79,7 +79,8 @@ class Paper:
 
         @cache
         def smaller(study: str) -> bool:
-            return self.study(study).needs(profile) != self.study(study).needs(full)
+            left_out = study in profile.left_out
+            return left_out or self.study(study).needs(profile) != self.study(study).needs(full)
 
         def verdict(claim: Claim) -> Verdict:
             found = claim.verdict(records)
