@@ -379,12 +379,17 @@ def test_the_medians_of_the_map_are_those_of_the_summary(client: Any, store: Sto
     folder = store.folder / "sweeps" / "abc"
     folder.mkdir(parents=True)
     values = {0.5: [40, 60, 90, 100], 0.6: [20, ""]}
-    lines = [f"n+m,{a},{seed},{run},finished,{v}" for a, found in values.items() for seed, v in enumerate(found)]
+    end = {"": "diverged"}
+    lines = [
+        f"n+m,{a},{seed},{run},{end.get(v, 'finished')},{v}"
+        for a, found in values.items()
+        for seed, v in enumerate(found)
+    ]
     (folder / "table.csv").write_text("task,fraction,seed,run,status,grokked_at\n" + "\n".join(lines) + "\n")
     found = client.get("/api/sweeps/abc/map?x=fraction&y=&outcome=grokked_at").json()
     assert found["x_values"] == [0.5, 0.6]
     assert [cell["median"] for cell in found["cells"][0]] == [Cell(4, (40.0, 60.0, 90.0, 100.0)).median, 20] == [75, 20]
-    assert [cell["runs"] for cell in found["cells"][0]] == [4, 2]
+    assert [(cell["runs"], cell["diverged"]) for cell in found["cells"][0]] == [(4, 0), (2, 1)]
     across = client.get("/api/sweeps/abc/map?x=fraction&y=seed&outcome=grokked_at").json()
     assert across["cells"][1][1]["median"] is None
     assert client.get("/api/sweeps/abc/map?x=width&y=&outcome=grokked_at").status_code == 422

@@ -9,6 +9,7 @@ from typing import Any
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Store
 from modgrok.experiments.columns import read_csv
+from modgrok.experiments.result import bad_ends
 from modgrok.experiments.sweeps.summary import Cell
 
 SWEEP_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -67,7 +68,8 @@ def sweep_map(store: Store, name: str, x: str, y: str | None, outcome: str) -> d
 
 def _cell(rows: list[dict[str, Any]], outcome: str) -> dict[str, Any]:
     numbers = [(float(row[outcome]), row["run"]) for row in rows if isinstance(row[outcome], int | float)]
-    cell = Cell(sum(row["status"] != "unfinished" for row in rows), tuple(value for value, _ in numbers))
+    ended = [row["status"] for row in rows if row["status"] != "unfinished"]
+    cell = Cell(len(ended), tuple(value for value, _ in numbers), bad_ends(ended))
     median = cell.median
     nearest = min(numbers, key=lambda pair: abs(pair[0] - median))[1] if median is not None else None
     return cell.as_dict() | {"runs": len(rows), "run": nearest or (rows[0]["run"] if rows else None)}

@@ -21,7 +21,7 @@ class SweepMap extends Panel {
       redraw: "theme",
       when: () => this.map,
       help: [
-        "Many runs at once: every cell is the median over the runs that share the two settings on the axes. Click a cell to open one of its runs. A cell with a dash has no run that got there, for example none that grokked.",
+        "Many runs at once: every cell is the median over the runs that share the two settings on the axes. Click a cell to open one of its runs. A cell with a dash has no run that got there, for example none that grokked; with a cross, some of its runs diverged or their weights collapsed.",
         "Make a sweep with modgrok sweep in the same store, and it appears here.",
       ],
     });
@@ -99,10 +99,12 @@ class SweepMap extends Panel {
       const value = median(found);
       const place = value === null || high === low ? 0.12 : 0.12 + (0.8 * (scale(value) - low)) / (high - low);
       const { run, runs } = found;
+      const ends = ["diverged", "collapsed"].filter((name) => found[name]).map((name) => `${found[name]} ${name}`);
+      const shown = text(value) + (ends.length ? " ✗" : "");
       return make("td", {}, make("button", {
         type: "button", disabled: !run, style: value === null ? "" : `background:${sample("sizes", place)};color:${place > 0.5 ? css("panel") : css("ink")}`,
-        title: `${x} ${a}${y === "–" ? "" : `, ${y} ${b}`}: ${text(value)} (${runs} runs)`, onclick: () => emit("open", run),
-      }, text(value)));
+        title: `${x} ${a}${y === "–" ? "" : `, ${y} ${b}`}: ${text(value)} (${[`${runs} run${runs === 1 ? "" : "s"}`, ...ends].join(", ")})`, onclick: () => emit("open", run),
+      }, shown));
     };
     this.grid.replaceChildren(make("table", {},
       make(
