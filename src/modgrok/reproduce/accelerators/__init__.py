@@ -14,7 +14,7 @@ PAPER = Paper(
     studies=(*members(Study, arenas), *contest.STUDIES),
     claims=(*members(Claim, arenas), *contest.CLAIMS),
     profiles=PROFILES,
-    cost={"quick": "3 min on two idle CPU cores", "full": "12 min on an H200; figF and figM are not run to the end"},
+    cost={"quick": "3 min on two idle CPU cores", "full": "12 min on an H200 and 43 on two busy CPU cores; figF is not run to the end"},
     takeaways=(
         Takeaway(
             "In their authors' network, without weight decay, ⊥Grad generalizes after 99 steps (409 at half the rate) "
@@ -32,8 +32,13 @@ PAPER = Paper(
             remark="orthogonal_gradient_tuned",
         ),
         Takeaway(
-            "Grokfast and Muon are not decided in their authors' transformers, whose runs have not ended.",
-            undecided="grokfast muon",
+            "Inside a transformer Muon takes a third of AdamW's steps on sums and quotients, each at its authors' rate; "
+            "on products AdamW has no delay to shorten.",
+            remark="muon",
+        ),
+        Takeaway(
+            "Grokfast is not decided in its authors' transformer, whose runs have not ended.",
+            undecided="grokfast",
         ),
     ),
     deviations=(
@@ -77,7 +82,7 @@ PAPER = Paper(
         ("rate and decay in the common search", "one of each", "{rates:#} × {decays:#} trials of each", "same search"),
     ),
     not_attempted=(
-        ("Grokfast and Muon in their authors' transformers (figF, figM)", "not run to the end yet"),
+        ("Grokfast in its authors' transformer (figF)", "not run to the end yet"),
         ("Grokfast on images, reviews and molecules", "other tasks than arithmetic"),
         ("⊥Grad on a transformer and by gradient descent, the softmax in 16 and 64 bits", "device time"),
         ("Muon with sparsemax and StableMax, on greatest common divisors, powers and parities", "device time"),
