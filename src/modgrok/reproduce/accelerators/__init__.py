@@ -32,8 +32,8 @@ PAPER = Paper(
             remark="orthogonal_gradient_tuned",
         ),
         Takeaway(
-            "Inside a transformer Muon takes a third of AdamW's steps on sums and quotients, each at its authors' rate; "
-            "on products AdamW has no delay to shorten.",
+            "Inside a transformer Muon takes a third of AdamW's steps on sums and quotients, each at its authors' rate, "
+            "and 41 % on products, where AdamW is less than five times as late as on its training set.",
             remark="muon",
         ),
         Takeaway(
