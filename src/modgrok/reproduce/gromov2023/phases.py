@@ -12,7 +12,7 @@ from modgrok.palette import BLUE, GRAY, ORANGE
 from modgrok.plot.phases import angle_histogram, circle
 from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_unit
+from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_rate, natural_unit
 from modgrok.text import number, percent, spread
 
 COLORS = {"random": GRAY, "GD": BLUE, "AdamW": ORANGE}
@@ -32,14 +32,14 @@ DECAY = 1e-9
 
 def ways(s: Sizes) -> Runs:
     """n + m in four more ways, trained on long after grokking."""
-    descended = s.ways.gd(s.sweep_modulus, s.sweep_width, FRACTION)
-    unit = natural_unit(s.sweep_modulus, s.sweep_width)
-    slow = float(f"{0.1 * s.ways.rate * unit:.4g}")  # times 1/(1 − 0.9): the same effective rate
+    p, N = s.sweep_modulus, s.sweep_width
+    descended = s.ways.gd(p, N, FRACTION)
+    slow = natural_rate(0.1 * s.ways.rate, p, N)  # times 1/(1 − 0.9): the same effective rate
     way: dict[str, dict[str, Any]] = {
         "momentum": descended | {"optimizer": "momentum", "lr": slow},
-        "GD + weight decay": descended | {"weight_decay": float(f"{DECAY / unit:.3g}")},
+        "GD + weight decay": descended | {"weight_decay": float(f"{DECAY / natural_unit(p, N):.3g}")},
         "GD + dropout": descended | {"dropout": DROPOUT},
-        "Adam": s.functions.adamw(s.sweep_modulus, s.sweep_width, FRACTION) | {"optimizer": "adam"},
+        "Adam": s.functions.adamw(p, N, FRACTION) | {"optimizer": "adam"},
     }
     return runs({}, way=way, seed=range(s.sweep_seeds))
 

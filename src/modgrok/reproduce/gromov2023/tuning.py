@@ -279,15 +279,15 @@ def decay_in_adamw(t: Table, ask: Ask) -> None:
     """Weight decay in AdamW is particularly effective in making grokking quick."""
     medians = search.medians(t)
     ratios = search.ratios(medians, "AdamW", "Adam")
-    with_decay, without = medians["AdamW"].known(), medians["Adam"].known()
-    alone = [a for a in with_decay if a not in without]
+    won, known = _faster(medians, "AdamW", "Adam")
+    alone = [a for a in won if a not in ratios]
     much = len(alone) + sum(ratio <= 1 / MAJOR for ratio in ratios.values())
     ask.that(
         f"each at its best, AdamW takes at most 1/{MAJOR} of the median steps of Adam without decay, or groks alone, "
         "at some α",
         much,
     )
-    ask.remark("at every α where either groks", much == len({*with_decay, *without}))
+    ask.remark("at every α where either groks", much == len(known))
     ask.show({f"steps of AdamW / Adam at α = {a}": ratio for a, ratio in ratios.items()})
     ask.show({"AdamW alone groks at α": ", ".join(map(number, alone))} if alone else {})
     _show_search(ask, t, ("Adam", "AdamW"))
