@@ -28,14 +28,12 @@ def variations(s: Sizes) -> Runs:
     """One line through the usual network for each of the four; runs stop when they have the parity."""
     schedule = {"lr": 0.1, "steps": s.breadth_steps, "until": 0, "evaluations": 200}
     usual = parity(s.breadth_bits, K, s.breadth_seeds, **schedule)
-    noisy = usual.but(examples=EXAMPLES, wrong_labels=[*s.noises])
-    lines = {
-        "activation": usual.but(activation=[*ACTIVATIONS]),
-        "batch": usual.but(batch_size=[*BATCHES], init_scale=[*SCALES]),
-        "width": usual.but(width=[*s.breadth_widths]),
-        "noise": noisy,
-    }
-    return sum((some.tag(part=part) for part, some in lines.items()), Runs([]))
+    return (
+        usual.but(activation=[*ACTIVATIONS]).tag(part="activation")
+        + usual.but(batch_size=[*BATCHES], init_scale=[*SCALES]).tag(part="batch")
+        + usual.but(width=[*s.breadth_widths]).tag(part="width")
+        + usual.but(examples=EXAMPLES, wrong_labels=[*s.noises]).tag(part="noise")
+    )
 
 
 breadth = study(

@@ -181,7 +181,7 @@ def time_against_data(t: Table, s5: Table, ask: Ask) -> None:
     ask.show({"more time to the test set for one percent less data": test}, percent)
     ask.show({"the same up to 30 % of the table": steep}, percent, paper="40 to 50 % between 25 and 30 %, in S5")
     ask.show({"more time to the training set for one percent less data": train}, percent)
-    done = [f for f, cell in few.by("fraction").items() if 2 * len(cell["grokked_at"].known()) > len(cell)]
+    done = few.median("grokked_at", "fraction").known()
     ask.budget(t, "effect", seeds=SEEDS)
     ask.possible(
         f"at three shares of {SCARCE} or less, where the paper measures it, most seeds know the test set",

@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures.spikes import growth_next_to, late_spikes
 from modgrok.measures.times import first_reached
-from modgrok.reproduce.form import Ask, Row, Table, curves, runs, study
+from modgrok.reproduce.form import Ask, Table, curves, runs, study
 from modgrok.reproduce.power2022.sizes import PROFILES, lasting_division
 from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DIVISION, DOUBLE, EPSILONS, FIRST, LAST
 from modgrok.reproduce.thilak2022.stairs import CUT, PANELS, climbs, curves_by_variant, drawn, found_in, spikes_of
@@ -63,15 +63,11 @@ def loss_norm_and_accuracy(t: Table, *shown: Any) -> str:
     return f"x / y modulo {t.one('modulus')}, half of the table; {CUT}"
 
 
-def late(row: Row) -> int:
-    """Spikes that the early noise of batches does not explain."""
-    return len(late_spikes(np.array(row.step, int), np.array(row.train_loss, float)))
-
-
 @transformer.claim("3, 4 (Figs. 2, 4)")
 def slingshots_of_the_transformer(t: Table, ask: Ask) -> None:
     """The transformer of Power et al. has the same spikes, and loses them in the same ways."""
-    t = Table(vars(row) | {"spikes": late(row)} for row in t)
+    late = t.each(lambda r: len(late_spikes(np.array(r.step, int), np.array(r.train_loss, float))))
+    t = Table(vars(row) | {"spikes": spikes} for row, spikes in zip(t, late, strict=True))
     found = found_in(t, *EPSILONS, DOUBLE, "gradient descent", "weight decay 1")
     first, second, *others = found.values()
     ask.that(f"every seed has spikes at {FIRST} after the training loss has been below 1e-8", all(first))
