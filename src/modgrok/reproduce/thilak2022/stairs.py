@@ -19,6 +19,7 @@ SHOWN = (FIRST, LAST, DOUBLE)
 PANELS: Any = {"rows": 2, "columns": len(SHOWN), "height": 3.8, "sharex": True, "sharey": "row"}
 LABELS = {"train_loss": "training loss", "last_layer": "norm of the last layer", "test_accuracy": "test accuracy"}
 SCALES = {"loss": "log", "train_loss": "log", "feature_change": "log", "curvature": "symlog"}
+"""Of the measures that are not drawn linearly."""
 LEAST = FLOOR / 10
 CUT = f"losses below {LEAST:g} are drawn there"
 drawn = curves("train_loss", "last_layer", most=600)
