@@ -16,10 +16,17 @@ TOP, ROW = 0.985, 0.03
 
 
 def panels(
-    *titles: str, rows: int = 1, width: float = style.PAGE, height: float = 2.8, note: str = "", **more: Any
+    *titles: str,
+    rows: int = 1,
+    columns: int = 0,
+    width: float = style.PAGE,
+    height: float = 2.8,
+    note: str = "",
+    **more: Any,
 ) -> tuple[Any, Sequence[Any]]:
-    """A figure with a panel for each title, lettered where there are several, and a note below."""
-    figure, grid = style.grid(rows, max(1, len(titles) // rows), width, height, **more)
+    """A figure with a panel for each title, lettered where there are several, or with so many columns of panels without
+    titles, and a note below."""
+    figure, grid = style.grid(rows, columns or max(1, len(titles) // rows), width, height, **more)
     if len(titles) > 1:
         style.letter(grid.flat, titles)
     if note:

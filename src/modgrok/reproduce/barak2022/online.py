@@ -28,9 +28,9 @@ def both_batches(s: Sizes) -> Runs:
 
 def all_sizes(s: Sizes) -> Runs:
     """For every k and n, at the paper's rate 1; runs stop when they have it."""
-    cells = [(n, k, steps) for k, bits in s.scaling.items() for n, steps in bits.items()]
-    made = [parity(n, k, s.scaling_seeds, lr=1.0, steps=steps, until=0, evaluations=200) for n, k, steps in cells]
-    return sum(made, Runs([]))
+    cells = ((k, n, steps) for k, bits in s.scaling.items() for n, steps in bits.items())
+    usual = {"lr": 1.0, "until": 0, "evaluations": 200}
+    return sum((parity(n, k, s.scaling_seeds, steps=steps, **usual) for k, n, steps in cells), Runs([]))
 
 
 def progress_of(run: Any) -> dict[str, Any]:
@@ -117,8 +117,6 @@ def exponents(t: Table) -> dict[int, Any]:
 
 @times.figure(width=style.COLUMN, height=2.9)
 def times_against_bits(t: Table, panel: Any) -> str:
-    from matplotlib.ticker import NullLocator
-
     for (k, power), color, marker in zip(exponents(t).items(), SERIES, MARKERS, strict=False):
         medians = t.where(k=k).median("grokked_at", "bits").known()
         label = f"k = {k}" if power is None else f"k = {k}: slope {power:.2f}"
@@ -126,8 +124,8 @@ def times_against_bits(t: Table, panel: Any) -> str:
         for n, times in t.where("grokked_at > 0", k=k).of("grokked_at", Column, "bits").items():
             panel.vlines([n], min(times), max(times), color=color)
     bits = sorted(t["bits"].distinct())
-    panel.set_xticks(bits, [str(n) for n in bits])
-    panel.xaxis.set_minor_locator(NullLocator())
+    panel.set_xticks(bits, bits)
+    panel.set_xticks([], minor=True)
     panel.yaxis.set_major_formatter(lambda value, _: number(value))
     panel.yaxis.set_minor_formatter(lambda value, _: number(value) if str(int(value))[0] in "25" else "")
     panel.set(xlabel="bits n", ylabel="steps until 99 % right")

@@ -33,15 +33,16 @@ Rows = Iterator[dict[str, Any]]
 
 def forms(s: Sizes) -> Rows:
     """Accuracy and loss of every closed form, for several draws of its phases."""
-    p, seeds = s.modulus, range(s.closed_seeds)
+    p, seeds, addition = s.modulus, range(s.closed_seeds), task("n + m", s.modulus)
     powers = [d for d in range(2, 9) if is_prime(p)]
 
     def drawn(kind: str, learned: Task, width: int = s.width, **asked: Any) -> Rows:
         return (scored(kind, learned, width=width, seed=seed, **asked) for seed in seeds)
 
-    for row in drawn("addition", task("n + m", p)):
-        yield row | {"peak": peak(p, s.width, row["seed"])}
-    yield scored("exact", task("n + m", p), form="exact")
+    for row in drawn("addition", addition):
+        right = output_map(solve(addition, width=s.width, seed=row["seed"]), PEAK)[addition.table == PEAK]
+        yield row | {"peak": right.mean()}  # 1 in the limit of large width
+    yield scored("exact", addition, form="exact")
     for text in SUMS:
         yield from drawn("sum", task(text, p))
     for degree in powers:
@@ -53,7 +54,7 @@ def forms(s: Sizes) -> Rows:
             yield from drawn("composed", task(text.format(d=degree), p))
     yield from drawn("product", task("n*m", p))
     yield scored("exact product", task("n*m", p), form="exact")
-    yield from drawn("complex", task("n + m", p), form="complex")
+    yield from drawn("complex", addition, form="complex")
     yield from drawn("three variables", task("n1 + n2 + n3", 7), width=1500)
 
 
@@ -62,12 +63,6 @@ def scored(kind: str, learned: Task, **asked: Any) -> dict[str, Any]:
     score = score_table(network, learned.table)
     found = {"accuracy": score.accuracy, "loss": score.loss, "width": network.width}
     return {"kind": kind, "task": learned.name, "modulus": learned.modulus, **asked, **found}
-
-
-def peak(modulus: int, width: int, seed: int) -> float:
-    """Output for the right answer, averaged over the pairs that have it; 1 in the limit of large width."""
-    addition = task("n + m", modulus)
-    return float(output_map(solve(addition, width=width, seed=seed), PEAK)[addition.table == PEAK].mean())
 
 
 def waves_left(s: Sizes) -> Rows:
@@ -96,8 +91,6 @@ composed = study(
     ),
     keep=("test_accuracy", share_of),
 )
-
-
 optimizers = study(
     "sums_by_optimizers",
     "n² + m² by several optimizers",

@@ -2,6 +2,7 @@
 random phases leave."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from modgrok.networks import Network, score_table, two_layer
 from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, study
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import LEARNED
-from modgrok.tasks import Task, task
+from modgrok.tasks import task
 from modgrok.text import percent, spread
 
 SHUFFLES = 3
@@ -73,10 +74,9 @@ def printed(p: int, width: int, seed: int, free: bool = False) -> Network:
 
 def free_and_bound(s: Sizes) -> Iterator[dict[str, Any]]:
     addition = task("n + m", s.modulus)
-    for free in (False, True):
-        for seed in range(s.closed_seeds):
-            accuracy = score_table(printed(s.modulus, s.width, seed, free), addition.table).accuracy
-            yield {"modulus": s.modulus, "width": s.width, "seed": seed, "free": free, "accuracy": accuracy}
+    for free, seed in product((False, True), range(s.closed_seeds)):
+        accuracy = score_table(printed(s.modulus, s.width, seed, free), addition.table).accuracy
+        yield {"modulus": s.modulus, "width": s.width, "seed": seed, "free": free, "accuracy": accuracy}
 
 
 def losses_of_waves(s: Sizes) -> Iterator[dict[str, Any]]:
@@ -85,20 +85,17 @@ def losses_of_waves(s: Sizes) -> Iterator[dict[str, Any]]:
     addition = task("n + m", p)
     coordinate = addition.structure.coordinate
     assert coordinate is not None
-    for N in s.floor_widths:
-        for seed in range(s.closed_seeds):
-            whole = max(1, N // p) * p
-            for constant, frequencies in enumerate(WITHOUT_AND_WITH):
-                network = solve(addition, width=N, seed=seed, constant=bool(constant), dtype=np.float32)
-                expected = expected_loss(coordinate, N, constant=bool(constant))
-                yield _loss(frequencies, network, addition) | {"expected": expected}
-            found = _loss(PRINTED, printed(p, whole, seed), addition)
-            yield found | {"expected": printed_loss(p, whole)}
 
+    def row(frequencies: str, network: Network, expected: float) -> dict[str, Any]:
+        loss = {"loss": score_table(network, addition.table).loss, "expected": expected}
+        return {"modulus": p, "frequencies": frequencies, "width": network.width, **loss}
 
-def _loss(frequencies: str, network: Network, learned: Task) -> dict[str, Any]:
-    loss = score_table(network, learned.table).loss
-    return {"modulus": learned.modulus, "frequencies": frequencies, "width": network.width, "loss": loss}
+    for N, seed in product(s.floor_widths, range(s.closed_seeds)):
+        for constant, frequencies in zip((False, True), WITHOUT_AND_WITH, strict=True):
+            network = solve(addition, width=N, seed=seed, constant=constant, dtype=np.float32)
+            yield row(frequencies, network, expected_loss(coordinate, N, constant=constant))
+        whole = max(1, N // p) * p
+        yield row(PRINTED, printed(p, whole, seed), printed_loss(p, whole))
 
 
 shuffled = study(

@@ -12,7 +12,7 @@ from modgrok.measures.tangent_kernel import kernel_path
 from modgrok.palette import GRAY, GREEN, PURPLE, SERIES, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.figures import modular, seed_look
-from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import BEYOND, Ask, Column, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.sizes import Recipe
 from modgrok.text import number, percent, spread
 
@@ -31,13 +31,10 @@ LOOKS = {
 
 def at_rates(s: Sizes, *rates: float) -> Runs:
     """n + m under plain gradient descent at several rates (tagged in natural units), for equally long times."""
-
-    def settings(rate: float) -> dict[str, Any]:
-        training = Recipe(rate, round(s.followed.steps * s.followed.rate / rate), s.followed.evaluations)
-        found = training.gd(s.sweep_modulus, s.sweep_width, s.followed_fraction)
-        return found | {"snapshots": s.followed_snapshots}
-
-    return runs({}, rate={rate: settings(rate) for rate in rates}, seed=range(s.followed_seeds))
+    usual = s.followed
+    trained = [Recipe(rate, round(usual.steps * usual.rate / rate), usual.evaluations) for rate in rates]
+    settings = {one.rate: one.gd(s.sweep_modulus, s.sweep_width, s.followed_fraction) for one in trained}
+    return runs({}, rate=settings, seed=range(s.followed_seeds)).but(snapshots=s.followed_snapshots)
 
 
 def snapshots_of(run: Run) -> tuple[dict[str, Any], list[Any], Any]:
@@ -152,14 +149,14 @@ def _enough_between(t: Table, ask: Ask) -> None:
 
 
 def _grokked(t: Table, ask: Ask) -> Table:
-    found = t.where(lambda r: r.grokked_at is not None)
+    found = t.where("grokked_at >= 0")
     ask.possible("some network groks", found)
     return found
 
 
 def _growth(r: Row, event: str) -> float:
     """By how much sharpness has grown at the first snapshot from an event on."""
-    return r.sharpness[next(i for i, step in enumerate(r.step) if step >= r[event])] / r.sharpness[0]
+    return r.sharpness[np.searchsorted(r.step, r[event])] / r.sharpness[0]
 
 
 @sharpness.claim(BEYOND)
@@ -187,14 +184,14 @@ def edge_of_stability(t: Table, ask: Ask) -> None:
     last = {rate: some.each(lambda r: r.over_limit[-1]) for rate, some in found.by("rate").items()}
     ends = {rate: float(np.median(some)) for rate, some in last.items()}
     broken = ", ".join(number(rate) for rate in t["rate"].distinct() if rate not in ends)
+    fastest, most, least = ends[max(ends)], max(ends.values()), min(ends.values())
     ask.that(
         "at the largest rate that groks the last sharpness, median over seeds, is within 10 % of 2/rate",
-        abs(ends[max(ends)] - 1) <= 0.1,
-        f"{number(ends[max(ends)])} of it",
+        abs(fastest - 1) <= 0.1,
+        f"{number(fastest)} of it",
     )
-    most, least = (f"{number(end)} of it" for end in (max(ends.values()), min(ends.values())))
-    ask.that("sharpness ends at 1.1 × 2/rate or less at every rate", max(ends.values()) <= 1.1, most)
-    ask.that("sharpness ends below 0.9 × 2/rate at one rate at least", min(ends.values()) < 0.9, least)
+    ask.that("sharpness ends at 1.1 × 2/rate or less at every rate", most <= 1.1, f"{number(most)} of it")
+    ask.that("sharpness ends below 0.9 × 2/rate at one rate at least", least < 0.9, f"{number(least)} of it")
     ask.show({f"last sharpness / (2/rate), rate {number(rate)} natural units": some for rate, some in last.items()})
     ask.show({"rates that do not grok": broken} if broken else {})
 
@@ -209,9 +206,9 @@ def _seeds_that_grok(t: Table, ask: Ask) -> Table:
 def kernel_drifts(t: Table, ask: Ask) -> None:
     """The tangent kernel does not stay what it is at initialization: features are learned."""
     t = _seeds_that_grok(t, ask)
-    first, last = ([r.like_target[i] for r in t] for i in (0, -1))
-    grown = [b - a for a, b in zip(first, last, strict=True)]
-    drift, like_start = ([r[name][-1] for r in t] for name in ("drift", "like_start"))
+    first, last = (Column(r.like_target[i] for r in t) for i in (0, -1))
+    drift, like_start = (Column(r[name][-1] for r in t) for name in ("drift", "like_start"))
+    grown = last - first
     ask.that(
         "the alignment (which knows no scale) of the kernel between test pairs with the answers grows by at least 0.05 "
         "by the end, in every seed",

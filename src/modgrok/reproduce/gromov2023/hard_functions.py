@@ -75,24 +75,20 @@ quadratic_widths = study(
     "quadratic_form_widths",
     "n² + m² + nm and the width",
     "Test accuracy of n² + m² + nm at the figure's fraction, from narrow to wide networks, within the same steps.",
-    runs=lambda s: sum(
-        (
-            runs(s.hard.gd(s.hard_modulus, N, QUADRATIC_FRACTION), task=QUADRATIC, seed=range(s.hard_seeds))
-            for N in s.hard_widths
-        ),
-        Runs([]),
-    ),
+    runs=lambda s: runs(
+        {},
+        width={N: s.hard.gd(s.hard_modulus, N, QUADRATIC_FRACTION) for N in s.hard_widths},
+        seed=range(s.hard_seeds),
+    ).but(task=QUADRATIC),
     keep=ending_of,
 )
 random_tables = study(
     "random_table",
     "Random tables",
     "Tables filled with random answers, which hold nothing to generalize, trained on nine tenths of their entries.",
-    runs=lambda s: Runs(
-        [
-            (tags, settings | {"task": f"random:{settings['seed']}"})
-            for tags, settings in trained(s, s.never, "", RANDOM_FRACTION).rows
-        ]
+    runs=lambda s: runs(
+        s.never.gd(s.hard_modulus, s.hard_width, RANDOM_FRACTION),
+        seed={seed: {"seed": seed, "task": f"random:{seed}"} for seed in range(s.hard_seeds)},
     ),
     keep=("train_accuracy", lambda run: {"best_test_accuracy": run.history["test_accuracy"].max()}),
 )

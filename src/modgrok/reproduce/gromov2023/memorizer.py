@@ -38,33 +38,34 @@ VARIED = {"width": "width", "p": "modulus", "optimizer": "optimizer", "function"
 """What else is varied, and the setting."""
 
 
-def memorizing(s: Sizes, share: float = SHARE, **more: Any) -> Runs:
+def memorizing(s: Sizes, *shares: float, **more: Any) -> Runs:
     """Networks that are trained on few pairs until they know them, under Adam unless another optimizer is named."""
     p = more.get("modulus", s.memorizer_modulus)
-    settings = {"task": "n + m", "modulus": p, "width": s.memorizer_width, "examples": max(2, round(share * p * p))}
-    settings |= {"optimizer": "adam", "lr": RATE, "weight_decay": 0.0, "steps": s.memorizer_steps}
-    return runs(settings | {"evaluations": 1, "snapshots": 2}, **more, seed=range(s.memorizer_seeds)).tag(share=share)
+    few = {share: {"examples": max(2, round(share * p * p))} for share in shares or (SHARE,)}
+    settings = {"task": "n + m", "modulus": p, "width": s.memorizer_width, "optimizer": "adam", "lr": RATE}
+    settings |= {"weight_decay": 0.0, "steps": s.memorizer_steps, "evaluations": 1, "snapshots": 2}
+    return runs(settings, **more, share=few, seed=range(s.memorizer_seeds))
 
 
-def descended(s: Sizes, share: float = SHARE) -> Runs:
+def descended(s: Sizes, *shares: float) -> Runs:
     """The same under plain gradient descent, with snapshots on the way."""
     rate = natural_rate(1e6, s.memorizer_modulus, s.memorizer_width)
-    return memorizing(s, share, optimizer="gd", lr=rate, steps=s.flow_steps, evaluations=10, snapshots=11)
+    return memorizing(s, *shares, optimizer="gd", lr=rate, steps=s.flow_steps, evaluations=10, snapshots=11)
 
 
 def all_parts(s: Sizes) -> Runs:
     parts = {
-        "pairs": [memorizing(s, share) for share in SHARES],
-        "steps": [memorizing(s, evaluations=10, snapshots=11)],
-        "width": [memorizing(s, width=N) for N in s.memorizer_widths],
-        "p": [memorizing(s, modulus=p) for p in s.memorizer_moduli],
-        "optimizer": [descended(s), memorizing(s, optimizer="adamw", weight_decay=USUAL_DECAY)],
-        "function": [memorizing(s, task=text) for text in FUNCTIONS],
-        "signs": [memorizing(s, task=text) for text in SIGNS],
-        RANDOM: [memorizing(s, wrong_labels=1 - 1 / s.memorizer_modulus)],
-        "flow": [descended(s, share) for share in FLOW_SHARES],
+        "pairs": memorizing(s, *SHARES),
+        "steps": memorizing(s, evaluations=10, snapshots=11),
+        "width": memorizing(s, width=[*s.memorizer_widths]),
+        "p": sum((memorizing(s, modulus=p) for p in s.memorizer_moduli), Runs([])),
+        "optimizer": descended(s) + memorizing(s, optimizer="adamw", weight_decay=USUAL_DECAY),
+        "function": memorizing(s, task=[*FUNCTIONS]),
+        "signs": memorizing(s, task=[*SIGNS]),
+        RANDOM: memorizing(s, wrong_labels=1 - 1 / s.memorizer_modulus),
+        "flow": descended(s, *FLOW_SHARES),
     }
-    return sum((some.tag(part=part) for part, several in parts.items() for some in several), Runs([]))
+    return sum((some.tag(part=part) for part, some in parts.items()), Runs([]))
 
 
 def held(run: Run, step: int | None = None) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from modgrok.networks import Network
 from modgrok.palette import BLUE, GRAY, ORANGE
 from modgrok.plot.phases import angle_histogram, circle
 from modgrok.reproduce.figures import modular
-from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_unit
+from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_rate, natural_unit
 from modgrok.text import number, percent, spread
 
 COLORS = {"random": GRAY, "GD": BLUE, "AdamW": ORANGE}
@@ -32,14 +32,14 @@ DECAY = 1e-9
 
 def ways(s: Sizes) -> Runs:
     """n + m in four more ways, trained on long after grokking."""
-    descended = s.ways.gd(s.sweep_modulus, s.sweep_width, FRACTION)
-    unit = natural_unit(s.sweep_modulus, s.sweep_width)
-    slow = float(f"{0.1 * s.ways.rate * unit:.4g}")  # times 1/(1 − 0.9): the same effective rate
+    p, N = s.sweep_modulus, s.sweep_width
+    descended = s.ways.gd(p, N, FRACTION)
+    slow = natural_rate(0.1 * s.ways.rate, p, N)  # times 1/(1 − 0.9): the same effective rate
     way: dict[str, dict[str, Any]] = {
         "momentum": descended | {"optimizer": "momentum", "lr": slow},
-        "GD + weight decay": descended | {"weight_decay": float(f"{DECAY / unit:.3g}")},
+        "GD + weight decay": descended | {"weight_decay": float(f"{DECAY / natural_unit(p, N):.3g}")},
         "GD + dropout": descended | {"dropout": DROPOUT},
-        "Adam": s.functions.adamw(s.sweep_modulus, s.sweep_width, FRACTION) | {"optimizer": "adam"},
+        "Adam": s.functions.adamw(p, N, FRACTION) | {"optimizer": "adam"},
     }
     return runs({}, way=way, seed=range(s.sweep_seeds))
 
@@ -159,16 +159,21 @@ def periodic(t: Table, more: Table, other: Table, ask: Ask) -> None:
     ask.show({"p of momentum, weight decay, dropout, Adam": str(more.one("modulus"))})
 
 
+def _agreement(t: Table, *names: str) -> dict[str, Column]:
+    """n|⟨exp iφ⟩|² of combinations of phases after each training."""
+    return {
+        f"{kind}, {name}": Column(found[name] for found in t.where(kind=kind)["agreement"])
+        for kind in TRAINED
+        for name in names
+    }
+
+
 @kinds.claim("3.1, 4.1")
 def copies(t: Table, ask: Ask) -> None:
     """Beyond (p−1)/2 neurons the frequencies come in several copies with different phases."""
     most = t.one("modulus") // 2
     several = {kind: t.where(kind=kind)["several"] for kind in COLORS}
-    alike = {
-        f"{kind}, {phase}": [found[phase] for found in t.where(kind=kind)["agreement"]]
-        for kind in TRAINED
-        for phase in ("φ1", "φ2")
-    }
+    alike = _agreement(t, "φ1", "φ2")
     ask.that(
         f"at N = {t.one('width')} at least 90 % of the frequencies have two neurons or more with ≥ {percent(CLEAR, 0)} "
         "of their power in that wave, after GD and AdamW, in every seed",
@@ -213,11 +218,7 @@ def phases_random(t: Table, ask: Ask) -> None:
     """Apart from the constraint the phases are approximately random."""
     trained = {kind: t.where(kind=kind) for kind in TRAINED}
     least = {kind: cell.each(lambda r: min(r.uniform.values())) for kind, cell in trained.items()}
-    agreement = {
-        f"{kind}, {name}": cell.each(lambda r, name=name: r.agreement[name]).average()  # type: ignore[misc]
-        for kind, cell in trained.items()
-        for name in cell.first.agreement
-    }
+    agreement = {name: values.average() for name, values in _agreement(t, *t.first.agreement).items()}
     ask.that(
         "over all neurons φ1, φ2, φ1 − φ2, φ1 + φ2, 2φ1 and 2φ2 are uniform after GD and AdamW, in every seed: "
         f"Kuiper's test gives P ≥ {UNIFORM}",

@@ -4,7 +4,7 @@ import math
 
 from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.dynamics import all_grok
-from modgrok.reproduce.gromov2023.sizes import natural_unit, usual, usual_by_gd
+from modgrok.reproduce.gromov2023.sizes import natural_rate, usual, usual_by_gd
 from modgrok.text import count, percent, spread
 
 PRODUCTS = ("n*m", "n^2*m", "(n + 1)*(m^2 + 2)", "(n^2 + 1)*(m + 3)", "n^3*m^3")
@@ -23,7 +23,7 @@ WELL = f"to at least {percent(LEARNED, 0)} in every seed"
 def with_minibatches(s: Sizes) -> Runs:
     """Minibatches of a quarter of the training pairs with batch normalization."""
     p = s.sweep_modulus
-    rate = float(f"{BATCH_NORM_RATE * s.usual_gd.rate * natural_unit(p, s.sweep_width) / p:.4g}")
+    rate = natural_rate(BATCH_NORM_RATE * s.usual_gd.rate / p, p, s.sweep_width)
     pairs = round(s.usual_fraction * p * p / 4)
     return usual_by_gd(s, optimizer="sgd", lr=rate, batch_norm=True, batch_size=pairs)
 

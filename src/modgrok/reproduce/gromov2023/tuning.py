@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from itertools import product
 from statistics import median_high
 from typing import Any
 
@@ -147,14 +148,12 @@ def _at_edge(t: Table, way: str) -> int:
 
 def _show_search(ask: Ask, t: Table, ways: Iterable[str]) -> None:
     """What the search was, and where its best rates lie."""
-    edges, total = [], len(t["fraction"].distinct())
-    for way in ways:
-        outermost = _at_edge(t, way)
-        edges += [f"{way} at {outermost} of {total} α"] if outermost else []
+    outermost, total = {way: _at_edge(t, way) for way in ways}, len(t["fraction"].distinct())
+    edges = ", ".join(f"{way} at {times} of {total} α" for way, times in outermost.items() if times)
     trials = count(len(t["trial"].distinct()), "trial")
     sizes = f"{count(t.one('steps'))} steps, {seeds(t)}, p = {t.one('modulus')}"
     ask.show({"search": f"{trials} for each at every α, {sizes}"})
-    ask.show({"best rate is the largest or smallest tried": ", ".join(edges) or "nowhere"})
+    ask.show({"best rate is the largest or smallest tried": edges or "nowhere"})
 
 
 @tuning.claim("4.1 (Fig. 3a)")
@@ -168,17 +167,13 @@ def momentum(t: Table, ask: Ask) -> None:
         2 * sum(major) > len(ratios),
     )
     ask.remark("at all of them", all(major))
-    by_rate = [
-        {rate: cell.median("grokked_at", "fraction") for rate, cell in t.where(way=way).by("lr").items()}
-        for way in ("GD", "momentum")
+    plain, heavy = (t.where(way=way).by("lr") for way in ("GD", "momentum"))
+    alike = [
+        {"GD": plain[rate].median("grokked_at", "fraction"), "momentum": heavy[lr].median("grokked_at", "fraction")}
+        for rate, lr in product(plain, heavy)
+        if math.isclose(lr, (1 - MOMENTUM) * rate, rel_tol=1e-2)
     ]
-    equal = [
-        ratio
-        for rate, plain in by_rate[0].items()
-        for other, heavy in by_rate[1].items()
-        if math.isclose(other, (1 - MOMENTUM) * rate, rel_tol=1e-2)
-        for ratio in search.ratios({"momentum": heavy, "GD": plain}, "momentum", "GD").values()
-    ]
+    equal = [ratio for pair in alike for ratio in search.ratios(pair, "momentum", "GD").values()]
     ask.remark(
         "momentum gives more than a larger stable rate (at equal effective rate lr/(1 − β) the median ratio of the "
         f"steps is outside 1/{ALIKE} to {ALIKE})",
@@ -279,15 +274,15 @@ def decay_in_adamw(t: Table, ask: Ask) -> None:
     """Weight decay in AdamW is particularly effective in making grokking quick."""
     medians = search.medians(t)
     ratios = search.ratios(medians, "AdamW", "Adam")
-    with_decay, without = medians["AdamW"].known(), medians["Adam"].known()
-    alone = [a for a in with_decay if a not in without]
+    won, known = _faster(medians, "AdamW", "Adam")
+    alone = [a for a in won if a not in ratios]
     much = len(alone) + sum(ratio <= 1 / MAJOR for ratio in ratios.values())
     ask.that(
         f"each at its best, AdamW takes at most 1/{MAJOR} of the median steps of Adam without decay, or groks alone, "
         "at some α",
         much,
     )
-    ask.remark("at every α where either groks", much == len({*with_decay, *without}))
+    ask.remark("at every α where either groks", much == len(known))
     ask.show({f"steps of AdamW / Adam at α = {a}": ratio for a, ratio in ratios.items()})
     ask.show({"AdamW alone groks at α": ", ".join(map(number, alone))} if alone else {})
     _show_search(ask, t, ("Adam", "AdamW"))

@@ -90,8 +90,7 @@ def together(t: Table) -> Table:
 @nearness.claim("3.3 (Fig. 3)")
 def structure_of_answers(t: Table, ask: Ask) -> None:
     """The unembedding shows the structure of the group: in some networks cosets of a subgroup lie together."""
-    groups = t.by("group")
-    for name, cell in groups.items():
+    for name, cell in t.by("group").items():
         known = cell.where(f"test_accuracy >= {KNOWN}")
         order = f"cosets of a subgroup of order {cell.first.subgroup} in {name}"
         ask.show({f"networks that know the product of {name}": f"{len(known)} of {len(cell)}"})
@@ -102,8 +101,7 @@ def structure_of_answers(t: Table, ask: Ask) -> None:
             least = number(min(some.each(lambda r: min(r.ratios))))
             label = f"networks of {name} that learn mostly the representation of dimension {strongest}"
             ask.show({label: f"{len(some)}, holding {percent(min(some['share']), 0)} or more; nearest {least}"})
-    first = next(iter(groups.values()))
-    known = first.where(f"test_accuracy >= {KNOWN}")
+    known = t.where(f"test_accuracy >= {KNOWN}", group=t.first.group)
     ask.possible("some network knows the product of the first group at a kept step", known)
     ask.budget(known, seeds=NETWORKS)
     ask.that(

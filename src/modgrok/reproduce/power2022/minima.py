@@ -57,18 +57,15 @@ def flat_minima(t: Table, ask: Ask) -> None:
     from scipy.stats import spearmanr
 
     some = at_minima(t)
-    parts = {
-        "know": some.where(f"test_accuracy >= {KNOWN}"),
-        "do not": some.where(f"test_accuracy < {KNOWN}"),
-    }
-    known = len(parts["know"])
-    ask.show({"networks": str(len(t)), "that know the training set": str(len(some)), "and the test set": str(known)})
+    known, others = (some.where(f"test_accuracy {sign} {KNOWN}") for sign in (">=", "<"))
+    counts = {"networks": t, "that know the training set": some, "and the test set": known}
+    ask.show({label: str(len(part)) for label, part in counts.items()})
     ask.possible(f"there are {SEEDS} seeds of one setting", t.seeds >= SEEDS)
-    enough = min(known, len(some) - known) >= BOTH
+    enough = min(len(known), len(others)) >= BOTH
     ask.possible(f"of the networks that know the training set {BOTH} know the test set and {BOTH} do not", enough)
     found = float(spearmanr(some["sharpness"], some["test_accuracy"])[0])
     ask.show({"Spearman's correlation": found}, paper="−0.795")
-    ask.show({f"sharpness where they {label}": part["sharpness"] for label, part in parts.items()})
+    ask.show({"sharpness where they know": known["sharpness"], "sharpness where they do not": others["sharpness"]})
     ask.that(
         "over these networks Spearman's correlation of sharpness and test accuracy is below −0.5", not found >= -0.5
     )

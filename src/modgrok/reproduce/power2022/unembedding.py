@@ -43,17 +43,14 @@ GENERATORS = {
 def last_known(run: Run) -> tuple[int, Network]:
     """The last step whose weights are kept and at which the test set is known, or else the last of all, and the network
     there."""
-    history = run.history
-    known = set(history["step"][history["test_accuracy"] >= KNOWN].tolist())
-    last = int(history["step"][-1])
-    kept = [step for step in run.snapshots if step in known]
-    return (last, run.network) if last in known or not kept else (kept[-1], run.snapshot(kept[-1]))
+    last = int(run.history["step"][-1])
+    kept = [step for step in run.snapshots if accuracy_at(run, step) >= KNOWN]
+    return (last, run.network) if accuracy_at(run, last) >= KNOWN or not kept else (kept[-1], run.snapshot(kept[-1]))
 
 
 def accuracy_at(run: Run, step: int) -> float:
     """As it was recorded at that step."""
-    history = run.history
-    return float(history["test_accuracy"][history["step"] == step][0])
+    return float(run.history["test_accuracy"][run.history["step"] == step][0])
 
 
 def answers(network: Network) -> Float[np.ndarray, "answer d"]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from modgrok.measures.trials import best_trial, edge
 from modgrok.palette import EMPTY, GRAY, MARKERS, TEST, TRAIN
-from modgrok.plot import style
 from modgrok.reproduce.figures import seeds
 from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Settings, Sizes, Table, study
 from modgrok.reproduce.power2022.operations import areas, best, enough, levels, levels_against_data, show_areas
@@ -30,11 +29,13 @@ def searched(s: Sizes, names: Iterable[str], rates: Iterable[float], decays: Ite
 
 def trials(s: Sizes, t: Table) -> dict[str, Any]:
     """A trial counts as its worst seed does."""
-    names = ("variant", "lr", "weight_decay")
     found = []
-    for values, some in t.by(*names).items():
-        time = max(some["grokked_at"]) if some["grokked_at"].whole() else None
-        found.append(dict(zip(names, values, strict=True)) | {"best": min(some["best"]), "grokked_at": time})
+    for (name, rate, decay), some in t.by("variant", "lr", "weight_decay").items():
+        worst = {
+            "best": min(some["best"]),
+            "grokked_at": max(some["grokked_at"]) if some["grokked_at"].whole() else None,
+        }
+        found.append({"variant": name, "lr": rate, "weight_decay": decay} | worst)
     return {"trials": found}
 
 
@@ -78,9 +79,9 @@ to_start = study(
 )
 
 
-@variants.figure()
-def levels_of_variants(t: Table) -> Any:
-    return levels_against_data(t, "variant", f"{what(t)},", 3.2)
+@variants.figure(height=3.2)
+def levels_of_variants(t: Table, panel: Any) -> str:
+    return levels_against_data(t, panel, "variant", f"{what(t)},")
 
 
 def chosen(t: Table) -> dict[str, dict[str, Row]]:
@@ -96,9 +97,7 @@ def _best(tried: Table) -> Row:
     return Row(vars(one) | {"edge": edges})
 
 
-def trials_and_best(t: Table) -> Any:
-    figure, grid = style.grid(1, 2, height=2.6, sharey=True)
-    left, right = grid[0]
+def trials_and_best(t: Table, left: Any, right: Any) -> str:
     tried, found = Table(t.first.trials).by("variant"), chosen(t)
     for row, (name, best_of) in enumerate(found.items()):
         for kind, (which, color) in KINDS.items():
@@ -118,18 +117,16 @@ def trials_and_best(t: Table) -> Any:
     right.xaxis.set_major_formatter(lambda value, _: number(value))
     for panel in (left, right):
         panel.grid(axis="y", color=EMPTY)
-    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    left.figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     worst = f"the worst of {seeds(t)}" if t.seeds > 1 else "one seed"
-    style.note(
-        figure,
+    return (
         f"{what(t)}, {percent(t.one('fraction'), 0)} of the table, at most {count(t.one('steps'))} steps, {worst}; "
-        f"lines: its {count(len(tried[MINIBATCHES]), 'trial')}; beside: the best with decay",
+        f"lines: its {count(len(tried[MINIBATCHES]), 'trial')}; beside: the best with decay"
     )
-    return figure
 
 
-tuned.figure()(trials_and_best)
-centers.figure()(trials_and_best)
+tuned.figure(columns=2, height=2.6, sharey=True)(trials_and_best)
+centers.figure(columns=2, height=2.6, sharey=True)(trials_and_best)
 
 
 @variants.claim("3.2 (Fig. 2 left)")

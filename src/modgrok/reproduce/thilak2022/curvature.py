@@ -1,17 +1,16 @@
 """Fig. 3: the curvature along the update and the change of features, at spikes and elsewhere."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from modgrok.experiments import Experiment
-from modgrok.measures.spikes import FLOOR, VANISHED, near, spikes
+from modgrok.measures.spikes import VANISHED, near, spikes
 from modgrok.palette import GRAY, SERIES
-from modgrok.plot import style
-from modgrok.reproduce.form import Ask, Table, study
+from modgrok.reproduce.form import Ask, Settings, Table, study
 from modgrok.reproduce.thilak2022.along_update import follow
 from modgrok.reproduce.thilak2022.sizes import ADAM, DIVISION, DOUBLE, FIRST, QUICK, perceptron
+from modgrok.reproduce.thilak2022.stairs import CUT, draw_curve
 from modgrok.text import count, number
 
 STEPS, STRIDE = 4_000, 5
@@ -28,20 +27,10 @@ MEASURED = {
 }
 
 
-def followed() -> Iterator[dict[str, Any]]:
-    """Seed 0 followed step by step, with logits and loss in 32 and in 64 bits, at the quick profile's size."""
-    for name in (FIRST, DOUBLE):
-        settings = perceptron(QUICK) | ADAM[FIRST] | ADAM[name] | {"record": ()}
-        curves = follow(Experiment(**settings), STEPS, STRIDE)
-        sizes = {"modulus": QUICK.modulus, "width": QUICK.width}
-        yield {"variant": name} | sizes | curves | peaks(curves)
-
-
-def followed_transformer() -> Iterator[dict[str, Any]]:
-    """The same of the transformer, without the curvature, which takes long."""
-    settings = DIVISION | ADAM[FIRST] | {"record": ()}
-    curves = follow(Experiment(**settings), TRANSFORMER_STEPS, STRIDE, curved=False)
-    yield {"variant": FIRST, "modulus": DIVISION["modulus"], "steps": TRANSFORMER_STEPS} | curves | peaks(curves)
+def followed(settings: Settings, steps: int, curved: bool = True) -> dict[str, Any]:
+    """Seed 0 step by step; the curvature of the transformer would take long."""
+    measured = follow(Experiment(**settings | {"record": ()}), steps, STRIDE, curved)
+    return measured | peaks(measured)
 
 
 def peaks(h: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -52,11 +41,8 @@ def peaks(h: dict[str, np.ndarray]) -> dict[str, Any]:
     found = {}
     for name in [name for name in ("curvature", "feature_change") if name in h]:
         inside, outside = (h[name][late & where].astype(np.float64) for where in (at, ~at))
-        found[f"{name}_peaks"] = [
-            float(inside.max()) if inside.size else None,
-            float(np.median(outside)) if outside.size else None,
-            float(outside.max()) if outside.size else None,
-        ]
+        wanted = ((np.max, inside), (np.median, outside), (np.max, outside))
+        found[f"{name}_peaks"] = [float(of(values)) if values.size else None for of, values in wanted]
     return found
 
 
@@ -65,44 +51,42 @@ curvature = study(
     "Curvature along the update",
     "The training loss, the norm of the last layer, the curvature of the loss in the direction in which Adam moves, "
     "and how much the features that the last layer reads change, with logits and loss in 32 and in 64 bits.",
-    rows=lambda s: followed(),
+    rows=lambda s: [
+        {"variant": name, "modulus": QUICK.modulus, "width": QUICK.width}
+        | followed(perceptron(QUICK) | ADAM[FIRST] | ADAM[name], STEPS)
+        for name in (FIRST, DOUBLE)
+    ],
 )
 features = study(
     "figF",
     "Features of the transformer",
     "The same of the transformer of Power et al. on division: training loss, norm of the last layer, and how much an "
     "update changes what the last layer reads.",
-    rows=lambda s: followed_transformer(),
+    rows=lambda s: [
+        {"variant": FIRST, "modulus": DIVISION["modulus"], "steps": TRANSFORMER_STEPS}
+        | followed(DIVISION | ADAM[FIRST], TRANSFORMER_STEPS, curved=False)
+    ],
 )
 
 
 @features.figure("training loss", "norm of the last layer", "relative change of features", height=2.4)
 def features_on_the_way(t: Table, *shown: Any) -> str:
-    row = t.first
     for panel, name in zip(shown, ("loss", "last_layer", "feature_change"), strict=True):
-        panel.plot(row.step, np.maximum(row.loss, FLOOR / 10) if name == "loss" else row[name], linewidth=0.7)
+        draw_curve(panel, t.first, name, linewidth=0.7)
         panel.set_xlabel("step")
-        if name != "last_layer":
-            panel.set_yscale("log")
-    return f"x / y modulo {row.modulus}, Adam without weight decay, seed 0; losses below {FLOOR / 10:g} are drawn there"
+    return f"x / y modulo {t.one('modulus')}, Adam without weight decay, seed 0; {CUT}"
 
 
-@curvature.figure()
-def measures_on_the_way(t: Table) -> Any:
-    figure, grid = style.grid(2, 2, height=3.8, sharex=True)
-    for panel, (name, label) in zip(grid.flat, MEASURED.items(), strict=True):
+@curvature.figure(rows=2, columns=2, height=3.8, sharex=True)
+def measures_on_the_way(t: Table, *shown: Any) -> str:
+    for panel, (name, label) in zip(shown, MEASURED.items(), strict=True):
         for row, color in zip(t, (SERIES[1], GRAY), strict=True):
-            values = np.maximum(row.loss, FLOOR / 10) if name == "loss" else row[name]
-            panel.plot(row.step, values, color=color, linewidth=0.9, label=row.variant)
+            draw_curve(panel, row, name, color=color, label=row.variant)
         panel.set_ylabel(label)
-        if name != "last_layer":
-            panel.set_yscale("symlog" if name == "curvature" else "log")
-    for panel in grid[1]:
+    for panel in shown[2:]:
         panel.set_xlabel("step")
-    grid[0, 1].legend(loc="lower right")
-    sizes = f"mod {t.one('modulus')}, two hidden layers of {t.one('width')} ReLU"
-    style.note(figure, f"n + m {sizes}, Adam, seed 0")
-    return figure
+    shown[1].legend(loc="lower right")
+    return f"n + m mod {t.one('modulus')}, two hidden layers of {t.one('width')} ReLU, Adam, seed 0"
 
 
 def peaks_at_spikes(t: Table, ask: Ask, name: str) -> None:

@@ -16,6 +16,12 @@ from modgrok.text import count, number, percent
 
 SHOWN = (FIRST, LAST, DOUBLE)
 """Variants whose curves are drawn."""
+PANELS: Any = {"rows": 2, "columns": len(SHOWN), "height": 3.8, "sharex": True, "sharey": "row"}
+LABELS = {"train_loss": "training loss", "last_layer": "norm of the last layer", "test_accuracy": "test accuracy"}
+SCALES = {"loss": "log", "train_loss": "log", "feature_change": "log", "curvature": "symlog"}
+"""Of the measures that are not drawn linearly."""
+LEAST = FLOOR / 10
+CUT = f"losses below {LEAST:g} are drawn there"
 drawn = curves("train_loss", "last_layer", most=600)
 
 
@@ -56,24 +62,31 @@ counts = study(
 )
 
 
-def loss_and_norm(t: Table) -> Any:
-    figure, grid = style.grid(2, len(SHOWN), height=3.8, sharex=True, sharey="row")
-    for (loss, norm), name in zip(grid.T, SHOWN, strict=True):
-        for row in t.where(variant=name):
-            look = {"color": SERIES[row.seed % 8], "linewidth": 0.9}
-            loss.plot(row.step, np.maximum(row.train_loss, FLOOR / 10), **look)
-            norm.plot(row.step, row.last_layer, label=f"seed {row.seed}", **look)
-        loss.set_yscale("log")
-        loss.set_title(name)
-        norm.set_xlabel("step")
-    grid[0, 0].set_ylabel("training loss")
-    grid[1, 0].set_ylabel("norm of the last layer")
-    grid[1, 0].legend(loc="lower right")
-    style.note(figure, f"modulo {t.one('modulus')}, cross-entropy; losses below {FLOOR / 10:g} are drawn there")
-    return figure
+def draw_curve(panel: Any, row: Row, measure: str, linewidth: float = 0.9, **look: Any) -> None:
+    """A measure of a run against the step; losses below `LEAST` are drawn there."""
+    values = np.maximum(row[measure], LEAST) if "loss" in measure else row[measure]
+    panel.plot(row.step, values, linewidth=linewidth, **look)
+    panel.set_yscale(SCALES.get(measure, "linear"))
 
 
-stairs.figure()(loss_and_norm)
+def curves_by_variant(
+    t: Table, *shown: Any, variants: Sequence[str] = SHOWN, legend: str = "lower right", **below: Any
+) -> str:
+    """A column of panels for each variant, a row for each measure; `below` is how the last row looks."""
+    columns = [shown[i :: len(variants)] for i in range(len(variants))]
+    for column, name in zip(columns, variants, strict=True):
+        for panel, measure in zip(column, LABELS, strict=False):
+            for row in t.where(variant=name):
+                draw_curve(panel, row, measure, color=SERIES[row.seed], label=f"seed {row.seed}")
+        column[0].set_title(name)
+        column[-1].set(xlabel="step", **below)
+    for panel, label in zip(columns[0], LABELS.values(), strict=False):
+        panel.set_ylabel(label)
+    columns[0][-1].legend(loc=legend)
+    return f"modulo {t.one('modulus')}, cross-entropy; {CUT}"
+
+
+stairs.figure(**PANELS)(curves_by_variant)
 
 
 @counts.figure(width=style.COLUMN, height=3.2)

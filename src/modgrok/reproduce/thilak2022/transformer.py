@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures.spikes import FLOOR, growth_next_to, late_spikes
-from modgrok.palette import SERIES
-from modgrok.plot import style
-from modgrok.reproduce.form import Ask, Row, Table, curves, runs, study
+from modgrok.measures.spikes import growth_next_to, late_spikes
+from modgrok.measures.times import first_reached
+from modgrok.reproduce.form import Ask, Table, curves, runs, study
 from modgrok.reproduce.power2022.sizes import PROFILES, lasting_division
 from modgrok.reproduce.thilak2022.sizes import ADAM, DESCENT_RATE, DIVISION, DOUBLE, EPSILONS, FIRST, LAST
-from modgrok.reproduce.thilak2022.stairs import climbs, drawn, found_in, loss_and_norm, spikes_of
+from modgrok.reproduce.thilak2022.stairs import CUT, PANELS, climbs, curves_by_variant, drawn, found_in, spikes_of
 from modgrok.text import count, percent
 
 VARIANTS = ADAM | {
@@ -25,7 +24,7 @@ transformer = study(
     runs=lambda s: runs(DIVISION, variant=VARIANTS, seed=range(2)),
     keep=("test_accuracy", drawn, spikes_of),
 )
-transformer.figure()(loss_and_norm)
+transformer.figure(**PANELS)(curves_by_variant)
 POWER = {profile.name: profile for profile in PROFILES}
 FINE = 30_000
 """Up to this step there are ten evaluations or more between two spikes."""
@@ -36,12 +35,11 @@ def stairs_and_accuracy(run: Run) -> dict[str, Any]:
     test accuracy, and when half of the test set is known."""
     h = run.history
     spikes = late_spikes(h["step"], h["train_loss"])
-    half = np.flatnonzero(h["test_accuracy"] >= 0.5)
     return {
         "late": spikes,
         "next_to_spikes": growth_next_to(h["step"], h["last_layer"], [step for step in spikes if step <= FINE]),
         "best": float(h["test_accuracy"].max()),
-        "half_at": int(h["step"][half[0]]) if len(half) else None,
+        "half_at": first_reached(h["step"], h["test_accuracy"], 0.5),
     }
 
 
@@ -55,37 +53,21 @@ lasting = study(
 )
 
 
-@lasting.figure()
-def loss_norm_and_accuracy(t: Table) -> Any:
-    labels = {"train_loss": "training loss", "last_layer": "norm of the last layer", "test_accuracy": "test accuracy"}
-    figure, grid = style.grid(len(labels), 2, height=5.0, sharex=True, sharey="row")
-    for column, (name, some) in zip(grid.T, t.by("variant").items(), strict=True):
-        for panel, measure in zip(column, labels, strict=True):
-            for row in some:
-                values = np.maximum(row[measure], FLOOR / 10) if measure == "train_loss" else row[measure]
-                panel.plot(row.step, values, color=SERIES[row.seed], linewidth=0.9, label=f"seed {row.seed}")
-        column[0].set(yscale="log", title=name)
-        column[1].set(yscale="log")
-        last = t.one("steps")
-        column[2].set(xscale="log", xlabel="step", xlim=(min(100, last // 2), last), ylim=(-0.02, 1.02))
-    for panel, label in zip(grid[:, 0], labels.values(), strict=True):
-        panel.set_ylabel(label)
-    grid[-1, 0].legend(loc="upper left")
-    style.note(
-        figure, f"x / y modulo {t.one('modulus')}, half of the table; losses below {FLOOR / 10:g} are drawn there"
-    )
-    return figure
-
-
-def late(row: Row) -> int:
-    """Spikes that the early noise of batches does not explain."""
-    return len(late_spikes(np.array(row.step, int), np.array(row.train_loss, float)))
+@lasting.figure(rows=3, columns=2, height=5.0, sharex=True, sharey="row")
+def loss_norm_and_accuracy(t: Table, *shown: Any) -> str:
+    last = t.one("steps")
+    limits = {"xlim": (min(100, last // 2), last), "ylim": (-0.02, 1.02)}
+    curves_by_variant(t, *shown, variants=(FIRST, LAST), legend="upper left", xscale="log", **limits)
+    for norm in shown[2:4]:
+        norm.set_yscale("log")
+    return f"x / y modulo {t.one('modulus')}, half of the table; {CUT}"
 
 
 @transformer.claim("3, 4 (Figs. 2, 4)")
 def slingshots_of_the_transformer(t: Table, ask: Ask) -> None:
     """The transformer of Power et al. has the same spikes, and loses them in the same ways."""
-    t = Table(vars(row) | {"spikes": late(row)} for row in t)
+    late = t.each(lambda r: len(late_spikes(np.array(r.step, int), np.array(r.train_loss, float))))
+    t = Table(vars(row) | {"spikes": spikes} for row, spikes in zip(t, late, strict=True))
     found = found_in(t, *EPSILONS, DOUBLE, "gradient descent", "weight decay 1")
     first, second, *others = found.values()
     ask.that(f"every seed has spikes at {FIRST} after the training loss has been below 1e-8", all(first))
