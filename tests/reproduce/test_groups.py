@@ -189,6 +189,6 @@ def test_the_pipeline(tmp_path: Path) -> None:
     assert found.verdicts["exact_for_every_group"].outcome == "holds"
     assert found.verdicts["random_vectors"].outcome.startswith("holds")
     assert found.verdicts["equivariant"].outcome == "undecided here"
-    assert found.verdicts["groks"].outcome == FAILS
+    assert "too little to decide. So far: Not so:" in found.verdicts["groks"].sentence
     assert "neurons" in (tmp_path / "report.md").read_text()
     assert len(QUICK.groups) < len(FULL.groups)

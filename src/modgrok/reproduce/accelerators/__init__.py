@@ -14,7 +14,10 @@ PAPER = Paper(
     studies=(*members(Study, arenas), *contest.STUDIES),
     claims=(*members(Claim, arenas), *contest.CLAIMS),
     profiles=PROFILES,
-    cost={"quick": "3 min on two idle CPU cores", "full": "12 min on an H200 and 43 on two busy CPU cores; figF is not run to the end"},
+    cost={
+        "quick": "3 min on two idle CPU cores",
+        "full": "12 min on an H200 and 43 on two busy CPU cores; figF is not run to the end",
+    },
     takeaways=(
         Takeaway(
             "In their authors' network, without weight decay, ⊥Grad generalizes after 99 steps (409 at half the rate) "
