@@ -35,8 +35,8 @@ PAPER = Paper(
             remark="orthogonal_gradient_tuned",
         ),
         Takeaway(
-            "Inside a transformer Muon takes a third of AdamW's steps on sums and quotients, each at its authors' rate, "
-            "and 41 % on products, where AdamW is less than five times as late as on its training set.",
+            "Inside a transformer Muon takes a third of AdamW's steps on sums and quotients, each at its authors' "
+            "rate, and 41 % on products, where AdamW is less than five times as late as on its training set.",
             remark="muon",
         ),
         Takeaway(
