@@ -67,8 +67,13 @@ class Acting(Observer):
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """In a folder of its own: Ray's usual one belongs to whoever used it first on this machine."""
-    with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+    """In a folder of its own: Ray's usual one belongs to whoever used it first on this machine, and may not exist."""
+    with (
+        tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("RAY_TMPDIR", folder)  # where Ray notes the address of the cluster, in a folder that it expects
+        os.mkdir(f"{folder}/ray")
         found = Cluster(
             initialize_head=True,
             connect=True,
@@ -76,7 +81,7 @@ def cluster() -> Iterator[Any]:
                 "num_cpus": 1,
                 "include_dashboard": False,
                 "node_ip_address": "127.0.0.1",
-                "temp_dir": folder,
+                "temp_dir": f"{folder}/ray",
                 "_system_config": HEALTH,
             },
         )
