@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 
-def namespace(x: Any) -> ModuleType:
-    """The module whose functions work on `x`: NumPy for its own arrays, `jax.numpy` for everything else."""
-    if isinstance(x, np.ndarray | np.generic):
+def namespace(*arrays: Any) -> ModuleType:
+    """The module whose functions work on these: NumPy if all are its own arrays, `jax.numpy` otherwise."""
+    if all(isinstance(x, np.ndarray | np.generic) for x in arrays):
         return np
     import jax.numpy
 

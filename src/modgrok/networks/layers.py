@@ -13,7 +13,9 @@ from modgrok.tasks import Signature
 
 def dense(parameters: Parameters, name: str, x: Inexact[Any, "*rows i"]) -> Inexact[Any, "*rows o"]:
     """$x W^T + b$ with the weight (out, in) and, where there is one, the bias of that name."""
-    y = x @ parameters[f"{name}.weight"].T
+    # Not `x @ w.T`: on a GPU every small matrix that is transposed is copied, and its moving averages with it.
+    weight = parameters[f"{name}.weight"]
+    y = namespace(x, weight).tensordot(x, weight, axes=(-1, 1))
     bias = parameters.get(f"{name}.bias")
     return y if bias is None else y + bias.reshape((1,) * (y.ndim - 1) + bias.shape)
 

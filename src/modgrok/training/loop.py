@@ -144,7 +144,8 @@ def _step(
     moved, after = update(program, rates, gradient, before, state.weights, state.start, step, _stream(key, step, 4))
     finite = jnp.isfinite(loss)
     if not kernel.guards:
-        finite &= jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
+        # One sum over all tensors, not one for each: on a GPU every sum is a kernel or two.
+        finite &= jnp.isfinite(jnp.concatenate([part.reshape(-1) for part in jax.tree.leaves(gradient)]).sum())
     trains = ~state.frozen & moves
     moving, diverged = finite & trains, ~finite & trains
     keep = lambda new, old: jnp.where(moving, new, old)  # noqa: E731
