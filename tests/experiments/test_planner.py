@@ -103,9 +103,12 @@ def test_lengths_are_padded_on_a_gpu(planned, monkeypatch):
     assert sizes(plan_on(members, [Device("gpu")])) == [1, 3]
 
 
-def test_minibatches_are_drawn_from_training_sets_of_one_length(planned):
-    pair = [planned(batch_size=16, fraction=fraction) for fraction in (0.8, 0.79)]
-    assert sizes(plan_on(pair, [Device("gpu")])) == [1, 1]
+@pytest.mark.parametrize("platform", ["cpu", "gpu"])
+def test_minibatches_are_drawn_from_training_sets_of_all_lengths(planned, platform):
+    few, many = (planned(batch_size=16, fraction=fraction) for fraction in (0.3, 0.8))
+    (batch,) = plan_on([few, many], [Device(platform)])
+    longest, shortest = (member.rows for member in batch.members)
+    assert batch.padded_shape.rows == longest > shortest
 
 
 def test_batches_are_cut_to_fit_memory(planned):

@@ -32,7 +32,7 @@ RATES = {"lr", "coupled_decay", "decoupled_decay"} | {one.name for one in iterto
 def test_the_state_has_the_arrays_that_are_counted(plain, changes):
     program = plain.program_with(width=200, **changes)
     rates = dict.fromkeys(RATES, np.asarray(0.5, program.dtype))
-    state = jax.eval_shape(partial(start_randomly, program), np.uint32(0), np.ones((), program.dtype), rates, None)
+    state = jax.eval_shape(partial(start_randomly, program), np.uint32(0), np.ones((), program.dtype), rates)
     there = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
     assert there == pytest.approx(memory_of(program, 15, 25).state, rel=0.01)
 

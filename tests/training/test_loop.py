@@ -35,26 +35,6 @@ def rates(precision="float64", **changes):
     return {name: np.asarray(value, precision) for name, value in (MOVE | changes).items()}
 
 
-def test_every_epoch_sees_every_example_once_in_a_new_order(plain):
-    program = plain.program_with(batch_size=4)
-    _, train, data = plain.random_data(program)  # 15 examples: batches of 4, 4, 4 and 3
-    key = jax.random.key(0)
-    order, epochs = jnp.arange(len(train), dtype=jnp.int32), []
-    draw = jax.jit(partial(loop._minibatch, 4))
-    for epoch in range(3):
-        seen = []
-        for number in range(4):
-            order, chosen = draw(order, data.batch, key, np.int32(4 * epoch + number))
-            present = np.asarray(chosen.weight[0]) > 0
-            assert chosen.weight.sum() == pytest.approx(1)
-            assert present.sum() == (3 if number == 3 else 4)
-            seen += [tuple(pair) for pair in np.asarray(chosen.inputs[0])[present].tolist()]
-        epochs.append(seen)
-    whole = {tuple(pair) for pair in grid((5, 5))[train].tolist()}
-    assert all(len(seen) == len(train) and set(seen) == whole for seen in epochs)
-    assert epochs[0] != epochs[1] != epochs[2]
-
-
 def test_a_batch_larger_than_the_training_set_is_the_training_set(plain):
     program, full = plain.program_with(batch_size=100), plain.program_with()
     weights = plain.random_weights(program)
@@ -74,7 +54,7 @@ def test_weight_noise_moves_the_gradient_and_not_the_weights(plain):
 
 
 def run_steps(plain, program, data, its_rates, weights, count):
-    state = compiled(loop.start, program)(weights, its_rates, data.batch)
+    state = compiled(loop.start, program)(weights, its_rates)
     advance = compiled(loop.advance, program)
     return advance(state, data, its_rates, np.uint32(0), np.int32(0), np.int32(count), np.bool_(False))[0]
 
@@ -89,7 +69,7 @@ def test_steps_are_the_same_however_they_are_cut(plain):
     program = plain.program_with(batch_size=4, features=DROPOUT, scaling="adam")
     _, _, data = plain.random_data(program)
     its_rates = rates(dropout=0.3)
-    state = compiled(loop.start, program)(plain.random_weights(program), its_rates, data.batch)
+    state = compiled(loop.start, program)(plain.random_weights(program), its_rates)
     advance = compiled(loop.advance, program)
 
     def to(state, cuts):
@@ -164,7 +144,7 @@ def test_what_a_step_found_out_is_what_an_evaluation_finds(plain, changes):
     program = plain.program_with(**changes)
     _, _, data = plain.random_data(program)
     its_rates = rates()
-    state = compiled(loop.start, program)(plain.random_weights(program), its_rates, data.batch)
+    state = compiled(loop.start, program)(plain.random_weights(program), its_rates)
     advance = compiled(loop.advance, program)
     alone = jax.jit(partial(evaluate, program))
     for step, count, frozen in [(0, 0, False), (0, 3, False), (3, 0, False), (3, 2, True)]:
@@ -216,7 +196,7 @@ def test_a_mapped_batch_is_its_runs_within_rounding(plain):
         its_rates = [rates("float32", lr=0.01 * (1 + i), decoupled_decay=0.1 * i) for i in range(4)]
         seeds = [np.uint32(i) for i in range(4)]
         begin = jax.jit(partial(loop.start_randomly, program))
-        states = [begin(seeds[i], np.float32(1 + i), its_rates[i], data[i].batch) for i in range(4)]
+        states = [begin(seeds[i], np.float32(1 + i), its_rates[i]) for i in range(4)]
         runs = list(zip(states, data, its_rates, seeds, strict=True))
 
         when = (np.int32(0), np.int32(20), np.bool_(True))

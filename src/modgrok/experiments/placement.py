@@ -86,7 +86,7 @@ def precompile(program: Program, padded: PaddedShape, first: PlannedRun, count: 
             np.ones((), program.dtype),
         )
         data, rates, seeds, scales = (stacked_shapes(part, count, used) for part in parts)
-        fresh = (seeds, scales, rates, data.batch)
+        fresh = (seeds, scales, rates)
         state = randomly.eval_shape(*fresh)
         placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=seeds.sharding), state)
         randomly.lower(*fresh).compile()

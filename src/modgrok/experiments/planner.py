@@ -118,10 +118,7 @@ def plan_experiments(
     for e in experiments:
         member = PlannedRun(e, e.load_task(store.tables))
         program = program_of(e, member.task, platform)
-        # Minibatches are drawn from the whole training set, so its length is part of their program.
-        length = member.rows if program.batch_size is not None else None
-        lengths = length, member.evaluated
-        key = (program, e.steps, e.evaluations, e.snapshots, bool(e.parent), lengths)
+        key = (program, e.steps, e.evaluations, e.snapshots, bool(e.parent), member.evaluated)
         groups.setdefault(key, []).append(member)
     return [batch for key, group in groups.items() for batch in _cut(key[0], group, most)]
 
@@ -170,10 +167,10 @@ def _padded_shape(program: Program, members: list[PlannedRun]) -> PaddedShape:
 
 
 def batch_size_that_pays(program: Program, lengths: Sequence[int], steps: int) -> int:
-    """How many training sets of these lengths, longest first, share a batch: all if the number of blocks is data; equal
-    ones if a run's bits must not depend on its neighbors; otherwise, padded to the longest, those whose padding costs
-    less time than a separate compilation."""
-    if program.dynamic_blocks:
+    """How many training sets of these lengths, longest first, share a batch: all if the number of blocks is data, or
+    every step takes a minibatch; equal ones if a run's bits must not depend on its neighbors; otherwise, padded to the
+    longest, those whose padding costs less time than a separate compilation."""
+    if program.dynamic_blocks or program.batch_size is not None:
         return len(lengths)
     if program.on.separate:
         return lengths.count(lengths[0])

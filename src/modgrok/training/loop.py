@@ -16,6 +16,7 @@ from modgrok.shapes import Array, Bool, Int32, Integer
 from modgrok.training.data import Batch, RunData
 from modgrok.training.evaluation import evaluate, recorded_names
 from modgrok.training.kernels import kernel_for
+from modgrok.training.minibatches import Epochs
 from modgrok.training.optimizers import Rates
 from modgrok.training.program import Program
 from modgrok.training.update import Start, norm, normal_like, transformation, update
@@ -35,20 +36,14 @@ class State(NamedTuple):
     optimizer: dict[str, Array]
     """Its arrays by their names in Optax's state, such as `1.trace.columns`."""
     start: Start
-    order: Int32[Array, "example"] | None
-    """The order of the examples in this epoch, for minibatches."""
     frozen: Bool[Array, ""]
     """Set when the run diverged or was stopped: its weights change no more."""
     diverged_at: Int32[Array, ""]
     """The step at which the loss or the gradient was not finite, or −1."""
 
 
-def start(program: Program, weights: Parameters, rates: Rates, batch: Batch | None) -> State:
-    """The state before the first step; the examples matter where minibatches put them in an order."""
-    order = None
-    if program.batch_size is not None and program.rule is None:
-        assert batch is not None
-        order = jnp.arange(batch.labels.size, dtype=jnp.int32)
+def start(program: Program, weights: Parameters, rates: Rates) -> State:
+    """The state before the first step."""
     beginning = Start(
         weights if "decay_to_start" in program.features else None,
         norm(weights) if "hold_norm" in program.features else None,
@@ -59,17 +54,16 @@ def start(program: Program, weights: Parameters, rates: Rates, batch: Batch | No
         unknown if program.exact_gradient else None,
         named_tensors(transformation(program, rates).init(weights)),
         beginning,
-        order,
         jnp.zeros((), bool),
         jnp.full((), NEVER, jnp.int32),
     )
 
 
-def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates, batch: Batch | None) -> State:
+def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates) -> State:
     """The state before the first step, with fresh weights that depend on the seed alone."""
     key = jax.random.fold_in(jax.random.key(seed), 0)
     weights = program.architecture.init(key, program.signature, init_scale, program.dtype)
-    return start(program, weights, rates, batch)
+    return start(program, weights, rates)
 
 
 def advance(
@@ -91,16 +85,27 @@ def advance(
         measured &= ~state.frozen | (state.diverged_at != NEVER)
         begins &= ~state.frozen
 
-    def body(i: Any, known: tuple[State, Any]) -> tuple[State, Any]:
-        return _step(program, known[0], data, rates, key, step + i, i >= 0, measured & (i == count - 1))
+    def body(i: Any, known: tuple[State, Any, Any]) -> tuple[State, Any, Any]:
+        state, order, _ = known
+        now, batch = step + i, data.batch
+        if epochs is not None:
+            order = epochs.renewed(order, now)
+            batch = epochs.minibatch(order, now)
+        now_data = data._replace(batch=batch)
+        state, found = _step(program, state, now_data, rates, key, now, i >= 0, measured & (i == count - 1))
+        return state, order, found
 
+    epochs = None
+    if program.batch_size is not None and program.rule is None:
+        epochs = Epochs(program.batch_size, data.batch, key)
+    order = None if epochs is None else epochs.order(step)
     missing = jnp.full((), jnp.nan, program.dtype)
     first, found = jnp.zeros_like(count), None if program.rule is None else missing
     if program.exact_gradient:
         # A pass before the first step moves nothing; it computes loss and gradient.
         first = jnp.where(begins | (measured & (count == 0)), first - 1, first)
         found = jnp.zeros((), program.dtype)
-    state, found = jax.lax.fori_loop(first, count, body, (state, found))
+    state, _, found = jax.lax.fori_loop(first, count, body, (state, order, found))
 
     def measure() -> dict[str, Array]:
         values = evaluate(program, state.weights, data, None if state.slope is None else (*state.slope, found))
@@ -122,15 +127,11 @@ def _step(
 ) -> tuple[State, Any]:
     """The state after a step, or the same state if `moves` is false. And its number of correct answers on the training
     set if `count_correct` is true, or the loss of a batch that was drawn for this step alone."""
-    order, kernel = state.order, kernel_for(program)
+    kernel = kernel_for(program)
     if state.slope is not None:
         loss, gradient = state.slope
     else:
-        chosen = data.batch
-        if program.rule is not None:
-            chosen = _fresh(program, key, step)
-        elif program.batch_size is not None:
-            order, chosen = _minibatch(program.batch_size, state.order, data.batch, key, step)
+        chosen = data.batch if program.rule is None else _fresh(program, key, step)
         noise = None
         if "dropout" in program.features:
             noise = Noise(jax.random.fold_in(key, step), rates["dropout"], chosen.weight[0], None)
@@ -160,7 +161,6 @@ def _step(
         slope,
         jax.tree.map(keep, named_tensors(after), state.optimizer),
         state.start,
-        order,
         state.frozen | diverged,
         jnp.where(diverged, step, state.diverged_at),
     )
@@ -194,28 +194,3 @@ def _fresh(program: Program, key: Key, step: Int32[Any, ""]) -> Batch:
     inputs = jax.random.randint(_stream(key, step, 2), (program.batch_size, sizes.shape[1]), 0, sizes, jnp.int32)
     weight = jnp.full((1, program.batch_size), 1 / program.batch_size, program.dtype)
     return Batch(inputs[None], program.rule(inputs).astype(jnp.int32)[None], weight, None, None)
-
-
-def _minibatch(
-    size: int, order: Int32[Array, "example"] | None, batch: Batch, key: Key, step: Int32[Any, ""]
-) -> tuple[Int32[Array, "example"], Batch]:
-    """The next examples of an order that is drawn anew for every epoch; the last batch of an epoch may be smaller."""
-    total = batch.labels.size
-    per_epoch = -(-total // size)
-    epoch, number = step // per_epoch, step % per_epoch
-    shuffle = jax.random.fold_in(jax.random.fold_in(key, epoch), 1)
-    order = jax.lax.cond(
-        number == 0,
-        lambda: jax.random.permutation(shuffle, jnp.arange(total, dtype=jnp.int32)),
-        lambda: order,
-    )
-    position = number * size + jnp.arange(size, dtype=jnp.int32)
-    row = order[jnp.minimum(position, total - 1)]
-    present = (position < total).astype(batch.weight.dtype)
-    return order, Batch(
-        batch.inputs[0, row][None],
-        batch.labels[0, row][None],
-        (present / present.sum())[None],
-        None,
-        None,
-    )

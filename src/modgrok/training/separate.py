@@ -44,17 +44,18 @@ class SeparateRuns(LiveBatch):
 
     def begin(self, weights: Sequence[Parameters] | None = None) -> None:
         if weights is None:
-            self.state = [self._randomly(*self._fresh(run)) for run in self.runs]
+            self.state = [self._randomly(run.seed, run.init_scale, run.rates) for run in self.runs]
         else:
             pairs = zip(weights, self.runs, strict=True)
-            self.state = [self._from_weights(one, *self._fresh(run)[2:]) for one, run in pairs]
+            self.state = [self._from_weights(one, run.rates) for one, run in pairs]
 
     def restore(self, states: Sequence[State]) -> None:
         self.state = [jax.device_put(state, self._sharding) for state in states]
 
     @property
     def state_shapes(self) -> State:
-        return self._randomly.eval_shape(*self._fresh(self.runs[0]))
+        first = self.runs[0]
+        return self._randomly.eval_shape(first.seed, first.init_scale, first.rates)
 
     def advance(
         self, state: list[State | None], step: int, count: int, measured: bool
@@ -105,11 +106,6 @@ class SeparateRuns(LiveBatch):
         place = lambda sharding, part: jax.tree.map(lambda leaf: jax.device_put(leaf, sharding), part)  # noqa: E731
         is_leaf = lambda node: isinstance(node, NamedSharding | SingleDeviceSharding)  # noqa: E731
         return jax.tree.map(place, self._data_sharding, data, is_leaf=is_leaf)
-
-    def _fresh(self, run: RunInputs) -> tuple[Any, ...]:
-        """What a start depends on; the training examples matter if minibatches shuffle them."""
-        shuffled = run.data.batch if self.program.batch_size is not None else None
-        return run.seed, run.init_scale, run.rates, shuffled
 
 
 def shardings(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any]:

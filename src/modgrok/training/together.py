@@ -80,7 +80,7 @@ class RunsTogether(LiveBatch):
 
     @property
     def _fresh(self) -> tuple[Any, ...]:
-        return self.seeds, self.scales, self.rates, self.data.batch
+        return self.seeds, self.scales, self.rates
 
     @property
     def _sharding(self) -> NamedSharding:
@@ -122,7 +122,7 @@ def compiled_batch(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any
         options = dict(program.on.compiler_options)
         return jax.jit(many, out_shardings=NamedSharding(mesh, RUNS), compiler_options=options)
 
-    return over_runs(start_randomly, 4), over_runs(start, 3), over_runs(advance, 4, 3)
+    return over_runs(start_randomly, 3), over_runs(start, 2), over_runs(advance, 4, 3)
 
 
 def forget_programs() -> None:

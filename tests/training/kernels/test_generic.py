@@ -139,7 +139,7 @@ def test_every_optimizer_takes_finite_steps(plain, name, optimizer, features):
 
         @jax.vmap
         def three_steps(seed):
-            state = loop.start_randomly(program, seed, np.float32(1), rates, data.batch)
+            state = loop.start_randomly(program, seed, np.float32(1), rates)
             moved, _ = loop.advance(program, state, data, rates, seed, np.int32(0), np.int32(3), np.bool_(False))
             return state.weights, moved
 
@@ -158,7 +158,7 @@ def test_a_network_that_learns_predicts(plain):
     )
     task, train, data = plain.random_data(program, fraction=0.9)
     rates = {key: np.asarray(value, "float64") for key, value in RATES.items()} | {"decoupled_decay": np.asarray(0.0)}
-    state = loop.start_randomly(program, np.uint32(0), np.asarray(1.0), rates, data.batch)
+    state = loop.start_randomly(program, np.uint32(0), np.asarray(1.0), rates)
     advance = jax.jit(partial(loop.advance, program))
     state, _ = advance(state, data, rates, np.uint32(0), np.int32(0), np.int32(100), np.bool_(False))
     network = Network(program.architecture, program.signature, jax.tree.map(np.asarray, state.weights))

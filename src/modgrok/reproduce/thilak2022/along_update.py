@@ -82,7 +82,7 @@ def follow(experiment: Experiment, steps: int, stride: int, curved: bool = True)
         return after, jax.lax.cond((step + 1) % stride == 0, lambda: look(state, after, data), lambda: nothing)
 
     def whole(init_scale: Any, data: RunData) -> Any:
-        state = start_randomly(program, seed, init_scale, rates, data.batch)
+        state = start_randomly(program, seed, init_scale, rates)
         return jax.lax.scan(partial(take_step, data), state, jnp.arange(steps, dtype=jnp.int32))[1]
 
     with precision_of(program):
