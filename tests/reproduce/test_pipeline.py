@@ -92,6 +92,12 @@ def test_numbers_travel_without_their_runs(tmp_path: Path, write_runs: Any) -> N
     assert not (there / "runs").exists()
 
 
+def test_a_figure_is_drawn_from_numbers_though_the_quick_profile_leaves_it_out(tmp_path: Path) -> None:
+    numbers = Path("docs/reproduction/power2022")
+    reproduce(Request("power2022", only=("fig1c",), from_numbers=numbers, out=tmp_path), say=silent)
+    assert {path.name for path in tmp_path.glob("figures/*.png")} == {"fig1c.png"}
+
+
 def test_a_folder_without_numbers_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModgrokError, match="no session"):
         reproduce(Request(from_numbers=tmp_path, out=tmp_path / "out"), say=silent)

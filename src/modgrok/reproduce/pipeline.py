@@ -19,7 +19,7 @@ from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.measuring import Measuring, Say, draw, picture
 from modgrok.reproduce.paper import DEFAULT, find_paper
 from modgrok.reproduce.plan import StudyCost, cost, shares
-from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session
+from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session, recorded_profile
 from modgrok.reproduce.report import write_report
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Study
@@ -95,10 +95,11 @@ def planned(request: Request) -> list[StudyCost]:
 def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcontext(), say: Say = print) -> Outcome:
     """Does what is asked and writes it to the request's folder."""
     paper, out = find_paper(request.paper), request.folder
-    profile = paper.profile(request.profile)
+    source = request.from_numbers
+    profile = paper.profile(request.profile if source is None else recorded_profile(source))
     studies = paper.chosen(request.only, profile)
-    if request.from_numbers is not None:
-        profile = paper.profile(copy_records(request.from_numbers, paper, out))
+    if source is not None:
+        copy_records(source, paper, out)
     else:
         with Measuring(paper, profile, out, say, drawn=not request.numbers_only) as measuring:
             train(request, studies, profile, watch, measuring)
@@ -106,7 +107,7 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
     verdicts = paper.verdicts(records, profile)
     if request.numbers_only:
         return Outcome(verdicts, None)
-    if request.from_numbers is not None:
+    if source is not None:
         for study in studies if request.only else paper.studies:
             if study.name in records:
                 draw(study, records[study.name], out)

@@ -75,16 +75,20 @@ def session_commits(session: dict[str, Any]) -> list[str]:
     return session.get("commits") or ([last] if last else [])
 
 
-def copy_records(source: Path, paper: Paper, out: Path) -> str:
-    """Copies the numbers of another reproduction; returns its profile's name."""
+def recorded_profile(source: Path) -> str:
+    """The name of the profile whose numbers a folder holds."""
     session = read_session(source)
     if "profile" not in session:
         raise ModgrokError(
             f"{source} is not the folder of a reproduction: it has no {SESSION}. Name one that `modgrok "
             "reproduce` wrote."
         )
+    return str(session["profile"])
+
+
+def copy_records(source: Path, paper: Paper, out: Path) -> None:
+    """Copies the numbers of another reproduction."""
     for path in (source / SESSION, *(record_path(source, study) for study in paper.studies)):
         target = out / path.relative_to(source)
         if path.exists() and path.resolve() != target.resolve():
             write_bytes(target, path.read_bytes())
-    return str(session["profile"])
