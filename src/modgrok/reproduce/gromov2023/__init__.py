@@ -127,7 +127,6 @@ PAPER = Paper(
         ("precision", "not given", "float32 in training, float64 in closed forms", "speed"),
     ),
     not_attempted=(
-        ("α_c as a measure of a function's complexity (complexity_by_data)", "not run yet: a minute of an H200"),
         ("An expression for the least α_c over all methods (5.2)", "open in the paper, too"),
         ("Tasks that need depth, and data with a hierarchy (5.2)", "the paper names none"),
         ("Gains over known algorithms for modular roots and logarithms (5.2)", "they are learned here, not timed"),

@@ -9,6 +9,7 @@ from modgrok.measures.principal import effective_dimension, principal_plane, rou
 from modgrok.plot import style
 from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import Ask, Table, runs, study
+from modgrok.reproduce.liu2022.transformer import THEIRS, TRANSFORMER
 from modgrok.text import percent
 
 
@@ -32,7 +33,7 @@ transformer = study(
     "The embeddings of the numbers 0 … 52 on their first two principal components, before training and after a "
     "transformer has learned to add modulo 53.",
     runs=lambda s: runs(
-        {"task": "n + m", "modulus": 53, "fraction": 0.5, "network": "transformer", "width": 256},
+        {name: TRANSFORMER[name] for name in ("task", "modulus", "fraction", "network", "width", "hidden")} | THEIRS,
         optimizer="adamw",
         lr=1e-3,
         weight_decay=1.0,

@@ -21,6 +21,8 @@ TRANSFORMER: dict[str, Any] = {
     },
     **{"evaluations": 300, "snapshots": 0, "until": 0},
 }
+THEIRS: dict[str, Any] = {"heads": 1, "layer_norm": "post"}
+"""Of the authors' transformer, where nanda2023's has four heads and no LayerNorm."""
 SOON = 1_000
 """Steps of delay that count as none."""
 
@@ -44,7 +46,7 @@ dropout = study(
     "Dropout removes the delay",
     "Steps until the transformer knows 99 % of the training set (squares) and of the test set (dots), against the "
     "share of its hidden vector that is dropped; no weight decay. Crosses: some seed does not get there.",
-    runs=lambda s: decoders(s, dropout=[*s.dropouts]),
+    runs=lambda s: decoders(s, **THEIRS, dropout=[*s.dropouts]),
     keep=("memorized_at", "grokked_at"),
 )
 
