@@ -40,8 +40,8 @@ PAPER = Paper(
             remark="muon",
         ),
         Takeaway(
-            "In their authors' transformer Grokfast's two filters with weight decay need 45 and 16 times fewer steps than "
-            "Adam without it, and 23 and 17 times fewer than Adam with the same decay (medians of three seeds).",
+            "In their authors' transformer Grokfast's two filters with weight decay need 45 and 16 times fewer steps "
+            "than Adam without it, and 23 and 17 times fewer than Adam with the same decay (medians of three seeds).",
             holds="grokfast_beside_decay",
             remark="grokfast",
         ),

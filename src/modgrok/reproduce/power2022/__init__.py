@@ -40,8 +40,8 @@ PAPER = Paper(
             undecided="division_without_decay",
         ),
         Takeaway(
-            "With less data the test set of x / y takes longer and the training set does not; networks that know S5 keep "
-            "cosets together, and flat minima generalize.",
+            "With less data the test set of x / y takes longer and the training set does not; networks that know S5 "
+            "keep cosets together, and flat minima generalize.",
             holds="structure_of_answers flat_minima",
             remark="time_against_data",
         ),
