@@ -221,6 +221,7 @@ class BatchTraining:
 
     def _record(self, values: dict[str, Any]) -> None:
         diverged, ended = self.live.diverged_at(), []
+        values = {name: of_runs.tolist() for name, of_runs in values.items()}
         for i in self.active:
             member = self.members[i]
             row = self._row(self.step, values, i)

@@ -17,6 +17,7 @@ from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.stored_json import fits
 from modgrok.sealed import parse_json, read_file
 
+_encoded = json.JSONEncoder(allow_nan=False).encode
 _LINE = re.compile(rb'(\{.*), "crc": "([0-9a-f]{8})"\}')
 
 
@@ -71,7 +72,7 @@ class Curves:
         lines = self.lines()
         marks, ends, text = list(lines.marks), list(lines.ends), b""
         for row in rows:
-            body = json.dumps(row, allow_nan=False)[:-1].encode()
+            body = _encoded(row)[:-1].encode()
             marks.append(_mark(marks[-1].rows + 1, zlib.crc32(body, int(marks[-1].crc, 16))))
             text += body + f', "crc": "{marks[-1].crc}"}}\n'.encode()
             ends.append(lines.ends[-1] + len(text))

@@ -7,7 +7,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.known_settings import brought, chosen_by
+from modgrok.experiments.known_settings import Brought, brought, chosen_by
 from modgrok.experiments.user_code import UNKNOWN, family_code, user_code
 from modgrok.networks import ARCHITECTURES, Architecture, architecture_named
 from modgrok.setting import Setting, require_settings, setting, settings_of
@@ -339,7 +339,9 @@ class Experiment:
         return self._values() | {"record": list(self.record)} | ({"code": self.code} if self.code else {})
 
     def _values(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in (*OWN, *WRITTEN)} | dict(self.brought)
+        others = brought().settings
+        given = {name: vars(self).get(name, others[name].default) for name in WRITTEN}
+        return {name: getattr(self, name) for name in OWN} | given | dict(self.brought)
 
     @property
     def id(self) -> str:
@@ -351,7 +353,7 @@ class Experiment:
         """Whether its code cannot be compared with that of a stored run."""
         return self.code.endswith(UNKNOWN)
 
-    @property
+    @cached_property
     def content_hash(self) -> str:
         """The id of an experiment that is resolved."""
         return settings_hash(self.as_dict())
@@ -370,7 +372,12 @@ CHOOSING = {"network", "optimizer", "loss", "grokfast", "precision"}
 
 def known_settings() -> dict[str, Setting]:
     """All settings by name: those of every experiment, and those that are brought by what is registered now."""
-    return OWN | {name: one for name, one in brought().settings.items() if name not in OWN}
+    return _known(brought())
+
+
+@lru_cache(maxsize=1)
+def _known(others: Brought) -> dict[str, Setting]:
+    return OWN | {name: one for name, one in others.settings.items() if name not in OWN}
 
 
 def settings_hash(settings: Mapping[str, Any]) -> str:

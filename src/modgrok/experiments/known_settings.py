@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from modgrok.errors import ModgrokError
@@ -16,7 +15,7 @@ Declared = dict[str, Setting]
 """Settings by name, as an architecture, an optimizer, … declares them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Brought:
     """All settings that something registered brings."""
 
@@ -34,10 +33,16 @@ class Brought:
         return next(kind for kind, values in self.owners.items() if any(name in own for own in values.values()))
 
 
+REGISTRIES: tuple[dict[str, Any], ...] = ARCHITECTURES, OPTIMIZERS, LOSSES, GROKFAST, FAMILIES
+_last: list[Any] = [None, None]
+"""The registries as they were when settings were last asked for, and what they brought."""
+
+
 def brought() -> Brought:
     """What is registered now."""
-    registries = ARCHITECTURES, OPTIMIZERS, LOSSES, GROKFAST, FAMILIES
-    return _brought(*(tuple(registry.items()) for registry in registries))
+    if _last[0] != REGISTRIES:
+        _last[:] = tuple(map(dict, REGISTRIES)), _brought(*(registry.items() for registry in REGISTRIES))
+    return _last[1]
 
 
 def chosen_by(experiment: Any) -> dict[str, str]:
@@ -47,7 +52,6 @@ def chosen_by(experiment: Any) -> dict[str, str]:
     return {kind: value for kind, value in names.items() if value} | ({"task": family.name} if family else {})
 
 
-@lru_cache(maxsize=4)
 def _brought(architectures: Any, optimizers: Any, losses: Any, grokfast: Any, families: Any) -> Brought:
     owners = {
         "network": {name: kind.brings() for name, kind in architectures},

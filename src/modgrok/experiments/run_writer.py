@@ -50,7 +50,7 @@ class RunWriter:
         for step in self.run.snapshots:
             remove(self.run.snapshot_path(step))
         write_settings(self.folder, experiment.as_dict(), environment)
-        self.run.__dict__.pop("experiment", None)
+        self.run.__dict__["experiment"] = experiment
 
     def append(self, rows: list[dict[str, Any]]) -> None:
         """Appends points to the curves."""
