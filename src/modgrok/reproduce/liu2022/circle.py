@@ -29,7 +29,7 @@ def planes_of(run: Run) -> dict[str, Any]:
 
 transformer = study(
     "figP",
-    "A circle in a transformer",
+    "The embedding of a transformer",
     "The embeddings of the numbers 0 … 52 on their first two principal components, before training and after a "
     "transformer has learned to add modulo 53.",
     runs=lambda s: runs(

@@ -43,7 +43,7 @@ phases = study(
 )
 dropout = study(
     "figO",
-    "Dropout removes the delay",
+    "The delay with dropout",
     "Steps until the transformer knows 99 % of the training set (squares) and of the test set (dots), against the "
     "share of its hidden vector that is dropped; no weight decay. Crosses: some seed does not get there.",
     runs=lambda s: decoders(s, **THEIRS, dropout=[*s.dropouts]),
