@@ -44,8 +44,8 @@ PAPER = Paper(
             fails="chosen_while_forming",
         ),
         Takeaway(
-            "With 20 % of the pairs of p = 113 nothing groks in 40 000 steps. The paper's network of p = 401 learns from "
-            "so many at once; here one seed of three groks within 8 000 steps, nine times those to the training set.",
+            "With 20 % of the pairs of p = 113 nothing groks in 40 000 steps. The paper's network of p = 401 learns "
+            "from so many at once; here one seed of three groks within 8 000 steps, nine times those to the training set.",
             holds="too_little_data",
             fails="other_moduli",
         ),
