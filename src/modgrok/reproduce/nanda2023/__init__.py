@@ -45,7 +45,7 @@ PAPER = Paper(
         ),
         Takeaway(
             "With 20 % of the pairs of p = 113 nothing groks in 40 000 steps. The paper's network of p = 401 learns "
-            "from so many at once; here one seed of three groks within 8 000 steps, nine times those to the training set.",
+            "from so many at once; here one seed of three groks within 8 000 steps, nine times those to memorize.",
             holds="too_little_data",
             fails="other_moduli",
         ),
