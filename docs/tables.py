@@ -120,6 +120,13 @@ def time(seconds: float) -> str:
     return f"{number(value, 2)} {unit}"
 
 
+def training() -> str:
+    """How long the networks behind each full report trained, those that were trained again among them."""
+    found = {key: json.loads((REPORTS / key / "session.json").read_text()) for key in reported()}
+    said = [f"{key} {number(seconds, 3)} s" for key, one in found.items() if (seconds := one["training_seconds"])]
+    return "Training behind the full reports, what was run more than once among it: " + ", ".join(said) + "."
+
+
 def critical() -> str:
     """How the critical fraction falls."""
     rows = [one for one in read("critical_fraction")["critical"] if one["sampling"] == "random"]
@@ -216,6 +223,7 @@ TABLES = {
     "findings": findings,
     "papers": papers,
     "speed": speed,
+    "training": training,
     "critical": critical,
 }
 PAGES = (ROOT / "README.md", REPORTS / "README.md", RESULTS / "README.md")

@@ -198,8 +198,9 @@ class BatchTraining:
             if end < high:
                 reached, values = self._go(self.live.copy_state(state), start, end)
                 here = crossed & self._crossings(values, runs)
+                points_here = self._rows(end, values)
                 for i in {i for i, _ in crossed}:
-                    rows[i][end] = self._row(end, values, i)
+                    rows[i][end] = points_here[i]
             if here and end - start > 1:
                 self._search(state, start, end, here, rows)
             state, crossed = reached, crossed - here
@@ -216,19 +217,20 @@ class BatchTraining:
                 return state, values
             self._maybe_stop()
 
-    def _row(self, step: int, values: dict[str, Any], i: int) -> dict[str, Any]:
-        return {"step": step} | {name: finite(values[name][i]) for name in recorded_names(self.live.program)}
+    def _rows(self, step: int, values: dict[str, Any]) -> list[dict[str, Any]]:
+        """The point of every run on its curves."""
+        names = recorded_names(self.live.program)
+        columns = [_as_json(values[name]) for name in names]
+        return [{"step": step} | dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def _record(self, values: dict[str, Any]) -> None:
-        diverged, ended = self.live.diverged_at(), []
-        values = {name: of_runs.tolist() for name, of_runs in values.items()}
+        diverged, rows, ended = self.live.diverged_at().tolist(), self._rows(self.step, values), []
         for i in self.active:
-            member = self.members[i]
-            row = self._row(self.step, values, i)
+            member, row = self.members[i], rows[i]
             member.progress.add(row)
             self.observer.measured(member.run, row)
             if diverged[i] != NEVER:
-                member.progress.diverged_at = int(diverged[i])
+                member.progress.diverged_at = diverged[i]
                 ended.append((i, "diverged"))
             elif member.progress.collapsed:
                 ended.append((i, "collapsed"))
@@ -323,3 +325,9 @@ class BatchTraining:
             write = lambda member, one: member.writer.checkpoint(step, named_tensors(one))  # noqa: E731
             in_parallel(write, self.active_members, states)
         return step
+
+
+def _as_json(values: np.ndarray) -> list[float | None]:
+    """Numbers as JSON has them: None where one is not finite."""
+    numbers = values.tolist()
+    return numbers if np.isfinite(values).all() else [finite(x) for x in numbers]

@@ -90,8 +90,13 @@ class RunProgress:
         self.diverged_at: int | None = None
         self.grokked: int | None = None
         """`grokked_at` of the rows so far."""
+        self.dead: dict[str, float] = {}
+        """The norm of each group of weights below which it is dead."""
 
     def add(self, row: dict[str, Any]) -> None:
+        if not self.rows:
+            norms = {name: norm for name, norm in row.items() if name.startswith("norm_") and norm is not None}
+            self.dead = {name: COLLAPSE * norm for name, norm in norms.items()}
         self.rows.append(row)
         score = row["test_accuracy"]
         reached = score is not None and score >= self.experiment.threshold and self.experiment.evaluations > 0
@@ -112,9 +117,8 @@ class RunProgress:
     @property
     def collapsed(self) -> bool:
         """Whether a group of weights has died; norms that are not finite mean divergence instead."""
-        first, last = self.rows[0], self.rows[-1]
-        norms = [(first[name], last[name]) for name in first if name.startswith("norm_")]
-        return any(now < COLLAPSE * before for before, now in norms if before is not None and now is not None)
+        last = self.rows[-1]
+        return any(last[name] is not None and last[name] < norm for name, norm in self.dead.items())
 
     @property
     def may_stop(self) -> bool:
