@@ -14,8 +14,9 @@ import modgrok.closed_form as closed_form
 from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Run, archive
-from modgrok.experiments.experiment import known_settings, task_name
+from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.given_settings import declare_settings, describe_source, described_settings
+from modgrok.experiments.named_task import task_name
 from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store, StoreLike, as_store
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions

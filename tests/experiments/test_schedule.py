@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modgrok.experiments.experiment import evaluation_steps, snapshot_steps
+from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
 
 STEPS, COUNTS = st.integers(1, 10**7), st.integers(0, 300)
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from modgrok.disk import Lock, move, translate_os_errors, write_bytes
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import TABLE, settings_hash
+from modgrok.experiments.experiment import settings_hash
 from modgrok.experiments.label import FILE as LABEL
+from modgrok.experiments.named_task import TABLE
 from modgrok.experiments.run import CURVES, STATE, Run
 from modgrok.experiments.store import NETWORK, Store, check_intact
 from modgrok.sealed import UNSEALED, check_seal, exists, parse_json, seal

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.experiment import TABLE, Experiment, group_order, known_settings
+from modgrok.experiments.experiment import Experiment, known_settings
+from modgrok.experiments.named_task import TABLE, group_order
 from modgrok.text import count, number
 from modgrok.training.optimizers import natural_learning_rate
 

@@ -4,36 +4,28 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.known_settings import Brought, brought, chosen_by
-from modgrok.experiments.user_code import UNKNOWN, family_code, user_code
+from modgrok.experiments.named_task import TABLE, group_order, is_table_file, load_task, table_name
+from modgrok.experiments.schedule import evaluation_steps, snapshot_steps
+from modgrok.experiments.user_code import UNKNOWN, user_code
 from modgrok.networks import ARCHITECTURES, Architecture, architecture_named
 from modgrok.setting import Setting, require_settings, setting, settings_of
-from modgrok.shapes import Int
-from modgrok.tasks import MODULUS, SAMPLINGS, Split, Task, reads_modulus, task
+from modgrok.tasks import MODULUS, SAMPLINGS, Split, Task, reads_modulus
 from modgrok.tasks.choice import read_choice, write_choice
 from modgrok.tasks.families.family import family_of
-from modgrok.tasks.families.files import SUFFIXES
 from modgrok.tasks.split import TEST_EXAMPLES
 from modgrok.training.losses import LOSSES
 from modgrok.training.optimizers import OPTIMIZERS, natural_decay, natural_learning_rate
 
-TABLE = "table:"
-"""Prefix of the name of a task whose table came from a file; the hash of the table follows."""
-ANSWERS = "-q"
-"""Separates the hash of a table that is no function on Z_p from its number of answers."""
-TASK_BYTES = 1 << 28
-"""Size of the cache of tables."""
 MOST_STEPS = 2**31 - 1
 """Steps are counted in 32 bits."""
 PARENT = re.compile("[0-9a-z]+@[0-9]{1,18}(:[a-z-]+)?|network:[0-9a-f]{16}")
@@ -298,26 +290,10 @@ class Experiment:
 
     def load_task(self, tables: Path | None = None) -> Task:
         """The task; tables from files are stored in the folder `tables` under their hash."""
-        if self.task.startswith(TABLE):
-            if tables is None:
-                raise ModgrokError(f"The task {self.task} is a table that only its store knows.")
-            path = tables / f"{self.task.removeprefix(TABLE)}.npy"
-            _, _, answers = path.stem.partition(ANSWERS)
-            found = _cached_task(
-                str(path), self.modulus, _written(path), answers=int(answers) if answers.isdecimal() else None
-            )
-            if (name := given_name(path)) is not None:
-                found = dataclasses.replace(found, name=name)
-            if table_name(found) != self.task:
-                raise ModgrokError(
-                    f"{path} does not hold the table that its name says; train from the table's own file."
-                )
-            return found
-        written = _written(Path(self.task)) if is_table_file(self.task) else None
         family = family_of(self.task)
         own = {one.name: getattr(self, one.name) for one in (family.settings if family else ())}
         given = tuple((name, value) for name, value in own.items() if value is not None)
-        return _cached_task(self.task, self.modulus, written, given, code=family_code(family))
+        return load_task(self.task, self.modulus, tables, given)
 
     @property
     def split(self) -> Split:
@@ -389,92 +365,7 @@ def settings_hash(settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def evaluation_steps(steps: int, evaluations: int) -> Int[np.ndarray, "evaluation"]:
-    """Step 0, the last step, and up to `evaluations` steps at equal ratios between them, rounded to whole steps."""
-    spaced = np.geomspace(1, steps, evaluations) if steps > 1 and evaluations > 1 else np.array([])
-    return np.unique(np.concatenate([[0], np.round(spaced), [steps]]).astype(np.int64))
-
-
-def snapshot_steps(evaluated: Int[np.ndarray, "evaluation"], snapshots: int) -> Int[np.ndarray, "snapshot"]:
-    """Up to `snapshots` of the evaluated steps, the first and the last among them, again at about equal ratios."""
-    if snapshots == 0:
-        return evaluated[:0]
-    chosen = np.round(np.linspace(0, len(evaluated) - 1, max(2, min(snapshots, len(evaluated))))).astype(np.int64)
-    return evaluated[np.unique(chosen)]
-
-
-def task_name(text: str, tables: Path) -> str:
-    """What a task is called: a table of a store by the name it was given, or `table:` and its hash; all else by its
-    text."""
-    name = f"{text.removeprefix(TABLE)}.npy" if text.startswith(TABLE) else Path(text).name
-    if not text.startswith(TABLE) and Path(text) != tables / name:
-        return text
-    return given_name(tables / name) or f"{TABLE}{Path(name).stem}"
-
-
-def given_name(table: Path) -> str | None:
-    """The name that a person gave to a table of a store; None without one."""
-    try:
-        return table.with_suffix(".txt").read_text(encoding="utf-8").strip() or None
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
 def describe_task(experiment: Experiment, name: str = "") -> str:
     """Such as `n+m mod 97`, or `group:S5`; by another name where it has one."""
     shown = name or experiment.task
     return shown if experiment.modulus is None else f"{shown} mod {experiment.modulus}"
-
-
-def group_order(text: str, found: Task) -> int:
-    """The order of the group in which a task is a product; 0 where it is none."""
-    return found.answers if text.lower().startswith("group:") else 0
-
-
-def is_table_file(text: str) -> bool:
-    """Whether a task's text is the path of a table rather than an expression or a name."""
-    return text.strip().lower().endswith(SUFFIXES) and not text.strip().startswith("group:")
-
-
-def table_name(found: Task) -> str:
-    """The name of a table by its content; one that is no function on Z_p says how many answers it has."""
-    assert found.table is not None
-    if found.is_modular:
-        shape, suffix = f"{found.modulus}^{found.arity}:", ""
-    else:
-        shape, suffix = f"{found.sizes}:", f"{ANSWERS}{found.answers}"
-    return TABLE + hashlib.sha256(shape.encode() + found.table.tobytes()).hexdigest()[:16] + suffix
-
-
-_TASKS: OrderedDict[Any, Task] = OrderedDict()
-"""The tasks used last, `TASK_BYTES` of tables at most."""
-_TASKS_LOCK = Lock()
-
-
-def _cached_task(
-    text: str,
-    modulus: int | None,
-    written: int | None,
-    settings: tuple[tuple[str, Any], ...] = (),
-    answers: int | None = None,
-    code: str = "",
-) -> Task:
-    """Runs of one task share its table and its structure; a file that was written anew is another task, and so is one
-    of a family whose code was edited."""
-    key = (text, modulus, written, settings, answers, code)
-    with _TASKS_LOCK:
-        if key in _TASKS and not code.endswith(UNKNOWN):
-            _TASKS.move_to_end(key)
-            return _TASKS[key]
-    found = task(text, modulus, **dict(settings))
-    if answers is not None:
-        found = Task.from_table(found.table, found.name, answers)
-    with _TASKS_LOCK:
-        _TASKS[key] = found
-        while len(_TASKS) > 1 and sum(one.table.nbytes for one in _TASKS.values() if one.enumerable) > TASK_BYTES:
-            _TASKS.popitem(last=False)
-    return found
-
-
-def _written(path: Path) -> int | None:
-    return path.stat().st_mtime_ns if path.exists() else None

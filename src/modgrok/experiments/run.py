@@ -26,8 +26,9 @@ from modgrok.card import card, curves_picture
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments.columns import Frame
 from modgrok.experiments.curves import Curves, Mark
-from modgrok.experiments.experiment import Experiment, describe_task, task_name
+from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.label import Label, read_label, write_label
+from modgrok.experiments.named_task import task_name
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
 from modgrok.networks import Network

@@ -14,7 +14,8 @@ import numpy as np
 
 from modgrok.disk import Lock, move, write_bytes
 from modgrok.errors import Damaged, ModgrokError
-from modgrok.experiments.experiment import TABLE, Experiment, given_name, is_table_file, table_name
+from modgrok.experiments.experiment import Experiment
+from modgrok.experiments.named_task import TABLE, given_name, is_table_file, table_name
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter

@@ -14,8 +14,9 @@ import numpy as np
 from modgrok.closed_form import available, solve
 from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Experiment, Run, Store
-from modgrok.experiments.experiment import TABLE, known_settings
+from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.group_analysis import on_group
+from modgrok.experiments.named_task import TABLE
 from modgrok.experiments.store import RUN_NAME
 from modgrok.lab import dissection
 from modgrok.lab.form import describe, natural_rate

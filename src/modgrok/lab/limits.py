@@ -4,7 +4,7 @@ import math
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment
-from modgrok.experiments.experiment import TABLE, is_table_file
+from modgrok.experiments.named_task import TABLE, is_table_file
 
 MODULUS = 400
 WIDTH = 8192
