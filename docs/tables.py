@@ -162,6 +162,7 @@ MEASURED = (
         "python benchmarks/speed.py --modulus 31 --width 128 --runs 512",
     ),
     ("speed_transformer_h200.json", "the same, a transformer", "H200", "python benchmarks/speed.py --transformer"),
+    ("step_profile_h200.md", "the kernels of a step", "H200", "python benchmarks/step_profile.py"),
     ("speed_cpu.json", "the same on a CPU", "2 cores", "python benchmarks/speed.py --seconds 12"),
     ("speed_cpu16.json", "the same on a CPU", "16 cores", "JAX_PLATFORMS=cpu python benchmarks/speed.py"),
     ("sweep_throughput.json", "a sweep beside single runs", "2 cores", "python benchmarks/sweep_throughput.py"),
