@@ -152,14 +152,11 @@ def second_descent(t: Table, ask: Ask) -> None:
     rises = "the test loss grows to 1.2 times its least value before or more, and ends below half of the start"
     ask.that(f"in most seeds that grok with decay {rises}", 2 * sum(good) > len(seeds))
     ask.yes(f"It rises to {spread(grown)} times its least value before, and ends at {spread(ended)} of the start.")
-    ask.show(
-        {
-            "largest test loss over the least before": grown,
-            "largest test loss over that of the start": seeds["largest"] / seeds["start"],
-            "last test loss over that of the start": ended,
-            "test loss when half of the test set is right, over that of the start": seeds["at_half"] / seeds["start"],
-        }
-    )
+    ask.show({"largest test loss over the least before": grown})
+    ask.show({"largest test loss over that of the start": seeds["largest"] / seeds["start"]})
+    ask.show({"last test loss over that of the start": ended})
+    half = "test loss when half of the test set is right, over that of the start"
+    ask.show({half: seeds["at_half"] / seeds["start"]})
 
 
 def growth(t: Table, time: str) -> float:
