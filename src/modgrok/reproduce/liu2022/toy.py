@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures import effective_theory as theory
 from modgrok.measures.parallelograms import parallelograms, unordered_pairs
+from modgrok.measures.times import first_reached
 from modgrok.palette import BLUE, GRAY, MARKERS, SERIES, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.figures import seed_look
@@ -108,11 +108,9 @@ def _trained(t: Table) -> Table:
 
 def _threshold(t: Table) -> float | None:
     """The share of data at which half of the sets force the linear embedding, interpolated."""
-    for a, b in pairwise(t.where("sets > 0")):
-        if a.linear < 0.5 <= b.linear:
-            at = (0.5 - a.linear) / (b.linear - a.linear)
-            return float((a.examples + at * (b.examples - a.examples)) / PAIRS)
-    return None
+    drawn = t.where("sets > 0")
+    examples = first_reached(np.array(drawn["examples"]), np.array(drawn["linear"], float), 0.5, interpolate=True)
+    return None if examples is None else examples / PAIRS
 
 
 def _critical(share: float | None) -> bool:
