@@ -109,7 +109,7 @@ def _trained(t: Table) -> Table:
 def _threshold(t: Table) -> float | None:
     """The share of data at which half of the sets force the linear embedding, interpolated."""
     drawn = t.where("sets > 0")
-    examples = first_reached(np.array(drawn["examples"]), np.array(drawn["linear"], float), 0.5, interpolate=True)
+    examples = first_reached(np.array(drawn["examples"], int), np.array(drawn["linear"], float), 0.5, True)
     return None if examples is None else examples / PAIRS
 
 
