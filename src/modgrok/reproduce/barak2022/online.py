@@ -14,8 +14,6 @@ from modgrok.text import number, percent
 
 K = 3
 """Bits in the parity of the curves; they are the first ones."""
-PLATEAU = 0.55
-"""Test accuracy up to which nothing is to be seen."""
 SMALL, LARGE = 32, 512
 """Batches."""
 
@@ -34,14 +32,15 @@ def all_sizes(s: Sizes) -> Runs:
 
 
 def progress_of(run: Any) -> dict[str, Any]:
-    """Error on the way, and from kept weights how far the first layer has moved."""
+    """Error on the way, until when it is at chance (below 55 % right), and from kept weights how far the first layer
+    has moved."""
     history, steps, solved = run.history, run.snapshots, run.result["grokked_at"]
     layers = [np.asarray(run.snapshot(step).parameters["layers.0.weight"], np.float64) for step in steps]
     moved = [np.abs(layer - layers[0]) for layer in layers]
     largest = np.array([one.max() for one in moved])
     ratio = np.array([one[:, :K].mean() / max(one[:, K:].mean(), 1e-12) for one in moved])
     error = 1 - history["test_accuracy"]
-    left = history["step"][history["test_accuracy"] > PLATEAU]
+    left = history["step"][history["test_accuracy"] > 0.55]
     found = {
         "step": history["step"],
         "error": error,
