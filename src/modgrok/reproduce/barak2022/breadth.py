@@ -86,9 +86,8 @@ def other_activations(t: Table, ask: Ask) -> None:
 def batches_and_scales(t: Table, ask: Ask) -> None:
     """Parities are learned at all batch sizes, from a few to a thousand examples, and scales of the initial weights."""
     cells = t.where(part="batch").by("batch_size", "init_scale")
-    ask.that(
-        "a fifth of the seeds or more gets there in every batch, from every scale of the weights", _converges(cells)
-    )
+    some = _converges(cells)
+    ask.that("a fifth of the seeds or more gets there in every batch, from every scale of the weights", some)
     ask.budget(t, steps=STEPS)
     for (batch, scale), cell in cells.items():
         ask.show({f"steps, batches of {batch}, weights × {number(scale)}": cell["grokked_at"]})

@@ -23,9 +23,6 @@ PERMUTATIONS: Settings = {"task": "group:S3,codes=30", "embedding": 9, "combine"
 """Products of the six permutations of three things, each a learnable matrix of 3 × 3; 24 of 36 pairs are trained on."""
 RELIABLE = 0.9
 """Accuracy that counts as known."""
-EVALUATIONS = 300
-"""So many that steps are known to 4 % of themselves."""
-SHUFFLES = 2_000
 
 
 def axes(s: Sizes, name: str) -> Settings:
@@ -40,7 +37,8 @@ def axes(s: Sizes, name: str) -> Settings:
 
 def diagram(name: str, steps: int, seeds: int, varied: Settings) -> Runs:
     """One diagram, row by row; its runs stop when the test pairs are known."""
-    common = TOY | {"examples": 45, "steps": steps, "threshold": RELIABLE, "evaluations": EVALUATIONS, "until": 0}
+    common = TOY | {"examples": 45, "steps": steps, "threshold": RELIABLE, "until": 0}
+    common |= {"evaluations": 300}  # So many that steps are known to 4 % of themselves.
     return runs(common, **varied, seed=range(seeds)).tag(diagram=name)
 
 
@@ -135,23 +133,23 @@ def phases_of_rates(t: Table, ask: Ask) -> None:
     ask.show({f"mean log10(decoder rate / embedding rate), {name}": mean for name, mean in ratios.items()})
     occur = all(counts[name] for name in ("comprehension", "grokking", "memorization"))
     ask.that("comprehension, grokking and memorization occur", occur)
+    faster = ratios["memorization"] > ratios["comprehension"]
     ask.that(
-        "where memorization is, the decoder is faster relative to the embedding than where comprehension is",
-        ratios["memorization"] > ratios["comprehension"],
+        "where memorization is, the decoder is faster relative to the embedding than where comprehension is", faster
     )
     ask.show({"run-steps of diagrams (a) and (b), trained as batches": count(t.one("run_steps"))})
 
 
-def steps_to_memorization(here: Table, y: str, shuffles: int) -> Any:
+def steps_to_memorization(here: Table, y: str) -> Any:
     """How many places of a diagram lie between grokking, or comprehension, and the nearest memorization, on average:
-    the difference of the two, and the same after random exchanges of their names."""
+    the difference of the two, and the same after 2 000 random exchanges of their names."""
     columns, rows = sorted(here["lr"].distinct()), sorted(here[y].distinct())
     at = {name: [(columns.index(r.lr), rows.index(r[y])) for r in here.where(phase=name)] for name in PHASES}
     late, soon, far = (np.array(at[name]) for name in ("grokking", "comprehension", "memorization"))
     both = np.concatenate([late, soon])
     distance = np.abs(both[:, None] - far).sum(axis=2).min(axis=1)
     rng = np.random.default_rng(0)
-    orders = [np.arange(len(both)), *(rng.permutation(len(both)) for _ in range(shuffles))]
+    orders = [np.arange(len(both)), *(rng.permutation(len(both)) for _ in range(2_000))]
     return np.array([distance[o[: len(late)]].mean() - distance[o[len(late) :]].mean() for o in orders])
 
 
@@ -162,7 +160,7 @@ def closer(ask: Ask, found: dict[str, tuple[Table, str]]) -> None:
     ask.that("comprehension, grokking and memorization each are somewhere the commonest phase", occur)
     if not occur:
         return
-    differences = {name: steps_to_memorization(here, y, SHUFFLES) for name, (here, y) in found.items()}
+    differences = {name: steps_to_memorization(here, y) for name, (here, y) in found.items()}
     label = "places from grokking to the nearest memorization, less those from comprehension"
     ask.show({f"{label}{f' ({name})' if len(found) > 1 else ''}": float(d[0]) for name, d in differences.items()})
     together = np.sum([*differences.values()], axis=0)
@@ -202,10 +200,8 @@ def phases_of_decay(t: Table, ask: Ask) -> None:
     means = {name: here.where(phase=name)["weight_decay"].average() for name in PHASES}
     others = [mean for name, mean in means.items() if name != "confusion" and not math.isnan(mean)]
     corner = here.where(weight_decay=max(here["weight_decay"]), lr=max(here["lr"]))["phase"]
-    ask.that(
-        "confusion occurs, at larger decays on average than every other phase",
-        means["confusion"] > max(others, default=math.inf),
-    )
+    larger = means["confusion"] > max(others, default=math.inf)
+    ask.that("confusion occurs, at larger decays on average than every other phase", larger)
     ask.that("where rate and decay are largest there is confusion", corner == ["confusion"])
     ask.show({f"mean decay, {name}": mean for name, mean in means.items()})
 
