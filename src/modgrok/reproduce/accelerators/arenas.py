@@ -103,8 +103,7 @@ def times(t: Table, name: str) -> Column:
 
 
 def gain(t: Table, name: str, base: str) -> float | None:
-    """How many times fewer steps a contestant takes than the baseline, or at least takes where that never gets
-    there."""
+    """How many times fewer steps a contestant takes than the baseline; at least, where that never gets there."""
     own, usual = (t.where(contestant=one)["grokked_at"].median() for one in (name, base))
     return None if own is None else (usual or t.one("steps")) / own
 

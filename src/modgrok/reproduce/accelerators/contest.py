@@ -95,8 +95,7 @@ for one in STUDIES:
 
 
 def _ratio(t: Table, name: str) -> float | None:
-    """Median steps in units of the baseline's: none where the contestant never gets there, 0 where only the baseline
-    does not."""
+    """Median steps in units of the baseline's: none where the contestant never gets there, 0 where that alone does."""
     own, base = (best(t, one)["grokked_at"].median() for one in (name, BASELINE))
     if name == MOVING_AVERAGE and own is not None and own < WINDOW:
         return None  # Until then it has not begun to act.

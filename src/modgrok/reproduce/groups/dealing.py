@@ -25,8 +25,7 @@ EQUAL_NORMS, CUBES = 2.5, 3.0
 
 
 def dealt(network: Network, basis: Basis, vectors: NeuronVectors) -> dict[str, Any]:
-    """Clear neurons of each representation but the trivial one, and the sum over them of the products of their blocks'
-    norms."""
+    """Clear neurons of each representation but the trivial one, and the sum of the products of their blocks' norms."""
     products = np.linalg.norm(group_blocks(network, basis), axis=2).prod(axis=1)
     of = vectors.representation[vectors.clear]
     sums = np.bincount(of, products[vectors.clear], minlength=len(basis.representations))

@@ -31,8 +31,7 @@ def divisions_of_little(s: Sizes) -> Runs:
 
 
 def test_loss(run: Run) -> dict[str, float | None]:
-    """The test loss at the start, at its least before its largest, there, when half of the test set is known, and at
-    the end."""
+    """The test loss at the start, its least before its largest, that, with half of the test known, and at the end."""
     loss = run.history["test_loss"]
     half = np.flatnonzero(run.history["test_accuracy"] >= 0.5)
     return {

@@ -45,8 +45,7 @@ GENERATORS = {
 
 
 def last_known(run: Run) -> tuple[int, Network]:
-    """The last step whose weights are kept and at which the test set is known, or else the last of all, and the network
-    there."""
+    """The last step whose weights are kept and at which the test set is known, or the last of all; its network."""
     last = int(run.history["step"][-1])
     kept = [step for step in run.snapshots if accuracy_at(run, step) >= KNOWN]
     return (last, run.network) if accuracy_at(run, last) >= KNOWN or not kept else (kept[-1], run.snapshot(kept[-1]))
@@ -70,8 +69,7 @@ def group_of(run: Run) -> tuple[Cayley, Int[np.ndarray, "h"]]:
 
 
 def plane_of(run: Run) -> dict[str, Any]:
-    """The unembedding in the plane; of the sum how neighbors differ there, of the product the cosets that lie closer
-    together."""
+    """The unembedding in the plane; of the sum how neighbors differ, of the product the cosets that lie closer."""
     at, network = last_known(run)
     vectors = answers(network)
     plane = tsne(vectors)
@@ -86,8 +84,7 @@ def plane_of(run: Run) -> dict[str, Any]:
 
 
 def shares_of(run: Run) -> dict[str, Any]:
-    """Shares of all irreducible representations at every kept step, and cosets at the last step that the product is
-    known."""
+    """Shares of irreducible representations at every kept step; cosets at the last at which the product is known."""
     table, subgroup = group_of(run)
     parts = representations(table)
     at, network = last_known(run)

@@ -68,8 +68,7 @@ def mean_dimension(inputs: Inputs) -> float:
 
 
 def critical_exponent(error: Float[np.ndarray, "t"] | None, between: tuple[float, float] = FITS[0]) -> float | None:
-    """Slope of the error against the distance from the transition, both logarithmic; None where there is no transition,
-    or the error jumps."""
+    """Slope of log error against log distance from the transition; None where there is none, or the error jumps."""
     if error is None:
         return None
     fitted = (error >= between[0]) & (error <= between[1])
