@@ -80,16 +80,12 @@ STUDIES = {
         figure,
         title,
         "(a) The least training and test loss while the norm of all weights is held fixed (for digits errors, as in "
-        "the paper). (b) A run that starts with "
-        "large weights and little weight decay, beside one whose norm is held where the test loss is small. (c) Steps "
-        "until the training and the test set are known, against weight decay; the line is the time that the norm "
-        "alone would take to decay from its largest value to the critical one, found in (a).",
+        "the paper). (b) A run that starts with large weights and little weight decay, beside one whose norm is held "
+        "where the test loss is small. (c) Steps until the training and the test set are known, against weight decay; "
+        "the line is the time that the norm alone would take to decay from its largest value to the critical one, "
+        "found in (a).",
         runs=partial(held_and_free, name),
-        keep={
-            "landscape": (),
-            "held": ("memorized_at", "grokked_at"),
-            "free": ("memorized_at", "grokked_at", known_at),
-        },
+        keep=("memorized_at", "grokked_at", known_at),
         also=partial(of_all, name),
     )
     for name, (figure, title, _) in SYSTEMS.items()
