@@ -84,7 +84,6 @@ histogram = study(
         s.histogram_bits, 3, s.histogram_seeds, lr=0.1, steps=s.histogram_steps, until=0, evaluations=300
     ),
     keep="grokked_at",
-    also=lambda s, t: {"mean": t["grokked_at"].average()},
 )
 
 
@@ -134,7 +133,7 @@ def times_against_bits(t: Table, panel: Any) -> str:
 
 @histogram.figure(width=style.COLUMN, height=2.6)
 def distribution(t: Table, panel: Any) -> str:
-    known, steps, mean = t["grokked_at"].known(), t.one("steps"), t.one("mean")
+    known, steps, mean = t["grokked_at"].known(), t.one("steps"), t["grokked_at"].average()
     panel.hist(known, bins=np.linspace(0, steps, 41), color=SERIES[0], alpha=0.6)
     if known:
         x = np.linspace(0, steps, 200)
@@ -193,7 +192,7 @@ def scaling(t: Table, ask: Ask) -> None:
 @histogram.claim("4 (Fig. 2)")
 def no_luck(t: Table, ask: Ask) -> None:
     """Networks do not stumble on the parity: no run is early."""
-    known, mean = t["grokked_at"].known(), t.one("mean")
+    known, mean = t["grokked_at"].known(), t["grokked_at"].average()
     variation = np.std(known) / mean if known else np.inf
     ask.that("the standard deviation is below half of the mean", variation < 0.5)
     ask.that("no time is below a quarter of the mean", known and min(known) > mean / 4)
