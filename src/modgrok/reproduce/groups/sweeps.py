@@ -8,7 +8,7 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.palette import GREEN, MARKERS, PURPLE, SERIES, TEST, TRAIN, VERMILLION
-from modgrok.reproduce.figures import panels, seeds
+from modgrok.reproduce.figures import named_lines, panels, seeds
 from modgrok.reproduce.form import Ask, Line, Table, study
 from modgrok.reproduce.groups.sizes import FEW_PAIRS, exact, task_of, trained, wider
 from modgrok.text import count, number
@@ -76,8 +76,7 @@ def courses(t: Table) -> Any:
 
 @data.figure(width=4.6)
 def times_against_data(t: Table, panel: Any) -> str:
-    for i, (group, line) in enumerate(medians(t).items()):
-        panel.plot(list(line), line.y, marker=MARKERS[i % len(MARKERS)], label=group)
+    named_lines(panel, medians(t))
     panel.set(yscale="log", xlabel="share of the table that is trained on", ylabel="steps to 99 % of the test set")
     panel.legend(fontsize=6)
     return f"medians of {seeds(t)}; within {count(max(t['steps']))} steps"

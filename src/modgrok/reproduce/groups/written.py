@@ -7,7 +7,7 @@ from modgrok.closed_form.matrix_coefficients import expected_vector_loss
 from modgrok.closed_form.solve import solve
 from modgrok.measures.vectors import shared_vectors
 from modgrok.networks import Network, score_table
-from modgrok.palette import MARKERS
+from modgrok.reproduce.figures import named_lines
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.reproduce.groups.neurons import by_group
 from modgrok.reproduce.groups.sizes import basis_of, exact, task_of
@@ -52,9 +52,7 @@ written = study(
 @written.figure(width=4.6)
 def accuracy_of_random_vectors(t: Table, panel: Any) -> str:
     random = t.where(form="random vectors")
-    for i, (group, cell) in enumerate(random.by("group").items()):
-        line = cell.median("accuracy", "share")
-        panel.plot(list(line), line.y, marker=MARKERS[i % len(MARKERS)], label=group)
+    named_lines(panel, {group: cell.median("accuracy", "share") for group, cell in random.by("group").items()}, ls="-")
     panel.set(xscale="log", xlabel="neurons / exact width", ylabel="accuracy", ylim=(0, 1.03))
     panel.legend(fontsize=6, ncols=2)
     return "medians over seeds; the exact network answers everything at width 1"

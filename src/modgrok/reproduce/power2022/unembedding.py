@@ -11,9 +11,9 @@ from modgrok.measures.cosets import cosets, within_over_all
 from modgrok.measures.representation_shares import predicted_ratio, shares
 from modgrok.measures.tsne import commonest_step, tsne
 from modgrok.networks import Network
-from modgrok.palette import GRAY, MARKERS, SERIES
+from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.figures import panels
+from modgrok.reproduce.figures import named_lines, panels
 from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, study
 from modgrok.reproduce.power2022.operations import KNOWN
 from modgrok.reproduce.power2022.sizes import ADDITION, PRODUCT, products, trained, what
@@ -187,9 +187,8 @@ def names(dimensions: list[int]) -> list[str]:
 def shares_on_the_way(t: Table) -> Any:
     figure, grid = style.grid(1, len(t), height=3.0)
     for panel, row in zip(grid[0], t, strict=True):
-        for i, (name, share) in enumerate(zip(names(row.dimensions), zip(*row.shares, strict=True), strict=True)):
-            look: Any = {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)], "markersize": 3}
-            panel.plot(row.step, share, label=name, **look)
+        courses = [dict(zip(row.step, share, strict=True)) for share in zip(*row.shares, strict=True)]
+        named_lines(panel, dict(zip(names(row.dimensions), courses, strict=True)), markersize=3)
         panel.plot(row.step, row.test_accuracy, color="black", linestyle="--", label="test accuracy")
         panel.axvline(row.at, color="black", linewidth=0.6, linestyle=":")
         panel.set_xscale("symlog", linthresh=100)
