@@ -133,9 +133,9 @@ def phases_of_rates(t: Table, ask: Ask) -> None:
     ask.show({f"mean log10(decoder rate / embedding rate), {name}": mean for name, mean in ratios.items()})
     occur = all(counts[name] for name in ("comprehension", "grokking", "memorization"))
     ask.that("comprehension, grokking and memorization occur", occur)
-    faster = ratios["memorization"] > ratios["comprehension"]
     ask.that(
-        "where memorization is, the decoder is faster relative to the embedding than where comprehension is", faster
+        "where memorization is, the decoder is faster relative to the embedding than where comprehension is",
+        ratios["memorization"] > ratios["comprehension"],
     )
     ask.show({"run-steps of diagrams (a) and (b), trained as batches": count(t.one("run_steps"))})
 

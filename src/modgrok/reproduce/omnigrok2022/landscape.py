@@ -163,7 +163,7 @@ def landscape(t: Table, ask: Ask) -> None:
     ask.that(f"the test {kind} has a minimum inside, at most half of both its ends", inside)
     low = max(train[best:]) <= 0.1 * train[0]
     ask.that(f"from there on the training {kind} is at most a tenth of its value at the smallest norm", low)
-    ask.budget(t.where(part="held"), steps=10_000)
+    ask.budget(t.where(part="held"), steps=10_000)  # As many as the paper has.
 
 
 def no_delay(t: Table, ask: Ask) -> None:

@@ -179,9 +179,9 @@ def time_against_data(t: Table, s5: Table, ask: Ask) -> None:
     ask.show({"more time to the training set for one percent less data": train}, percent)
     done = few.median("grokked_at", "fraction").known()
     ask.budget(t, "effect", seeds=SEEDS)
-    enough = len(done) >= 3
     ask.possible(
-        f"at three shares of {SCARCE} or less, where the paper measures it, most seeds know the test set", enough
+        f"at three shares of {SCARCE} or less, where the paper measures it, most seeds know the test set",
+        len(done) >= 3,
     )
     ask.that(
         "for less data the time to the test set grows, and faster than that to the training set, along lines through "

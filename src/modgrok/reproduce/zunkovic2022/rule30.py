@@ -43,6 +43,7 @@ STRENGTHS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.03, 0.05, 0.1, 0.
 TRAINED = {"l2, 3 bits": (3, STRENGTHS), "l1, 3 bits": (3, STRENGTHS), "l2, 4 bits": (4, (1e-4,))}
 """Bits of the rings that are trained on, and strengths of the regularizer of which the best counts."""
 RIDGE, SPARSE = {"l2": 1e-4}, {"l1": 1e-3}
+"""With which random matrices learn three bits, to be tested on eight."""
 TIMES = np.logspace(-1, 4, 250)
 DISTANCES = np.logspace(-4, 0, 60)
 """From the transition, in units of its time."""
@@ -172,8 +173,8 @@ def local_rule(t: Table, ask: Ask) -> None:
     for row in t:
         wrong = "; ".join(f"{name}: {percent(share)}" for name, share in row.end_error.items())
         ask.show({f"wrong on long rings, example {row.example}": wrong})
-    ends = [STRENGTHS[0]], [STRENGTHS[-1]]
-    edges = {row.example: [name for name in TRAINED if row.best[name] in ends] for row in t}
+    outermost = [STRENGTHS[0]], [STRENGTHS[-1]]
+    edges = {row.example: [name for name in TRAINED if row.best[name] in outermost] for row in t}
     edge = "; ".join(f"example {example}, {', '.join(names)}" for example, names in edges.items() if names)
     ask.show({"the best strength is the outermost tried": edge or "nowhere"})
 
