@@ -113,3 +113,10 @@ def step_axis(panel: Any, steps: int, rows: int, named: bool = True) -> None:
 
 def _positive(values: Any) -> list[float]:
     return [float(value) for value in values if value > 1]
+
+
+def named_lines(panel: Any, found: Mapping[str, Mapping[Any, Any]], **look: Any) -> None:
+    """A line for each name, told apart by color and marker, and beyond eight by its dashes."""
+    for i, (name, line) in enumerate(found.items()):
+        own = {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)], "ls": LINES[i // len(SERIES)]}
+        panel.plot([*line], [*line.values()], label=name, **own | look)

@@ -29,8 +29,6 @@ THEIRS = {ADAM: 39_890, EMA_DECAYED: 910, MA: 2_940, MA_DECAYED: 790}
 """Steps that Lee et al. report."""
 SOON, LONG, MODULUS = 500, 80_000, 113
 """Steps within which Prieto et al. show ⊥Grad and StableMax to generalize, and the modulus."""
-SEEDS = 4
-"""As many tell a third fewer steps from chance."""
 SHARES = 1 / 5, 1 / 2
 """Shares of the authors' factor: the least with which theirs is confirmed, and the least without a remark."""
 LEAST = number(1 / FASTER)
@@ -105,8 +103,7 @@ def times(t: Table, name: str) -> Column:
 
 
 def gain(t: Table, name: str, base: str) -> float | None:
-    """How many times fewer steps a contestant takes than the baseline, or at least takes where that never gets
-    there."""
+    """How many times fewer steps a contestant takes than the baseline; at least, where that never gets there."""
     own, usual = (t.where(contestant=one)["grokked_at"].median() for one in (name, base))
     return None if own is None else (usual or t.one("steps")) / own
 
@@ -177,14 +174,12 @@ def muon(t: Table, ask: Ask) -> None:
             ask.show({f"{operation}: {name}, steps to the test set": cell["grokked_at"]})
     late = {operation: some for operation, some in tasks.items() if delayed(some.where(contestant=ADAMW))}
     ask.possible(f"on some operation {ADAMW} {LATE}", late)
-    ask.budget(t, of="effect", seeds=SEEDS)
+    ask.budget(t, of="effect", seeds=4)  # As many tell a third fewer steps from chance.
     gains = {operation: gain(some, "Muon", ADAMW) for operation, some in late.items()}
     won = [found is not None and found > 1 / FASTER for found in gains.values()]
     ask.show({f"median steps over {ADAMW}'s": listed({name: found and 1 / found for name, found in gains.items()})})
-    ask.that(
-        f"Muon's median steps are below {FASTER} of {ADAMW}'s on most operations on which that is so late",
-        2 * sum(won) > len(won),
-    )
+    most = 2 * sum(won) > len(won)
+    ask.that(f"Muon's median steps are below {FASTER} of {ADAMW}'s on most operations on which that is so late", most)
     own, usual = (_in_units(late.values(), name) for name in ("Muon", ADAMW))
     ask.lower(f"Muon is faster there, in units of {ADAMW}'s median steps", own, usual)
     ask.remark("on all of them", all(won))

@@ -95,8 +95,7 @@ for one in STUDIES:
 
 
 def _ratio(t: Table, name: str) -> float | None:
-    """Median steps in units of the baseline's: none where the contestant never gets there, 0 where only the baseline
-    does not."""
+    """Median steps in units of the baseline's: none where the contestant never gets there, 0 where that alone does."""
     own, base = (best(t, one)["grokked_at"].median() for one in (name, BASELINE))
     if name == MOVING_AVERAGE and own is not None and own < WINDOW:
         return None  # Until then it has not begun to act.
@@ -109,9 +108,8 @@ def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], aside: str, 
     for title, t in zip(TITLES.values(), tables, strict=True):
         for name in (BASELINE, *names):
             ask.show({f"{title}: {name} ({found_at(t, name)}{edges(t, name)})": best(t, name)["grokked_at"]})
-    ratios: list[Any] = [
-        min((ratio for name in names if (ratio := _ratio(t, name)) is not None), default=None) for t in tables
-    ]
+    known = [[ratio for name in names if (ratio := _ratio(t, name)) is not None] for t in tables]
+    ratios = [min(some, default=None) for some in known]
     shown = ", ".join(NONE if ratio is None else number(ratio) for ratio in ratios)
     ask.show({f"median steps over those of tuned {BASELINE}": shown})
     reached = any(ratio is not None for ratio in ratios)
@@ -129,45 +127,40 @@ def faster(tables: Sequence[Table], ask: Ask, names: Sequence[str], aside: str, 
         ask.remark("this is how its authors have it", False)
 
 
-AUTHORS: dict[str, dict[str, Any]] = {
-    "grokfast": {
-        "section": "2405.20233",
-        "says": "Grokfast generalizes in fewer steps (its authors find 50 times fewer than Adam without weight decay)",
-        "names": ("Grokfast, EMA", MOVING_AVERAGE),
-        "aside": f"; the better of EMA and MA counts, MA where its window of {WINDOW} steps was full before the end",
-    },
-    "muon": {
-        "section": "2504.16041",
-        "says": "Muon generalizes in fewer steps than AdamW (its authors find 0.67 times as many)",
-        "names": ("Muon",),
-        "aside": f". {JORDAN}",
-        "departs": True,
-    },
-    "orthogonal_gradient": {
-        "section": "2501.04697",
-        "says": "⊥Grad generalizes in fewer steps",
-        "names": ("⊥Grad",),
-    },
-    "stablemax": {
-        "section": "2501.04697",
-        "says": "StableMax in the place of the softmax generalizes in fewer steps",
-        "names": ("StableMax",),
-    },
-    "lion": {"section": "2302.06675", "says": "Lion generalizes in fewer steps", "names": ("Lion",)},
-}
-"""What the authors of each say; of Lion nobody does, and it is only searched."""
-
-
-def _tuned(name: str) -> Claim:
-    """What the authors of a contestant say, where every optimizer is tuned."""
-    said = AUTHORS[name]
+def tuned(name: str, section: str, says: str, *contestants: str, aside: str = "", departs: bool = False) -> Claim:
+    """What the authors of contestants say, where every optimizer is tuned."""
 
     def judge(*asked: Any) -> None:
-        faster(asked[:-1], asked[-1], said["names"], said.get("aside", ""), "departs" in said)
+        faster(asked[:-1], asked[-1], contestants, aside, departs)
 
-    statement = f"{said['says']}, also where every optimizer is tuned by the same search."
-    key = name if name == "lion" else f"{name}_tuned"
-    return make_claim(judge, key, statement, f"{BEYOND} ({said['section']})", STUDIES)
+    statement = f"{says}, also where every optimizer is tuned by the same search."
+    return make_claim(judge, name, statement, f"{BEYOND} ({section})", STUDIES)
 
 
-CLAIMS = tuple(map(_tuned, AUTHORS))
+CLAIMS = (
+    tuned(
+        "grokfast_tuned",
+        "2405.20233",
+        "Grokfast generalizes in fewer steps (its authors find 50 times fewer than Adam without weight decay)",
+        "Grokfast, EMA",
+        MOVING_AVERAGE,
+        aside=f"; the better of EMA and MA counts, MA where its window of {WINDOW} steps was full before the end",
+    ),
+    tuned(
+        "muon_tuned",
+        "2504.16041",
+        "Muon generalizes in fewer steps than AdamW (its authors find 0.67 times as many)",
+        "Muon",
+        aside=f". {JORDAN}",
+        departs=True,
+    ),
+    tuned("orthogonal_gradient_tuned", "2501.04697", "⊥Grad generalizes in fewer steps", "⊥Grad"),
+    tuned(
+        "stablemax_tuned",
+        "2501.04697",
+        "StableMax in the place of the softmax generalizes in fewer steps",
+        "StableMax",
+    ),
+    tuned("lion", "2302.06675", "Lion generalizes in fewer steps", "Lion"),
+)
+"""Of Lion its authors say nothing of the kind, and it is only searched."""

@@ -116,12 +116,9 @@ def inner_matrices(s: Sizes) -> Runs:
         ADAMW: {"optimizer": "adamw", "lr": 1e-3, "weight_decay": 1.0},
         "Muon": {"optimizer": "muon-adamw", "lr": rate, "adam_rate": 1e-3 / rate, "weight_decay": 1e-3 / rate},
     }
-    found = Runs([])
-    for operation in (ADDITION, PRODUCT, DIVISION):
-        task = {"task": OPERATIONS[operation], "steps": s.inner_steps}
-        some = runs(TRANSFORMER | _sizes(s) | task | ARENA, contestant=contestants, seed=range(s.inner_seeds))
-        found += some.tag(operation=operation)
-    return found
+    operations = {name: {"task": OPERATIONS[name]} for name in (ADDITION, PRODUCT, DIVISION)}
+    usual = TRANSFORMER | _sizes(s) | ARENA | {"steps": s.inner_steps}
+    return runs(usual, operation=operations, contestant=contestants, seed=range(s.inner_seeds))
 
 
 def _sizes(s: Sizes) -> Settings:

@@ -64,10 +64,8 @@ def without_neurons(run: Run) -> dict[str, Any]:
         return [float(right[chosen].mean()) for chosen in (examples.trained, ~examples.trained, wrong)]
 
     orders = {"low": np.argsort(ratios), "high": np.argsort(-ratios)}
-    return {
-        first: [accuracies(np.sort(order[int(share * len(order)) :])) for share in SHARES]
-        for first, order in orders.items()
-    }
+    left = {first: [np.sort(order[int(share * len(order)) :]) for share in SHARES] for first, order in orders.items()}
+    return {first: [*map(accuracies, some)] for first, some in left.items()}
 
 
 diagram = study(

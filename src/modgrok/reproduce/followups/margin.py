@@ -19,8 +19,6 @@ PENALTY = 1e-4
 """Of the sum of cubed norms, beside the cross-entropy."""
 START = 0.1
 """Standard deviation of the first weights; the authors do not give theirs."""
-PURE = 0.95
-"""Share of a neuron that one wave has to explain."""
 
 
 def train(p: int, width: int, steps: int, seed: int) -> list[margins.Blocks]:
@@ -62,7 +60,7 @@ def descents(s: Sizes) -> Iterator[dict[str, Any]]:
         yield same | {
             "seed": seed,
             "margins": [margins.margin(blocks) / largest for blocks in found],
-            "pure": cubes[waves.explained >= PURE].sum() / cubes.sum(),
+            "pure": cubes[waves.explained >= 0.95].sum() / cubes.sum(),
             "mismatch": np.nanmedian(np.abs(waves.residual)),
             "least": by_frequency.min() / by_frequency.mean(),
         }

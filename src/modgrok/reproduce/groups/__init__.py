@@ -1,7 +1,7 @@
 """Every finite group: what the paper does for Z_p, found again in trained networks. A report of our own."""
 
 from modgrok.reproduce.form import Claim, Paper, Study, members
-from modgrok.reproduce.groups import alignment, dealing, neurons, sweeps, written
+from modgrok.reproduce.groups import dealing, neurons, sweeps, written
 from modgrok.reproduce.groups.sizes import PROFILES
 
 PAPER = Paper(
@@ -13,8 +13,8 @@ PAPER = Paper(
     "Drori and J. Gross, *Towards a unified and verified understanding of group-operation networks* (arXiv 2410.07476, "
     "2024), of which abstract, first figure and code were read",
     line="the quadratic network multiplies in any finite group, and training finds matrix coefficients of rank one",
-    studies=members(Study, written, neurons, dealing, alignment, sweeps),
-    claims=members(Claim, written, neurons, dealing, alignment, sweeps),
+    studies=members(Study, written, neurons, dealing, sweeps),
+    claims=members(Claim, written, neurons, dealing, sweeps),
     profiles=PROFILES,
     cost={"quick": "2 min on two CPU cores", "full": "4 min on an H200"},
 )

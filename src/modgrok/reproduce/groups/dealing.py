@@ -13,8 +13,8 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures.vectors import NeuronVectors, group_blocks, neuron_vectors, representation_counts
 from modgrok.networks import Network
-from modgrok.palette import GRAY, MARKERS, SERIES
-from modgrok.reproduce.figures import seeds
+from modgrok.palette import GRAY
+from modgrok.reproduce.figures import named_lines, seeds
 from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.sizes import basis_of, wider
 from modgrok.shapes import Float
@@ -25,8 +25,7 @@ EQUAL_NORMS, CUBES = 2.5, 3.0
 
 
 def dealt(network: Network, basis: Basis, vectors: NeuronVectors) -> dict[str, Any]:
-    """Clear neurons of each representation but the trivial one, and the sum over them of the products of their blocks'
-    norms."""
+    """Clear neurons of each representation but the trivial one, and the sum of the products of their blocks' norms."""
     products = np.linalg.norm(group_blocks(network, basis), axis=2).prod(axis=1)
     of = vectors.representation[vectors.clear]
     sums = np.bincount(of, products[vectors.clear], minlength=len(basis.representations))
@@ -81,9 +80,7 @@ def exponents(t: Table, column: str) -> dict[str, dict[float, float]]:
 def exponents_against_width(t: Table, *shown: Any) -> str:
     for panel, column in zip(shown, ("counts", "norms"), strict=True):
         found = exponents(t, column)
-        for i, group in enumerate(t["group"].distinct()):
-            line = found.get(group, {})
-            panel.plot(list(line), list(line.values()), color=SERIES[i], marker=MARKERS[i], label=group)
+        named_lines(panel, {group: found.get(group, {}) for group in t["group"].distinct()})
         for level in (EQUAL_NORMS, CUBES):
             panel.axhline(level, color=GRAY, linewidth=0.7, linestyle=":")
         panel.set(xscale="log", xlabel="width / exact width")

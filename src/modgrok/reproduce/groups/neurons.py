@@ -8,14 +8,7 @@ import numpy as np
 from modgrok.closed_form import solve
 from modgrok.experiments import Run
 from modgrok.measures.cosets import coset_share, equivariant_share
-from modgrok.measures.vectors import (
-    SHARED,
-    UNSHARED,
-    group_blocks,
-    middle_share,
-    neuron_vectors,
-    shared_vectors,
-)
+from modgrok.measures.vectors import SHARED, UNSHARED, group_blocks, middle_share, neuron_vectors, shared_vectors
 from modgrok.networks import Network, score_table
 from modgrok.palette import BLUE, GRAY, MARKERS, VERMILLION
 from modgrok.reproduce.figures import seeds
@@ -23,10 +16,6 @@ from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.dealing import CUBES, dealt, proportions
 from modgrok.reproduce.groups.sizes import FEW_PAIRS, basis_of, exact, task_of, trained
 from modgrok.text import listed, number, percent
-
-COSETS_UP_TO = 60
-"""Largest order at which the cosets of all subgroups are tried."""
-POWERS = (2.0, 3.0, 4.0)
 
 
 def neurons_of(run: Run, group: str) -> list[dict[str, Any]]:
@@ -50,7 +39,8 @@ def told(network: Network, group: str) -> dict[str, Any]:
         "rank_one": _median(vectors.rank_one[alive & (size > 2)].mean(axis=1)),
         "agreement": _median(vectors.agreement[alive & (size > 1)].mean(axis=1)),
         "positive": (vectors.gap[vectors.clear] < np.pi / 2).mean() if vectors.clear.any() else None,
-        "cosets": np.nanmedian(coset_share(blocks, table)) if basis.length <= COSETS_UP_TO else None,
+        # The cosets of all subgroups take long in larger groups.
+        "cosets": np.nanmedian(coset_share(blocks, table)) if basis.length <= 60 else None,
         "equivariant": equivariant_share(network, table),
         "middle": _median(middle[~np.isnan(middle)]),
         SHARED: score_table(shared_vectors(network, basis), table).accuracy,
@@ -118,9 +108,8 @@ def counts_of_neurons(t: Table, panel: Any) -> str:
         panel.scatter(expected, counts, s=9, marker=MARKERS[i % len(MARKERS)], label=group)
     limits = [1, 2 * max(n for r in found for n in r.counts) + 2]
     panel.plot(limits, limits, color=GRAY, linewidth=0.7)
-    panel.set(
-        xscale="log", yscale="log", xlabel="in proportion to d³/t", ylabel="clear neurons", xlim=limits, ylim=limits
-    )
+    panel.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
+    panel.set(xlabel="in proportion to d³/t", ylabel="clear neurons")
     panel.legend(fontsize=6, ncols=2)
     return f"{seeds(found)}, marks are representations; line: equal"
 
@@ -213,7 +202,7 @@ def deviations(t: Table) -> dict[str, list[float]]:
     found = {}
     for group, cell in t.by("group").items():
         counts = np.mean(np.array(cell["counts"], float), axis=0)
-        shares = [proportions(cell.first.dimensions, cell.first.types, e) for e in POWERS]
+        shares = [proportions(cell.first.dimensions, cell.first.types, e) for e in (2.0, 3.0, 4.0)]
         found[group] = [float(np.sqrt(np.mean(np.square(counts / (counts.sum() * x) - 1)))) for x in shares]
     return found
 

@@ -72,8 +72,7 @@ def settings(group: str) -> dict[str, Any]:
 
 
 def trained(s: Sizes, groups: tuple[str, ...], random_labels: bool = False, **more: Any) -> Runs:
-    """Every seed of groups at their usual settings, with other settings where they are given; or of random tables of
-    the same size."""
+    """Every seed of groups at their usual settings or the given ones; or of random tables of the same size."""
     found = {group: settings(group) for group in groups}
     if random_labels:
         found = {g: one | {"task": "random:1", "modulus": task_of(g).modulus} for g, one in found.items()}

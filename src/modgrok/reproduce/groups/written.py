@@ -7,8 +7,9 @@ from modgrok.closed_form.matrix_coefficients import expected_vector_loss
 from modgrok.closed_form.solve import solve
 from modgrok.measures.vectors import shared_vectors
 from modgrok.networks import Network, score_table
-from modgrok.palette import MARKERS
+from modgrok.reproduce.figures import named_lines
 from modgrok.reproduce.form import Ask, Sizes, Table, study
+from modgrok.reproduce.groups.neurons import by_group
 from modgrok.reproduce.groups.sizes import basis_of, exact, task_of
 from modgrok.tasks.task import Task
 from modgrok.text import listed, percent
@@ -26,14 +27,13 @@ def networks(s: Sizes) -> Iterator[dict[str, Any]]:
     """Scores of the exact network and of random vectors, over the whole table."""
     for group in s.groups:
         task, width = task_of(group), exact(group)
-        common = {"group": group, "order": task.modulus}
-        yield {**common, "form": "exact", "width": width, **scored(solve(task, form="exact"), task)}
+        yield {"group": group, "form": "exact", "width": width, **scored(solve(task, form="exact"), task)}
         for share in SHARES:
             wide = max(2, round(share * width))
             for seed in range(s.seeds):
                 network = solve(task, form="waves", width=wide, seed=seed, constant=True)
                 expected = expected_vector_loss(basis_of(group), wide, constant=True)
-                row = {**common, "share": share, "width": wide, "seed": seed, "expected": expected}
+                row = {"group": group, "share": share, "width": wide, "seed": seed, "expected": expected}
                 yield {**row, "form": "random vectors", **scored(network, task)}
                 if share == max(SHARES):
                     unshared = shared_vectors(network, basis_of(group), shuffle=seed)
@@ -52,9 +52,7 @@ written = study(
 @written.figure(width=4.6)
 def accuracy_of_random_vectors(t: Table, panel: Any) -> str:
     random = t.where(form="random vectors")
-    for i, (group, cell) in enumerate(random.by("group").items()):
-        line = cell.median("accuracy", "share")
-        panel.plot(list(line), line.y, marker=MARKERS[i % len(MARKERS)], label=group)
+    named_lines(panel, {group: cell.median("accuracy", "share") for group, cell in random.by("group").items()}, ls="-")
     panel.set(xscale="log", xlabel="neurons / exact width", ylabel="accuracy", ylim=(0, 1.03))
     panel.legend(fontsize=6, ncols=2)
     return "medians over seeds; the exact network answers everything at width 1"
@@ -70,21 +68,15 @@ def exact_for_every_group(t: Table, ask: Ask) -> None:
     ask.show({"largest loss": max(found["loss"])})
 
 
-def by_group(t: Table) -> dict[str, Any]:
-    return {group: cell["accuracy"].median() for group, cell in t.by("group").items()}
-
-
 @written.claim("Claim I for groups")
 def random_vectors(t: Table, ask: Ask) -> None:
     """Random vectors do for groups what random phases do for Z_p: enough of them answer everything."""
     random = t.where(form="random vectors")
     most, least = max(SHARES), min(SHARES)
-    wide, narrow = (by_group(random.where(share=share)) for share in (most, least))
-    ratios = {
-        group: cell["loss"].average() / cell["expected"].average()
-        for group, cell in random.where("share >= 1").by("group").items()
-    }
-    unshared = by_group(t.where(form="unshared vectors"))
+    wide, narrow = (by_group(random.where(share=share), "accuracy") for share in (most, least))
+    cells = random.where("share >= 1").by("group").items()
+    ratios = {group: cell["loss"].average() / cell["expected"].average() for group, cell in cells}
+    unshared = by_group(t.where(form="unshared vectors"), "accuracy")
     ask.that(f"at {most:g} times the exact width the median accuracy is at least 99 %", min(wide.values()) >= 0.99)
     ask.that("at a quarter of the exact width some group is below 90 %", min(narrow.values()) < 0.9)
     ask.that("with the second block of another neuron it is at most 50 %", max(unshared.values()) <= 0.5)

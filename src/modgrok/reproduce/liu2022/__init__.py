@@ -1,7 +1,7 @@
 """Z. Liu et al., Towards understanding grokking: an effective theory of representation learning (2022)."""
 
 from modgrok.reproduce.form import Claim, Paper, Study, Takeaway, members
-from modgrok.reproduce.liu2022 import circle, phases, toy, transformer
+from modgrok.reproduce.liu2022 import phases, toy, transformer
 from modgrok.reproduce.liu2022.sizes import PROFILES
 
 PAPER = Paper(
@@ -10,8 +10,8 @@ PAPER = Paper(
     reference="Z. Liu, O. Kitouni, N. Nolte, E. Michaud, M. Tegmark and M. Williams, *Towards understanding grokking: "
     "an effective theory of representation learning* (arXiv 2205.10343, 2022)",
     line="sums are learned when their numbers' embeddings line up; four phases of learning",
-    studies=members(Study, toy, phases, circle, transformer),
-    claims=members(Claim, toy, phases, circle, transformer),
+    studies=members(Study, toy, phases, transformer),
+    claims=members(Claim, toy, phases, transformer),
     profiles=PROFILES,
     implied=(("grokking_between", "phases_of_rates"),),
     cost={"quick": "1 min on two idle CPU cores", "full": "5 min on an H200"},

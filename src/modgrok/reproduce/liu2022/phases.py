@@ -8,7 +8,7 @@ import numpy as np
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import PHASES, patches, phase
 from modgrok.reproduce.figures import panels, phase_map
-from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Runs, Settings, Sizes, Table, runs, study
 from modgrok.reproduce.liu2022.sizes import PAPER_STEPS, TOY
 from modgrok.text import count, number, percent
 
@@ -18,20 +18,38 @@ TITLES = {
     "c": "cross-entropy, weight decay",
     "d": "products of permutations, weight decay",
 }
-ONE_HOT = {"task": "add:10:unordered", "loss": "cross_entropy"}
-PERMUTATIONS: dict[str, Any] = {"task": "group:S3,codes=30", "embedding": 9, "combine": "product", "examples": 24}
+ONE_HOT: Settings = {"task": "add:10:unordered", "loss": "cross_entropy"}
+PERMUTATIONS: Settings = {"task": "group:S3,codes=30", "embedding": 9, "combine": "product", "examples": 24}
 """Products of the six permutations of three things, each a learnable matrix of 3 × 3; 24 of 36 pairs are trained on."""
 RELIABLE = 0.9
 """Accuracy that counts as known."""
-EVALUATIONS = 300
-"""So many that steps are known to 4 % of themselves."""
-SHUFFLES = 2_000
 
 
-def diagram(name: str, steps: int, seeds: int, **more: Any) -> Runs:
+def axes(s: Sizes, name: str) -> Settings:
+    """What a diagram adds to the toy, and what varies in it."""
+    return {
+        "a": {"embedding_lr": [*s.diagram_rates], "lr": [*s.diagram_rates]},
+        "b": {"weight_decay": [*s.decays], "lr": [*s.decoder_rates]},
+        "c": ONE_HOT | {"weight_decay": [*s.class_decays], "lr": [*s.decoder_rates]},
+        "d": PERMUTATIONS | {"weight_decay": [*s.group_decays], "lr": [*s.group_rates]},
+    }[name]
+
+
+def diagram(name: str, steps: int, seeds: int, varied: Settings) -> Runs:
     """One diagram, row by row; its runs stop when the test pairs are known."""
-    common = TOY | {"examples": 45, "steps": steps, "threshold": RELIABLE, "evaluations": EVALUATIONS, "until": 0}
-    return runs(common, **more, seed=range(seeds)).tag(diagram=name)
+    common = TOY | {"examples": 45, "steps": steps, "threshold": RELIABLE, "until": 0}
+    common |= {"evaluations": 300}  # So many that steps are known to 4 % of themselves.
+    return runs(common, **varied, seed=range(seeds)).tag(diagram=name)
+
+
+def corner_runs(s: Sizes) -> Runs:
+    """The fastest decoder without and with the strongest decay, in diagrams (b) to (d)."""
+    found = Runs([])
+    for name in ("b", "c", "d"):
+        whole = axes(s, name)
+        decays = [min(whole["weight_decay"]), max(whole["weight_decay"])]
+        found += diagram(name, s.other_steps, s.other_seeds, whole | {"weight_decay": decays, "lr": max(whole["lr"])})
+    return found
 
 
 def classified(s: Sizes, t: Table) -> dict[str, Any]:
@@ -47,19 +65,14 @@ squared = study(
     "How the toy ends up, against (a) the learning rates of embedding and decoder and (b) the decoder's rate and "
     "weight decay. Comprehension: training and test accuracy pass 90 % at about the same time; grokking: the test "
     "accuracy much later; memorization: training accuracy alone; confusion: neither.",
-    runs=lambda s: (
-        diagram("a", s.diagram_steps, s.diagram_seeds, embedding_lr=[*s.diagram_rates], lr=[*s.diagram_rates])
-        + diagram("b", s.diagram_steps, s.diagram_seeds, weight_decay=[*s.decays], lr=[*s.decoder_rates])
-    ),
+    runs=lambda s: sum((diagram(name, s.diagram_steps, s.diagram_seeds, axes(s, name)) for name in "ab"), Runs([])),
     also=classified,
 )
 classes = study(
     "fig6c",
     "The phases with cross-entropy",
     "The same with the 19 sums as classes and cross-entropy.",
-    runs=lambda s: diagram(
-        "c", s.other_steps, s.other_seeds, **ONE_HOT, weight_decay=[*s.class_decays], lr=[*s.decoder_rates]
-    ),
+    runs=lambda s: diagram("c", s.other_steps, s.other_seeds, axes(s, "c")),
     also=classified,
 )
 permutations = study(
@@ -67,26 +80,9 @@ permutations = study(
     "The phases for permutations",
     "The six permutations of three things as learnable 3 × 3 matrices, which are multiplied; all weights start as in "
     "(a) to (c), and weight decay is the only penalty (the paper starts at a tenth of that and adds an L1 term).",
-    runs=lambda s: diagram(
-        "d", s.other_steps, s.other_seeds, **PERMUTATIONS, weight_decay=[*s.group_decays], lr=[*s.group_rates]
-    ),
+    runs=lambda s: diagram("d", s.other_steps, s.other_seeds, axes(s, "d")),
     also=classified,
 )
-
-
-def corner_runs(s: Sizes) -> Runs:
-    """The fastest decoder without and with the strongest decay, in diagrams (b) to (d)."""
-    decays = {"b": s.decays, "c": s.class_decays, "d": s.group_decays}
-    other: dict[str, dict[str, Any]] = {"b": {}, "c": ONE_HOT, "d": PERMUTATIONS}
-    found = Runs([])
-    for name, some in decays.items():
-        rate = max(s.group_rates if name == "d" else s.decoder_rates)
-        found += diagram(
-            name, s.other_steps, s.other_seeds, **other[name], weight_decay=[min(some), max(some)], lr=rate
-        )
-    return found
-
-
 ends = study("corners", "Corners of the phase diagrams", runs=corner_runs, also=classified)
 
 
@@ -120,7 +116,7 @@ for one in (squared, classes, permutations):
     one.figure()(maps)
 
 
-def _counted(t: Table, name: str, ask: Ask) -> tuple[dict[str, int], Table]:
+def counted(t: Table, name: str, ask: Ask) -> tuple[dict[str, int], Table]:
     """How often each phase occurs in a diagram, which is shown, and where it is the commonest."""
     found = diagrams(t)[name]
     counts = {phase: found["phase"].count(phase) for phase in PHASES}
@@ -131,7 +127,7 @@ def _counted(t: Table, name: str, ask: Ask) -> tuple[dict[str, int], Table]:
 @squared.claim("4 (Fig. 6a)")
 def phases_of_rates(t: Table, ask: Ask) -> None:
     """A fast embedding comprehends, a fast decoder memorizes."""
-    counts, here = _counted(t, "a", ask)
+    counts, here = counted(t, "a", ask)
     rates = {name: here.where(phase=name).each(lambda r: math.log10(r.lr / r.embedding_lr)) for name in PHASES}
     ratios = {name: some.average() for name, some in rates.items()}
     ask.show({f"mean log10(decoder rate / embedding rate), {name}": mean for name, mean in ratios.items()})
@@ -144,16 +140,16 @@ def phases_of_rates(t: Table, ask: Ask) -> None:
     ask.show({"run-steps of diagrams (a) and (b), trained as batches": count(t.one("run_steps"))})
 
 
-def steps_to_memorization(here: Table, y: str, shuffles: int) -> Any:
+def steps_to_memorization(here: Table, y: str) -> Any:
     """How many places of a diagram lie between grokking, or comprehension, and the nearest memorization, on average:
-    the difference of the two, and the same after random exchanges of their names."""
+    the difference of the two, and the same after 2 000 random exchanges of their names."""
     columns, rows = sorted(here["lr"].distinct()), sorted(here[y].distinct())
     at = {name: [(columns.index(r.lr), rows.index(r[y])) for r in here.where(phase=name)] for name in PHASES}
     late, soon, far = (np.array(at[name]) for name in ("grokking", "comprehension", "memorization"))
     both = np.concatenate([late, soon])
     distance = np.abs(both[:, None] - far).sum(axis=2).min(axis=1)
     rng = np.random.default_rng(0)
-    orders = [np.arange(len(both)), *(rng.permutation(len(both)) for _ in range(shuffles))]
+    orders = [np.arange(len(both)), *(rng.permutation(len(both)) for _ in range(2_000))]
     return np.array([distance[o[: len(late)]].mean() - distance[o[len(late) :]].mean() for o in orders])
 
 
@@ -164,7 +160,7 @@ def closer(ask: Ask, found: dict[str, tuple[Table, str]]) -> None:
     ask.that("comprehension, grokking and memorization each are somewhere the commonest phase", occur)
     if not occur:
         return
-    differences = {name: steps_to_memorization(here, y, SHUFFLES) for name, (here, y) in found.items()}
+    differences = {name: steps_to_memorization(here, y) for name, (here, y) in found.items()}
     label = "places from grokking to the nearest memorization, less those from comprehension"
     ask.show({f"{label}{f' ({name})' if len(found) > 1 else ''}": float(d[0]) for name, d in differences.items()})
     together = np.sum([*differences.values()], axis=0)
@@ -200,14 +196,12 @@ def corners(t: Table, ask: Ask) -> None:
 @squared.claim("4 (Fig. 6b)")
 def phases_of_decay(t: Table, ask: Ask) -> None:
     """Too much weight decay of the decoder confuses."""
-    _, here = _counted(t, "b", ask)
+    _, here = counted(t, "b", ask)
     means = {name: here.where(phase=name)["weight_decay"].average() for name in PHASES}
     others = [mean for name, mean in means.items() if name != "confusion" and not math.isnan(mean)]
     corner = here.where(weight_decay=max(here["weight_decay"]), lr=max(here["lr"]))["phase"]
-    ask.that(
-        "confusion occurs, at larger decays on average than every other phase",
-        means["confusion"] > max(others, default=math.inf),
-    )
+    larger = means["confusion"] > max(others, default=math.inf)
+    ask.that("confusion occurs, at larger decays on average than every other phase", larger)
     ask.that("where rate and decay are largest there is confusion", corner == ["confusion"])
     ask.show({f"mean decay, {name}": mean for name, mean in means.items()})
 
@@ -215,7 +209,7 @@ def phases_of_decay(t: Table, ask: Ask) -> None:
 @classes.claim("4 (Fig. 6c)")
 def phases_with_cross_entropy(t: Table, ask: Ask) -> None:
     """With cross-entropy the phases are the same."""
-    counts, _ = _counted(t, "c", ask)
+    counts, _ = counted(t, "c", ask)
     ask.that("comprehension or grokking occurs", counts["comprehension"] + counts["grokking"])
     ask.that("memorization and confusion occur", counts["memorization"] and counts["confusion"])
 
@@ -223,7 +217,7 @@ def phases_with_cross_entropy(t: Table, ask: Ask) -> None:
 @permutations.claim("4 (Fig. 6d)")
 def phases_of_permutations(t: Table, ask: Ask) -> None:
     """For products of permutations weight decay turns memorization into generalization, and too much confuses."""
-    _counted(t, "d", ask)
+    counted(t, "d", ask)
     runs = diagrams(t)["d"]
     learned = runs.of("phase", lambda c: (c.count("comprehension") + c.count("grokking")) / len(c), "weight_decay")
     confused = runs.of("phase", lambda c: c.count("confusion") / len(c), "weight_decay").y[-1]

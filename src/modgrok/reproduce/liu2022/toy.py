@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures import effective_theory as theory
 from modgrok.measures.parallelograms import parallelograms, unordered_pairs
+from modgrok.measures.times import first_reached
 from modgrok.palette import BLUE, GRAY, MARKERS, SERIES, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.figures import seed_look
@@ -17,8 +17,6 @@ from modgrok.reproduce.form import Ask, Sizes, Table, curves, study
 from modgrok.reproduce.liu2022.sizes import NUMBERS, PAIRS, toys
 from modgrok.text import count, number, percent
 
-LINEAR = 0.95
-"""RQI above which an embedding counts as linear."""
 CRITICAL = (0.35, 0.47)
 """Where the critical share of the pairs is sought; the paper's is about 0.4."""
 BETWEEN = "between {} and {}".format(*CRITICAL)
@@ -27,8 +25,6 @@ FACTOR = 3_000
 SHOWN = 45
 """Pairs of the runs whose curves are drawn."""
 STORED = "half of the authors' stored runs from 0.73 on (of 3 seeds one at 0.45 to 0.64, two at 0.73, all from 0.82 on)"
-SAID = (18, 21, 24, 27, 30)
-"""Sizes of random training sets of which the verdict says how many force the linear embedding."""
 
 
 def trained_pairs(run: Run) -> theory.Pairs:
@@ -37,8 +33,8 @@ def trained_pairs(run: Run) -> theory.Pairs:
 
 
 def linear_at(run: Run) -> dict[str, int | None]:
-    """The step at which the embedding is linear for the first time."""
-    steps = run.history["step"][run.history["rqi"] > LINEAR]
+    """The step at which the embedding counts as linear for the first time."""
+    steps = run.history["step"][run.history["rqi"] > 0.95]
     return {"linear_at": int(steps[0]) if len(steps) else None}
 
 
@@ -61,11 +57,8 @@ def accuracies(run: Run) -> dict[str, float]:
 
 def random_sets(s: Sizes) -> Iterator[dict[str, Any]]:
     """How often random training sets force the linear embedding, and their λ3."""
-    rng = np.random.default_rng(4)
-    drawn = {
-        size: [theory.draw_pairs(size, rng) for _ in range(s.sets)]
-        for size in (*range(3, 55, 3), 20, 25, 35, 40, 50, PAIRS)
-    }
+    rng, sizes = np.random.default_rng(4), (*range(3, 55, 3), 20, 25, 35, 40, 50, PAIRS)
+    drawn = {size: [theory.draw_pairs(size, rng) for _ in range(s.sets)] for size in sizes}
     for size, sets in sorted(drawn.items()):
         linear = np.mean([theory.degrees_of_freedom(pairs) == 2 for pairs in sets])
         rate = np.median([theory.grokking_rate(pairs) for pairs in sets])
@@ -108,11 +101,9 @@ def _trained(t: Table) -> Table:
 
 def _threshold(t: Table) -> float | None:
     """The share of data at which half of the sets force the linear embedding, interpolated."""
-    for a, b in pairwise(t.where("sets > 0")):
-        if a.linear < 0.5 <= b.linear:
-            at = (0.5 - a.linear) / (b.linear - a.linear)
-            return float((a.examples + at * (b.examples - a.examples)) / PAIRS)
-    return None
+    drawn = t.where("sets > 0")
+    examples = first_reached(np.array(drawn["examples"], int), np.array(drawn["linear"], float), 0.5, True)
+    return None if examples is None else examples / PAIRS
 
 
 def _critical(share: float | None) -> bool:
@@ -200,7 +191,7 @@ def critical_share(t: Table, ask: Ask) -> None:
     threshold, everything = _threshold(t), unordered_pairs(NUMBERS)
     ask.that(f"half of the random training sets do at a share of data {BETWEEN}", _critical(threshold))
     ask.yes(f"Half of the sets do at a share of {number(threshold)}.")
-    some = t.where("sets > 0", examples=SAID)
+    some = t.where("sets > 0", examples=(18, 21, 24, 27, 30))
     ask.show({f"{row.examples} pairs ({row.examples / PAIRS:.2f})": row.linear for row in some}, percent)
     ask.show({"parallelograms of all pairs": str(len(parallelograms(everything)))})
     ask.show({"λ3 of all pairs (6/7 = 0.857)": number(theory.grokking_rate(everything), 4)})

@@ -1,7 +1,7 @@
 """N. Nanda et al., Progress measures for grokking via mechanistic interpretability (2023)."""
 
 from modgrok.reproduce.form import Claim, Paper, Study, Takeaway, members
-from modgrok.reproduce.nanda2023 import circuit, logits, moduli, progress, sweep
+from modgrok.reproduce.nanda2023 import circuit, progress, sweep
 from modgrok.reproduce.nanda2023.sizes import PROFILES
 
 PAPER = Paper(
@@ -10,8 +10,8 @@ PAPER = Paper(
     reference="N. Nanda, L. Chan, T. Lieberum, J. Smith and J. Steinhardt, *Progress measures for grokking via "
     "mechanistic interpretability* (arXiv 2301.05217, 2023)",
     line="a transformer adds by a few frequencies, and measures of that circuit grow before the test loss falls",
-    studies=members(Study, progress, circuit, logits, sweep, moduli),
-    claims=members(Claim, progress, circuit, logits, sweep, moduli),
+    studies=members(Study, progress, circuit, sweep),
+    claims=members(Claim, progress, circuit, sweep),
     profiles=PROFILES,
     implied=(("parts_of_the_circuit", "restriction_helps"),),
     cost={

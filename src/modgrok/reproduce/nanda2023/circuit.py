@@ -1,6 +1,6 @@
-"""Section 4, Figs. 3 to 6: what the trained transformer consists of, and what its parts are good for."""
+"""Section 4, Figs. 3 to 6: what the trained transformer consists of, what its parts are good for, and its logits as
+products of waves of n and m, at the end and on the way."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,12 +8,13 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures import progress_measures as measures
 from modgrok.measures.circuit import Circuit, ablations, explained_along_sums
-from modgrok.measures.network_progress import embedding_and_readout
-from modgrok.palette import BLUE, GRAY, VERMILLION
+from modgrok.measures.network_progress import embedding_and_readout, key_frequencies_of, logits_of
+from modgrok.palette import BLUE, GRAY, SERIES, VERMILLION
 from modgrok.reproduce.figures import modular
-from modgrok.reproduce.form import Ask, Table, study
+from modgrok.reproduce.form import BEYOND, Ask, Row, Table, study
+from modgrok.reproduce.nanda2023.progress import THEN, grokked, most, progress
 from modgrok.reproduce.nanda2023.sizes import PAPER_STEPS, observed
-from modgrok.text import count, number, percent
+from modgrok.text import number, percent
 
 
 def structure_of(run: Run) -> dict[str, Any]:
@@ -21,19 +22,19 @@ def structure_of(run: Run) -> dict[str, Any]:
     circuit, answers = Circuit(run.network), run.task.table
     embedding, readout = embedding_and_readout(run.network)
     keys, neurons = measures.key_frequencies(readout), circuit.frequencies
-    norms = measures.frequency_norms(embedding), measures.frequency_norms(readout)
+    read, said = measures.frequency_norms(embedding), measures.frequency_norms(readout)
+    held, whole = said[np.array(keys) - 1], readout - readout.mean(axis=0)
     return {
         "frequencies": keys,
         "embedding_frequencies": measures.key_frequencies(embedding),
         "neuron_frequencies": neurons.keys(),
         "clear": (neurons.explained > measures.EXPLAINED).mean(),
         "explained": neurons.explained,
-        "embedding_norms": norms[0],
-        "readout_norms": norms[1],
-        "embedding_gini": measures.gini(norms[0]),
-        "readout_gini": measures.gini(norms[1]),
-        "readout_share": np.square(norms[1][np.array(keys) - 1]).sum()
-        / np.square(readout - readout.mean(axis=0)).sum(),
+        "embedding_norms": read,
+        "readout_norms": said,
+        "embedding_gini": measures.gini(read),
+        "readout_gini": measures.gini(said),
+        "readout_share": np.square(held).sum() / np.square(whole).sum(),
         "along_sums": explained_along_sums(circuit, keys).min(),
         "logits_explained": measures.cosine_fit(circuit.logits, keys).explained,
         "full_loss": measures.cross_entropy(circuit.logits, answers),
@@ -45,17 +46,27 @@ def structure_of(run: Run) -> dict[str, Any]:
 
 def parts_of(run: Run) -> list[dict[str, Any]]:
     """Losses with parts left out, and without single key frequencies; a row for each."""
-    circuit, answers = Circuit(run.network), run.task.table
-    keys = measures.key_frequencies(embedding_and_readout(run.network)[1])
-    rows = [{"part": part, "loss": loss} for part, loss in ablations(circuit, keys, answers).items()]
-    return rows + [
-        {
-            "part": f"without frequency {k}",
-            "loss": measures.excluded_loss(circuit.logits, answers, [k]),
-            "frequency": k,
-        }
-        for k in keys
-    ]
+    circuit, answers, keys = Circuit(run.network), run.task.table, key_frequencies_of(run.network)
+    ablated = [{"part": part, "loss": loss} for part, loss in ablations(circuit, keys, answers).items()]
+    losses = {k: measures.excluded_loss(circuit.logits, answers, [k]) for k in keys}
+    return ablated + [{"part": f"without frequency {k}", "loss": losses[k], "frequency": k} for k in keys]
+
+
+def products_of(run: Run) -> dict[str, Any]:
+    """The share of the logits' power in products of two waves of one key frequency, and the coefficients of all cosines
+    of n + m − c on the way, at every other kept step; of seed 0 the norms of all products too."""
+    keys, kept = key_frequencies_of(run.network), run.snapshots[::-2][::-1]
+    norms = measures.product_norms(logits_of(run.network))
+    power = np.square(norms)
+    own = sum(power[2 * k - 1 : 2 * k + 1, 2 * k - 1 : 2 * k + 1].sum() for k in keys)
+    coefficients = [measures.cosine_fit(logits_of(run.snapshot(step))).coefficients for step in kept]
+    found = {
+        "frequencies": keys,
+        "own_share": own / (power.sum() - power[0, 0]),
+        "kept_step": kept,
+        "coefficients": np.array(coefficients).T,
+    }
+    return found if run.experiment.seed else found | {"norms": norms}
 
 
 structure = study(
@@ -73,6 +84,16 @@ parts = study(
     "one frequency explains more than 85 %; key directions are those along which W_L reads the neurons.",
     runs=lambda s: observed(s)[:1],
     keep=parts_of,
+)
+logits = study(
+    "figF",
+    "The logits in two dimensions",
+    "(a) The two-dimensional Fourier transform of the logits: for each wave of n (rows) times wave of m (columns) the "
+    "norm over the answers, at the end; cosine and sine of each frequency lie side by side. (b) The coefficients of "
+    "cos(w(n + m − c)) on the way: key frequencies in color, all others gray.",
+    runs=observed,
+    keep=("test_accuracy", products_of),
+    digits=3,
 )
 
 
@@ -96,10 +117,24 @@ def losses_of_parts(t: Table, panel: Any) -> str:
     return f"{modular(t)}, seed 0; dotted: all answers equally likely"
 
 
-def most(ask: Ask, phrase: str, good: Sequence[bool]) -> None:
-    """More than half of the seeds that grok; a remark where not all."""
-    ask.that(f"in most seeds that grok, {phrase}", 2 * sum(good) > len(good))
-    ask.note(f"In {count(len(good) - sum(good), 'seed')} it does not.", not all(good))
+@logits.figure("products of waves, at the end", "coefficients on the way", height=3.1)
+def two_dimensions(t: Table, left: Any, right: Any) -> str:
+    first = t.first
+    norms = np.array(first.norms)
+    norms[0, 0] = 0  # the mean over all pairs, which decides nothing
+    image = left.imshow(norms, origin="lower")
+    left.figure.colorbar(image, ax=left, label="norm over the answers", shrink=0.8)
+    at = [2 * k - 0.5 for k in first.frequencies]
+    left.set_xticks(at, first.frequencies, fontsize=6)
+    left.set_yticks(at, first.frequencies, fontsize=6)
+    left.set(xlabel="frequency of m", ylabel="frequency of n")
+    x, colors = first.kept_step[1:], dict(zip(first.frequencies, SERIES, strict=False))
+    for k, values in enumerate(first.coefficients, 1):
+        look = {"color": colors[k], "label": f"{k}", "zorder": 3} if k in colors else {"color": GRAY, "linewidth": 0.4}
+        right.plot(x, values[1:], **look)
+    right.set(xscale="log", xlabel="step", ylabel="coefficient of cos(w(n + m − c))")
+    right.legend(loc="upper left", fontsize=6, title="frequency", title_fontsize=6)
+    return f"{modular(t)}, seed 0 of {len(t)}; ticks in (a): key frequencies"
 
 
 def _learned(t: Table) -> Table:
@@ -110,21 +145,12 @@ def _learned(t: Table) -> Table:
 def key_frequencies(t: Table, ask: Ask) -> None:
     """A handful of frequencies carries the sum."""
     seeds = _learned(t)
-    counts = {
-        name: [len(keys) for keys in seeds[name]]
-        for name in ("frequencies", "embedding_frequencies", "neuron_frequencies")
-    }
-    most(ask, "the readout has 3 to 6 key frequencies", [3 <= n <= 6 for n in counts["frequencies"]])
-    ask.show(
-        {
-            "key frequencies of W_L": counts["frequencies"],
-            "of seed 0": ", ".join(map(str, t.first.frequencies)),
-            "of the embedding": counts["embedding_frequencies"],
-            "of clear neurons": counts["neuron_frequencies"],
-            "Gini of W_E": seeds["embedding_gini"],
-            "Gini of W_L": seeds["readout_gini"],
-        }
-    )
+    counts = seeds.each(lambda r: len(r.frequencies))
+    most(ask, "the readout has 3 to 6 key frequencies", [3 <= n <= 6 for n in counts])
+    ask.show({"key frequencies of W_L": counts, "of seed 0": ", ".join(map(str, t.first.frequencies))})
+    ask.show({"of the embedding": seeds.each(lambda r: len(r.embedding_frequencies))})
+    ask.show({"of clear neurons": seeds.each(lambda r: len(r.neuron_frequencies))})
+    ask.show({"Gini of W_E": seeds["embedding_gini"], "Gini of W_L": seeds["readout_gini"]})
 
 
 @structure.claim("4.2 to 4.4")
@@ -178,3 +204,29 @@ def parts_of_the_circuit(t: Table, networks: Table, ask: Ask) -> None:
     around = losses["without the path around the MLP"]
     ask.remark("without the path around the MLP it is at most ten times the full one", around <= 10 * full)
     ask.show({f"loss, {row.part}" if row.frequency is None else row.part: number(row.loss) for row in t})
+
+
+@logits.claim("4.2 to 4.4")
+def sparse_logits(t: Table, ask: Ask) -> None:
+    """In two dimensions the logits are sparse: they use products of waves of n and of m with the same key frequency."""
+    seeds = _learned(t)
+    good = [share >= 0.9 for share in seeds["own_share"]]
+    most(ask, "products of two waves of one key frequency hold at least 90 % of the power of the logits", good)
+    ask.show({"power in products of two waves of one key frequency": seeds["own_share"]}, percent)
+
+
+@logits.claim(BEYOND, progress)
+def chosen_while_forming(t: Table, network_progress: Table, ask: Ask) -> None:
+    """The key frequencies are chosen while the circuit forms, before the test loss falls."""
+    when = {row.seed: row.step[row.cleaning] for row in grokked(network_progress)}
+    seeds = t.where(lambda r: r.seed in when)
+    ratios = seeds.each(lambda r: _least_over_largest(r, when[r.seed]))
+    good = [ratio > 1 for ratio in ratios]
+    most(ask, f"{THEN}, every key frequency of the end has a larger coefficient than all others", good)
+    ask.show({"least coefficient of the key frequencies there, in units of the largest other": ratios})
+
+
+def _least_over_largest(row: Row, step: int) -> float:
+    at = max(i for i, kept in enumerate(row.kept_step) if kept <= step)
+    size, keys = np.abs(row.coefficients)[:, at], np.array(row.frequencies) - 1
+    return float(size[keys].min() / max(np.delete(size, keys).max(initial=0), 1e-12))

@@ -1,5 +1,6 @@
 """Sections 3 and 5, Fig. 7: the progress measures on the way, for the transformer and the two-layer network."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import BEYOND, Ask, Table, study
-from modgrok.reproduce.nanda2023.circuit import most
 from modgrok.reproduce.nanda2023.sizes import observed, two_layer
 from modgrok.text import count, number
 
@@ -49,15 +49,11 @@ progress = study(
 )
 
 
-@progress.figure()
-def measures_on_the_way(t: Table) -> Any:
-    figure, panels = style.grid(3, 2, height=6.2, sharex="col")
-    transformer, two = t.first, t.rows[-1]
-    titles = ("transformer", "two layers of squares")
-    for column, row, title, loss in zip(
-        panels.T, (transformer, two), titles, ("cross-entropy", "squared error"), strict=True
-    ):
-        x = row.step[1:]
+@progress.figure(rows=3, columns=2, height=6.2, sharex="col")
+def measures_on_the_way(t: Table, *panels: Any) -> str:
+    ways = (t.first, "transformer", "cross-entropy"), (t.rows[-1], "two layers of squares", "squared error")
+    for side, (row, title, loss) in enumerate(ways):
+        column, x = panels[side::2], row.step[1:]
         for name, color in {"train": TRAIN, "test": TEST, "restricted": GREEN, "excluded": PURPLE}.items():
             column[0].plot(x, row[f"{name}_loss"][1:], label=name, color=color)
         for name, label in {"gini_embedding": "Gini of $W_E$", "gini_readout": "Gini of $W_L$", "ipr": "IPR"}.items():
@@ -76,10 +72,14 @@ def measures_on_the_way(t: Table) -> Any:
             if row.clean is not None:
                 style.mark(panel, row.step[row.cleaning], "clean-up" if first else "")
                 style.mark(panel, row.step[row.clean])
-    panels[0, 0].legend(loc="lower left", fontsize=6)
-    steps = count(transformer.step[-1])
-    style.note(figure, f"{modular(t)}; transformer: seed 0 of {len(t) - 1}, {steps} steps; dotted: phases")
-    return figure
+    panels[0].legend(loc="lower left", fontsize=6)
+    return f"{modular(t)}; transformer: seed 0 of {len(t) - 1}, {count(t.first.step[-1])} steps; dotted: phases"
+
+
+def most(ask: Ask, phrase: str, good: Sequence[bool]) -> None:
+    """More than half of the seeds that grok; a remark where not all."""
+    ask.that(f"in most seeds that grok, {phrase}", 2 * sum(good) > len(good))
+    ask.note(f"In {count(len(good) - sum(good), 'seed')} it does not.", not all(good))
 
 
 @progress.claim("3 (Fig. 2)")
@@ -108,14 +108,10 @@ def excluded_rises_first(t: Table, ask: Ask) -> None:
     seeds = grokked(t)
     growth = seeds.each(lambda r: r.excluded_loss[r.cleaning] / r.excluded_loss[r.forming])
     most(ask, f"the excluded loss has at least doubled from its minimum {THEN}", [value >= 2 for value in growth])
-    ask.show(
-        {
-            "excluded loss there, in units of its minimum": growth,
-            "circuit formation from step": seeds.each(lambda r: r.step[r.forming]),
-            "clean-up from step": seeds.each(lambda r: r.step[r.cleaning]),
-            "99 % of the test set at step": seeds.each(lambda r: r.step[r.clean]),
-        }
-    )
+    ask.show({"excluded loss there, in units of its minimum": growth})
+    ask.show({"circuit formation from step": seeds.each(lambda r: r.step[r.forming])})
+    ask.show({"clean-up from step": seeds.each(lambda r: r.step[r.cleaning])})
+    ask.show({"99 % of the test set at step": seeds.each(lambda r: r.step[r.clean])})
 
 
 @progress.claim("5.1 (Fig. 7)")
@@ -137,13 +133,8 @@ def clean_up(t: Table, ask: Ask) -> None:
     after = seeds.each(lambda r: r.gini_embedding[-1])
     good = [s <= 0.8 and a > b for s, a, b in zip(shrunk, after, before, strict=True)]
     most(ask, "since clean-up began the sum of squares has fallen to 0.8 or less, and the Gini of W_E has grown", good)
-    ask.show(
-        {
-            "sum of squares at the end, in units of that before": shrunk,
-            "Gini of the embedding, before": before,
-            "Gini of the embedding, at the end": after,
-        }
-    )
+    ask.show({"sum of squares at the end, in units of that before": shrunk})
+    ask.show({"Gini of the embedding, before": before, "Gini of the embedding, at the end": after})
 
 
 @progress.claim(BEYOND)
@@ -156,14 +147,9 @@ def two_layer_network(t: Table, ask: Ask) -> None:
     ask.that("its restricted loss falls below half of its maximum while its test accuracy is below 10 %", there <= 0.5)
     ask.that("at the end it has more key frequencies than the transformer", len(two.frequencies) > len(one.frequencies))
     ask.that("the Gini coefficient of its readout is smaller", two.gini_readout[-1] < one.gini_readout[-1])
+    ask.show({"restricted loss there, in units of its maximum": there, "training loss there, likewise": trained})
+    frequencies, ginis = f"{len(two.frequencies)}, {len(one.frequencies)}", (two.gini_readout[-1], one.gini_readout[-1])
+    ask.show({"key frequencies, two layers and transformer": frequencies})
+    ask.show({"Gini of the readout": ", ".join(map(number, ginis)), "IPR at the end": two.ipr[-1]})
     solved = [count(None if r.clean is None else r.step[r.clean]) for r in (two, one)]
-    ask.show(
-        {
-            "restricted loss there, in units of its maximum": there,
-            "training loss there, likewise": trained,
-            "key frequencies, two layers and transformer": f"{len(two.frequencies)}, {len(one.frequencies)}",
-            "Gini of the readout": f"{number(two.gini_readout[-1])}, {number(one.gini_readout[-1])}",
-            "IPR at the end": two.ipr[-1],
-            "99 % of the test set at step": ", ".join(solved),
-        }
-    )
+    ask.show({"99 % of the test set at step": ", ".join(solved)})

@@ -11,7 +11,7 @@ from modgrok.measures.weight_norm import critical_norm, decay_time, whole_norm
 from modgrok.palette import GRAY, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.form import BEYOND, Ask, Column, Runs, Sizes, Table, make_claim, runs, study
-from modgrok.reproduce.omnigrok2022.sizes import SETTINGS, Free, Held
+from modgrok.reproduce.omnigrok2022.sizes import SETTINGS
 from modgrok.text import number, percent
 
 
@@ -19,18 +19,13 @@ def held_and_free(name: str, s: Sizes) -> Runs:
     """For every α of the landscape and for every weight decay, a run for each seed."""
     system = s.values[name]
     base = SETTINGS[name] | system.settings | {"evaluations": 100, "snapshots": 0}
-    held = runs(base | _batch(system.held), optimizer="adam", weight_decay=0.0, hold_norm=True, steps=system.held.steps)
-    free = runs(base | _batch(system.free), optimizer="adamw", init_scale=system.free.start, steps=system.free.steps)
-    seeds = range(system.seeds)
-    found = free.but(until=system.free.steps // 20, weight_decay=[*system.free.decays], seed=seeds).tag(part="free")
-    for scale in reversed(system.held.scales):
-        part = "held" if scale == system.held.shown else "landscape"
-        found = held.but(init_scale=[scale], seed=seeds).tag(part=part) + found
-    return found
-
-
-def _batch(part: Held | Free) -> dict[str, int]:
-    return {} if part.batch is None else {"batch_size": part.batch}
+    held, free, seeds, found = system.held, system.free, range(system.seeds), Runs([])
+    holding = {"optimizer": "adam", "weight_decay": 0.0, "hold_norm": True, "steps": held.steps}
+    for scale in held.scales:
+        some = runs(base | holding, batch_size=held.batch, init_scale=[scale], seed=seeds)
+        found += some.tag(part="held" if scale == held.shown else "landscape")
+    freed = {"optimizer": "adamw", "init_scale": free.start, "steps": free.steps, "until": free.steps // 20}
+    return found + runs(base | freed, batch_size=free.batch, weight_decay=[*free.decays], seed=seeds).tag(part="free")
 
 
 def known_at(run: Any) -> dict[str, Any]:
@@ -73,10 +68,6 @@ def _curves(run: Run) -> dict[str, Any]:
     return {name: run.history[name] for name in ("step", "train_accuracy", "test_accuracy")}
 
 
-LANDSCAPE_STEPS = 10_000
-"""Of the paper's runs with a held norm."""
-BY_ERROR = ("digits",)
-"""Tasks of whose landscapes the paper plots errors instead of losses."""
 SYSTEMS = {
     "teacher": ("figS", "A student of a teacher", "a student of a teacher"),
     "digits": ("figD", "Handwritten digits", "scikit-learn's digits"),
@@ -89,16 +80,12 @@ STUDIES = {
         figure,
         title,
         "(a) The least training and test loss while the norm of all weights is held fixed (for digits errors, as in "
-        "the paper). (b) A run that starts with "
-        "large weights and little weight decay, beside one whose norm is held where the test loss is small. (c) Steps "
-        "until the training and the test set are known, against weight decay; the line is the time that the norm "
-        "alone would take to decay from its largest value to the critical one, found in (a).",
+        "the paper). (b) A run that starts with large weights and little weight decay, beside one whose norm is held "
+        "where the test loss is small. (c) Steps until the training and the test set are known, against weight decay; "
+        "the line is the time that the norm alone would take to decay from its largest value to the critical one, "
+        "found in (a).",
         runs=partial(held_and_free, name),
-        keep={
-            "landscape": (),
-            "held": ("memorized_at", "grokked_at"),
-            "free": ("memorized_at", "grokked_at", known_at),
-        },
+        keep=("memorized_at", "grokked_at", known_at),
         also=partial(of_all, name),
     )
     for name, (figure, title, _) in SYSTEMS.items()
@@ -113,7 +100,7 @@ def predicted(t: Table) -> dict[float, float]:
 def heights(t: Table) -> tuple[str, Column, Column]:
     """The landscape of the training and of the test set: losses, or errors where the paper plots them."""
     places = Table(t.first.landscape)
-    if t.first.task not in BY_ERROR:
+    if t.first.task != "digits":
         return "loss", places["train_loss"], places["test_loss"]
     train, test = (Column(1 - accuracy for accuracy in places[f"{kind}_accuracy"]) for kind in ("train", "test"))
     return "error", train, test
@@ -176,7 +163,7 @@ def landscape(t: Table, ask: Ask) -> None:
     ask.that(f"the test {kind} has a minimum inside, at most half of both its ends", inside)
     low = max(train[best:]) <= 0.1 * train[0]
     ask.that(f"from there on the training {kind} is at most a tenth of its value at the smallest norm", low)
-    ask.budget(t.where(part="held"), steps=LANDSCAPE_STEPS)
+    ask.budget(t.where(part="held"), steps=10_000)  # As many as the paper has.
 
 
 def no_delay(t: Table, ask: Ask) -> None:
@@ -212,11 +199,7 @@ def inverse_decay(t: Table, ask: Ask) -> None:
         "term of the paper's formula (L + h tan θ)/(ηγ)",
         quotients and all(quotient is not None and 0.5 <= quotient <= 2 for quotient in quotients),
     )
-    second = [
-        medians[decay] * t.first.lr * decay - time * t.first.lr * decay
-        for decay, time in predicted(t).items()
-        if medians[decay]
-    ]
+    second = [(medians[g] - time) * t.first.lr * g for g, time in predicted(t).items() if medians[g]]
     ask.show({"largest over smallest time · decay": ratio})
     delays = [(cell["grokked_at"] - cell["memorized_at"]).median() for cell in free.by("weight_decay").values()]
     ask.show({"median delay after the training set, from the smallest decay on": ", ".join(map(number, delays))})

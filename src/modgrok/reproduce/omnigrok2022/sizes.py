@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from modgrok.reproduce.form import sizes
 from modgrok.tasks.families.digits import has_digits
 
@@ -54,8 +56,7 @@ class System:
 
 def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
     """Equal ratios, to three digits."""
-    ratio = (high / low) ** (1 / (count - 1))
-    return tuple(float(f"{low * ratio**k:.3g}") for k in range(count))
+    return tuple(float(f"{scale:.3g}") for scale in np.geomspace(low, high, count))
 
 
 def too_large(*studies: str) -> tuple[str, ...]:

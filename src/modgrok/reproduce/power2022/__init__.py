@@ -3,10 +3,10 @@
 from operator import attrgetter
 
 from modgrok.reproduce.form import Claim, Paper, Study, Takeaway, members
-from modgrok.reproduce.power2022 import cosets, delay, minima, operations, unembedding, variants
+from modgrok.reproduce.power2022 import delay, minima, operations, unembedding, variants
 from modgrok.reproduce.power2022.sizes import PROFILES
 
-PARTS = (delay, variants, operations, unembedding, cosets, minima)
+PARTS = (delay, variants, operations, unembedding, minima)
 PAPER = Paper(
     key="power2022",
     title="Grokking: generalization beyond overfitting on small algorithmic datasets",

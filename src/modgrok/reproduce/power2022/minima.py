@@ -14,15 +14,14 @@ from modgrok.reproduce.power2022.operations import KNOWN
 from modgrok.reproduce.power2022.sizes import trained, what
 from modgrok.text import count
 
-EXAMPLES = 512
-"""Training examples over which the loss is taken."""
 SEEDS, BOTH = 20, 3
 """Seeds of one setting, as in the authors' script, and how many of them have to know the test set, and not to."""
 
 
 def sharpness_of(run: Run) -> dict[str, float]:
+    """Of the loss over 512 training examples."""
     examples = run.experiment.split.examples_of(run.task)
-    chosen = np.flatnonzero(examples.trained)[:EXAMPLES]
+    chosen = np.flatnonzero(examples.trained)[:512]
     return {"sharpness": box_sharpness(run.network, examples.inputs[chosen], examples.labels[chosen])}
 
 
@@ -66,6 +65,5 @@ def flat_minima(t: Table, ask: Ask) -> None:
     found = float(spearmanr(some["sharpness"], some["test_accuracy"])[0])
     ask.show({"Spearman's correlation": found}, paper="−0.795")
     ask.show({"sharpness where they know": known["sharpness"], "sharpness where they do not": others["sharpness"]})
-    ask.that(
-        "over these networks Spearman's correlation of sharpness and test accuracy is below −0.5", not found >= -0.5
-    )
+    opposed = not found >= -0.5
+    ask.that("over these networks Spearman's correlation of sharpness and test accuracy is below −0.5", opposed)

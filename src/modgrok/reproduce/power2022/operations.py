@@ -3,9 +3,9 @@
 from typing import Any
 
 from modgrok.experiments import Run
-from modgrok.palette import MARKERS, SERIES, TEST
+from modgrok.palette import TEST
 from modgrok.plot import style
-from modgrok.reproduce.figures import seeds
+from modgrok.reproduce.figures import named_lines, seeds
 from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, rounded, study
 from modgrok.reproduce.power2022.sizes import ADDITION, CUBIC, DIVISION, OPERATIONS, grokking, trained, what
 from modgrok.text import count, percent, spread
@@ -73,9 +73,7 @@ def show_areas(ask: Ask, found: dict[str, float]) -> None:
 
 
 def levels_against_data(t: Table, panel: Any, column: str, what: str) -> str:
-    for i, (name, line) in enumerate(levels(t, column).items()):
-        look: Any = {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)]}
-        panel.plot([*line], line.y, label=name, linestyle="-" if i < len(SERIES) else "--", **look)
+    named_lines(panel, levels(t, column))
     panel.set(xlabel="share of the table that is trained on", ylabel="best test accuracy")
     panel.set(xlim=(0, 1), ylim=(-0.02, 1.02))  # the same for variants and for operations
     panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6, handlelength=4)

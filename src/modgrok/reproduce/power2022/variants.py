@@ -31,11 +31,8 @@ def trials(s: Sizes, t: Table) -> dict[str, Any]:
     """A trial counts as its worst seed does."""
     found = []
     for (name, rate, decay), some in t.by("variant", "lr", "weight_decay").items():
-        worst = {
-            "best": min(some["best"]),
-            "grokked_at": max(some["grokked_at"]) if some["grokked_at"].whole() else None,
-        }
-        found.append({"variant": name, "lr": rate, "weight_decay": decay} | worst)
+        times, trial = some["grokked_at"], {"variant": name, "lr": rate, "weight_decay": decay}
+        found.append(trial | {"best": min(some["best"]), "grokked_at": max(times) if times.whole() else None})
     return {"trials": found}
 
 

@@ -28,22 +28,17 @@ MEASURED = {
 
 
 def followed(settings: Settings, steps: int, curved: bool = True) -> dict[str, Any]:
-    """Seed 0 step by step; the curvature of the transformer would take long."""
-    measured = follow(Experiment(**settings | {"record": ()}), steps, STRIDE, curved)
-    return measured | peaks(measured)
-
-
-def peaks(h: dict[str, np.ndarray]) -> dict[str, Any]:
-    """After the loss has vanished: the largest value near spikes, and the median and the largest of the others."""
-    steps, loss = h["step"], h["loss"].astype(np.float64)
-    late = steps > (steps[np.argmax(loss < VANISHED)] if (loss < VANISHED).any() else steps[-1])
-    at = near(steps, spikes(steps, loss), BEFORE)
-    found = {}
-    for name in [name for name in ("curvature", "feature_change") if name in h]:
+    """Seed 0 step by step (the curvature of the transformer would take long); after the loss has vanished, the largest
+    value near spikes, and the median and the largest of the others."""
+    h = follow(Experiment(**settings | {"record": ()}), steps, STRIDE, curved)
+    step, loss, found = h["step"], h["loss"].astype(np.float64), {}
+    late = step > (step[np.argmax(loss < VANISHED)] if (loss < VANISHED).any() else step[-1])
+    at = near(step, spikes(step, loss), BEFORE)
+    for name in ("curvature", "feature_change") if curved else ("feature_change",):
         inside, outside = (h[name][late & where].astype(np.float64) for where in (at, ~at))
         wanted = ((np.max, inside), (np.median, outside), (np.max, outside))
         found[f"{name}_peaks"] = [float(of(values)) if values.size else None for of, values in wanted]
-    return found
+    return h | found
 
 
 curvature = study(

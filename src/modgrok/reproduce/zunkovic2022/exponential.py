@@ -14,9 +14,7 @@ from modgrok.text import number
 
 GAP, END, START = 1.0, 0.7, 21.0
 """ε, x̄ and b(0) of Fig. 3."""
-SAMPLES = (2, 5, 10)
 GAPS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)
-TIME_GAPS = (0.4, 0.04, 0.004)
 
 
 def flow(s: Sizes) -> Iterator[dict[str, Any]]:
@@ -44,7 +42,7 @@ def flow(s: Sizes) -> Iterator[dict[str, Any]]:
 def probabilities(s: Sizes) -> Iterator[dict[str, Any]]:
     """The probability of grokking against ε_λ, and how far samples are from it in standard deviations."""
     rng, curve = np.random.default_rng(4), np.linspace(0, GAPS[-1], 60)
-    for samples in SAMPLES:
+    for samples in (2, 5, 10):
         means = np.abs(model.draw_offsets(samples, s.time_sets, rng).mean)
         predicted = np.array([model.probability(gap, samples) for gap in GAPS])
         sampled = np.array([(means < gap).mean() for gap in GAPS])
@@ -62,7 +60,7 @@ def probabilities(s: Sizes) -> Iterator[dict[str, Any]]:
 def delays(s: Sizes) -> Iterator[dict[str, Any]]:
     """The distribution of grokking times for N = 2, and the largest distance of samples from it."""
     rng, grid, edges = np.random.default_rng(5), np.linspace(0, 9, 120), np.linspace(0, 9, 37)
-    for gap in TIME_GAPS:
+    for gap in (0.4, 0.04, 0.004):
         sampled = np.sort(model.grokking_times(model.draw_offsets(2, s.time_sets, rng), gap))
         chosen = np.linspace(0, len(sampled) - 1, 400).astype(int)
         yield {

@@ -18,7 +18,7 @@ from modgrok.measures.laws import exponent
 from modgrok.measures.linear_flow import Flow, Inputs, ends
 from modgrok.measures.principal import effective_dimension
 from modgrok.palette import GRAY, SERIES
-from modgrok.reproduce.figures import panels
+from modgrok.plot import style
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.shapes import Float
 from modgrok.text import count, number, percent
@@ -42,7 +42,8 @@ BITS = 4
 STRENGTHS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)
 TRAINED = {"l2, 3 bits": (3, STRENGTHS), "l1, 3 bits": (3, STRENGTHS), "l2, 4 bits": (4, (1e-4,))}
 """Bits of the rings that are trained on, and strengths of the regularizer of which the best counts."""
-RANDOM_LENGTH, RANDOM_L2, RANDOM_L1 = 8, 1e-4, 1e-3
+RIDGE, SPARSE = {"l2": 1e-4}, {"l1": 1e-3}
+"""With which random matrices learn three bits, to be tested on eight."""
 TIMES = np.logspace(-1, 4, 250)
 DISTANCES = np.logspace(-4, 0, 60)
 """From the transition, in units of its time."""
@@ -68,8 +69,7 @@ def mean_dimension(inputs: Inputs) -> float:
 
 
 def critical_exponent(error: Float[np.ndarray, "t"] | None, between: tuple[float, float] = FITS[0]) -> float | None:
-    """Slope of the error against the distance from the transition, both logarithmic; None where there is no transition,
-    or the error jumps."""
+    """Slope of log error against log distance from the transition; None where there is none, or the error jumps."""
     if error is None:
         return None
     fitted = (error >= between[0]) & (error <= between[1])
@@ -116,7 +116,7 @@ def examples(s: Sizes) -> Iterator[dict[str, Any]]:
 
 def _approach(train: Inputs, tested: Inputs, seed: int) -> Float[np.ndarray, "t"] | None:
     """The test error before the transition; None where there is none."""
-    flow = Flow(train, RANDOM_L2, np.random.default_rng(seed).standard_normal(8))
+    flow = Flow(train, RIDGE["l2"], np.random.default_rng(seed).standard_normal(8))
     end = flow.last_error(tested, TIMES)
     return None if end is None else flow.errors(tested, end - DISTANCES * end)
 
@@ -124,10 +124,7 @@ def _approach(train: Inputs, tested: Inputs, seed: int) -> Float[np.ndarray, "t"
 def of_random_matrices(s: Sizes, t: Table) -> dict[str, Any]:
     """For how many random A, N(0, 1), three bits are enough to learn the rule, with λ2 and with λ1."""
     matrices = np.random.default_rng(30).standard_normal((s.pairs, 2, 2, 2))
-    ridge, sparse = (
-        (end_errors(matrices, 3, RANDOM_LENGTH, **strength) == 0).mean()
-        for strength in ({"l2": RANDOM_L2}, {"l1": RANDOM_L1})
-    )
+    ridge, sparse = ((end_errors(matrices, 3, 8, **strength) == 0).mean() for strength in (RIDGE, SPARSE))
     return {"length": s.length, "pairs": s.pairs, "random_l2": ridge, "random_l1": sparse}
 
 
@@ -142,12 +139,10 @@ networks = study(
 )
 
 
-@networks.figure()
-def approaches(t: Table) -> Any:
-    titles = t.each(lambda r: f"$D_{{eff}}$ = {r.effective_dimension:.2f}")
+@networks.figure(columns=len(EXAMPLES), height=2.7, sharey=True)
+def approaches(t: Table, *shown: Any) -> str:
     length, x = t.one("length"), np.array([3e-3, 0.3])
-    note = f"trained on all rings of 4 bits, tested on all of {length}; a line for each start"
-    figure, shown = panels(*titles, height=2.7, note=note, sharey=True)
+    style.letter(shown, t.each(lambda r: f"$D_{{eff}}$ = {r.effective_dimension:.2f}"))
     for i, (panel, row) in enumerate(zip(shown, t, strict=True)):
         for errors in filter(None, row.errors):
             panel.loglog(row.distance, errors, color=SERIES[i], alpha=0.6, linewidth=0.9)
@@ -158,7 +153,7 @@ def approaches(t: Table) -> Any:
         panel.set_ylim(1.5 / 2**length, 1)
     shown[0].set_ylabel("test error E")
     shown[0].legend(loc="upper left", fontsize=6)
-    return figure
+    return f"trained on all rings of 4 bits, tested on all of {length}; a line for each start"
 
 
 @networks.claim("5 (Table 1)")
@@ -173,22 +168,15 @@ def effective_dimensions(t: Table, ask: Ask) -> None:
 @networks.claim("5")
 def local_rule(t: Table, ask: Ask) -> None:
     """Learning all three-bit inputs is enough to know the rule for any length."""
-    ask.that(
-        "trained on all rings of three bits, every example is always right on long ones at some λ1 or λ2",
-        all(0 in (end["l1, 3 bits"], end["l2, 3 bits"]) for end in t["end_error"]),
-    )
+    right = all(0 in (end["l1, 3 bits"], end["l2, 3 bits"]) for end in t["end_error"])
+    ask.that("trained on all rings of three bits, every example is always right on long ones at some λ1 or λ2", right)
     for row in t:
         wrong = "; ".join(f"{name}: {percent(share)}" for name, share in row.end_error.items())
         ask.show({f"wrong on long rings, example {row.example}": wrong})
-    edges = {
-        row.example: [name for name in TRAINED if len(row.best[name]) == 1 and _outermost(*row.best[name])] for row in t
-    }
+    outermost = [STRENGTHS[0]], [STRENGTHS[-1]]
+    edges = {row.example: [name for name in TRAINED if row.best[name] in outermost] for row in t}
     edge = "; ".join(f"example {example}, {', '.join(names)}" for example, names in edges.items() if names)
     ask.show({"the best strength is the outermost tried": edge or "nowhere"})
-
-
-def _outermost(strength: float) -> bool:
-    return strength in (STRENGTHS[0], STRENGTHS[-1])
 
 
 def _medians(columns: Iterable[Sequence[float | None]]) -> list[float]:

@@ -10,7 +10,6 @@ from modgrok.measures.laws import exponent
 from modgrok.measures.linear_flow import Flow, Inputs
 from modgrok.palette import GRAY, MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
-from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.text import count, number, percent
 
@@ -177,11 +176,8 @@ def error_of_balls(t: Table, left: Any, right: Any) -> str:
     return "lines: formula; marks: sampled points"
 
 
-@trajectories.figure()
-def two_flows(t: Table) -> Any:
-    titles = t.each(lambda r: f"D = {r.dimension}")
-    note = "ε = 1.2, λ2 = 0.1, N = 10, weights N(0, 1) at the start"
-    figure, shown = panels(*titles, height=2.7, note=note, sharey=True)
+@trajectories.figure("D = 10", "D = 128", height=2.7, sharey=True)
+def two_flows(t: Table, *shown: Any) -> str:
     for panel, row in zip(shown, t, strict=True):
         panel.plot(row.time, row.train, color=TRAIN, label="training error")
         panel.plot(row.time, row.test, color=TEST, label="test error")
@@ -190,7 +186,7 @@ def two_flows(t: Table) -> Any:
         panel.set(xscale="log", yscale="log", ylim=(1e-8, 1), xlabel="time t")
     shown[0].set_ylabel("error")
     shown[0].legend(loc="lower left")
-    return figure
+    return "ε = 1.2, λ2 = 0.1, N = 10, weights N(0, 1) at the start"
 
 
 @chances.figure(
@@ -235,7 +231,6 @@ def slow_and_fast(t: Table, left: Any, right: Any) -> None:
 @balls.claim("4")
 def ball_exponent(t: Table, ask: Ask) -> None:
     """In D dimensions the exponent of the transition is (D + 1)/2."""
-
     worst = max(t.each(lambda r: max(map(abs, r.sigmas), default=0.0)))
     off = t.each(lambda r: max(abs(e - (r.dimension + 1) / 2) for e in (r.exponent, r.flow_exponent)))
     ask.that("fitted exponents are within 0.02 of (D + 1)/2, at fixed weights and along a flow", max(off) <= 0.02)
