@@ -54,6 +54,8 @@ def accuracy_of_random_vectors(t: Table, panel: Any) -> str:
     random = t.where(form="random vectors")
     named_lines(panel, {group: cell.median("accuracy", "share") for group, cell in random.by("group").items()}, ls="-")
     panel.set(xscale="log", xlabel="neurons / exact width", ylabel="accuracy", ylim=(0, 1.03))
+    panel.set_xticks(shares := random["share"].distinct(), [f"{share:g}" for share in shares])
+    panel.minorticks_off()
     panel.legend(fontsize=6, ncols=2)
     return "medians over seeds; the exact network answers everything at width 1"
 
