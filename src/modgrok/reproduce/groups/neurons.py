@@ -10,7 +10,7 @@ from modgrok.experiments import Run
 from modgrok.measures.cosets import coset_share, equivariant_share
 from modgrok.measures.vectors import SHARED, UNSHARED, group_blocks, middle_share, neuron_vectors, shared_vectors
 from modgrok.networks import Network, score_table
-from modgrok.palette import BLUE, GRAY, MARKERS, VERMILLION
+from modgrok.palette import BLUE, GRAY, MARKERS, SERIES, VERMILLION
 from modgrok.reproduce.figures import seeds
 from modgrok.reproduce.form import Ask, Table, study
 from modgrok.reproduce.groups.dealing import CUBES, dealt, proportions
@@ -105,7 +105,9 @@ def counts_of_neurons(t: Table, panel: Any) -> str:
     for i, (group, cell) in enumerate(found.by("group").items()):
         expected = [x * sum(r.counts) for r in cell for x in proportions(r.dimensions, r.types, CUBES)]
         counts = [n for r in cell for n in r.counts]
-        panel.scatter(expected, counts, s=9, marker=MARKERS[i % len(MARKERS)], label=group)
+        color, filled = SERIES[i % len(SERIES)], i < len(SERIES)
+        look = {"marker": MARKERS[i % len(MARKERS)], "color": color, "facecolor": color if filled else "none"}
+        panel.scatter(expected, counts, s=9, label=group, **look)
     limits = [1, 2 * max(n for r in found for n in r.counts) + 2]
     panel.plot(limits, limits, color=GRAY, linewidth=0.7)
     panel.set(xscale="log", yscale="log", xlim=limits, ylim=limits)

@@ -52,11 +52,11 @@ written = study(
 @written.figure(width=4.6)
 def accuracy_of_random_vectors(t: Table, panel: Any) -> str:
     random = t.where(form="random vectors")
-    named_lines(panel, {group: cell.median("accuracy", "share") for group, cell in random.by("group").items()}, ls="-")
+    named_lines(panel, {group: cell.median("accuracy", "share") for group, cell in random.by("group").items()})
     panel.set(xscale="log", xlabel="neurons / exact width", ylabel="accuracy", ylim=(0, 1.03))
     panel.set_xticks(shares := random["share"].distinct(), [f"{share:g}" for share in shares])
     panel.minorticks_off()
-    panel.legend(fontsize=6, ncols=2)
+    panel.legend(fontsize=6, ncols=2, handlelength=4)
     return "medians over seeds; the exact network answers everything at width 1"
 
 
