@@ -7,7 +7,7 @@ $W_U (x + W_{out} h + b_{out})$. $W_L = W_U W_{out}$ is what the neurons say to 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -151,7 +151,7 @@ def output_directions(circuit: Circuit, keys: Sequence[int]) -> Float[Array, "k 
 def ablations(circuit: Circuit, keys: Sequence[int], answers: Integer[Array, "p p"]) -> dict[str, float]:
     """Cross-entropy over all pairs with parts of the network replaced or left out."""
     x, h = circuit.middle, circuit.neurons
-    nothing = np.zeros_like(h)
+    start = np.broadcast_to(circuit.start, x.shape)
     basis = np.linalg.qr(output_directions(circuit, keys).reshape(2 * len(keys), -1).T)[0]  # (N, 2 keys)
     read = h @ basis @ basis.T
     changed = {
@@ -161,9 +161,9 @@ def ablations(circuit: Circuit, keys: Sequence[int], answers: Integer[Array, "p 
         "neurons along the key directions alone": circuit.logits_at(x, read),
         "neurons without the key directions": circuit.logits_at(x, h - read),
         "without the path around the MLP": circuit.logits_at(np.zeros_like(x), h),
-        "without the MLP": circuit.logits_at(x, nothing),
-        "without attention": _through_mlp(circuit, np.broadcast_to(circuit.start, x.shape)),
-        "without the path around attention": _through_mlp(circuit, circuit.attended),
+        "without the MLP": circuit.logits_at(x, np.zeros_like(h)),
+        "without attention": circuit.logits_at(start, circuit.neurons_at(start)),
+        "without the path around attention": circuit.logits_at(circuit.attended, circuit.neurons_at(circuit.attended)),
     }
     return {name: cross_entropy(logits, answers) for name, logits in changed.items()}
 
@@ -199,7 +199,3 @@ def explained_along_sums(circuit: Circuit, keys: Sequence[int]) -> Float[Array, 
         centered = np.square(read - read.mean(axis=1, keepdims=True)).sum(axis=1)
         found.append(np.square(read @ flat.T).sum(axis=1) / centered)
     return np.array(found)
-
-
-def _through_mlp(circuit: Circuit, x: Any) -> Float[Array, "p p p"]:
-    return circuit.logits_at(x, circuit.neurons_at(x))

@@ -13,7 +13,7 @@ from modgrok.errors import ModgrokError
 from modgrok.measures.angles import wrap
 from modgrok.measures.triples import Triples, fit_own_waves, fit_triples, with_blocks
 from modgrok.networks import Network, Score, as_numpy, score_table
-from modgrok.shapes import Bool, Integer
+from modgrok.shapes import Integer
 from modgrok.tasks.basis import Basis
 
 WAVES, OWN_WAVES, SNAPPED = "waves only", "waves, each block its own", "waves only, phases snapped"
@@ -102,16 +102,12 @@ def top_frequencies(network: Network, coordinate: Basis | None, count: int) -> t
 
 def keep_frequencies(network: Network, coordinate: Basis | None, frequencies: Sequence[int]) -> Network:
     """Only the neurons whose wave has one of these frequencies."""
-    _check_frequencies(frequencies, network.modulus if coordinate is None else coordinate.length)
-    triples = _fit(network, coordinate)
-    return _cut(network, triples, ~np.isin(triples.frequency, (0, *frequencies)))
+    return _by_frequency(network, coordinate, frequencies, kept=True)
 
 
 def ablate_frequency(network: Network, coordinate: Basis | None, frequency: int) -> Network:
     """Without the neurons whose wave has this frequency."""
-    _check_frequencies([frequency], network.modulus if coordinate is None else coordinate.length)
-    triples = _fit(network, coordinate)
-    return _cut(network, triples, triples.frequency == frequency)
+    return _by_frequency(network, coordinate, [frequency], kept=False)
 
 
 def ablate_neuron(network: Network, neuron: int) -> Network:
@@ -171,10 +167,11 @@ def _ranking(triples: Triples) -> tuple[int, ...]:
     return tuple(int(k) for k in np.argsort(-power, kind="stable") if k > 0 and power[k] > 0)
 
 
-def _check_frequencies(frequencies: Sequence[int], length: int) -> None:
-    if wrong := [k for k in frequencies if not 1 <= k <= length // 2]:
-        raise ModgrokError(f"Frequencies run from 1 to {length // 2} in this coordinate, and {wrong[0]} does not.")
-
-
-def _cut(network: Network, triples: Triples, neurons: Bool[np.ndarray, "N"]) -> Network:
-    return with_blocks(network, np.where(neurons[:, None, None], 0, triples.blocks))
+def _by_frequency(network: Network, coordinate: Basis | None, frequencies: Sequence[int], kept: bool) -> Network:
+    """The neurons whose wave has one of these frequencies kept alone, or cut."""
+    highest = (network.modulus if coordinate is None else coordinate.length) // 2
+    if wrong := [k for k in frequencies if not 1 <= k <= highest]:
+        raise ModgrokError(f"Frequencies run from 1 to {highest} in this coordinate, and {wrong[0]} does not.")
+    triples = _fit(network, coordinate)
+    cut = (triples.frequency > 0) & (np.isin(triples.frequency, frequencies) != kept)
+    return with_blocks(network, np.where(cut[:, None, None], 0, triples.blocks))

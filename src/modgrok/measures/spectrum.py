@@ -10,12 +10,32 @@ import numpy as np
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
-from modgrok.measures.subjects import coordinate_of, two_layer_network
+from modgrok.networks import Network
+from modgrok.networks.network import network_of
 from modgrok.shapes import Float, Inexact, Integer
-from modgrok.tasks.basis import Basis
+from modgrok.tasks import Basis, Task
+from modgrok.text import abridged
 
 DEAD = 1e-6
 """Share of the strongest neuron's power up to which a neuron counts as dead: weights a thousand times smaller."""
+
+
+def two_layer_network(subject: Any) -> Network:
+    """The network of a subject; a sentence where it has no waves."""
+    network = network_of(subject)
+    if not network.architecture.has_waves:
+        kind = network.architecture.name
+        raise ModgrokError(f"Waves and phases need a two-layer network, not {kind}.")
+    return network
+
+
+def coordinate_of(given: Any) -> Basis | None:
+    """A coordinate as it is, that of a task, or None for the raw index."""
+    if given is None or isinstance(given, Basis):
+        return given
+    if isinstance(given, Task):
+        return given.structure.coordinate
+    raise ModgrokError(f"A coordinate must be a task or its task.structure.coordinate, not {abridged(given)}.")
 
 
 def raw_coordinate(arity: int, modulus: int) -> Basis:

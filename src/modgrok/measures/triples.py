@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modgrok.measures.spectrum import DEAD, power_spectrum, raw_coordinate
-from modgrok.measures.subjects import coordinate_of, two_layer_network
+from modgrok.measures.spectrum import DEAD, coordinate_of, power_spectrum, raw_coordinate, two_layer_network
 from modgrok.networks import Network, as_numpy
 from modgrok.shapes import Bool, Float, Integer
 from modgrok.tasks.basis import Basis

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.measures.subjects import coordinate_of
+from modgrok.measures.spectrum import coordinate_of
 from modgrok.measures.triples import fit_triples, with_blocks
 from modgrok.networks import Network
 
