@@ -52,7 +52,7 @@ def growth_next_to(steps: Steps, norm: Curve, places: Sequence[int]) -> list[flo
     ]
 
 
-def _between(steps: Steps, norm: Curve, places: Sequence[int], parts: int) -> list[Curve]:
+def _between(steps: Steps, norm: Curve, places: Sequence[int], parts: int) -> list[Float[np.ndarray, "4"]]:
     """The norm at every two spikes in turn, and one of equal parts behind the first and before the second."""
     return [np.interp([a, a + (b - a) / parts, b - (b - a) / parts, b], steps, norm) for a, b in pairwise(places)]
 

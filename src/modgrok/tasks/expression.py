@@ -106,13 +106,10 @@ class Expression:
             if values.holes is not None:
                 table[block][np.broadcast_to(values.holes, table[block].shape)] = HOLE
         if table.max() == HOLE:
-            raise self._nowhere(p)
+            divides = (s.column for s in self.steps if s.operation == "/" or (s.operation == "power" and s.value < 0))
+            problem = f"this divisor, or a later one, has no inverse modulo {p} at any input."
+            raise ExpressionError(self.text, next(divides), problem)
         return table
-
-    def _nowhere(self, modulus: int) -> ExpressionError:
-        column = next(s.column for s in self.steps if s.operation == "/" or (s.operation == "power" and s.value < 0))
-        problem = f"this divisor, or a later one, has no inverse modulo {modulus} at any input."
-        return ExpressionError(self.text, column, problem)
 
 
 def _blocks(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:

@@ -31,11 +31,10 @@ def coefficients(values: Int[np.ndarray, "p"], degree: int = MOST_DEGREE) -> lis
         result = (result + a * falling) % p
         falling = (np.concatenate([[0], falling[:-1]]) - k * falling) % p
         differences = np.diff(differences) % p
-    powers = np.ones(p, dtype=np.int64)
     total = np.zeros(p, dtype=np.int64)
-    for c in result:
-        total, powers = (total + c * powers) % p, powers * np.arange(p) % p
-    return [int(c) for c in result] if np.array_equal(total, values) else None
+    for c in reversed(result):
+        total = (total * np.arange(p) + c) % p
+    return result.tolist() if np.array_equal(total, values) else None
 
 
 def spell(values: Int[np.ndarray, "p"], variable: str) -> str | None:

@@ -185,7 +185,8 @@ def _whole(name: str, given: Any) -> int:
 @lru_cache(maxsize=16)
 def _chosen(sampling: str, task: Task, count: int, seed: int) -> Bool[np.ndarray, "present"]:
     """Which inputs are trained on; runs that are planned or begun one after another often have the same ones."""
-    chosen = _CHOICES[sampling](task, count, np.random.PCG64(seed))
+    chosen = np.zeros(len(task.present), dtype=bool)
+    chosen[_CHOICES[sampling](task, count, np.random.PCG64(seed))] = True
     chosen.setflags(write=False)
     return chosen
 
@@ -205,13 +206,11 @@ def _sample(sizes: tuple[int, ...], count: int, bits: np.random.PCG64) -> Int[np
     return inputs
 
 
-def _random(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
-    chosen = np.zeros(len(task.present), dtype=bool)
-    chosen[_shuffled(len(chosen), bits)[:count]] = True
-    return chosen
+def _random(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
+    return _shuffled(len(task.present), bits)[:count]
 
 
-def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     """Diagonals n, n + (1, …, 1), n + (2, …, 2), … of a relabeled table, each of which has every value of every
     variable once; then trades, which keep the balance and forget the diagonals."""
     if task.holes or len(set(task.sizes)) > 1:
@@ -226,10 +225,10 @@ def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray,
         for axis in range(arity):
             rows = np.moveaxis(chosen, axis, 0).reshape(p, -1)
             chosen = np.moveaxis(_trade(rows, bits).reshape(task.sizes), 0, axis)
-    return chosen.reshape(-1)
+    return np.flatnonzero(chosen)
 
 
-def _balanced_among_holes(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _balanced_among_holes(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     r"""A random choice, then exchanges of the most crowded training input for the least crowded other one, as long as
     they lower $\sum_{s, v} d_{sv}^2$, where $d_{sv}$ is what value v of variable s has more than its share."""
     order = _shuffled(len(task.present), bits)
@@ -251,9 +250,7 @@ def _balanced_among_holes(task: Task, count: int, bits: np.random.PCG64) -> Bool
             d[v[enters]] += 1
     if task.arity == 2 and max(abs(d).max() for d in excess) > 1 - 1e-9:
         chosen = _rounded(values, task.sizes, count, bits)
-    result = np.empty_like(chosen)
-    result[order] = chosen
-    return result
+    return order[chosen]
 
 
 def _rounded(
@@ -300,18 +297,16 @@ def _trade(rows: Bool[np.ndarray, "p other"], bits: np.random.PCG64) -> Bool[np.
     return traded
 
 
-def _answers(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _answers(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     """Answers in a random order, inputs in a random order within each; then every (size / count)-th input is taken."""
     size = len(task.present)
     rank_of_answer = _shuffled(task.answers, bits)
     order = np.lexsort((_random_bits((size,), bits), rank_of_answer[task.table.reshape(-1)[task.present]]))
     taken = np.arange(size + 1) * count // size
-    chosen = np.zeros(size, dtype=bool)
-    chosen[order[np.diff(taken) == 1]] = True
-    return chosen
+    return order[np.diff(taken) == 1]
 
 
-def _lines(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _lines(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     """Lines in a random order, inputs in a random order within each; the last line may be cut."""
     p = max(task.sizes)
     units = [g for g in range(1, p + 1) if math.gcd(g, p) == 1]
@@ -320,13 +315,10 @@ def _lines(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "p
     factors = [1, *(slopes[int(i)] for i in chances[1:])]
     values = np.unravel_index(task.present, task.sizes)
     line = sum(g * v for g, v in zip(factors, values, strict=True)) % p
-    order = np.lexsort((_random_bits((len(task.present),), bits), _shuffled(p, bits)[line]))
-    chosen = np.zeros(len(task.present), dtype=bool)
-    chosen[order[:count]] = True
-    return chosen
+    return np.lexsort((_random_bits((len(task.present),), bits), _shuffled(p, bits)[line]))[:count]
 
 
-def _expander(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _expander(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     """In rounds: the inputs that close the fewest rectangles with those of the rounds before, at random among equals.
     Rows are the values of the first variable, columns all combinations of the others."""
     table = np.zeros((task.sizes[0], math.prod(task.sizes[1:])))
@@ -336,7 +328,7 @@ def _expander(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray,
         closed = table @ (table.T @ table) if table.shape[1] < table.shape[0] else (table @ table.T) @ table
         closed[table > 0] = np.inf
         flat[task.present[_least(closed.reshape(-1)[task.present], _random_bits(task.present.shape, bits), size)]] = 1
-    return flat[task.present] > 0
+    return np.flatnonzero(flat[task.present])
 
 
 def _least(values: Float[np.ndarray, "n"], ranks: UInt64[np.ndarray, "n"], count: int) -> Int[np.ndarray, "count"]:

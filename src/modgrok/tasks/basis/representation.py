@@ -131,7 +131,7 @@ def _order(one: Representation) -> tuple[float, ...]:
 
 def _of_group(table: Cayley) -> list[Representation]:
     """Representations of a group, from the best of a few random operators."""
-    best, least, generating = None, ROUGH, generators(table)
+    best, least, generating = None, ROUGH, list(generators(table))
     for seed in range(TRIES):
         found = _split(table, np.random.default_rng(seed))
         if found is None:
