@@ -88,7 +88,9 @@ def solve(
         _check_size(task, width, 16 if form == "complex" else 8)
         rng = np.random.default_rng(seed)
         if basis.is_cyclic:
-            _check_width(basis, width, constant)
+            smallest = 1 + other_neurons(basis, constant)
+            if width < smallest:
+                raise ModgrokError(f"width must be at least {smallest} for this task, not {width}.")
             chosen = chosen_frequencies(basis.length, frequencies)
             layers = wave_layers(basis, chosen, width, branches, rng, form == "complex", constant)
         else:
@@ -185,13 +187,7 @@ def _exact_layers(
     _check_size(task, needed)
     if not basis.is_cyclic:
         return coefficient_layers(basis, frequencies, branches)
-    return exact_layers(basis, chosen_frequencies(basis.length, frequencies), branches)
-
-
-def _check_width(basis: Basis, width: int, constant: bool) -> None:
-    smallest = 1 + other_neurons(basis, constant)
-    if width < smallest:
-        raise ModgrokError(f"width must be at least {smallest} for this task, not {width}.")
+    return exact_layers(basis, chosen, branches)
 
 
 def _check_size(task: Task, width: int, item: int = 8) -> None:

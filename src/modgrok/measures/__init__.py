@@ -16,7 +16,6 @@ from modgrok.measures.cleaning import (
     top_frequencies,
     waves_only,
 )
-from modgrok.measures.conserved import conserved, norm_growth
 from modgrok.measures.distance import (
     ClosedFormDistance,
     distance_to_closed_form,
@@ -40,3 +39,4 @@ from modgrok.measures.vectors import (
     vector_table,
 )
 from modgrok.measures.waves import NeuronWaves, neuron_waves
+from modgrok.measures.weight_norm import conserved, norm_growth

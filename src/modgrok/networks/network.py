@@ -1,7 +1,7 @@
 """A network: an architecture with parameters, trained, written down or brought along; a pytree to JAX."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -200,23 +200,10 @@ def grid(sizes: tuple[int, ...], start: int = 0, stop: int | None = None) -> Int
     return np.stack(np.unravel_index(index, sizes), axis=1)
 
 
-def flatten(network: Network) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Arrays, and what describes them."""
-    names = tuple(sorted(network.parameters))
-    described = (network.architecture, network.signature, names)
-    return tuple(network.parameters[name] for name in names), described
-
-
-def unflatten(described: tuple[Any, ...], arrays: Iterable[Any]) -> Network:
-    """What `flatten` took apart."""
-    architecture, signature, names = described
-    return Network(architecture, signature, dict(zip(names, arrays, strict=True)))
-
-
 def _register() -> None:
     import jax
 
-    jax.tree_util.register_pytree_node(Network, flatten, unflatten)
+    jax.tree_util.register_dataclass(Network, ["parameters"], ["architecture", "signature"])
 
 
 when_jax_is_imported(_register)

@@ -77,10 +77,10 @@ class Split:
 
     def __post_init__(self) -> None:
         for name in ("fraction", "wrong"):
-            object.__setattr__(self, name, _number(name, getattr(self, name)))
+            object.__setattr__(self, name, _converted(name, getattr(self, name), float, "number"))
         for name in ("seed", "examples", "test_examples"):
-            if getattr(self, name) is not None or name == "seed":
-                object.__setattr__(self, name, _whole(name, getattr(self, name)))
+            if (given := getattr(self, name)) is not None or name == "seed":
+                object.__setattr__(self, name, _converted(name, given, operator.index, "whole number"))
         if not 0 < self.fraction < 1:
             raise ModgrokError(f"fraction must be strictly between 0 and 1, not {self.fraction}.")
         if self.sampling not in SAMPLINGS:
@@ -104,7 +104,7 @@ class Split:
             trained = read_choice(self.chosen, task)
             return trained, np.setdiff1d(task.present, trained, assume_unique=True)
         size = len(task.present)
-        count = round(self.fraction * size) if self.examples is None else self.examples
+        count, _ = self.counts(task)
         if not 1 <= count < size:
             asked = f"a training fraction of {self.fraction}" if self.examples is None else "the number of examples"
             raise ModgrokError(
@@ -123,8 +123,8 @@ class Split:
         size = len(task.present)
         if self.chosen:
             trained = len(read_choice(self.chosen, task))
-            return trained, size - trained
-        trained = round(self.fraction * size) if self.examples is None else self.examples
+        else:
+            trained = round(self.fraction * size) if self.examples is None else self.examples
         return trained, size - trained
 
     def examples_of(self, task: Task) -> Examples:
@@ -168,18 +168,11 @@ class Split:
         return labels
 
 
-def _number(name: str, given: Any) -> float:
+def _converted(name: str, given: Any, convert: Callable[[Any], Any], kind: str) -> Any:
     try:
-        return float(given)
+        return convert(given)
     except (TypeError, ValueError, OverflowError):
-        raise ModgrokError(f"{name} must be a number, not {abridged(given)}.") from None
-
-
-def _whole(name: str, given: Any) -> int:
-    try:
-        return operator.index(given)
-    except TypeError:
-        raise ModgrokError(f"{name} must be a whole number, not {abridged(given)}.") from None
+        raise ModgrokError(f"{name} must be a {kind}, not {abridged(given)}.") from None
 
 
 @lru_cache(maxsize=16)
