@@ -18,6 +18,7 @@ from modgrok.measures.progress_measures import (
     key_frequencies,
     neuron_frequencies,
     restricted_logits,
+    restricted_loss,
     sum_directions,
     sum_power,
 )
@@ -62,7 +63,7 @@ def test_restricting_and_excluding() -> None:
 
 def test_losses() -> None:
     logits = cosines({2: 30.0, 5: 20.0}) + 5 * (A == B) * (C == 0)
-    assert cross_entropy(restricted_logits(logits, [2, 5]), ANSWERS) < cross_entropy(logits, ANSWERS)
+    assert restricted_loss(logits, ANSWERS, [2, 5]) < cross_entropy(logits, ANSWERS)
     assert excluded_loss(logits, ANSWERS, [2, 5]) == pytest.approx(np.log(P), rel=0.2)
     among = A[..., 0] == B[..., 0]
     assert excluded_loss(logits, ANSWERS, [2], among) != excluded_loss(logits, ANSWERS, [2])
@@ -141,9 +142,7 @@ def test_random_phases_are_restricted_to_their_sums() -> None:
     logits = outputs(solve(addition, width=120), grid((P,) * 2)).reshape(P, P, P)
     keys = range(1, 7)
     assert 0.5 < cosine_fit(logits).explained < 1
-    assert cross_entropy(restricted_logits(100 * logits, keys), addition.table) < cross_entropy(
-        100 * logits, addition.table
-    )
+    assert restricted_loss(100 * logits, addition.table, keys) < cross_entropy(100 * logits, addition.table)
 
 
 def test_wrong_frequencies_are_refused() -> None:

@@ -177,17 +177,17 @@ def _exact_layers(
             f"The exact form is known for at most {MOST_VARIABLES} variables, and this task has {task.arity}; "
             f"use the form waves."
         )
-    chosen = chosen_frequencies(basis.length, frequencies) if basis.is_cyclic else frequencies
-    needed = exact_width(basis, chosen)
+    waves = chosen_frequencies(basis.length, frequencies) if basis.is_cyclic else None
+    needed = exact_width(basis, frequencies if waves is None else waves)
     if width not in (None, needed):
         raise ModgrokError(
             f"The exact form of this task has width {needed}, not {width}; leave the width out, or choose fewer "
             f"frequencies."
         )
     _check_size(task, needed)
-    if not basis.is_cyclic:
+    if waves is None:
         return coefficient_layers(basis, frequencies, branches)
-    return exact_layers(basis, chosen, branches)
+    return exact_layers(basis, waves, branches)
 
 
 def _check_size(task: Task, width: int, item: int = 8) -> None:

@@ -71,6 +71,16 @@ def squared_error(
     return float(losses.mean() if among is None else losses[among].mean())
 
 
+def restricted_loss(
+    logits: Logits,
+    answers: Integer[np.ndarray, "p p"],
+    frequencies: Iterable[int],
+    among: Bool[np.ndarray, "p p"] | None = None,
+) -> float:
+    """Cross-entropy of the restricted logits: over all pairs in the paper."""
+    return cross_entropy(restricted_logits(logits, frequencies), answers, among)
+
+
 def excluded_loss(
     logits: Logits,
     answers: Integer[np.ndarray, "p p"],
