@@ -141,8 +141,7 @@ class Circuit:
 
 
 def output_directions(circuit: Circuit, keys: Sequence[int]) -> Float[Array, "k 2 N"]:
-    r"""$\cos\frac{2\pi k}p c$ and $\sin\frac{2\pi k}p c$ of every key frequency through $W_L$: what the neurons are
-    read along."""
+    r"""$\cos\frac{2\pi k}p c$ and $\sin\frac{2\pi k}p c$ of every key frequency through $W_L$."""
     waves = fourier_basis(circuit.modulus)
     rows = np.array([[waves[2 * k - 1], waves[2 * k]] for k in keys])
     return rows @ circuit.neuron_logits
@@ -189,8 +188,7 @@ def replace_neurons(circuit: Circuit, by: str) -> Float[Array, "p p N"]:
 
 
 def explained_along_sums(circuit: Circuit, keys: Sequence[int]) -> Float[Array, "k 2"]:
-    """Of the neurons read along each key direction, the share of the centered power that the sum directions of its
-    frequency hold."""
+    """Of the neurons read along each key direction, the share of centered power along their frequency's sums."""
     p = circuit.modulus
     found = []
     for k, directions in zip(keys, output_directions(circuit, keys), strict=True):

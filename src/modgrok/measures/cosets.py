@@ -2,7 +2,6 @@
 near vectors lie within them, how far outputs move along with each factor, as Wu et al. (2024) find, and tables in their
 order."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -67,10 +66,11 @@ def coset_share(functions: Float[np.ndarray, "n x"], table: Cayley) -> Float[np.
     centered = functions - functions.mean(axis=1, keepdims=True)
     total = np.square(centered).sum(axis=1)
     best = np.zeros(len(functions))
-    for labels in _partitions(table):
-        sizes = np.bincount(labels)
-        sums = centered @ np.eye(len(sizes))[labels]
-        best = np.maximum(best, (np.square(sums) / sizes).sum(axis=1))
+    for members in subgroups(table):
+        for labels in cosets(table, np.flatnonzero(members)).values():
+            sizes = np.bincount(labels)
+            sums = centered @ np.eye(len(sizes))[labels]
+            best = np.maximum(best, (np.square(sums) / sizes).sum(axis=1))
     return np.divide(best, total, out=np.full(len(best), np.nan), where=total > 0)
 
 
@@ -97,9 +97,3 @@ def equivariant_share(network: Network, table: Cayley) -> float:
     moved = table[table[:, None, :], np.arange(order)[None, :, None]]  # x g y at [x, y, g]
     means = np.take_along_axis(outputs, moved, axis=2).mean(axis=(0, 1))
     return float(order**2 * np.square(means).sum() / np.square(outputs).sum())
-
-
-def _partitions(table: Cayley) -> Iterator[Int[np.ndarray, "x"]]:
-    """The coset of every element, for the left and the right cosets of each subgroup."""
-    for members in subgroups(table):
-        yield from cosets(table, np.flatnonzero(members)).values()

@@ -1,5 +1,4 @@
-"""When a network memorizes and groks, what losses, gradients and weights do meanwhile, and the broken line closest to a
-curve."""
+"""When a network memorizes and groks, what its curves do meanwhile, and the broken line closest to a curve."""
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations

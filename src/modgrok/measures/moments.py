@@ -6,8 +6,7 @@ from modgrok.networks import Network, as_numpy
 
 
 def excess_kurtosis(network: Network) -> float:
-    """Of the first layer's weights, each neuron's rows in units of their own root mean square: 0 for Gaussian weights,
-    −3/2 for waves."""
+    """Of the first layer, each neuron's rows at root mean square 1: 0 for Gaussian weights, −3/2 for waves."""
     w = as_numpy(network, np.float64).w_in
     w = w / np.sqrt(np.square(w).mean(axis=2, keepdims=True))
     return float((w**4).mean() / np.square(np.square(w).mean()) - 3)

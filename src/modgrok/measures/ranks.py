@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 
 def order_chance(lower: Sequence[float], higher: Sequence[float]) -> float:
-    """P that values dealt to two groups of these sizes at random give the first ranks as low as those of `lower`;
-    ties share their mean rank."""
+    """P that values dealt at random to two groups of these sizes rank the first as low as `lower`; ties share ranks."""
     values = sorted([*lower, *higher])
     rank = {value: values.index(value) * 2 + values.count(value) + 1 for value in {*values}}  # twice the mean rank
     sums: list[Counter[int]] = [Counter({0: 1}), *(Counter[int]() for _ in lower)]

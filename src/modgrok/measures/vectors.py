@@ -79,7 +79,8 @@ def neuron_vectors(network: Network, basis: Basis) -> NeuronVectors:
         squares = np.square(values)
         rank_one[neurons] = squares[..., : one.type].sum(axis=-1) / squares.sum(axis=-1)
         pairs = (u[:, 0], u[:, 2]), (v[:, 0], u[:, 1]), (v[:, 1], v[:, 2])
-        agreement[neurons] = np.stack([_overlap(x, y) for x, y in pairs], axis=1)
+        overlaps = [np.linalg.norm(x.swapaxes(1, 2) @ y, axis=(1, 2)) / one.type**0.5 for x, y in pairs]
+        agreement[neurons] = np.stack(overlaps, axis=1)
         turned = [x @ y.swapaxes(-1, -2) for x, y in zip(np.moveaxis(u, 1, 0), np.moveaxis(v, 1, 0), strict=True)]
         whole = np.einsum("nij,njk,nik->n", *turned) / one.type
         size = agreement[neurons].prod(axis=1)
@@ -263,10 +264,6 @@ def _projected(
             matrices = (u[..., :kept] * values[:, None, :kept]) @ v[:, :kept]
         result[neurons, block] = _functions(matrices, one)
     return result
-
-
-def _overlap(x: Float[np.ndarray, "n d t"], y: Float[np.ndarray, "n d t"]) -> Float[np.ndarray, "n"]:
-    return np.linalg.norm(x.swapaxes(1, 2) @ y, axis=(1, 2)) / x.shape[2] ** 0.5
 
 
 class GroupData(NamedTuple):

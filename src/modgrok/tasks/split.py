@@ -116,8 +116,7 @@ class Split:
         return task.present[chosen], task.present[~chosen]
 
     def counts(self, task: Task) -> tuple[int, int]:
-        """How many examples are trained on and tested, without choosing them; none are trained on where every step has
-        fresh ones."""
+        """How many examples are trained on (none where every step has fresh ones) and tested, without choosing them."""
         if not task.enumerable:
             return self.examples or 0, self.test_examples or TEST_EXAMPLES
         size = len(task.present)

@@ -115,8 +115,7 @@ class Memory(NamedTuple):
 
 
 def memory_of(program: Program, rows: int, evaluated: int, extra: int = 0, shared: int = 1) -> Memory:
-    """Of a run with `rows` training examples, where an evaluation looks at `evaluated` and a kernel keeps `extra`
-    numbers besides."""
+    """Of a run with `rows` training examples; an evaluation looks at `evaluated`, a kernel keeps `extra` numbers."""
     item, cost, variables = np.dtype(program.dtype).itemsize, program.cost, max(1, len(program.signature.sizes))
     weights = item * cost.parameters
     arrays = 1 + program.exact_gradient + AVERAGES.get(program.scaling, 2) + program.window

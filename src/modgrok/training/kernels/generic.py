@@ -25,8 +25,7 @@ LossAndGrad = tuple[Float[Array, ""], Parameters, Float[Array, ""]]
 
 @dataclass(frozen=True)
 class Kernel:
-    """Loss and gradient of one program, whatever its architecture and platform. Faster kernels override what they do
-    otherwise."""
+    """Loss and gradient of one program, whatever its architecture and platform; faster kernels override it."""
 
     program: Program
     guards: ClassVar[bool] = False
@@ -106,8 +105,7 @@ def sum_parts(program: Program, add_block: Callable[..., Any], nothing: Any, blo
 
 
 def correct_in_block(program: Program, out: Any, labels: Any, weight: Any, codes: Any, count_correct: Any) -> Any:
-    """Number of correct answers in a block, without padding; 0 if `count_correct`, which may be traced, is false or
-    None."""
+    """Number of correct answers in a block, without padding; 0 unless `count_correct`, which may be traced."""
     nobody = jnp.zeros((), program.dtype)
     if count_correct is None:
         return nobody
