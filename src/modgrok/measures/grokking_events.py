@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modgrok.measures.times import first_reached
+from modgrok.measures.times import THRESHOLD, first_reached
 from modgrok.shapes import Float
 
 ONSET = 0.1
@@ -23,6 +23,8 @@ COARSE = 24
 """Places along the curve from which the search for the best breaks starts."""
 RIDGE = 1e-13
 """Keeps the fit of neighboring breaks solvable."""
+ONSET = 0.1
+"""Test accuracy at which generalization counts as begun."""
 
 
 def grokking_events(h: Mapping[str, np.ndarray], memorized: int | None, grokked: int | None) -> dict[str, Any]:
@@ -148,3 +150,35 @@ def fit_broken_line(x: Float[np.ndarray, "point"], y: Float[np.ndarray, "point"]
     breaks, places = t[list(chosen)], np.concatenate([[0.0], t[list(chosen)], [1.0]])
     heights = coefficients[0] + coefficients[1] * places + np.maximum(places[:, None] - breaks, 0) @ coefficients[2:]
     return BrokenLine(x[list(chosen)], np.cumsum(coefficients[1:]) / (x[-1] - x[0]), heights, float(np.sqrt(error)))
+
+
+def loss_peak(history: dict[str, np.ndarray], result: Any) -> dict[str, float]:
+    """The maximum of the test loss until grokking: when, how far above the least before, and the test accuracy there.
+
+    It is local: where the loss stands highest above the least that it was before. Answers that are not equally
+    frequent, as those of (n + m)², are learned first, and the loss begins by falling.
+    """
+    step, test, loss = (history[name] for name in ("step", "test_accuracy", "test_loss"))
+    grokked = result["grokked_at"]
+    before = len(step) if grokked is None else int(np.searchsorted(step, grokked)) + 1
+    rise = loss[:before] / np.minimum.accumulate(loss[:before])
+    peak = int(rise.argmax())
+    return {"peak_at": step[peak], "rise": rise[peak] - 1, "test_accuracy_at_peak": test[peak]}
+
+
+def acceleration(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
+    """The mean rate −d ln(train loss)/dt from memorization to the onset of generalization (10 % test accuracy), and on
+    to grokking. Without grokking, from memorization to half of the steps and on to the end."""
+    step, test, loss = history["step"], history["test_accuracy"], np.log(history["train_loss"])
+    if result["memorized_at"] is None:
+        return {"before": None, "during": None}
+    known = int(np.searchsorted(step, result["memorized_at"]))
+    if result["grokked_at"] is None:
+        middle, last = int(np.searchsorted(step, step[-1] / 2)), len(step) - 1
+    else:
+        middle, last = (int(np.flatnonzero(test >= share)[0]) for share in (ONSET, THRESHOLD))
+
+    def rate(first: int, last: int) -> float | None:
+        return (loss[first] - loss[last]) / (step[last] - step[first]) if last > first else None
+
+    return {"before": rate(known, middle), "during": rate(middle, last)}

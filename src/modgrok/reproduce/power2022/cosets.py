@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures.cosets import cosets, within_over_all
-from modgrok.measures.representation_shares import shares
+from modgrok.measures.cosets import cosets, shares, within_over_all
 from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import panels
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, study
