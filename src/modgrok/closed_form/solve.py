@@ -45,8 +45,7 @@ def solve(
     dtype: type[np.floating] = np.float64,
     report: Callable[[Attempt], None] = lambda attempt: None,
 ) -> Network:
-    r"""A network whose output approximates the one-hot answer (`waves`, `complex`), is it (`exact`, `minimal`), or is
-    largest at it (`few`).
+    r"""A network whose output approximates the one-hot answer (`waves`, `complex`), is it, or is largest at it (`few`).
 
     - `waves`: the paper's random phases; the error falls as the width grows, to 0 with `constant`, the frequency 0.
       For groups that are not cyclic random vectors, `constant` being the trivial representation.

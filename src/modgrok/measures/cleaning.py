@@ -134,8 +134,7 @@ def cleaning_table(
     """Loss and accuracy on the whole table after each operation.
 
     In turn: nothing, waves only, every block its own wave, waves with snapped phases, only the neurons of the top 1, 2,
-    4, … frequencies, all but those of the strongest frequency, all but the strongest neuron. `CAUTIONS` says what some
-    of these cannot show.
+    4, … frequencies, all but those of the strongest, all but the strongest neuron. `CAUTIONS` says what they show.
     """
     network = as_numpy(network)
     triples = _fit(network, coordinate)

@@ -120,8 +120,7 @@ def fit_broken_line(x: Float[np.ndarray, "point"], y: Float[np.ndarray, "point"]
     """The continuous broken line closest to a curve in the mean square over x, with its breaks at measured points.
 
     Points weigh as much as the stretch of x they stand for, so that densely measured ones count no more than others.
-    All choices of breaks among `COARSE` places are tried, the best is then improved one break at a time over all points
-    until nothing changes.
+    All choices of breaks among `COARSE` places are tried, the best is improved one break at a time over all points.
     """
     t = (x - x[0]) / (x[-1] - x[0])
     root = np.sqrt(np.gradient(t))[:, None]

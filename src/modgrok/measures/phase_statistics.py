@@ -66,8 +66,7 @@ def triple_correlation(network: Network) -> float:
     r"""$\langle U(n)V(m)W(n + m)\rangle$ over neurons and pairs, in units of the blocks' root mean squares.
 
     The neurons' blocks U, V of the inputs and W of the readout are independent in Gaussian networks: 0. For waves whose
-    phases add up it is $\langle\cos\alpha\cos\beta\cos(\alpha+\beta)\rangle/2^{-3/2} = 1/\sqrt2$; the network
-    answers with it.
+    phases add up it is $\langle\cos\alpha\cos\beta\cos(\alpha+\beta)\rangle/2^{-3/2} = 1/\sqrt2$, and the answer.
     """
     network = as_numpy(network, np.float64)
     blocks = np.stack([network.w_in[:, 0], network.w_in[:, 1], network.w_out.T])

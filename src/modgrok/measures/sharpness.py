@@ -26,8 +26,7 @@ RADIUS, DIMENSIONS, BOX_ITERATIONS = 1e-3, 10, 10
 def sharpness(
     loss: Callable[[Any], Any], points: Sequence[Any], iterations: int = ITERATIONS, seed: int = 0
 ) -> Float[np.ndarray, "point"]:
-    r"""$\lambda_{\max}$ of the Hessian of a loss, written in JAX, at each of some points (pytrees of one shape); NaN
-    where the loss has none."""
+    r"""$\lambda_{\max}$ of the Hessian of a loss, written in JAX, at points (pytrees of one shape); NaN if infinite."""
     import jax
     from jax.flatten_util import ravel_pytree
 

@@ -1,5 +1,4 @@
-r"""The tangent kernel of a two-layer network in closed form, as it stands and at infinite width, and what a frozen
-kernel would answer.
+r"""The tangent kernel of a two-layer network, as it is and at infinite width, and what a frozen kernel would answer.
 
 With $f_q = b\sum_k W^{(2)}_{qk}\phi(h_k)$, $h_k = a\sum_sW^{(1)}_{k,s}(n_s)$ and c the number of variables in which two
 inputs agree, the mean over outputs of $\nabla f_q(x)\cdot\nabla f_q(x')$ is
@@ -123,8 +122,7 @@ def kernel_predictor(
 def interpolation_error(learned: Task, train: Integer[np.ndarray, "train"]) -> float:
     r"""Largest distance between $K(X, X)\,c$ and Y on the training pairs, with $c = (Y - \Phi w)/12$.
 
-    The kernel is at least 12 on the diagonal beyond a positive matrix, so it interpolates whatever the table is; this
-    measures it.
+    The kernel is at least 12 on the diagonal beyond a positive matrix, so it interpolates whatever the table is.
     """
     seen, answers, weights = _solved(learned, train)
     dual = (answers - seen @ weights) / MEMORY

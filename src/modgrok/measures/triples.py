@@ -22,8 +22,7 @@ class Triples(NamedTuple):
     """Fits of all neurons; axis `B` = S + 1 holds the input blocks, then the readout."""
 
     frequency: Integer[np.ndarray, "N"]
-    """k of the strongest wave in the inputs less their means, 1 … L//2 (L − k is the same wave); 0 where there is none,
-    and for dead neurons."""
+    """k of the strongest wave in the inputs less their means, 1 … L//2; 0 where there is none, and for dead neurons."""
     blocks: Float[np.ndarray, "N B p"]
     """The weights that were fitted."""
     basis: Float[np.ndarray, "N B 2 p"]

@@ -44,8 +44,7 @@ VECTOR_CAUTIONS = {
 
 
 class NeuronVectors(NamedTuple):
-    """Every neuron held against the closed form. A neuron without a representation (dead or constant) has number 0 and
-    NaN elsewhere."""
+    """Every neuron against the closed form; one without a representation (dead, constant) has number 0, else NaN."""
 
     representation: Integer[np.ndarray, "N"]
     """Number of the one with most power in the two input blocks, the trivial one left out."""
@@ -91,8 +90,7 @@ def neuron_vectors(network: Network, basis: Basis) -> NeuronVectors:
 def representation_counts(
     vectors: NeuronVectors, basis: Basis
 ) -> tuple[Int[np.ndarray, "rho"], Float[np.ndarray, "rho"]]:
-    """How many clear neurons each representation has, and how many of them it would have in proportion to d³/t; the
-    trivial one has none."""
+    """Clear neurons of each representation, and how many in proportion to d³/t; the trivial one has none."""
     counts = np.bincount(vectors.representation[vectors.clear], minlength=len(basis.representations))
     odds = np.array([0 if k == 0 else one.neurons for k, one in enumerate(basis.representations)])
     return counts, counts.sum() * odds / odds.sum()

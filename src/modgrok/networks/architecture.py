@@ -112,8 +112,7 @@ class Architecture(ABC):
         return parameters
 
     def natural_rate(self, rate: float, descends: bool, signature: Signature, loss: str) -> float:
-        """The learning rate for a task, from that of the optimizer; `descends` where updates are proportional to the
-        gradient."""
+        """The rate for a task, from an optimizer's; `descends` where updates are proportional to the gradient."""
         return rate
 
     def last_layer(self, parameters: Parameters) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.networks.architecture import Architecture, Parameters, architecture_named
 from modgrok.networks.network import Network
-from modgrok.networks.storage import check_tensors
+from modgrok.networks.storage import checked_network
 from modgrok.setting import require_settings, settings_of
 from modgrok.tasks import Signature
 
@@ -267,14 +267,11 @@ def _network(kind: type[Architecture], settings: dict[str, Any], signature: Sign
     architecture.check(signature)
     common = np.result_type(*w.values())
     try:
-        tensors = architecture.from_tensors({name: np.asarray(value, common) for name, value in w.items()})
-        made = Network(architecture, signature, tensors)
-        check_tensors(made)
+        return checked_network(architecture, signature, {name: np.asarray(value, common) for name, value in w.items()})
     except KeyError as missing:
         raise ModgrokError(f"The layout names no tensor for {missing.args[0]} of a network {kind.name}.") from missing
     except ValueError as error:
         raise ModgrokError(f"These tensors do not make a network {kind.name}: {error}.") from error
-    return made
 
 
 def _listed(arrays: Mapping[str, np.ndarray]) -> str:

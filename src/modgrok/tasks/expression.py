@@ -35,8 +35,7 @@ class Step(NamedTuple):
     """One step of a stack machine; operands come before their operation."""
 
     operation: str
-    """`integer`, `variable`, `negate`, `power`, `odd` (the first operand where a variable is odd, else the second), or
-    one of `+ - * /`."""
+    """`integer`, `variable`, `negate`, `power`, `odd` (the first operand where a variable is), or one of `+ - * /`."""
     column: int
     value: int = 0
     """The integer, the variable's axis, or the exponent."""

@@ -14,8 +14,7 @@ def coefficients(values: Int[np.ndarray, "p"], degree: int = MOST_DEGREE) -> lis
     r"""$c_0, c_1, …$ with $f(n) = \sum_i c_i n^i$ modulo p for all n; None where no polynomial of the degree does it.
 
     Newton's interpolation $f(n) = \sum_k a_k\, n (n-1) ⋯ (n-k+1)$ with $k!\, a_k = (Δ^k f)(0)$. The product is a
-    multiple of $k!$, so any solution $a_k$ serves, and there is no polynomial where an equation has none: p need not be
-    prime.
+    multiple of $k!$, so any solution $a_k$ serves, and there is no polynomial where an equation has none; p may be any.
     """
     p = len(values)
     differences, factorial = values, 1

@@ -68,8 +68,7 @@ class Split:
     wrong: float = 0.0
     """Share of the training examples whose label is replaced by another answer, chosen uniformly."""
     examples: int | None = None
-    """Training examples of a task that cannot be enumerated (none: fresh ones at every step); of a table their number,
-    instead of the fraction."""
+    """Training examples, instead of a fraction; none: of a task that cannot be enumerated fresh ones at every step."""
     test_examples: int | None = None
     """Test examples of a task that cannot be enumerated, 2048 unless given."""
     chosen: str = ""

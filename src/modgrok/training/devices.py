@@ -16,8 +16,7 @@ from modgrok.training.kernels import kernel_for
 from modgrok.training.program import Program
 
 BATCH_FLOATS = 1 << 20
-"""Activations of all runs of a batch on one CPU device, which trains them in turn: small enough for each run to take
-several steps per call."""
+"""Activations of a batch's runs on one CPU device, which trains them in turn, each several steps per call."""
 CPU_RUNS = 4
 """The fewest runs of a batch on one CPU device, regardless of their size."""
 MEMORY_SHARE = 0.6

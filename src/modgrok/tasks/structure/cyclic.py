@@ -116,8 +116,7 @@ def _lifted(found: CyclicSum, length: int) -> CyclicSum:
 
 
 def _all_placements(matrix: Matrix, length: int, budget: Budget) -> Iterator[Placement]:
-    """Placements in Z_L of rows that all differ and columns that all differ; all of them up to symmetry, if `budget`
-    stays exhaustive.
+    """Placements in Z_L of different rows and different columns; all up to symmetry, if `budget` stays exhaustive.
 
     Row 0 and column 0 are at 0 and row 1 at a divisor of L, by a shift and an invertible factor of the coordinate.
     """

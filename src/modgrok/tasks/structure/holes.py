@@ -42,8 +42,7 @@ def sum_among_holes(table: Matrix, modulus: int) -> Parts | None:
 def product_among_holes(table: Matrix, prime: int) -> Parts | None:
     """g_1 and g_2 with T = g_1·g_2 modulo a prime wherever there is an answer; None if there are none.
 
-    A row without an answer other than 0 may as well have g_1 = 0, any other has not; the logarithms of what is left are
-    a sum.
+    A row without an answer other than 0 may have g_1 = 0, any other has not; the logarithms of what is left are a sum.
     """
     logarithm, power = discrete_logarithm(prime)
     nonzero = table > 0

@@ -32,8 +32,7 @@ AMONG_HOLES: dict[Kind, tuple[Find, str]] = {
 
 
 def find_structure(table: Table) -> Structure:
-    """The simplest of sum, product, power, root, logarithm, a product in a group, or a function of a sum or product
-    that the table is.
+    """The simplest of sum, product, power, root, logarithm, product in a group, function of these that the table is.
 
     Witnesses are verified on the whole table. `none` says that functions of sums and products are excluded (of Latin
     squares, products in every group), `unknown` that none was found by a search that could not exclude them all.

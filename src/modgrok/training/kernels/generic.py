@@ -1,5 +1,4 @@
-"""The generic kernel: `value_and_grad` of an architecture's `apply`, in blocks. Every other kernel is checked against
-it.
+"""The generic kernel: `value_and_grad` of an architecture's `apply`, in blocks. All others are checked against it.
 
 Sums over blocks of examples have two parts on a single device, or one part on each device that shares a run.
 """
@@ -37,8 +36,7 @@ class Kernel:
         return True
 
     def padded_shape(self, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
-        """The padded lengths of a run's arrays, from the number of its training inputs and, where they matter, the
-        inputs."""
+        """The padded lengths of a run's arrays, from the number of training inputs and, if they matter, the inputs."""
         return PaddedShape(rows)
 
     def tables(self, inputs: np.ndarray, padded: PaddedShape) -> Any:
