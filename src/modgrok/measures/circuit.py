@@ -12,15 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.measures.progress_measures import (
-    EXPLAINED,
-    NeuronFrequencies,
-    cross_entropy,
-    fourier_basis,
-    frequency_norms,
-    neuron_frequencies,
-    sum_directions,
-)
+from modgrok.measures import progress_measures as measures
 from modgrok.networks import Network
 from modgrok.networks.transformer import Transformer
 from modgrok.shapes import Float, Integer
@@ -126,15 +118,15 @@ class Circuit:
         return self.logits_at(self.middle, self.neurons)
 
     @cached_property
-    def frequencies(self) -> NeuronFrequencies:
-        return neuron_frequencies(self.neurons)
+    def frequencies(self) -> measures.NeuronFrequencies:
+        return measures.neuron_frequencies(self.neurons)
 
     def heads(self) -> list[Head]:
         """The strongest frequency of each head's score as a function of n."""
         scores = self._scores_and_values[0][0]  # (p, H)
         found = []
         for score in scores.T:
-            power = frequency_norms(score[:, None]) ** 2
+            power = measures.frequency_norms(score[:, None]) ** 2
             centered = np.square(score - score.mean()).sum()
             found.append(Head(int(power.argmax()) + 1, float(power.max() / centered)))
         return found
@@ -142,7 +134,7 @@ class Circuit:
 
 def output_directions(circuit: Circuit, keys: Sequence[int]) -> Float[Array, "k 2 N"]:
     r"""$\cos\frac{2\pi k}p c$ and $\sin\frac{2\pi k}p c$ of every key frequency through $W_L$."""
-    waves = fourier_basis(circuit.modulus)
+    waves = measures.fourier_basis(circuit.modulus)
     rows = np.array([[waves[2 * k - 1], waves[2 * k]] for k in keys])
     return rows @ circuit.neuron_logits
 
@@ -164,15 +156,15 @@ def ablations(circuit: Circuit, keys: Sequence[int], answers: Integer[Array, "p 
         "without attention": circuit.logits_at(start, circuit.neurons_at(start)),
         "without the path around attention": circuit.logits_at(circuit.attended, circuit.neurons_at(circuit.attended)),
     }
-    return {name: cross_entropy(logits, answers) for name, logits in changed.items()}
+    return {name: measures.cross_entropy(logits, answers) for name, logits in changed.items()}
 
 
 def replace_neurons(circuit: Circuit, by: str) -> Float[Array, "p p N"]:
     r"""The neurons, those that one frequency explains replaced by their part in its block $\{1, \cos, \sin\}^2$
     (`block`), or by their mean and their part along $\cos, \sin$ of n + m (`sum`)."""
     h, found, p = circuit.neurons.copy(), circuit.frequencies, circuit.modulus
-    clear = found.explained > EXPLAINED
-    waves = fourier_basis(p)
+    clear = found.explained > measures.EXPLAINED
+    waves = measures.fourier_basis(p)
     for k in np.unique(found.frequency[clear]).tolist():
         own = clear & (found.frequency == k)
         part = h[:, :, own]
@@ -181,7 +173,7 @@ def replace_neurons(circuit: Circuit, by: str) -> Float[Array, "p p N"]:
             inside = np.einsum("ia,jb,abn->ijn", rows, rows, part, optimize=True)
             h[:, :, own] = np.einsum("ia,jb,ijn->abn", rows, rows, inside, optimize=True)
         else:
-            flat = sum_directions(p, [k]).reshape(2, -1)
+            flat = measures.sum_directions(p, [k]).reshape(2, -1)
             along = flat.T @ (flat @ part.reshape(p * p, -1))
             h[:, :, own] = along.reshape(part.shape) + part.mean(axis=(0, 1))
     return h
@@ -193,7 +185,7 @@ def explained_along_sums(circuit: Circuit, keys: Sequence[int]) -> Float[Array, 
     found = []
     for k, directions in zip(keys, output_directions(circuit, keys), strict=True):
         read = (circuit.neurons.reshape(p * p, -1) @ directions.T).T  # (2, p²)
-        flat = sum_directions(p, [k]).reshape(2, -1)
+        flat = measures.sum_directions(p, [k]).reshape(2, -1)
         centered = np.square(read - read.mean(axis=1, keepdims=True)).sum(axis=1)
         found.append(np.square(read @ flat.T).sum(axis=1) / centered)
     return np.array(found)

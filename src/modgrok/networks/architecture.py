@@ -95,11 +95,7 @@ class Architecture(ABC):
 
     @abstractmethod
     def apply(
-        self,
-        parameters: Parameters,
-        inputs: Shaped[Any, "row width"],
-        signature: Signature,
-        noise: Noise | None = None,
+        self, parameters: Parameters, inputs: Shaped[Any, "row width"], signature: Signature, noise: Noise | None = None
     ) -> Inexact[Any, "row output"]:
         """Outputs for inputs, which are integers, one column for each variable, or real vectors."""
 

@@ -143,11 +143,7 @@ class TwoLayer(Architecture):
         return (h - mean[None, :]) / std[None, :]
 
     def read_out(
-        self,
-        parameters: Parameters,
-        h: Inexact[Any, "row N"],
-        signature: Signature,
-        noise: Noise | None = None,
+        self, parameters: Parameters, h: Inexact[Any, "row N"], signature: Signature, noise: Noise | None = None
     ) -> Inexact[Any, "row answer"]:
         r"""Second preactivations $h^{(2)}_q$ (`eq_h2`) from the first; the real part where the weights are complex."""
         z = tap("hidden", activation(self.activation)(h))

@@ -7,16 +7,9 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.tasks.arithmetic import is_prime
+from modgrok.tasks.structure import holes
 from modgrok.tasks.structure.composition import Table, function_of_product, function_of_sum
 from modgrok.tasks.structure.groupoids import function_of_group, of_latin_square
-from modgrok.tasks.structure.holes import (
-    logarithm_among_holes,
-    product_among_holes,
-    root_among_holes,
-    sum_among_holes,
-    with_mirrored_inputs,
-    with_repeated_lines,
-)
 from modgrok.tasks.structure.separable import Parts, as_power, as_product, as_sum
 from modgrok.tasks.structure.verdict import Kind, Structure
 
@@ -24,10 +17,10 @@ MOST_ENTRIES = 10_000_000
 """Larger tables are not searched for functions of sums and products."""
 Find = Callable[[np.ndarray, int], Parts | None]
 AMONG_HOLES: dict[Kind, tuple[Find, str]] = {
-    "sum": (sum_among_holes, "The answers there are fit a sum."),
-    "product": (product_among_holes, "The answers there are fit a product."),
-    "root": (root_among_holes, "The logarithms of the answers are quotients modulo p − 1."),
-    "logarithm": (logarithm_among_holes, "The answers are quotients of logarithms modulo p − 1."),
+    "sum": (holes.sum_among, "The answers there are fit a sum."),
+    "product": (holes.product_among, "The answers there are fit a product."),
+    "root": (holes.root_among, "The logarithms of the answers are quotients modulo p − 1."),
+    "logarithm": (holes.logarithm_among, "The answers are quotients of logarithms modulo p − 1."),
 }
 
 
@@ -80,7 +73,7 @@ def _of_large_table(table: Table, p: int) -> Structure:
 
 
 def _search_among_holes(table: Table, p: int) -> Structure:
-    filled = with_repeated_lines(table)
+    filled = holes.with_repeated_lines(table)
     if filled.min() >= 0:
         found = _search(filled, p)
         return dataclasses.replace(found, reason=f"Values that never occur left out: {found.reason}")
@@ -91,7 +84,7 @@ def _search_among_holes(table: Table, p: int) -> Structure:
     marked = _of_existence(table, p) if table.size <= MOST_ENTRIES else None
     if marked is not None:
         return marked
-    filled = with_mirrored_inputs(filled)
+    filled = holes.with_mirrored_inputs(filled)
     if filled.min() >= 0 and (found := _search(filled, p)).known:
         return dataclasses.replace(found, reason=f"With holes filled by symmetry: {found.reason}")
     return Structure(
