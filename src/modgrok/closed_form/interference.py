@@ -76,14 +76,14 @@ def expected_loss(
     used, which = np.unique(k, return_inverse=True)
     total, squared = np.bincount(which, share), np.bincount(which, share**2)
     waves = np.exp(1j * group_angles(length, used))  # (L, k)
-    back = onto_answers(coordinate, waves.conj(), modulus, branches)  # (p, k)
+    back = onto_answers(coordinate, waves.conj(), branches)  # (p, k)
     gain = 4**arity / math.factorial(arity) ** 2
     echo = math.factorial(2 * arity) / 8**arity
 
     met = waves[:, None, :] * back  # (L, p, k): the sum of exp(iθd) over the preimages of an answer
     mean = met.real @ total
     if constant:
-        mean = mean + onto_answers(coordinate, np.full(length, 1 / length), modulus, branches)
+        mean = mean + onto_answers(coordinate, np.full(length, 1 / length), branches)
     second = gain / 2 * (_power_of_cosines(arity, 2 * arity) * abs(met) ** 2 + echo * (met**2).real)
     answer = coordinate.readout[:, None] == np.arange(modulus)
     errors = np.square(mean - answer).sum(axis=1) + ((second - met.real**2) @ squared).sum(axis=1)
