@@ -59,20 +59,16 @@ def distinct(table: np.ndarray, axis: int) -> Distinct:
     return Distinct(values[np.ix_(rows, columns)], row, column.reshape(moved.shape[1:]))
 
 
-def _as_cyclic_sum(table: np.ndarray, places: Parts, length: int) -> CyclicSum | None:
-    """The places with the readout they imply, if the table is a function of their sum."""
-    sums = outer_sum(places, length)
-    readout = np.zeros(length, dtype=np.int64)
-    readout[sums] = table
-    return CyclicSum(places, readout) if np.array_equal(readout[sums], table) else None
-
-
 def _assembled(table: np.ndarray, axis: int, lines: Distinct, place: Placement, order: int) -> CyclicSum | None:
-    """A placement modulo `order` as places of every variable, if that of the columns splits into them."""
+    """A placement modulo `order` as places of every variable with the readout they imply, if that of the columns splits
+    into them and the table is a function of their sum."""
     rest = as_sum(place.columns[lines.column], order)
     if rest is None:
         return None
-    return _as_cyclic_sum(table, (*rest[:axis], place.rows[lines.row], *rest[axis:]), order)
+    places = (*rest[:axis], place.rows[lines.row], *rest[axis:])
+    sums, readout = outer_sum(places, order), np.zeros(order, dtype=np.int64)
+    readout[sums] = table
+    return CyclicSum(places, readout) if np.array_equal(readout[sums], table) else None
 
 
 def _full_placements(matrix: Matrix, budget: Budget) -> Iterator[Placement]:
