@@ -21,6 +21,8 @@ from modgrok.shapes import Float, Integer
 ITERATIONS = 20
 """Products with the Hessian; two or three digits of the largest eigenvalue need no more."""
 RADIUS, DIMENSIONS, BOX_ITERATIONS = 1e-3, 10, 10
+Inputs = Integer[np.ndarray, "example S"]
+Labels = Integer[np.ndarray, "example"]
 
 
 def sharpness(
@@ -40,9 +42,7 @@ def sharpness(
     return np.array([largest_eigenvalue(partial(product, x), x.size, iterations, seed) for x in flat])
 
 
-def loss_sharpness(
-    networks: Sequence[Network], inputs: Integer[np.ndarray, "example S"], labels: Integer[np.ndarray, "example"]
-) -> Float[np.ndarray, "network"]:
+def loss_sharpness(networks: Sequence[Network], inputs: Inputs, labels: Labels) -> Float[np.ndarray, "network"]:
     """Of the mean squared error on some examples, at each of several networks of one architecture."""
     import jax.numpy as jnp
 
@@ -96,9 +96,7 @@ def traced_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int 
     return jnp.linalg.eigvalsh(projected + jnp.tril(along, -1).T)[-1]
 
 
-def box_sharpness(
-    network: Network, inputs: Integer[np.ndarray, "example S"], labels: Integer[np.ndarray, "example"], seed: int = 0
-) -> float:
+def box_sharpness(network: Network, inputs: Inputs, labels: Labels, seed: int = 0) -> float:
     """φ of the mean cross-entropy over these examples."""
     import jax
     import jax.numpy as jnp
