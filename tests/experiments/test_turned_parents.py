@@ -8,7 +8,7 @@ import pytest
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.train import train_all
-from modgrok.measures.turned import turn_phases
+from modgrok.measures.cleaning import turn_phases
 
 SETTINGS = {"task": "n + m", "modulus": 7, "width": 8, "optimizer": "gd", "evaluations": 2, "snapshots": 2}
 

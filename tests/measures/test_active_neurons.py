@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 
-from modgrok.measures.active_neurons import active_neurons, incoming_norms
+from modgrok.measures.effective_width import active_neurons, incoming_norms
 from modgrok.networks import Network
 from modgrok.networks.mlp import MLP
 from modgrok.tasks import task

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from modgrok.measures.box_sharpness import box_sharpness
+from modgrok.measures.sharpness import box_sharpness
 from modgrok.networks import Network, grid
 from modgrok.networks.mlp import MLP
 from modgrok.tasks import Signature

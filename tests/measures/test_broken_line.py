@@ -1,6 +1,6 @@
 import numpy as np
 
-from modgrok.measures.broken_line import fit_broken_line
+from modgrok.measures.grokking_events import fit_broken_line
 
 
 def test_a_broken_line_is_found_again() -> None:

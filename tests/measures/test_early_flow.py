@@ -5,8 +5,9 @@ import pytest
 
 from modgrok.errors import ModgrokError
 from modgrok.measures import early_flow, neuron_waves, raw_coordinate
-from modgrok.measures.early_flow import left_to_learn, modes, polar_velocity, velocity
+from modgrok.measures.early_flow import left_to_learn, modes, velocity
 from modgrok.networks import Network, two_layer
+from modgrok.shapes import Float
 from modgrok.tasks.basis import Basis
 
 
@@ -51,6 +52,27 @@ def test_velocity_in_a_permuted_coordinate() -> None:
     expected = modes(two_layer(-slope.w_in, -slope.w_out), coordinate)
     found = velocity(modes(network, coordinate), p, network.scales.hidden**2 * network.scales.output)
     np.testing.assert_allclose(found.waves, expected.waves, atol=1e-6 * abs(expected.waves).max())
+
+
+def polar_velocity(
+    first: Float[np.ndarray, "*x"],
+    second: Float[np.ndarray, "*x"],
+    readout: Float[np.ndarray, "*x"],
+    gap: Float[np.ndarray, "*x"],
+    c: float,
+) -> tuple[Float[np.ndarray, "*x"], ...]:
+    r"""The flow of one frequency without the constant, for amplitudes $\alpha_1, \alpha_2, \beta$ and the gap D:
+
+    $$\dot\alpha_1 = c\alpha_2\beta\cos D, \quad \dot\alpha_2 = c\alpha_1\beta\cos D, \quad
+    \dot\beta = c\alpha_1\alpha_2\cos D, \quad
+    \dot D = -c\Big(\frac{\alpha_2\beta}{\alpha_1} + \frac{\alpha_1\beta}{\alpha_2} +
+    \frac{\alpha_1\alpha_2}\beta\Big)\sin D.$$
+
+    It keeps $\alpha_1^2 - \alpha_2^2$, $\alpha_1^2 - \beta^2$ and $\alpha_1\alpha_2\beta\sin D$.
+    """
+    closing = second * readout / first + first * readout / second + first * second / readout
+    along = c * np.cos(gap)
+    return along * second * readout, along * first * readout, along * first * second, -c * closing * np.sin(gap)
 
 
 def test_polar_form_and_its_constants() -> None:

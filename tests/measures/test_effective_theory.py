@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
-from modgrok.measures.effective_theory import (
+from modgrok.measures.parallelograms import (
     best_accuracy,
     degrees_of_freedom,
     draw_pairs,
     grokking_rate,
+    parallelograms,
     predicted_accuracy,
+    representation_quality,
+    unordered_pairs,
 )
-from modgrok.measures.parallelograms import parallelograms, representation_quality, unordered_pairs
 
 EVERYTHING = unordered_pairs(10)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from modgrok.closed_form import solve
-from modgrok.measures.fourier_image import fourier_image, wave_shares
+from modgrok.measures.spectrum import fourier_image, wave_shares
 from modgrok.tasks import task
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from modgrok.measures.infinite_width import (
+from modgrok.measures.tangent_kernel import (
     features,
     interpolation_error,
     kernel_predictor,

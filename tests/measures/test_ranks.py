@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from modgrok.measures.ranks import order_chance
+from modgrok.measures.samples import order_chance
 
 
 @pytest.mark.parametrize(

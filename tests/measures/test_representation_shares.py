@@ -5,8 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from modgrok.measures.cosets import cosets, within_over_all
-from modgrok.measures.representation_shares import predicted_ratio, shares
+from modgrok.measures.cosets import cosets, predicted_ratio, shares, within_over_all
 from modgrok.tasks.basis import representations
 from modgrok.tasks.basis.group import generated
 from modgrok.tasks.basis.named_groups import cayley_table

@@ -3,7 +3,7 @@
 import numpy as np
 
 from modgrok.measures.cosets import within_over_all
-from modgrok.measures.tsne import commonest_step, tsne
+from modgrok.measures.principal import commonest_step, tsne
 
 
 def test_clusters_stay_together() -> None:

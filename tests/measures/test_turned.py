@@ -5,8 +5,8 @@ import pytest
 
 from modgrok.errors import ModgrokError
 from modgrok.measures import early_flow, neuron_waves
+from modgrok.measures.cleaning import turn_phases
 from modgrok.measures.early_flow import modes
-from modgrok.measures.turned import turn_phases
 from modgrok.networks import Network, two_layer
 from modgrok.tasks import task
 

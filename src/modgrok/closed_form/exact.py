@@ -39,11 +39,11 @@ MOST_VARIABLES = 8
 
 def exact_layers(coordinate: Basis, frequencies: Int[np.ndarray, "k"], branches: Branches) -> Layers:
     """The network of width `exact_width` whose output is the one-hot answer, or its truncated Fourier series."""
-    length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
-    values = answer_at_zero(coordinate, modulus)
-    values[0] += onto_answers(coordinate, np.full(length, 1 / length), modulus, branches)
+    length, arity = coordinate.length, len(coordinate.index)
+    values = answer_at_zero(coordinate)
+    values[0] += onto_answers(coordinate, np.full(length, 1 / length), branches)
     if arity == 2:
-        remainder = onto_answers(coordinate, _remainder(length, frequencies), modulus, branches)
+        remainder = onto_answers(coordinate, _remainder(length, frequencies), branches)
         values[0] -= remainder
         values[1] -= remainder / 2
     return join(_wave_layers(coordinate, frequencies, branches), by_zeros(coordinate, values))
@@ -77,7 +77,7 @@ def _phases(coordinate: Basis, frequencies: Int[np.ndarray, "k"]) -> list[Float[
 
 
 def _wave_layers(coordinate: Basis, frequencies: Int[np.ndarray, "k"], branches: Branches) -> Layers:
-    length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
+    length, arity = coordinate.length, len(coordinate.index)
     by_frequency = _phases(coordinate, frequencies)
     neurons = np.array([len(phases) for phases in by_frequency], dtype=np.int64)
     k = np.repeat(frequencies[frequencies > 0], neurons)
@@ -87,7 +87,7 @@ def _wave_layers(coordinate: Basis, frequencies: Int[np.ndarray, "k"], branches:
     gain = math.factorial(arity) * np.where(neurons == 1, 1, neurons * 2.0**-arity)
     weight = coefficients(length, k) / np.repeat(gain, neurons)
     group_readout = weight * np.cos(group_angles(length, k) + phases.sum(axis=1))
-    return Layers(w_in, onto_answers(coordinate, group_readout, modulus, branches))
+    return Layers(w_in, onto_answers(coordinate, group_readout, branches))
 
 
 def _remainder(length: int, frequencies: Int[np.ndarray, "k"]) -> Float[np.ndarray, "L"]:

@@ -54,4 +54,4 @@ def few_layers(basis: Basis, width: int) -> Layers:
         w_in = np.stack([np.stack([wave(x), wave(y)]) for wave in (np.cos, np.sin)])
         readout = np.square(np.stack([np.cos(s), np.sin(s)], axis=1))
         readout = readout / np.linalg.norm(readout, axis=1, keepdims=True)
-    return Layers(w_in, onto_answers(basis, readout, len(basis.index[0]), "all"))
+    return Layers(w_in, onto_answers(basis, readout, "all"))

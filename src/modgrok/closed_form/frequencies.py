@@ -90,10 +90,10 @@ def preimages(coordinate: Basis, branches: Branches) -> Bool[np.ndarray, "L"]:
 
 
 def onto_answers(
-    coordinate: Basis, group_readout: Inexact[np.ndarray, "L *neurons"], modulus: int, branches: Branches
+    coordinate: Basis, group_readout: Inexact[np.ndarray, "L *neurons"], branches: Branches
 ) -> Inexact[np.ndarray, "p *neurons"]:
     """Rows for the p answers from rows for the L group elements."""
     elements = preimages(coordinate, branches)
-    rows = np.zeros((modulus, *group_readout.shape[1:]), dtype=group_readout.dtype)
+    rows = np.zeros((len(coordinate.index[0]), *group_readout.shape[1:]), dtype=group_readout.dtype)
     np.add.at(rows, coordinate.readout[elements], group_readout[elements])
     return rows

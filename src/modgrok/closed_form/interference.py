@@ -9,6 +9,7 @@ $$\langle X_d\rangle = m\cos\theta d, \qquad
 """
 
 import math
+from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
@@ -75,14 +76,14 @@ def expected_loss(
     used, which = np.unique(k, return_inverse=True)
     total, squared = np.bincount(which, share), np.bincount(which, share**2)
     waves = np.exp(1j * group_angles(length, used))  # (L, k)
-    back = onto_answers(coordinate, waves.conj(), modulus, branches)  # (p, k)
+    back = onto_answers(coordinate, waves.conj(), branches)  # (p, k)
     gain = 4**arity / math.factorial(arity) ** 2
     echo = math.factorial(2 * arity) / 8**arity
 
     met = waves[:, None, :] * back  # (L, p, k): the sum of exp(iθd) over the preimages of an answer
     mean = met.real @ total
     if constant:
-        mean = mean + onto_answers(coordinate, np.full(length, 1 / length), modulus, branches)
+        mean = mean + onto_answers(coordinate, np.full(length, 1 / length), branches)
     second = gain / 2 * (_power_of_cosines(arity, 2 * arity) * abs(met) ** 2 + echo * (met**2).real)
     answer = coordinate.readout[:, None] == np.arange(modulus)
     errors = np.square(mean - answer).sum(axis=1) + ((second - met.real**2) @ squared).sum(axis=1)
@@ -148,17 +149,17 @@ def width_needed(activation: str, modulus: int, accuracy: float = 0.99, scale: f
     In proportion to $M/(2m^2)$. For GELU, $x/2 + x^2/\sqrt{2\pi}$ near 0, that is $\pi/\epsilon^2$: with the prefactor
     $\epsilon = 1/\sqrt D$ of the paper's network the width grows as D.
     """
-    low, high = 1, 1
-    while expected_accuracy(activation, modulus, high, scale) < accuracy:
-        low, high = high, 2 * high
+
+    def enough(width: int) -> bool:
+        return expected_accuracy(activation, modulus, width, scale) >= accuracy
+
+    high = 1
+    while not enough(high):
+        high *= 2
         if high > WIDEST:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle) if expected_accuracy(activation, modulus, middle, scale) >= accuracy else (middle, high)
-        )
-    return high
+    between = range(high // 2 + 1, high)
+    return between.start + bisect_left(between, True, key=enough)
 
 
 def _power_of_cosines(terms: int, degree: int) -> float:

@@ -66,9 +66,9 @@ def by_zeros(coordinate: Basis, values: Float[np.ndarray, "zeros p"]) -> Layers:
     return Layers(w_in, np.linalg.solve(activations, values).T)
 
 
-def answer_at_zero(coordinate: Basis, modulus: int) -> Float[np.ndarray, "zeros p"]:
+def answer_at_zero(coordinate: Basis) -> Float[np.ndarray, "zeros p"]:
     """One-hot of the answer at zero wherever some argument has no place, and nothing elsewhere."""
-    values = np.zeros((len(coordinate.index) + 1, modulus))
+    values = np.zeros((len(coordinate.index) + 1, len(coordinate.index[0])))
     if coordinate.at_zero is not None:
         values[1:, coordinate.at_zero] = 1
     return values

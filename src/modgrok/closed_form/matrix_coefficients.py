@@ -133,9 +133,9 @@ def vector_layers(
         size = np.cbrt(scale * d**4 / (2 * t * order * count))
         blocks = [size * np.einsum("ni,xij,nj->nx", u, one.matrices, v) for u, v in ((a, b), (b, c), (a, c))]
         w_in = np.stack([blocks[0][:, basis.index[0]], blocks[1][:, basis.index[1]]], axis=1)
-        parts.append(Layers(w_in, onto_answers(basis, blocks[2].T, answers, branches)))
+        parts.append(Layers(w_in, onto_answers(basis, blocks[2].T, branches)))
     if constant:
-        values = onto_answers(basis, np.full((order, 1), 1 / order), answers, branches)
+        values = onto_answers(basis, np.full((order, 1), 1 / order), branches)
         parts.append(Layers(np.full((1, 2, answers), 0.5), values))
     return join(*parts)
 

@@ -89,10 +89,7 @@ def one_hot(task: Task) -> Target:
 
 
 def smallest_exact(
-    task: Task,
-    widths: Sequence[int],
-    seed: int = 0,
-    report: Callable[[Attempt], None] = lambda attempt: None,
+    task: Task, widths: Sequence[int], seed: int = 0, report: Callable[[Attempt], None] = lambda attempt: None
 ) -> Attempt | None:
     """The last exact network found on going through the widths, until one fails; None where the first does.
 

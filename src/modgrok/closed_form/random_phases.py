@@ -43,7 +43,7 @@ def wave_layers(
     The right answer's output averages to 1. Values that have no place in the group get no wave. With `constant` the
     frequency 0 is there as well, and all other outputs average to 0.
     """
-    length, arity, modulus = coordinate.length, len(coordinate.index), len(coordinate.index[0])
+    length, arity = coordinate.length, len(coordinate.index)
     k = np.resize(frequencies, width - other_neurons(coordinate, constant))
     phases = rng.uniform(0, 2 * np.pi, (len(k), arity))
     share = coefficients(length, k) / coefficients(length, k).sum() * (1 - constant / length)
@@ -52,14 +52,12 @@ def wave_layers(
     turn = input_angles(coordinate, k) + phases[:, :, None]
     back = group_angles(length, k) + phases.sum(axis=1)
     w_in, group_readout = (np.exp(1j * turn), np.exp(-1j * back)) if is_complex else (np.cos(turn), np.cos(back))
-    waves = Layers(
-        a[:, None, None] * w_in * placed(coordinate), onto_answers(coordinate, a * group_readout, modulus, branches)
-    )
+    waves = Layers(a[:, None, None] * w_in * placed(coordinate), onto_answers(coordinate, a * group_readout, branches))
     if not other_neurons(coordinate, constant):
         return waves
-    values = answer_at_zero(coordinate, modulus)
+    values = answer_at_zero(coordinate)
     if constant:
-        values[0] += onto_answers(coordinate, np.full(length, 1 / length), modulus, branches)
+        values[0] += onto_answers(coordinate, np.full(length, 1 / length), branches)
     return join(waves, by_zeros(coordinate, values))
 
 

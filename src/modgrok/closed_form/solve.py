@@ -45,8 +45,7 @@ def solve(
     dtype: type[np.floating] = np.float64,
     report: Callable[[Attempt], None] = lambda attempt: None,
 ) -> Network:
-    r"""A network whose output approximates the one-hot answer (`waves`, `complex`), is it (`exact`, `minimal`), or is
-    largest at it (`few`).
+    r"""A network whose output approximates the one-hot answer (`waves`, `complex`), is it, or is largest at it (`few`).
 
     - `waves`: the paper's random phases; the error falls as the width grows, to 0 with `constant`, the frequency 0.
       For groups that are not cyclic random vectors, `constant` being the trivial representation.
@@ -88,7 +87,9 @@ def solve(
         _check_size(task, width, 16 if form == "complex" else 8)
         rng = np.random.default_rng(seed)
         if basis.is_cyclic:
-            _check_width(basis, width, constant)
+            smallest = 1 + other_neurons(basis, constant)
+            if width < smallest:
+                raise ModgrokError(f"width must be at least {smallest} for this task, not {width}.")
             chosen = chosen_frequencies(basis.length, frequencies)
             layers = wave_layers(basis, chosen, width, branches, rng, form == "complex", constant)
         else:
@@ -175,23 +176,17 @@ def _exact_layers(
             f"The exact form is known for at most {MOST_VARIABLES} variables, and this task has {task.arity}; "
             f"use the form waves."
         )
-    chosen = chosen_frequencies(basis.length, frequencies) if basis.is_cyclic else frequencies
-    needed = exact_width(basis, chosen)
+    waves = chosen_frequencies(basis.length, frequencies) if basis.is_cyclic else None
+    needed = exact_width(basis, frequencies if waves is None else waves)
     if width not in (None, needed):
         raise ModgrokError(
             f"The exact form of this task has width {needed}, not {width}; leave the width out, or choose fewer "
             f"frequencies."
         )
     _check_size(task, needed)
-    if not basis.is_cyclic:
+    if waves is None:
         return coefficient_layers(basis, frequencies, branches)
-    return exact_layers(basis, chosen_frequencies(basis.length, frequencies), branches)
-
-
-def _check_width(basis: Basis, width: int, constant: bool) -> None:
-    smallest = 1 + other_neurons(basis, constant)
-    if width < smallest:
-        raise ModgrokError(f"width must be at least {smallest} for this task, not {width}.")
+    return exact_layers(basis, waves, branches)
 
 
 def _check_size(task: Task, width: int, item: int = 8) -> None:

@@ -20,7 +20,7 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.user_code import unknown_parts
-from modgrok.measures.turned import turn_phases
+from modgrok.measures.cleaning import turn_phases
 from modgrok.networks import Network
 from modgrok.networks.storage import network_bytes, read_network
 from modgrok.sealed import exists

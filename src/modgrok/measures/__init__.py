@@ -2,6 +2,7 @@
 vectors, cleaning, distance to the closed form, early flow,
 conserved norms, sharpness, tangent kernels, progress measures, parallelograms of embeddings, times."""
 
+# ruff: noqa: F401
 from modgrok.measures.angles import CircularSpread, circular_mean, circular_spread, kuiper
 from modgrok.measures.cleaning import (
     CleaningRow,
@@ -15,7 +16,6 @@ from modgrok.measures.cleaning import (
     top_frequencies,
     waves_only,
 )
-from modgrok.measures.conserved import conserved, norm_growth
 from modgrok.measures.distance import (
     ClosedFormDistance,
     distance_to_closed_form,
@@ -39,54 +39,4 @@ from modgrok.measures.vectors import (
     vector_table,
 )
 from modgrok.measures.waves import NeuronWaves, neuron_waves
-
-__all__ = [
-    "AverageIPR",
-    "CircularSpread",
-    "CleaningRow",
-    "ClosedFormDistance",
-    "Crossing",
-    "EarlyFlow",
-    "NeuronVectors",
-    "NeuronWaves",
-    "ablate_frequency",
-    "ablate_neuron",
-    "ablate_representation",
-    "alignment",
-    "average_ipr",
-    "circular_mean",
-    "circular_spread",
-    "cleaning_table",
-    "conserved",
-    "crossing",
-    "distance_to_closed_form",
-    "distance_to_table",
-    "early_flow",
-    "first_reached",
-    "frequency_power",
-    "grokked_at",
-    "ipr",
-    "keep_frequencies",
-    "kernel_answers",
-    "kuiper",
-    "memorized_at",
-    "nearest_closed_form",
-    "neuron_vectors",
-    "neuron_waves",
-    "norm_growth",
-    "own_waves",
-    "power_spectrum",
-    "raw_coordinate",
-    "readout_spectrum",
-    "representation_accuracies",
-    "representation_counts",
-    "representation_quality",
-    "shared_vectors",
-    "sharpness",
-    "shuffle_phases",
-    "snap_phases",
-    "tangent_kernel",
-    "top_frequencies",
-    "vector_table",
-    "waves_only",
-]
+from modgrok.measures.weight_norm import conserved, norm_growth

@@ -36,8 +36,7 @@ def circular_spread(angles: Float[np.ndarray, "angle"]) -> CircularSpread:
 
 
 def kuiper(angles: Float[np.ndarray, "angle"]) -> float:
-    r"""Probability that angles drawn uniformly deviate as far from uniformity as these (Kuiper's test); NaN where there
-    are none.
+    r"""Probability that uniform angles deviate as far from uniformity as these (Kuiper's test); NaN if there are none.
 
     $V = D^+ + D^-$, the largest distances of the empirical distribution above and below the uniform one, does not
     depend on where the circle is cut. $P = 2\sum_j(4j^2\lambda^2 - 1)e^{-2j^2\lambda^2}$ with

@@ -7,20 +7,12 @@ $W_U (x + W_{out} h + b_{out})$. $W_L = W_U W_{out}$ is what the neurons say to 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.measures.progress_measures import (
-    EXPLAINED,
-    NeuronFrequencies,
-    cross_entropy,
-    fourier_basis,
-    frequency_norms,
-    neuron_frequencies,
-    sum_directions,
-)
+from modgrok.measures import progress_measures as measures
 from modgrok.networks import Network
 from modgrok.networks.transformer import Transformer
 from modgrok.shapes import Float, Integer
@@ -126,24 +118,23 @@ class Circuit:
         return self.logits_at(self.middle, self.neurons)
 
     @cached_property
-    def frequencies(self) -> NeuronFrequencies:
-        return neuron_frequencies(self.neurons)
+    def frequencies(self) -> measures.NeuronFrequencies:
+        return measures.neuron_frequencies(self.neurons)
 
     def heads(self) -> list[Head]:
         """The strongest frequency of each head's score as a function of n."""
         scores = self._scores_and_values[0][0]  # (p, H)
         found = []
         for score in scores.T:
-            power = frequency_norms(score[:, None]) ** 2
+            power = measures.frequency_norms(score[:, None]) ** 2
             centered = np.square(score - score.mean()).sum()
             found.append(Head(int(power.argmax()) + 1, float(power.max() / centered)))
         return found
 
 
 def output_directions(circuit: Circuit, keys: Sequence[int]) -> Float[Array, "k 2 N"]:
-    r"""$\cos\frac{2\pi k}p c$ and $\sin\frac{2\pi k}p c$ of every key frequency through $W_L$: what the neurons are
-    read along."""
-    waves = fourier_basis(circuit.modulus)
+    r"""$\cos\frac{2\pi k}p c$ and $\sin\frac{2\pi k}p c$ of every key frequency through $W_L$."""
+    waves = measures.fourier_basis(circuit.modulus)
     rows = np.array([[waves[2 * k - 1], waves[2 * k]] for k in keys])
     return rows @ circuit.neuron_logits
 
@@ -151,7 +142,7 @@ def output_directions(circuit: Circuit, keys: Sequence[int]) -> Float[Array, "k 
 def ablations(circuit: Circuit, keys: Sequence[int], answers: Integer[Array, "p p"]) -> dict[str, float]:
     """Cross-entropy over all pairs with parts of the network replaced or left out."""
     x, h = circuit.middle, circuit.neurons
-    nothing = np.zeros_like(h)
+    start = np.broadcast_to(circuit.start, x.shape)
     basis = np.linalg.qr(output_directions(circuit, keys).reshape(2 * len(keys), -1).T)[0]  # (N, 2 keys)
     read = h @ basis @ basis.T
     changed = {
@@ -161,19 +152,19 @@ def ablations(circuit: Circuit, keys: Sequence[int], answers: Integer[Array, "p 
         "neurons along the key directions alone": circuit.logits_at(x, read),
         "neurons without the key directions": circuit.logits_at(x, h - read),
         "without the path around the MLP": circuit.logits_at(np.zeros_like(x), h),
-        "without the MLP": circuit.logits_at(x, nothing),
-        "without attention": _through_mlp(circuit, np.broadcast_to(circuit.start, x.shape)),
-        "without the path around attention": _through_mlp(circuit, circuit.attended),
+        "without the MLP": circuit.logits_at(x, np.zeros_like(h)),
+        "without attention": circuit.logits_at(start, circuit.neurons_at(start)),
+        "without the path around attention": circuit.logits_at(circuit.attended, circuit.neurons_at(circuit.attended)),
     }
-    return {name: cross_entropy(logits, answers) for name, logits in changed.items()}
+    return {name: measures.cross_entropy(logits, answers) for name, logits in changed.items()}
 
 
 def replace_neurons(circuit: Circuit, by: str) -> Float[Array, "p p N"]:
     r"""The neurons, those that one frequency explains replaced by their part in its block $\{1, \cos, \sin\}^2$
     (`block`), or by their mean and their part along $\cos, \sin$ of n + m (`sum`)."""
     h, found, p = circuit.neurons.copy(), circuit.frequencies, circuit.modulus
-    clear = found.explained > EXPLAINED
-    waves = fourier_basis(p)
+    clear = found.explained > measures.EXPLAINED
+    waves = measures.fourier_basis(p)
     for k in np.unique(found.frequency[clear]).tolist():
         own = clear & (found.frequency == k)
         part = h[:, :, own]
@@ -182,24 +173,19 @@ def replace_neurons(circuit: Circuit, by: str) -> Float[Array, "p p N"]:
             inside = np.einsum("ia,jb,abn->ijn", rows, rows, part, optimize=True)
             h[:, :, own] = np.einsum("ia,jb,ijn->abn", rows, rows, inside, optimize=True)
         else:
-            flat = sum_directions(p, [k]).reshape(2, -1)
+            flat = measures.sum_directions(p, [k]).reshape(2, -1)
             along = flat.T @ (flat @ part.reshape(p * p, -1))
             h[:, :, own] = along.reshape(part.shape) + part.mean(axis=(0, 1))
     return h
 
 
 def explained_along_sums(circuit: Circuit, keys: Sequence[int]) -> Float[Array, "k 2"]:
-    """Of the neurons read along each key direction, the share of the centered power that the sum directions of its
-    frequency hold."""
+    """Of the neurons read along each key direction, the share of centered power along their frequency's sums."""
     p = circuit.modulus
     found = []
     for k, directions in zip(keys, output_directions(circuit, keys), strict=True):
         read = (circuit.neurons.reshape(p * p, -1) @ directions.T).T  # (2, p²)
-        flat = sum_directions(p, [k]).reshape(2, -1)
+        flat = measures.sum_directions(p, [k]).reshape(2, -1)
         centered = np.square(read - read.mean(axis=1, keepdims=True)).sum(axis=1)
         found.append(np.square(read @ flat.T).sum(axis=1) / centered)
     return np.array(found)
-
-
-def _through_mlp(circuit: Circuit, x: Any) -> Float[Array, "p p p"]:
-    return circuit.logits_at(x, circuit.neurons_at(x))

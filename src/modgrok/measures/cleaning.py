@@ -1,19 +1,25 @@
-"""Cleaning a trained network: keep what the closed form has, cut the rest away, and see what that costs.
+r"""Cleaning a trained network: keep what the closed form has, cut the rest away, and see what that costs.
 
 Every function returns a network of the same shape and precision; a neuron that is cut has zero weights. Neurons without
 a wave (constant ones, as in the exact closed form) belong to no frequency and are kept as they are.
+
+Phases are turned while amplitudes stay to see what the gaps $\varphi_1 + \varphi_2 - \varphi_3$ do. In Fourier space a
+neuron of two variables is $u_k, v_k, w_k$ (`early_flow.modes`), with the gap $D_k = \arg u_kv_k\bar w_k$. Every way
+turns the readout by some angle; `kept` turns the first input block by the same, so that the weights change as much and
+no gap does.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.angles import wrap
+from modgrok.measures.spectrum import coordinate_of
 from modgrok.measures.triples import Triples, fit_own_waves, fit_triples, with_blocks
 from modgrok.networks import Network, Score, as_numpy, score_table
-from modgrok.shapes import Bool, Integer
+from modgrok.shapes import Integer
 from modgrok.tasks.basis import Basis
 
 WAVES, OWN_WAVES, SNAPPED = "waves only", "waves, each block its own", "waves only, phases snapped"
@@ -24,6 +30,8 @@ CAUTIONS = {
     SNAPPED: "supplies the answer itself: 100 % on anything with enough neurons",
 }
 """Names of rows of the cleaning table, and what each can and cannot show."""
+GAPS = ("zero", "random", "kept")
+STRONGEST = "-strongest"
 
 
 class CleaningRow(NamedTuple):
@@ -102,16 +110,12 @@ def top_frequencies(network: Network, coordinate: Basis | None, count: int) -> t
 
 def keep_frequencies(network: Network, coordinate: Basis | None, frequencies: Sequence[int]) -> Network:
     """Only the neurons whose wave has one of these frequencies."""
-    _check_frequencies(frequencies, network.modulus if coordinate is None else coordinate.length)
-    triples = _fit(network, coordinate)
-    return _cut(network, triples, ~np.isin(triples.frequency, (0, *frequencies)))
+    return _by_frequency(network, coordinate, frequencies, kept=True)
 
 
 def ablate_frequency(network: Network, coordinate: Basis | None, frequency: int) -> Network:
     """Without the neurons whose wave has this frequency."""
-    _check_frequencies([frequency], network.modulus if coordinate is None else coordinate.length)
-    triples = _fit(network, coordinate)
-    return _cut(network, triples, triples.frequency == frequency)
+    return _by_frequency(network, coordinate, [frequency], kept=False)
 
 
 def ablate_neuron(network: Network, neuron: int) -> Network:
@@ -130,8 +134,7 @@ def cleaning_table(
     """Loss and accuracy on the whole table after each operation.
 
     In turn: nothing, waves only, every block its own wave, waves with snapped phases, only the neurons of the top 1, 2,
-    4, … frequencies, all but those of the strongest frequency, all but the strongest neuron. `CAUTIONS` says what some
-    of these cannot show.
+    4, … frequencies, all but those of the strongest, all but the strongest neuron. `CAUTIONS` says what they show.
     """
     network = as_numpy(network)
     triples = _fit(network, coordinate)
@@ -171,10 +174,40 @@ def _ranking(triples: Triples) -> tuple[int, ...]:
     return tuple(int(k) for k in np.argsort(-power, kind="stable") if k > 0 and power[k] > 0)
 
 
-def _check_frequencies(frequencies: Sequence[int], length: int) -> None:
-    if wrong := [k for k in frequencies if not 1 <= k <= length // 2]:
-        raise ModgrokError(f"Frequencies run from 1 to {length // 2} in this coordinate, and {wrong[0]} does not.")
+def _by_frequency(network: Network, coordinate: Basis | None, frequencies: Sequence[int], kept: bool) -> Network:
+    """The neurons whose wave has one of these frequencies kept alone, or cut."""
+    highest = (network.modulus if coordinate is None else coordinate.length) // 2
+    if wrong := [k for k in frequencies if not 1 <= k <= highest]:
+        raise ModgrokError(f"Frequencies run from 1 to {highest} in this coordinate, and {wrong[0]} does not.")
+    triples = _fit(network, coordinate)
+    cut = (triples.frequency > 0) & (np.isin(triples.frequency, frequencies) != kept)
+    return with_blocks(network, np.where(cut[:, None, None], 0, triples.blocks))
 
 
-def _cut(network: Network, triples: Triples, neurons: Bool[np.ndarray, "N"]) -> Network:
-    return with_blocks(network, np.where(neurons[:, None, None], 0, triples.blocks))
+def turn_phases(network: Network, way: str, coordinate: Any = None, seed: int = 0) -> Network:
+    """The gaps of all frequencies become `zero` or `random`, or are `kept` while their phases are turned at random;
+    `zero-strongest` and so on turn only the strongest frequency of every neuron."""
+    gaps, all_but, _ = way.partition(STRONGEST)
+    coordinate = coordinate_of(coordinate)
+    if gaps not in GAPS or way not in (gaps, gaps + STRONGEST):
+        raise ModgrokError(f"Gaps become {', '.join(GAPS)}, all or with {STRONGEST}, not {way!r}.")
+    triples = fit_triples(network, coordinate)
+    p = network.modulus
+    if triples.blocks.shape[1] != 3 or (coordinate is not None and coordinate.length != p):
+        raise ModgrokError("Phases are turned in networks of two variables whose values take every place once.")
+    order = [np.arange(p)] * 3 if coordinate is None else [*map(np.argsort, coordinate.index), coordinate.readout]
+    along = np.stack([triples.blocks[:, b, place] for b, place in enumerate(order)], axis=1)
+    waves = np.fft.rfft(along, axis=2)  # (N, 3, k)
+    turn = np.random.default_rng(seed).uniform(-np.pi, np.pi, waves[:, 0].shape)
+    if gaps == "zero":
+        turn = np.angle(waves[:, 0] * waves[:, 1] * waves[:, 2].conj())
+    turn[:, 0] = 0
+    if all_but:
+        turn = np.where(np.arange(waves.shape[2]) == triples.frequency[:, None], turn, 0)
+    waves[:, 2] *= np.exp(1j * turn)
+    if gaps == "kept":
+        waves[:, 0] *= np.exp(1j * turn)
+    turned = np.empty_like(triples.blocks)
+    for b, place in enumerate(order):
+        turned[:, b, place] = np.fft.irfft(waves[:, b], n=p, axis=1)
+    return with_blocks(network, turned)

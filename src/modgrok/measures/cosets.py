@@ -1,14 +1,20 @@
-"""Cosets of a group's subgroups: how far functions are theirs, as Stander et al. (2023) find for ReLU on S5 and S6, how
-near vectors lie within them, how far outputs move along with each factor, as Wu et al. (2024) find, and tables in their
-order."""
+r"""Cosets of a group's subgroups: how far functions are theirs, as Stander et al. (2023) find for ReLU on S5 and S6,
+how near vectors lie within them, how far outputs move along with each factor, as Wu et al. (2024) find, and tables in
+their order. And which representations a network has learned.
 
-from collections.abc import Iterator
+Vectors $u_g$, one for each element, fall into parts that the group does not mix, one for each irreducible
+representation ρ. Their shares of $\sum_g |u_g|^2$ say how near cosets lie: where $|u_g| = 1$, the mean of
+$u_x · u_{xh}$ over x and over the conjugates of h is $\sum_ρ \mathrm{share}_ρ χ_ρ(h) / d_ρ$.
+"""
+
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from modgrok.networks import Network, as_numpy, output_blocks
 from modgrok.shapes import Bool, Float, Int
+from modgrok.tasks.basis import Representation
 from modgrok.tasks.basis.group import Cayley, classes, generated, identity
 
 
@@ -67,10 +73,11 @@ def coset_share(functions: Float[np.ndarray, "n x"], table: Cayley) -> Float[np.
     centered = functions - functions.mean(axis=1, keepdims=True)
     total = np.square(centered).sum(axis=1)
     best = np.zeros(len(functions))
-    for labels in _partitions(table):
-        sizes = np.bincount(labels)
-        sums = centered @ np.eye(len(sizes))[labels]
-        best = np.maximum(best, (np.square(sums) / sizes).sum(axis=1))
+    for members in subgroups(table):
+        for labels in cosets(table, np.flatnonzero(members)).values():
+            sizes = np.bincount(labels)
+            sums = centered @ np.eye(len(sizes))[labels]
+            best = np.maximum(best, (np.square(sums) / sizes).sum(axis=1))
     return np.divide(best, total, out=np.full(len(best), np.nan), where=total > 0)
 
 
@@ -99,7 +106,19 @@ def equivariant_share(network: Network, table: Cayley) -> float:
     return float(order**2 * np.square(means).sum() / np.square(outputs).sum())
 
 
-def _partitions(table: Cayley) -> Iterator[Int[np.ndarray, "x"]]:
-    """The coset of every element, for the left and the right cosets of each subgroup."""
-    for members in subgroups(table):
-        yield from cosets(table, np.flatnonzero(members)).values()
+def shares(vectors: Float[np.ndarray, "g d"], parts: Sequence[Representation]) -> Float[np.ndarray, "part"]:
+    """How much of the vectors, each of length 1, lies in each part."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    power = [one.dimension * np.square(one.coefficients.T @ unit).sum() for one in parts]
+    return np.array(power) / len(unit) ** 2
+
+
+def predicted_ratio(
+    share: Float[np.ndarray, "part"], parts: Sequence[Representation], table: Cayley, subgroup: Int[np.ndarray, "h"]
+) -> float:
+    """What `within_over_all` is for cosets of a subgroup, from the shares alone."""
+    others = subgroup[subgroup != identity(table)]
+    characters = np.array([part.character / part.dimension for part in parts])  # (part, g)
+    within = 1 - share @ characters[:, others].mean(axis=1)
+    every = 1 - (share @ characters.sum(axis=1) - share.sum()) / (len(table) - 1)
+    return float(within / every)

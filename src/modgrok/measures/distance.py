@@ -10,7 +10,7 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.measures.angles import wrap
-from modgrok.measures.subjects import coordinate_of, two_layer_network
+from modgrok.measures.spectrum import coordinate_of, two_layer_network
 from modgrok.measures.triples import Triples, fit_triples, with_blocks
 from modgrok.networks import Network, as_numpy, score_table
 from modgrok.shapes import Float, Integer

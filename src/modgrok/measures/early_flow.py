@@ -15,9 +15,8 @@ $$\dot u = c\,r_k\bar v w + 2cr_0\bar W u, \quad \dot v = c\,r_k\bar u w + 2cr_0
 
 with $r = 1$. Neurons meet again through what is left to learn: the waves $\cos\theta_k(n + m - q)$ and the constant
 1/p are in the output already to a share $1 - r_k$ and $1 - r_0$, and only the rest pulls. That keeps the flow finite;
-it leaves out the waves that interfere destructively, and memorization. In polar form, with the gap
-$D = \varphi_1 + \varphi_2 - \varphi_3$ (`polar_velocity`): phases align before amplitudes grow, since the gap closes at
-the sum of the rates of all three. Derivation: docs/theory.md.
+it leaves out the waves that interfere destructively, and memorization. Phases align before amplitudes grow, since the
+gap $\varphi_1 + \varphi_2 - \varphi_3$ closes at the sum of the rates of all three. Derivation: docs/theory.md.
 """
 
 from typing import NamedTuple
@@ -80,7 +79,8 @@ def early_flow(
         states = [start] * len(times)
     power = np.stack([np.square(abs(x.waves[:2])).sum(axis=0) for x in states])
     strongest = power.argmax(axis=2)
-    gaps = np.stack([_gap(x.waves, k) for x, k in zip(states, strongest, strict=True)])
+    waves = [np.take_along_axis(x.waves, k[None, :, None], 2) for x, k in zip(states, strongest, strict=True)]
+    gaps = np.stack([np.angle(u * v * w.conj())[:, 0] for u, v, w in waves])
     return EarlyFlow(
         np.asarray(steps, dtype=np.float64),
         strongest + 1,
@@ -137,35 +137,9 @@ def velocity(state: Modes, modulus: int, factor: float) -> Modes:
     return Modes(waves, np.stack([both, both, readout]))
 
 
-def polar_velocity(
-    first: Float[np.ndarray, "*x"],
-    second: Float[np.ndarray, "*x"],
-    readout: Float[np.ndarray, "*x"],
-    gap: Float[np.ndarray, "*x"],
-    c: float,
-) -> tuple[Float[np.ndarray, "*x"], ...]:
-    r"""The flow of one frequency without the constant, for amplitudes $\alpha_1, \alpha_2, \beta$ and the gap D:
-
-    $$\dot\alpha_1 = c\alpha_2\beta\cos D, \quad \dot\alpha_2 = c\alpha_1\beta\cos D, \quad
-    \dot\beta = c\alpha_1\alpha_2\cos D, \quad
-    \dot D = -c\Big(\frac{\alpha_2\beta}{\alpha_1} + \frac{\alpha_1\beta}{\alpha_2} +
-    \frac{\alpha_1\alpha_2}\beta\Big)\sin D.$$
-
-    It keeps $\alpha_1^2 - \alpha_2^2$, $\alpha_1^2 - \beta^2$ and $\alpha_1\alpha_2\beta\sin D$.
-    """
-    closing = second * readout / first + first * readout / second + first * second / readout
-    along = c * np.cos(gap)
-    return along * second * readout, along * first * readout, along * first * second, -c * closing * np.sin(gap)
-
-
 def _squares(state: Modes, modulus: int) -> Float[np.ndarray, "N"]:
     r"""$\|U\|^2 + \|V\|^2$ of every neuron."""
     power = np.square(abs(state.waves[:2])) / 2
     if modulus % 2 == 0:
         power[..., -1] *= 2
     return modulus * (np.square(state.means[:2]) + power.sum(axis=2)).sum(axis=0)
-
-
-def _gap(waves: Complex[np.ndarray, "3 N k"], strongest: Integer[np.ndarray, "N"]) -> Float[np.ndarray, "N"]:
-    u, v, w = np.take_along_axis(waves, strongest[None, :, None], axis=2)[..., 0]
-    return np.angle(u * v * w.conj())

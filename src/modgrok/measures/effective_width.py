@@ -1,4 +1,5 @@
-r"""How many aligned neurons a network of waves is worth, and whether it holds a rule, without coordinates.
+r"""How many neurons do the work: how many aligned ones a network of waves is worth, whether it holds a rule without
+coordinates, and which of a perceptron answer as the whole does (Merrill et al. 2023).
 
 Replace neuron i by waves of amplitudes $\alpha_1, \alpha_2, \beta$ and the gap D. Its square times its readout holds
 $\frac12\alpha_1\alpha_2\beta\cos(\theta_k(n + m - q) + D)$, of which $\cos D$ speaks for the right answer, and waves
@@ -17,7 +18,7 @@ import numpy as np
 
 from modgrok.measures.triples import fit_triples, with_blocks
 from modgrok.networks import Network, outputs, two_layer
-from modgrok.shapes import Bool, Int, Integer
+from modgrok.shapes import Bool, Float, Int, Integer
 
 SHUFFLES = 100
 
@@ -72,3 +73,19 @@ def rule_score(
     rng, place = np.random.default_rng(seed), np.arange(len(right))
     renamed = [found[place, rng.permutation(found.shape[1])[right]].mean() for _ in range(SHUFFLES)]
     return float((found[place, right].mean() - np.mean(renamed)) / np.std(renamed))
+
+
+def incoming_norms(network: Network) -> Float[np.ndarray, "N"]:
+    """Norm of each hidden neuron's weights and bias."""
+    p = network.parameters
+    return np.hypot(np.linalg.norm(p["layers.0.weight"], axis=1), p["layers.0.bias"])
+
+
+def active_neurons(network: Network, signs: Float[np.ndarray, "example n"]) -> int:
+    """The fewest neurons, taken in the order of their norm, that answer every example as the whole network does."""
+    p = {name: np.asarray(value, np.float64) for name, value in network.parameters.items()}
+    order = np.argsort(-incoming_norms(network))
+    hidden = np.maximum(signs @ p["layers.0.weight"][order].T + p["layers.0.bias"][order], 0)
+    outputs = np.cumsum(hidden * p["layers.1.weight"][0, order], axis=1) + p["layers.1.bias"][0]
+    agree = (np.sign(outputs) == np.sign(outputs[:, -1:])).all(axis=0)
+    return int(np.flatnonzero(agree)[0]) + 1

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modgrok.shapes import Float, Int
+from modgrok.shapes import Float
 
 JITTER = 1e-12
 """Added to the kernel's diagonal in units of its mean, so that it can be inverted."""
@@ -74,14 +74,8 @@ def deviation(block: Float[np.ndarray, "p p"]) -> float | None:
     total = np.square(block - block.mean()).sum()
     if total <= 1e-20:
         return None
-    return float(min(_left(block, lines) for lines in _lines(len(block))) / total)
-
-
-def _lines(p: int) -> tuple[Int[np.ndarray, "p p"], Int[np.ndarray, "p p"]]:
-    n = np.arange(p)
-    return (n - n[:, None]) % p, (n + n[:, None]) % p
-
-
-def _left(block: Float[np.ndarray, "p p"], lines: Int[np.ndarray, "p p"]) -> float:
-    means = np.bincount(lines.ravel(), block.ravel()) / len(block)
-    return float(np.square(block - means[lines]).sum())
+    n, left = np.arange(len(block)), []
+    for lines in ((n - n[:, None]) % len(n), (n + n[:, None]) % len(n)):
+        means = np.bincount(lines.ravel(), block.ravel()) / len(n)
+        left.append(np.square(block - means[lines]).sum())
+    return float(min(left) / total)

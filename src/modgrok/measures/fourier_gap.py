@@ -3,8 +3,7 @@ r"""Why one gradient already knows the bits: the Fourier gap of majority, in exa
 A ReLU neuron with weights ±1 fires on the majority of its inputs. Under the correlation loss its expected gradient is
 $\xi_{k-1}$ for weights of bits that are in the parity and $\xi_{k+1}$ for others, up to signs and a factor ½, where
 $\xi_d$ is the Fourier coefficient of majority on n bits (n odd) for any d bits. Since
-$|\xi_{k-1}| = \frac{n-k}{k-1} |\xi_{k+1}|$, a gradient known better than half the gap shows the bits as its k largest
-entries.
+$|\xi_{k-1}| = \frac{n-k}{k-1} |\xi_{k+1}|$, a gradient known to half the gap shows the bits as its k largest entries.
 """
 
 from fractions import Fraction

@@ -7,8 +7,9 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.measures import progress_measures as measures
 from modgrok.measures.ipr import average_ipr
+from modgrok.measures.progress_measures import Among, Answers
 from modgrok.networks import Network, grid, outputs
-from modgrok.shapes import Bool, Float, Integer
+from modgrok.shapes import Float
 
 LOSSES = {"cross_entropy": measures.cross_entropy, "mse": measures.squared_error}
 """With which the measures are taken; for networks trained with another loss that is cross-entropy."""
@@ -34,8 +35,8 @@ def key_frequencies_of(network: Network) -> tuple[int, ...]:
 
 def network_progress(
     network: Network,
-    answers: Integer[np.ndarray, "*inputs"],
-    trained: Bool[np.ndarray, "*inputs"] | None = None,
+    answers: Answers,
+    trained: Among = None,
     keys: Iterable[int] | None = None,
     loss: str = "cross_entropy",
 ) -> dict[str, float]:
@@ -59,10 +60,7 @@ def network_progress(
 
 
 def excluded_alone(
-    network: Network,
-    answers: Integer[np.ndarray, "*inputs"],
-    trained: Bool[np.ndarray, "*inputs"] | None = None,
-    loss: str = "cross_entropy",
+    network: Network, answers: Answers, trained: Among = None, loss: str = "cross_entropy"
 ) -> Float[np.ndarray, "k"]:
     """The excluded loss of each frequency 1, 2, … alone."""
     logits, of = logits_of(network), LOSSES.get(loss, measures.cross_entropy)

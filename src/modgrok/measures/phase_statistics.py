@@ -1,4 +1,5 @@
-"""How far a network consists of single waves, and how their phases are distributed."""
+"""How far a network consists of single waves, how their phases are distributed, and how far its weights are from
+independent Gaussian ones: their excess kurtosis, and a third moment."""
 
 from typing import Any
 
@@ -6,7 +7,7 @@ import numpy as np
 
 from modgrok.measures.angles import circular_mean, circular_spread, kuiper
 from modgrok.measures.waves import NeuronWaves
-from modgrok.networks import Network
+from modgrok.networks import Network, as_numpy
 from modgrok.shapes import Bool
 
 CLEAR = 0.5
@@ -52,3 +53,23 @@ def agreement(waves: NeuronWaves, chosen: Bool[np.ndarray, "N"], direction: tupl
     )
     several = count > 1
     return float((abs(sums[several]) ** 2 / count[several]).mean()) if several.any() else None
+
+
+def excess_kurtosis(network: Network) -> float:
+    """Of the first layer, each neuron's rows at root mean square 1: 0 for Gaussian weights, −3/2 for waves."""
+    w = as_numpy(network, np.float64).w_in
+    w = w / np.sqrt(np.square(w).mean(axis=2, keepdims=True))
+    return float((w**4).mean() / np.square(np.square(w).mean()) - 3)
+
+
+def triple_correlation(network: Network) -> float:
+    r"""$\langle U(n)V(m)W(n + m)\rangle$ over neurons and pairs, in units of the blocks' root mean squares.
+
+    The neurons' blocks U, V of the inputs and W of the readout are independent in Gaussian networks: 0. For waves whose
+    phases add up it is $\langle\cos\alpha\cos\beta\cos(\alpha+\beta)\rangle/2^{-3/2} = 1/\sqrt2$, and the answer.
+    """
+    network = as_numpy(network, np.float64)
+    blocks = np.stack([network.w_in[:, 0], network.w_in[:, 1], network.w_out.T])
+    u, v, w = np.fft.fft(blocks, axis=2)
+    moment = (u * v * w.conj()).real.sum(axis=1) / network.modulus**3
+    return float(moment.mean() / np.sqrt(np.square(blocks).mean(axis=(1, 2))).prod())

@@ -15,6 +15,9 @@ from modgrok.measures.triples import NEGLIGIBLE
 from modgrok.shapes import Bool, Float, Integer
 
 Logits = Float[np.ndarray, "p p c"]
+Answers = Integer[np.ndarray, "p p"]
+Among = Bool[np.ndarray, "p p"] | None
+"""Which pairs count; None: all."""
 LARGE = 0.25
 """Share of the largest norm above which a frequency is a key one."""
 EXPLAINED = 0.85
@@ -51,9 +54,7 @@ def excluded_logits(logits: Logits, frequencies: Iterable[int]) -> Logits:
     return logits - _along_sums(logits, frequencies)
 
 
-def cross_entropy(
-    logits: Logits, answers: Integer[np.ndarray, "p p"], among: Bool[np.ndarray, "p p"] | None = None
-) -> float:
+def cross_entropy(logits: Logits, answers: Answers, among: Among = None) -> float:
     """Mean cross-entropy, over all pairs or among some of them."""
     if among is not None:
         logits, answers = logits[among], answers[among]
@@ -62,31 +63,19 @@ def cross_entropy(
     return float((np.log(np.exp(shifted).sum(axis=-1)) - right).mean())
 
 
-def squared_error(
-    logits: Logits, answers: Integer[np.ndarray, "p p"], among: Bool[np.ndarray, "p p"] | None = None
-) -> float:
+def squared_error(logits: Logits, answers: Answers, among: Among = None) -> float:
     """Mean squared distance to the one-hot answers, over all pairs or among some: what the two-layer network learns."""
     right = np.arange(logits.shape[2]) == answers[..., None]
     losses = np.square(logits - right).mean(axis=2)
     return float(losses.mean() if among is None else losses[among].mean())
 
 
-def restricted_loss(
-    logits: Logits,
-    answers: Integer[np.ndarray, "p p"],
-    frequencies: Iterable[int],
-    among: Bool[np.ndarray, "p p"] | None = None,
-) -> float:
+def restricted_loss(logits: Logits, answers: Answers, frequencies: Iterable[int], among: Among = None) -> float:
     """Cross-entropy of the restricted logits: over all pairs in the paper."""
     return cross_entropy(restricted_logits(logits, frequencies), answers, among)
 
 
-def excluded_loss(
-    logits: Logits,
-    answers: Integer[np.ndarray, "p p"],
-    frequencies: Iterable[int],
-    among: Bool[np.ndarray, "p p"] | None = None,
-) -> float:
+def excluded_loss(logits: Logits, answers: Answers, frequencies: Iterable[int], among: Among = None) -> float:
     """Cross-entropy of the excluded logits: among the training pairs in the paper. It rises while circuits form."""
     return cross_entropy(excluded_logits(logits, frequencies), answers, among)
 
@@ -113,8 +102,7 @@ def key_frequencies(matrix: Float[np.ndarray, "p d"], share: float = LARGE) -> t
 
 
 def sum_power(logits: Logits) -> Float[np.ndarray, "k"]:
-    """Of what the logits differ by from pair to pair, the share of the power along the sum directions of each
-    frequency."""
+    """Share of what the logits differ by from pair to pair that is along the sum directions of each frequency."""
     p = len(logits)
     centered = (logits - logits.mean(axis=(0, 1), dtype=np.float64)).reshape(p * p, -1)
     along = np.square(sum_directions(p, _all(p).tolist()).reshape(-1, p * p) @ centered).sum(axis=1)

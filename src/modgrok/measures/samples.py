@@ -1,5 +1,7 @@
-"""What samples say: intervals of means, and what chance alone would do."""
+"""What samples say: intervals of means, what chance alone would do, and whether groups of equal runs differ by more."""
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,3 +29,16 @@ def best_guess(pairs: int, chance: float, tries: int) -> float:
     from scipy.stats import binom
 
     return float(binom.isf(1e-3 / tries, pairs, chance)) / pairs
+
+
+def order_chance(lower: Sequence[float], higher: Sequence[float]) -> float:
+    """P that values dealt at random to two groups of these sizes rank the first as low as `lower`; ties share ranks."""
+    values = sorted([*lower, *higher])
+    rank = {value: values.index(value) * 2 + values.count(value) + 1 for value in {*values}}  # twice the mean rank
+    sums: list[Counter[int]] = [Counter({0: 1}), *(Counter[int]() for _ in lower)]
+    for value in values:
+        for size in range(len(lower), 0, -1):
+            for total, ways in sums[size - 1].items():
+                sums[size][total + rank[value]] += ways
+    found = sum(rank[value] for value in lower)
+    return sum(ways for total, ways in sums[-1].items() if total <= found) / math.comb(len(values), len(lower))

@@ -1,4 +1,4 @@
-r"""Fourier spectra of the neurons, in the raw index or in the task's own coordinate.
+r"""Fourier spectra of the neurons, in the raw index or in the task's own coordinate, and of the outputs.
 
 A network that learned $n^2 + m^2$ or $nm$ holds waves in $n^2$ or in the discrete logarithm of $n$, and looks like
 noise in $n$ itself. The transform therefore runs along a coordinate: the group Z_L and the place of every n in it.
@@ -10,12 +10,34 @@ import numpy as np
 
 from modgrok.arrays import namespace
 from modgrok.errors import ModgrokError
-from modgrok.measures.subjects import coordinate_of, two_layer_network
+from modgrok.networks import Network, output_map
+from modgrok.networks.network import network_of
 from modgrok.shapes import Float, Inexact, Integer
-from modgrok.tasks.basis import Basis
+from modgrok.tasks import Basis, Task
+from modgrok.text import abridged
 
 DEAD = 1e-6
 """Share of the strongest neuron's power up to which a neuron counts as dead: weights a thousand times smaller."""
+FAMILIES = {"n + m": (1, 1), "n − m": (1, -1), "2n": (2, 0), "2m": (0, 2)}
+"""The waves of `eq_omg` by their direction in the plane of frequencies (of n, of m)."""
+
+
+def two_layer_network(subject: Any) -> Network:
+    """The network of a subject; a sentence where it has no waves."""
+    network = network_of(subject)
+    if not network.architecture.has_waves:
+        kind = network.architecture.name
+        raise ModgrokError(f"Waves and phases need a two-layer network, not {kind}.")
+    return network
+
+
+def coordinate_of(given: Any) -> Basis | None:
+    """A coordinate as it is, that of a task, or None for the raw index."""
+    if given is None or isinstance(given, Basis):
+        return given
+    if isinstance(given, Task):
+        return given.structure.coordinate
+    raise ModgrokError(f"A coordinate must be a task or its task.structure.coordinate, not {abridged(given)}.")
 
 
 def raw_coordinate(arity: int, modulus: int) -> Basis:
@@ -89,3 +111,18 @@ def _product(left: Any, right: Any) -> Any:
         return left @ right
     # Without it a GPU rounds the factors to ten bits.
     return namespace(left).matmul(left, right, precision="highest")
+
+
+def fourier_image(answer: Float[np.ndarray, "p p"]) -> Float[np.ndarray, "p p"]:
+    r"""$|\tilde h(\mu, \nu)|$ of a map over (n, m) less its mean, largest value 1, frequency 0 in the middle."""
+    image = np.abs(np.fft.fftshift(np.fft.fft2(answer - answer.mean())))
+    return image / image.max()
+
+
+def wave_shares(network: Network, answer: int) -> dict[str, float]:
+    """Share of the power of an answer's Fourier image (without its mean) in each family of waves."""
+    image = np.abs(np.fft.fft2(output_map(network, answer))) ** 2
+    image[0, 0] = 0
+    k = np.arange(1, len(image))
+    shares = {name: image[a * k % len(image), b * k % len(image)].sum() for name, (a, b) in FAMILIES.items()}
+    return {name: float(power / image.sum()) for name, power in shares.items()}

@@ -39,21 +39,22 @@ def late_spikes(steps: Steps, loss: Curve) -> list[int]:
 def stairs(steps: Steps, norm: Curve, places: Sequence[int]) -> list[bool]:
     """Between every two spikes, whether a norm grows at least thrice as much in the last quarter of the steps as in the
     first: a plateau behind a spike, and growth that ends in the next."""
-    found = []
-    for a, b in pairwise(places):
-        start, first, last, end = np.interp([a, a + (b - a) / 4, b - (b - a) / 4, b], steps, norm)
-        found.append(bool(end - last > 0 and end - last >= 3 * (first - start)))
-    return found
+    between = _between(steps, norm, places, 4)
+    return [bool(end - last > 0 and end - last >= 3 * (first - start)) for start, first, last, end in between]
 
 
 def growth_next_to(steps: Steps, norm: Curve, places: Sequence[int]) -> list[float]:
     """Between every two spikes, the share of a norm's growth that lies in the eighth of the steps behind the first and
     in that before the second: a quarter where it grows steadily, 0 where it does not grow."""
-    found = []
-    for a, b in pairwise(places):
-        start, first, last, end = np.interp([a, a + (b - a) / 8, b - (b - a) / 8, b], steps, norm)
-        found.append(float((first - start + end - last) / (end - start)) if end > start else 0.0)
-    return found
+    return [
+        float((first - start + end - last) / (end - start)) if end > start else 0.0
+        for start, first, last, end in _between(steps, norm, places, 8)
+    ]
+
+
+def _between(steps: Steps, norm: Curve, places: Sequence[int], parts: int) -> list[Float[np.ndarray, "4"]]:
+    """The norm at every two spikes in turn, and one of equal parts behind the first and before the second."""
+    return [np.interp([a, a + (b - a) / parts, b - (b - a) / parts, b], steps, norm) for a, b in pairwise(places)]
 
 
 def near(steps: Steps, places: Sequence[int], within: int) -> Bool[np.ndarray, "evaluation"]:

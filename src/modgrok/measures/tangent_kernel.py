@@ -1,4 +1,4 @@
-r"""The tangent kernel of a two-layer network as it stands, in closed form, and what a frozen kernel would answer.
+r"""The tangent kernel of a two-layer network, as it is and at infinite width, and what a frozen kernel would answer.
 
 With $f_q = b\sum_k W^{(2)}_{qk}\phi(h_k)$, $h_k = a\sum_sW^{(1)}_{k,s}(n_s)$ and c the number of variables in which two
 inputs agree, the mean over outputs of $\nabla f_q(x)\cdot\nabla f_q(x')$ is
@@ -6,6 +6,16 @@ inputs agree, the mean over outputs of $\nabla f_q(x)\cdot\nabla f_q(x')$ is
 $$K(x, x') = b^2\sum_k\Big[\phi(h_k)\phi(h_k') + a^2c\,\overline{(W^{(2)}_k)^2}\,\phi'(h_k)\phi'(h_k')\Big].$$
 
 In the kernel regime it stays what it is at initialization; where features are learned it drifts.
+
+At infinite width, with $W^{(1)}, W^{(2)} \sim \mathcal N(0,1)$, one-hot pairs x, x′ and their overlap
+$c = x\cdot x' \in \{0, 1, 2\}$, the preactivations $u = W^{(1)}x$, $u' = W^{(1)}x'$ are Gaussian with variance 2 and
+covariance c, and the kernel of the quadratic network is, up to a factor,
+
+$$K(x, x') = E[u^2u'^2] + c\,E[2u \cdot 2u'] = (4 + 2c^2) + 4c^2 = 4 + 6c^2.$$
+
+Since $c = [n=n'] + [m=m']$, $K = 12[x=x'] + 4 + 6[n=n'] + 6[m=m']$: the first term memorizes, the others are the inner
+product of 2p + 1 features of n alone and m alone. Gradient descent's limit $K(x, X) K(X, X)^{-1} Y$ interpolates the
+training pairs X, and everywhere else it is ridge regression on these features: a function of n plus a function of m.
 """
 
 from collections.abc import Sequence
@@ -14,14 +24,16 @@ from typing import Any
 import numpy as np
 
 from modgrok.errors import ModgrokError
-from modgrok.networks import Network, as_numpy
+from modgrok.networks import Network, as_numpy, grid
 from modgrok.networks.activation import activation
 from modgrok.networks.two_layer import hidden
 from modgrok.shapes import Float, Integer
-from modgrok.tasks import Examples
+from modgrok.tasks import Examples, Task
 
 RIDGE = 1e-6
 """Added to a kernel's diagonal, in units of its mean: far below what decides an answer."""
+MEMORY = 12.0
+"""Weight of the term that is there for equal inputs only."""
 
 
 def tangent_kernel(
@@ -91,3 +103,35 @@ def kernel_path(networks: Sequence[Network], examples: Examples, most: int) -> d
         rows.append((drift, alignment(kernel, start), alignment(kernel, target), float(right.mean())))
     names = ("drift", "like_start", "like_target", "regression_accuracy")
     return {name: list(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def features(inputs: Integer[np.ndarray, "input 2"], modulus: int) -> Float[np.ndarray, "input feature"]:
+    """Vectors whose inner products are the kernel without its memory: a constant, and one-hot n and m."""
+    one_hot = np.eye(modulus)
+    constant = np.full((len(inputs), 1), 2.0)
+    return np.concatenate([constant, *(6**0.5 * one_hot[values] for values in inputs.T)], axis=1)
+
+
+def kernel_predictor(
+    learned: Task, train: Integer[np.ndarray, "train"], test: Integer[np.ndarray, "test"]
+) -> Float[np.ndarray, "test p"]:
+    r"""Outputs at test inputs, $\phi\,(12 + \Phi^T\Phi)^{-1}\Phi^T Y$, which is $K(x, X) K(X, X)^{-1} Y$ there."""
+    return features(grid(learned.sizes)[test], learned.modulus) @ _solved(learned, train)[2]
+
+
+def interpolation_error(learned: Task, train: Integer[np.ndarray, "train"]) -> float:
+    r"""Largest distance between $K(X, X)\,c$ and Y on the training pairs, with $c = (Y - \Phi w)/12$.
+
+    The kernel is at least 12 on the diagonal beyond a positive matrix, so it interpolates whatever the table is.
+    """
+    seen, answers, weights = _solved(learned, train)
+    dual = (answers - seen @ weights) / MEMORY
+    return float(abs(seen @ (seen.T @ dual) + MEMORY * dual - answers).max())
+
+
+def _solved(learned: Task, train: Integer[np.ndarray, "train"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features and answers of the training pairs, and the weights of the features."""
+    answers = np.eye(learned.modulus)[learned.table.reshape(-1)[train]]
+    seen = features(grid(learned.sizes)[train], learned.modulus)
+    gram = seen.T @ seen + MEMORY * np.eye(seen.shape[1])
+    return seen, answers, np.linalg.solve(gram, seen.T @ answers)

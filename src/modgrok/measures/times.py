@@ -46,12 +46,10 @@ def first_reached(
 
 def crossing(steps: Steps, accuracy: Accuracy, threshold: float = THRESHOLD) -> Crossing:
     """The first crossing of a threshold, with the two evaluations between which it lies."""
-    accuracy = np.asarray(accuracy)
-    reached = np.flatnonzero(accuracy >= threshold)
-    if not len(reached):
-        return Crossing(None, None, None)
-    i = int(reached[0])
     between = first_reached(steps, accuracy, threshold, interpolate=True)
+    if between is None:
+        return Crossing(None, None, None)
+    i = int(np.argmax(np.asarray(accuracy) >= threshold))
     return Crossing(int(steps[i - 1]) if i else None, int(steps[i]), between)
 
 

@@ -11,14 +11,12 @@ Cells = Sequence[Sequence[Time]]
 
 
 def best_trial(found: Sequence[tuple[int | None, float]]) -> int:
-    """Which of the trials, each with its time and its accuracy, is chosen: the fastest or, where none gets there, the
-    one with the best accuracy."""
+    """Of trials with a time and an accuracy the fastest, or the most accurate where none gets there."""
     return min(range(len(found)), key=lambda i: (math.inf if found[i][0] is None else found[i][0], -found[i][1]))
 
 
 def fastest_trial(cells: Cells) -> int | None:
-    """Which trial has the smallest median time among those in which most seeds grok; None where no run of any trial
-    groks."""
+    """The trial of smallest median time among those in which most seeds grok; None where no run of any groks."""
 
     def order(trial: int) -> tuple[int, float]:
         times = [math.inf if time is None else time for time in cells[trial]]

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modgrok.measures.spectrum import DEAD, power_spectrum, raw_coordinate
-from modgrok.measures.subjects import coordinate_of, two_layer_network
+from modgrok.measures.spectrum import DEAD, coordinate_of, power_spectrum, raw_coordinate, two_layer_network
 from modgrok.networks import Network, as_numpy
 from modgrok.shapes import Bool, Float, Integer
 from modgrok.tasks.basis import Basis
@@ -23,8 +22,7 @@ class Triples(NamedTuple):
     """Fits of all neurons; axis `B` = S + 1 holds the input blocks, then the readout."""
 
     frequency: Integer[np.ndarray, "N"]
-    """k of the strongest wave in the inputs less their means, 1 … L//2 (L − k is the same wave); 0 where there is none,
-    and for dead neurons."""
+    """k of the strongest wave in the inputs less their means, 1 … L//2; 0 where there is none, and for dead neurons."""
     blocks: Float[np.ndarray, "N B p"]
     """The weights that were fitted."""
     basis: Float[np.ndarray, "N B 2 p"]

@@ -44,8 +44,7 @@ VECTOR_CAUTIONS = {
 
 
 class NeuronVectors(NamedTuple):
-    """Every neuron held against the closed form. A neuron without a representation (dead or constant) has number 0 and
-    NaN elsewhere."""
+    """Every neuron against the closed form; one without a representation (dead, constant) has number 0, else NaN."""
 
     representation: Integer[np.ndarray, "N"]
     """Number of the one with most power in the two input blocks, the trivial one left out."""
@@ -66,10 +65,8 @@ class NeuronVectors(NamedTuple):
 
 def neuron_vectors(network: Network, basis: Basis) -> NeuronVectors:
     """The representation and the vectors of every neuron of a two-layer network on a group."""
-    blocks = group_blocks(network, basis)
-    power = representation_power(blocks, basis)  # (N, 3, rho)
-    chosen, total = _dominant(blocks, power), np.square(blocks).sum(axis=(1, 2))
-    alive = chosen > 0
+    blocks, power, chosen = _dominant(network, basis)
+    total, alive = np.square(blocks).sum(axis=(1, 2)), chosen > 0
     own = np.take_along_axis(power, chosen[:, None, None], axis=2)[..., 0]
     share = np.divide(own.sum(axis=1), total, out=np.full(len(total), np.nan), where=alive)
     rank_one, agreement = np.full((2, len(total), 3), np.nan)
@@ -79,7 +76,8 @@ def neuron_vectors(network: Network, basis: Basis) -> NeuronVectors:
         squares = np.square(values)
         rank_one[neurons] = squares[..., : one.type].sum(axis=-1) / squares.sum(axis=-1)
         pairs = (u[:, 0], u[:, 2]), (v[:, 0], u[:, 1]), (v[:, 1], v[:, 2])
-        agreement[neurons] = np.stack([_overlap(x, y) for x, y in pairs], axis=1)
+        overlaps = [np.linalg.norm(x.swapaxes(1, 2) @ y, axis=(1, 2)) / one.type**0.5 for x, y in pairs]
+        agreement[neurons] = np.stack(overlaps, axis=1)
         turned = [x @ y.swapaxes(-1, -2) for x, y in zip(np.moveaxis(u, 1, 0), np.moveaxis(v, 1, 0), strict=True)]
         whole = np.einsum("nij,njk,nik->n", *turned) / one.type
         size = agreement[neurons].prod(axis=1)
@@ -90,8 +88,7 @@ def neuron_vectors(network: Network, basis: Basis) -> NeuronVectors:
 def representation_counts(
     vectors: NeuronVectors, basis: Basis
 ) -> tuple[Int[np.ndarray, "rho"], Float[np.ndarray, "rho"]]:
-    """How many clear neurons each representation has, and how many of them it would have in proportion to d³/t; the
-    trivial one has none."""
+    """Clear neurons of each representation, and how many in proportion to d³/t; the trivial one has none."""
     counts = np.bincount(vectors.representation[vectors.clear], minlength=len(basis.representations))
     odds = np.array([0 if k == 0 else one.neurons for k, one in enumerate(basis.representations)])
     return counts, counts.sum() * odds / odds.sum()
@@ -101,8 +98,7 @@ def ablate_representation(network: Network, basis: Basis, number: int, alone: bo
     """Without the neurons whose strongest representation has this number, or with them alone."""
     if not 1 <= number < len(basis.representations):
         raise ModgrokError(f"Representations have the numbers 1 to {len(basis.representations) - 1}, not {number}.")
-    blocks = group_blocks(network, basis)
-    kept = (_dominant(blocks, representation_power(blocks, basis)) == number) == alone
+    kept = (_dominant(network, basis)[2] == number) == alone
     return with_blocks(network, np.concatenate([network.w_in, network.w_out.T[:, None]], axis=1) * kept[:, None, None])
 
 
@@ -139,9 +135,7 @@ def vector_table(network: Network, table: Integer[np.ndarray, "n m"], basis: Bas
     """Loss and accuracy on the whole table after each operation: nothing, one representation for each neuron, rank one
     in it, every block its own, shared vectors, vectors of other neurons. `VECTOR_CAUTIONS` says what they show."""
     network = as_numpy(network, np.float64)
-    blocks = group_blocks(network, basis)
-    power = representation_power(blocks, basis)
-    chosen = _dominant(blocks, power)
+    blocks, power, chosen = _dominant(network, basis)
     each = np.broadcast_to(chosen[:, None], power.shape[:2])
     own = np.where(each > 0, power[..., 1:].argmax(axis=2) + 1, 0)
     cleaned = {
@@ -159,8 +153,7 @@ def shared_vectors(network: Network, basis: Basis, shuffle: int | None = None) -
     r"""Every neuron of rank one in its representation, with the readout $a^Tρ(q)c$ of its input blocks' own vectors at
     the same size: what φ3 = φ1 + φ2 is for waves. With `shuffle`, a seed, the readout stays, and the second block
     is that of another neuron of the same representation."""
-    blocks = group_blocks(network, basis)
-    chosen = _dominant(blocks, representation_power(blocks, basis))
+    blocks, _, chosen = _dominant(network, basis)
     result = _projected(blocks, basis, np.broadcast_to(chosen[:, None], blocks.shape[:2]), 1)
     for k, one, (neurons,) in _members(chosen, basis):
         if shuffle is not None:
@@ -220,12 +213,15 @@ def representation_power(blocks: Float[np.ndarray, "N B L"], basis: Basis) -> Fl
     return np.stack(parts, axis=2) / basis.length
 
 
-def _dominant(blocks: np.ndarray, power: np.ndarray) -> Integer[np.ndarray, "N"]:
-    """The strongest representation in the input blocks; 0 for dead neurons and constants."""
+def _dominant(network: Network, basis: Basis) -> tuple[np.ndarray, np.ndarray, Integer[np.ndarray, "N"]]:
+    """All blocks, their power in every representation (N, 3, rho), and the strongest of each neuron's inputs; 0 for
+    dead neurons and constants."""
+    blocks = group_blocks(network, basis)
+    power = representation_power(blocks, basis)
     inputs = power[:, :2].sum(axis=1)
     inputs[:, 0] = 0
     alive = ~dead_neurons(blocks) & (inputs.max(axis=1) > 1e-24 * np.square(blocks).sum(axis=(1, 2)))
-    return np.where(alive, inputs.argmax(axis=1), 0)
+    return blocks, power, np.where(alive, inputs.argmax(axis=1), 0)
 
 
 def _members(
@@ -263,10 +259,6 @@ def _projected(
             matrices = (u[..., :kept] * values[:, None, :kept]) @ v[:, :kept]
         result[neurons, block] = _functions(matrices, one)
     return result
-
-
-def _overlap(x: Float[np.ndarray, "n d t"], y: Float[np.ndarray, "n d t"]) -> Float[np.ndarray, "n"]:
-    return np.linalg.norm(x.swapaxes(1, 2) @ y, axis=(1, 2)) / x.shape[2] ** 0.5
 
 
 class GroupData(NamedTuple):

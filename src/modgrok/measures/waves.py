@@ -40,8 +40,7 @@ class NeuronWaves(NamedTuple):
 
 
 def neuron_waves(subject: Any, coordinate: Any = None) -> NeuronWaves:
-    """Fits waves to all neurons of a network or a run by least squares, in a coordinate or that of a task (default: the
-    raw index)."""
+    """Fits waves to all neurons of a network or a run, in a coordinate or that of a task (default: the raw index)."""
     triples = fit_triples(subject, coordinate)
     has_wave = (triples.frequency > 0)[:, None]
     total = np.square(triples.blocks).sum(axis=2)

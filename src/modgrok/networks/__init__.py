@@ -1,6 +1,7 @@
 """What learns: architectures, networks, activations, evaluation, files."""
 
-from modgrok.networks import embedding_mlp, mlp, transformer  # noqa: F401, known by their names from here on
+# ruff: noqa: F401
+from modgrok.networks import embedding_mlp, mlp, transformer  # known by their names from here on
 from modgrok.networks.architecture import ARCHITECTURES, Architecture, Cost, Noise, architecture_named, register
 from modgrok.networks.network import Network, as_numpy, grid, outputs
 from modgrok.networks.scoring import Score, hidden_map, output_blocks, output_map, predictions, score, score_table
@@ -10,30 +11,3 @@ from modgrok.setting import setting
 
 OWN_ARCHITECTURES = dict(ARCHITECTURES)
 """Those that modgrok brings."""
-
-__all__ = [
-    "ARCHITECTURES",
-    "OWN_ARCHITECTURES",
-    "Architecture",
-    "Cost",
-    "Network",
-    "Noise",
-    "Normalization",
-    "Score",
-    "TwoLayer",
-    "architecture_named",
-    "as_numpy",
-    "grid",
-    "hidden",
-    "hidden_map",
-    "output_blocks",
-    "output_map",
-    "outputs",
-    "predictions",
-    "register",
-    "score",
-    "score_table",
-    "setting",
-    "tap",
-    "two_layer",
-]

@@ -95,11 +95,7 @@ class Architecture(ABC):
 
     @abstractmethod
     def apply(
-        self,
-        parameters: Parameters,
-        inputs: Shaped[Any, "row width"],
-        signature: Signature,
-        noise: Noise | None = None,
+        self, parameters: Parameters, inputs: Shaped[Any, "row width"], signature: Signature, noise: Noise | None = None
     ) -> Inexact[Any, "row output"]:
         """Outputs for inputs, which are integers, one column for each variable, or real vectors."""
 
@@ -112,8 +108,7 @@ class Architecture(ABC):
         return parameters
 
     def natural_rate(self, rate: float, descends: bool, signature: Signature, loss: str) -> float:
-        """The learning rate for a task, from that of the optimizer; `descends` where updates are proportional to the
-        gradient."""
+        """The rate for a task, from an optimizer's; `descends` where updates are proportional to the gradient."""
         return rate
 
     def last_layer(self, parameters: Parameters) -> Any:

@@ -30,12 +30,7 @@ def from_matrices(
     activation: str = "quadratic",
     parametrization: str | None = None,
 ) -> Network:
-    r"""The two-layer network $W^{(2)}\phi(W^{(1)}x)$ on concatenated one-hot numbers.
-
-    `w_in` is (N, S·p) as PyTorch's `Linear` has it, (S·p, N), or (N, S, p); `w_out` is (q, N) or (N, q). Without
-    `variables` there are as many values of a variable as answers, p = q. Without a parametrization the one is taken
-    under which the outputs are about as large as one-hot answers; where neither is, it has to be named.
-    """
+    r"""The two-layer network $W^{(2)}\phi(W^{(1)}x)$ on concatenated one-hot numbers; see `Network.from_matrices`."""
     find_activation(activation_name(activation))
     if variables is not None and variables < 1:
         raise ModgrokError(f"variables must be at least 1, not {variables}.")

@@ -1,5 +1,4 @@
-"""Pieces that architectures share: dense layers as PyTorch has them, and look-ups with a gradient that adds up alike on
-every device."""
+"""Pieces that architectures share: dense layers as in PyTorch, look-ups whose gradient adds up alike on all devices."""
 
 from typing import Any
 

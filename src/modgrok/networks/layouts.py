@@ -14,7 +14,7 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.networks.architecture import Architecture, Parameters, architecture_named
 from modgrok.networks.network import Network
-from modgrok.networks.storage import check_tensors
+from modgrok.networks.storage import checked_network
 from modgrok.setting import require_settings, settings_of
 from modgrok.tasks import Signature
 
@@ -23,17 +23,20 @@ ATTENTION, MLP = "blocks.attention.{i}", "blocks.mlp.{i}"
 PROJECTIONS = {"query": "Q", "key": "K", "value": "V"}
 
 
-def _biases_and_norms() -> dict[str, str]:
-    """What both layouts of TransformerLens' names share."""
-    found = {
-        f"{ATTENTION}.{name}.bias": f"blocks.{{i}}.attn.b_{letter} he->(he)" for name, letter in PROJECTIONS.items()
-    }
-    found |= {f"{ATTENTION}.output.bias": "blocks.{i}.attn.b_O", "unembedding.bias": "unembed.b_U"}
-    found |= {f"{MLP}.{name}.bias": f"blocks.{{i}}.mlp.b_{name}" for name in ("in", "out")}
-    norms = {"first": "blocks.{i}.ln1", "second": "blocks.{i}.ln2", "last": "ln_final"}
-    for ours, theirs in norms.items():
+def _of_lens(embedding: str, projection: str, output: str, mlp: str) -> dict[str, str]:
+    """TransformerLens' names; how the axes of the embedding and of the blocks' matrices become those of parameters."""
+    found = {"embedding": f"embed.W_E{embedding}", "positions": "pos_embed.W_pos"}
+    for name, letter in PROJECTIONS.items():
+        found[f"{ATTENTION}.{name}.weight"] = f"blocks.{{i}}.attn.W_{letter}{projection}"
+        found[f"{ATTENTION}.{name}.bias"] = f"blocks.{{i}}.attn.b_{letter} he->(he)"
+    found |= {f"{ATTENTION}.output.weight": f"blocks.{{i}}.attn.W_O{output}"}
+    found |= {f"{ATTENTION}.output.bias": "blocks.{i}.attn.b_O"}
+    for name in ("in", "out"):
+        found[f"{MLP}.{name}.weight"] = f"blocks.{{i}}.mlp.W_{name}{mlp}"
+        found[f"{MLP}.{name}.bias"] = f"blocks.{{i}}.mlp.b_{name}"
+    for ours, theirs in {"first": "blocks.{i}.ln1", "second": "blocks.{i}.ln2", "last": "ln_final"}.items():
         found |= {f"norms.{{{ours}}}.weight": f"{theirs}.w", f"norms.{{{ours}}}.bias": f"{theirs}.b"}
-    return found | {"positions": "pos_embed.W_pos"}
+    return found | {"unembedding.weight": "unembed.W_U io->oi", "unembedding.bias": "unembed.b_U"}
 
 
 def _of_torch() -> dict[str, str]:
@@ -44,33 +47,15 @@ def _of_torch() -> dict[str, str]:
             found[f"{ATTENTION}.{name}.{kind}"] = f"{layer}.self_attn.in_proj_{kind} {third}/3"
         found[f"{ATTENTION}.output.{kind}"] = f"{layer}.self_attn.out_proj.{kind}"
         found[f"{MLP}.in.{kind}"], found[f"{MLP}.out.{kind}"] = f"{layer}.linear1.{kind}", f"{layer}.linear2.{kind}"
-        found["norms.{first}." + kind], found["norms.{second}." + kind] = (
-            f"{layer}.norm1.{kind}",
-            f"{layer}.norm2.{kind}",
-        )
+        found["norms.{first}." + kind] = f"{layer}.norm1.{kind}"
+        found["norms.{second}." + kind] = f"{layer}.norm2.{kind}"
         found["norms.{last}." + kind], found[f"unembedding.{kind}"] = f"encoder.norm.{kind}", f"unembedding.{kind}"
     return found
 
 
 LAYOUTS: dict[str, Layout] = {
-    "transformerlens": {
-        "embedding": "embed.W_E",
-        **{f"{ATTENTION}.{name}.weight": f"blocks.{{i}}.attn.W_{x} hie->(he)i" for name, x in PROJECTIONS.items()},
-        f"{ATTENTION}.output.weight": "blocks.{i}.attn.W_O heo->o(he)",
-        f"{MLP}.in.weight": "blocks.{i}.mlp.W_in io->oi",
-        f"{MLP}.out.weight": "blocks.{i}.mlp.W_out io->oi",
-        "unembedding.weight": "unembed.W_U io->oi",
-        **_biases_and_norms(),
-    },
-    "nanda": {
-        "embedding": "embed.W_E dv->vd",
-        **{f"{ATTENTION}.{name}.weight": f"blocks.{{i}}.attn.W_{x} hei->(he)i" for name, x in PROJECTIONS.items()},
-        f"{ATTENTION}.output.weight": "blocks.{i}.attn.W_O",
-        f"{MLP}.in.weight": "blocks.{i}.mlp.W_in",
-        f"{MLP}.out.weight": "blocks.{i}.mlp.W_out",
-        "unembedding.weight": "unembed.W_U io->oi",
-        **_biases_and_norms(),
-    },
+    "transformerlens": _of_lens("", " hie->(he)i", " heo->o(he)", " io->oi"),
+    "nanda": _of_lens(" dv->vd", " hei->(he)i", "", ""),
     "pytorch": _of_torch(),
     "sequential": {f"layers.{{i}}.{kind}": f"{{first}}.{kind}" for kind in ("weight", "bias")},
 }
@@ -282,14 +267,11 @@ def _network(kind: type[Architecture], settings: dict[str, Any], signature: Sign
     architecture.check(signature)
     common = np.result_type(*w.values())
     try:
-        tensors = architecture.from_tensors({name: np.asarray(value, common) for name, value in w.items()})
-        made = Network(architecture, signature, tensors)
-        check_tensors(made)
+        return checked_network(architecture, signature, {name: np.asarray(value, common) for name, value in w.items()})
     except KeyError as missing:
         raise ModgrokError(f"The layout names no tensor for {missing.args[0]} of a network {kind.name}.") from missing
     except ValueError as error:
         raise ModgrokError(f"These tensors do not make a network {kind.name}: {error}.") from error
-    return made
 
 
 def _listed(arrays: Mapping[str, np.ndarray]) -> str:

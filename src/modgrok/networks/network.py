@@ -1,8 +1,9 @@
 """A network: an architecture with parameters, trained, written down or brought along; a pytree to JAX."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from modgrok.card import card
 from modgrok.disk import write_bytes
 from modgrok.errors import Absent, ModgrokError
 from modgrok.networks.architecture import Architecture, Parameters
-from modgrok.networks.taps import Patches, listening
+from modgrok.networks.taps import listening, replaced
 from modgrok.shapes import Inexact, Integer, Shaped
 from modgrok.tasks import Signature
 from modgrok.text import abridged
@@ -21,8 +22,7 @@ from modgrok.text import abridged
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Network:
-    """A function with weights, of any architecture. Its arrays are NumPy's (closed forms, measures) or JAX's
-    (training)."""
+    """A function with weights, of any architecture, as arrays of NumPy (closed forms, measures) or JAX (training)."""
 
     architecture: Architecture
     signature: Signature
@@ -48,8 +48,7 @@ class Network:
         return out[0] if np.ndim(inputs) == 1 else out
 
     def save(self, path: str | Path, settings: dict[str, Any] | None = None) -> None:
-        """Writes a .safetensors file, which `modgrok.load` and PyTorch read; `settings` (any JSON values) go into its
-        metadata."""
+        """Writes a .safetensors file, which `modgrok.load` and PyTorch read, with `settings` (JSON) in its metadata."""
         from modgrok.networks.storage import network_bytes
 
         if Path(path).suffix.lower() != ".safetensors":
@@ -127,7 +126,7 @@ class Network:
             raise ModgrokError(f"This network has no inner value {unknown[0]!r}; it has {', '.join(known)}.")
 
         def apply(architecture: Any, *given: Any, **named: Any) -> Any:
-            with listening(Patches(chosen)):
+            with listening(partial(replaced, chosen)):
                 return kind.apply(architecture, *given, **named)
 
         patched: Any = type(kind.__name__, (kind,), {"apply": apply, "patched": True})
@@ -200,23 +199,10 @@ def grid(sizes: tuple[int, ...], start: int = 0, stop: int | None = None) -> Int
     return np.stack(np.unravel_index(index, sizes), axis=1)
 
 
-def flatten(network: Network) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Arrays, and what describes them."""
-    names = tuple(sorted(network.parameters))
-    described = (network.architecture, network.signature, names)
-    return tuple(network.parameters[name] for name in names), described
-
-
-def unflatten(described: tuple[Any, ...], arrays: Iterable[Any]) -> Network:
-    """What `flatten` took apart."""
-    architecture, signature, names = described
-    return Network(architecture, signature, dict(zip(names, arrays, strict=True)))
-
-
 def _register() -> None:
     import jax
 
-    jax.tree_util.register_pytree_node(Network, flatten, unflatten)
+    jax.tree_util.register_dataclass(Network, ["parameters"], ["architecture", "signature"])
 
 
 when_jax_is_imported(_register)

@@ -84,9 +84,8 @@ class Prefixes(NamedTuple):
         heads: int,
         name: str,
     ) -> Float[Any, "more d"]:
-        r"""Attention of the last positions, of which q has the rows, to all: for every head the mean of its part
-        of v with weights $\mathrm{softmax}(q\cdot k/\sqrt{d/\text{heads}})$, in the rows of `to`; `name` is that of
-        the block."""
+        r"""Attention of the last positions, of which q has the rows, to all: for every head the mean of its part of v
+        with weights $\mathrm{softmax}(q\cdot k/\sqrt{d/\text{heads}})$, in the rows of `to`; `name` is the block's."""
         xp, before = namespace(q), len(self.on) - len(to)
         factor = (q.shape[1] // heads) ** -0.5
         queries, keys, values = (self.parts(x.reshape(x.shape[0], heads, -1)) for x in (q, k, v))

@@ -39,8 +39,7 @@ def score(subject: Any, inputs: Any, answers: Any) -> Score:
 
 
 def score_table(subject: Any, table: Any) -> Score:
-    """Mean squared error and accuracy of a network, or of a run's, over all inputs of a table or a task, without
-    holes."""
+    """Mean squared error and accuracy of a network, or of a run's, over all inputs of a table or a task that occur."""
     network, table = network_of(subject), np.asarray(table.table if isinstance(table, Task) else table)
     sizes, found = network.signature.sizes, np.shape(table)
     if found != sizes:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modgrok.errors import Damaged, ModgrokError, Unknown
-from modgrok.networks.architecture import architecture_named
+from modgrok.networks.architecture import Architecture, Parameters, architecture_named
 from modgrok.networks.network import Network, as_numpy
 from modgrok.networks.tensors import read_metadata, read_tensors, tensor_bytes
 from modgrok.sealed import parse_json
@@ -98,14 +98,13 @@ def _network(tensors: dict[str, np.ndarray], own: dict[str, Any]) -> Network:
     require_settings(f"The network {kind.name}", own, declared)
     architecture = kind(**{name: declared[name].checked(value) for name, value in own.items()})
     architecture.check(signature)
+    return checked_network(architecture, signature, tensors)
+
+
+def checked_network(architecture: Architecture, signature: Signature, tensors: Parameters) -> Network:
+    """The network of these stored arrays; `ValueError` or `KeyError` where they are not those of its architecture."""
     network = Network(architecture, signature, architecture.from_tensors(tensors))
-    check_tensors(network)
-    return network
-
-
-def check_tensors(network: Network) -> None:
-    """Raises `ValueError` where the arrays of a network are not those of its architecture."""
-    expected = network.architecture.shapes(network.signature)
+    expected = architecture.shapes(signature)
     for name, shape in expected.items():
         if name not in network.parameters:
             raise ValueError(f"it has no tensor {name}")
@@ -116,5 +115,6 @@ def check_tensors(network: Network) -> None:
     if len(kinds) > 1 or next(iter(kinds)).kind not in "fc":
         raise ValueError(f"its weights are numbers of one precision, and these are {', '.join(map(str, kinds))}")
     others = [value.shape for name, value in network.parameters.items() if name not in expected]
-    if others and others != [(network.architecture.settings().get("width"),)] * 2:
+    if others and others != [(architecture.settings().get("width"),)] * 2:
         raise ValueError("its batch statistics are one number for each neuron")
+    return network

@@ -42,24 +42,18 @@ def listening(listener: Listener) -> Iterator[None]:
         _LISTENERS.reset(before)
 
 
-class Patches:
-    """A listener that replaces values by name: with the result of a function of the value, or with numbers that fit its
-    shape."""
-
-    def __init__(self, patches: Mapping[str, Any]) -> None:
-        self.patches = patches
-
-    def __call__(self, name: str, value: Any) -> Any:
-        if name not in self.patches:
-            return value
-        patch, xp = self.patches[name], namespace(value)
-        new = patch(value) if callable(patch) else patch
-        try:
-            if new is None:
-                raise TypeError
-            return xp.broadcast_to(xp.asarray(new, value.dtype), value.shape)
-        except (ValueError, TypeError):
-            given = f"has {np.shape(new)}" if np.shape(new) else f"is {abridged(new)}"
-            raise ModgrokError(
-                f"The patch of {name} must be numbers that fit the shape {tuple(value.shape)}, rows first, and {given}."
-            ) from None
+def replaced(patches: Mapping[str, Any], name: str, value: Any) -> Any:
+    """What a listener with these patches returns: the result of a function of the value, or numbers of its shape."""
+    if name not in patches:
+        return value
+    patch, xp = patches[name], namespace(value)
+    new = patch(value) if callable(patch) else patch
+    try:
+        if new is None:
+            raise TypeError
+        return xp.broadcast_to(xp.asarray(new, value.dtype), value.shape)
+    except (ValueError, TypeError):
+        given = f"has {np.shape(new)}" if np.shape(new) else f"is {abridged(new)}"
+        raise ModgrokError(
+            f"The patch of {name} must be numbers that fit the shape {tuple(value.shape)}, rows first, and {given}."
+        ) from None

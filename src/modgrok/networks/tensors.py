@@ -76,8 +76,7 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 
 def _read_header(path: Path) -> tuple[bytes, list[str], dict[str, str], bool]:
-    """The whole content, the names of tensors in order, the metadata, and whether there is a digest, which then
-    fits."""
+    """The content, the names of tensors in order, the metadata, and whether there is a digest, which then fits."""
     content = read_file(path)
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > len(content) - 8:

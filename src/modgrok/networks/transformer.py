@@ -28,8 +28,7 @@ PROJECTIONS = ("query", "key", "value", "output")
 @register
 @dataclass(frozen=True)
 class Transformer(Architecture):
-    """`layers` blocks of attention and MLP on vectors of length `width`; outputs are logits of the whole vocabulary,
-    the answers first."""
+    """`layers` blocks on vectors of length `width`; outputs are logits of the whole vocabulary, the answers first."""
 
     name: ClassVar[str] = "transformer"
     summary: ClassVar[str] = "a decoder with attention, as Power et al. and Nanda et al. train it"
@@ -68,25 +67,22 @@ class Transformer(Architecture):
     def check(self, signature: Signature) -> None:
         if not signature.sizes:
             raise ModgrokError("The network transformer reads numbers, but this task has real vectors; use mlp.")
-        numbers, least = _numbers(signature), _numbers(signature) + self._marks(signature)
+        numbers, least = _numbers(signature), _numbers(signature) + self._marks
         if self.vocabulary is not None and self.vocabulary < least:
             raise ModgrokError(
                 f"The vocabulary holds {numbers} numbers and {least - numbers} marks, and {self.vocabulary} is less "
                 f"than {least}."
             )
 
-    def _marks(self, signature: Signature) -> int:
+    @property
+    def _marks(self) -> int:
         return 3 if self.framed else 1
 
     def _tokens(self, signature: Signature) -> int:
-        return self.vocabulary or _numbers(signature) + self._marks(signature)
+        return self.vocabulary or _numbers(signature) + self._marks
 
     def _length(self, signature: Signature) -> int:
-        return len(signature.sizes) + (3 if self.framed else 1)
-
-    def _outputs(self, signature: Signature) -> int:
-        """Logits; a task whose outputs are not answers has just those."""
-        return self._tokens(signature) if signature.outputs > 1 else 1
+        return len(signature.sizes) + self._marks
 
     def _sequence(self, signature: Signature) -> list[tuple[int, int]]:
         """Position by position the variable that stands there, or which mark; the marks come after the numbers in the
@@ -125,7 +121,8 @@ class Transformer(Architecture):
         for i in range(norms):
             made |= {f"norms.{i}.weight": jnp.ones((width,), dtype), f"norms.{i}.bias": jnp.zeros((width,), dtype)}
         if not self.tied:
-            made |= layer("unembedding", width, self._outputs(signature), self.attention_biases, tokens)
+            outputs = tokens if signature.outputs > 1 else 1  # a task whose outputs are not answers has just those
+            made |= layer("unembedding", width, outputs, self.attention_biases, tokens)
         return made
 
     def apply(self, parameters: Parameters, inputs: Any, signature: Signature, noise: Noise | None = None) -> Any:

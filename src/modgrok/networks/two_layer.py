@@ -143,17 +143,12 @@ class TwoLayer(Architecture):
         return (h - mean[None, :]) / std[None, :]
 
     def read_out(
-        self,
-        parameters: Parameters,
-        h: Inexact[Any, "row N"],
-        signature: Signature,
-        noise: Noise | None = None,
-        answers: slice = slice(None),
+        self, parameters: Parameters, h: Inexact[Any, "row N"], signature: Signature, noise: Noise | None = None
     ) -> Inexact[Any, "row answer"]:
         r"""Second preactivations $h^{(2)}_q$ (`eq_h2`) from the first; the real part where the weights are complex."""
         z = tap("hidden", activation(self.activation)(h))
         z = z if noise is None else noise.drop(z)
-        out = z @ (parameters["readout"][answers] * self.scales(signature).output).T
+        out = z @ (parameters["readout"] * self.scales(signature).output).T
         return out.real if out.dtype.kind == "c" else out
 
     def settle(self, parameters: Parameters, inputs: Any, weight: Any, signature: Signature) -> Parameters:

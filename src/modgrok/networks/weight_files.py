@@ -1,7 +1,7 @@
 """Weights in files of other programs as named arrays: safetensors, NumPy's .npz, PyTorch's state dicts.
 
-Nothing in a file is executed: neither reader unpickles anything but arrays. Nothing is read that takes, unpacked, more
-than `MOST_BYTES`.
+Nothing in a file is executed: no reader unpickles anything but arrays. Nothing is read that unpacks to more than
+`MOST_BYTES`.
 """
 
 import io

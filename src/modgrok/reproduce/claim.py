@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, Literal
 
-from modgrok.measures.ranks import order_chance
+from modgrok.measures.samples import order_chance
 from modgrok.reproduce.phrases import FORMS, phrases_of, unasked
 from modgrok.reproduce.table import Table
 from modgrok.text import count, number, percent, spread

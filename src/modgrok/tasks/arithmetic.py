@@ -32,10 +32,9 @@ def primitive_root(p: int) -> int:
 
 def discrete_logarithm(p: int) -> tuple[Int[np.ndarray, "p"], Int[np.ndarray, "p-1"]]:
     """Logarithms to the smallest primitive root modulo a prime p, −1 at n = 0, and the powers of that root."""
-    root, power = primitive_root(p), [1]
-    while len(power) < p - 1:
-        power.append(power[-1] * root % p)
-    return first_places(np.array(power), p), np.array(power)
+    root = primitive_root(p)
+    power = np.array([pow(root, k, p) for k in range(p - 1)])
+    return first_places(power, p), power
 
 
 @lru_cache

@@ -35,8 +35,7 @@ class Step(NamedTuple):
     """One step of a stack machine; operands come before their operation."""
 
     operation: str
-    """`integer`, `variable`, `negate`, `power`, `odd` (the first operand where a variable is odd, else the second), or
-    one of `+ - * /`."""
+    """`integer`, `variable`, `negate`, `power`, `odd` (the first operand where a variable is), or one of `+ - * /`."""
     column: int
     value: int = 0
     """The integer, the variable's axis, or the exponent."""
@@ -46,7 +45,7 @@ class _Values(NamedTuple):
     """Numbers modulo p at some inputs, with the axes of the table where they vary, and where they do not exist."""
 
     numbers: Int[np.ndarray, "..."]
-    holes: Bool[np.ndarray, "..."] | None = None
+    holes: Bool[np.ndarray, "..."]
 
 
 @dataclass(frozen=True)
@@ -102,17 +101,12 @@ class Expression:
         evaluation = _Evaluation(self, p)
         for block in _blocks(shape):
             values = evaluation.at(block)
-            table[block] = values.numbers
-            if values.holes is not None:
-                table[block][np.broadcast_to(values.holes, table[block].shape)] = HOLE
+            table[block] = np.where(values.holes, HOLE, values.numbers)
         if table.max() == HOLE:
-            raise self._nowhere(p)
+            divides = (s.column for s in self.steps if s.operation == "/" or (s.operation == "power" and s.value < 0))
+            problem = f"this divisor, or a later one, has no inverse modulo {p} at any input."
+            raise ExpressionError(self.text, next(divides), problem)
         return table
-
-    def _nowhere(self, modulus: int) -> ExpressionError:
-        column = next(s.column for s in self.steps if s.operation == "/" or (s.operation == "power" and s.value < 0))
-        problem = f"this divisor, or a later one, has no inverse modulo {modulus} at any input."
-        return ExpressionError(self.text, column, problem)
 
 
 def _blocks(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
@@ -148,13 +142,14 @@ class _Evaluation:
             np.arange(*part.indices(p), dtype=dtype).reshape([-1 if s == axis else 1 for s in axes])
             for axis, part in enumerate(block)
         ]
+        everywhere = np.zeros((1,) * len(block), dtype=bool)
         stack: list[_Values] = []
         for step in self.steps:
             match step.operation:
                 case "integer":
-                    stack.append(_Values(np.full((1,) * len(block), step.value % p, dtype=dtype)))
+                    stack.append(_Values(np.full((1,) * len(block), step.value % p, dtype=dtype), everywhere))
                 case "variable":
-                    stack.append(_Values(variables[step.value]))
+                    stack.append(_Values(variables[step.value], everywhere))
                 case "negate":
                     numbers, holes = stack.pop()
                     stack.append(_Values(-numbers % p, holes))
@@ -162,16 +157,13 @@ class _Evaluation:
                     base = stack.pop() if step.value >= 0 else self._inverse(stack.pop())
                     stack.append(_Values(self._power(base.numbers, abs(step.value)), base.holes))
                 case "odd":
-                    odd, even = stack.pop(-2), stack.pop()
-                    stack.append(_chosen(variables[step.value] % 2 == 1, odd, even))
+                    odd, even, where = stack.pop(-2), stack.pop(), variables[step.value] % 2 == 1
+                    stack.append(_Values(*(np.where(where, one, other) for one, other in zip(odd, even, strict=True))))
                 case operation:
                     right = stack.pop() if operation != "/" else self._inverse(stack.pop())
                     left = stack.pop()
-                    stack.append(
-                        _Values(
-                            ARITHMETIC[operation](left.numbers, right.numbers) % p, _either(left.holes, right.holes)
-                        )
-                    )
+                    numbers = ARITHMETIC[operation](left.numbers, right.numbers) % p
+                    stack.append(_Values(numbers, left.holes | right.holes))
         return stack.pop()
 
     def _power(self, base: np.ndarray, exponent: int) -> np.ndarray:
@@ -185,21 +177,7 @@ class _Evaluation:
     def _inverse(self, divisor: _Values) -> _Values:
         """$x^{φ(p) - 1}$, a hole where x is not invertible."""
         numbers = self._power(divisor.numbers, arithmetic.totient(self.modulus) - 1)
-        wrong = numbers * divisor.numbers % self.modulus != 1
-        return _Values(numbers, _either(divisor.holes, wrong) if wrong.any() else divisor.holes)
-
-
-def _either(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
-    return other if one is None else one if other is None else one | other
-
-
-def _chosen(where: np.ndarray, one: _Values, other: _Values) -> _Values:
-    numbers = np.where(where, one.numbers, other.numbers)
-    if one.holes is None and other.holes is None:
-        return _Values(numbers)
-    none = np.zeros((1,) * where.ndim, dtype=bool)
-    holes = np.where(where, none if one.holes is None else one.holes, none if other.holes is None else other.holes)
-    return _Values(numbers, holes)
+        return _Values(numbers, divisor.holes | (numbers * divisor.numbers % self.modulus != 1))
 
 
 ARITHMETIC: dict[str, Callable] = {

@@ -17,6 +17,7 @@ The variables are `n` and `m`, always two of them (`n^2` is a function of two va
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from modgrok.tasks.expression import ARITHMETIC, Expression, ExpressionError, Step
@@ -105,17 +106,16 @@ class _Parser:
             self._fail(self.next, "this parenthesis was never opened.")
 
     def sum(self) -> None:
-        self.product()
-        while self.next.kind in ("+", "-"):
-            operator = self._take()
-            self.product()
-            self.steps.append(Step(operator.kind, operator.column))
+        self._chain(self.product, ("+", "-"))
 
     def product(self) -> None:
-        self.signed()
-        while self.next.kind in ("*", "/"):
+        self._chain(self.signed, ("*", "/"))
+
+    def _chain(self, operand: Callable[[], None], operators: tuple[str, str]) -> None:
+        operand()
+        while self.next.kind in operators:
             operator = self._take()
-            self.signed()
+            operand()
             self.steps.append(Step(operator.kind, operator.column))
 
     def signed(self) -> None:
@@ -227,7 +227,5 @@ def _whole_number(text: str, operator: _Token, steps: list[Step]) -> int:
                 right = stack.pop()
                 stack.append(ARITHMETIC[operation](stack.pop(), right))
         if abs(stack[-1]).bit_length() > EXPONENT_BITS:
-            raise ExpressionError(
-                text, operator.column, f"this exponent has more than {EXPONENT_BITS:,} binary digits."
-            )
+            raise too_large
     return stack.pop()

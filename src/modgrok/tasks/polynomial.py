@@ -14,8 +14,7 @@ def coefficients(values: Int[np.ndarray, "p"], degree: int = MOST_DEGREE) -> lis
     r"""$c_0, c_1, …$ with $f(n) = \sum_i c_i n^i$ modulo p for all n; None where no polynomial of the degree does it.
 
     Newton's interpolation $f(n) = \sum_k a_k\, n (n-1) ⋯ (n-k+1)$ with $k!\, a_k = (Δ^k f)(0)$. The product is a
-    multiple of $k!$, so any solution $a_k$ serves, and there is no polynomial where an equation has none: p need not be
-    prime.
+    multiple of $k!$, so any solution $a_k$ serves, and there is no polynomial where an equation has none; p may be any.
     """
     p = len(values)
     differences, factorial = values, 1
@@ -31,11 +30,10 @@ def coefficients(values: Int[np.ndarray, "p"], degree: int = MOST_DEGREE) -> lis
         result = (result + a * falling) % p
         falling = (np.concatenate([[0], falling[:-1]]) - k * falling) % p
         differences = np.diff(differences) % p
-    powers = np.ones(p, dtype=np.int64)
     total = np.zeros(p, dtype=np.int64)
-    for c in result:
-        total, powers = (total + c * powers) % p, powers * np.arange(p) % p
-    return [int(c) for c in result] if np.array_equal(total, values) else None
+    for c in reversed(result):
+        total = (total * np.arange(p) + c) % p
+    return result.tolist() if np.array_equal(total, values) else None
 
 
 def spell(values: Int[np.ndarray, "p"], variable: str) -> str | None:

@@ -68,8 +68,7 @@ class Split:
     wrong: float = 0.0
     """Share of the training examples whose label is replaced by another answer, chosen uniformly."""
     examples: int | None = None
-    """Training examples of a task that cannot be enumerated (none: fresh ones at every step); of a table their number,
-    instead of the fraction."""
+    """Training examples, instead of a fraction; none: of a task that cannot be enumerated fresh ones at every step."""
     test_examples: int | None = None
     """Test examples of a task that cannot be enumerated, 2048 unless given."""
     chosen: str = ""
@@ -77,10 +76,10 @@ class Split:
 
     def __post_init__(self) -> None:
         for name in ("fraction", "wrong"):
-            object.__setattr__(self, name, _number(name, getattr(self, name)))
+            object.__setattr__(self, name, _converted(name, getattr(self, name), float, "number"))
         for name in ("seed", "examples", "test_examples"):
-            if getattr(self, name) is not None or name == "seed":
-                object.__setattr__(self, name, _whole(name, getattr(self, name)))
+            if (given := getattr(self, name)) is not None or name == "seed":
+                object.__setattr__(self, name, _converted(name, given, operator.index, "whole number"))
         if not 0 < self.fraction < 1:
             raise ModgrokError(f"fraction must be strictly between 0 and 1, not {self.fraction}.")
         if self.sampling not in SAMPLINGS:
@@ -104,7 +103,7 @@ class Split:
             trained = read_choice(self.chosen, task)
             return trained, np.setdiff1d(task.present, trained, assume_unique=True)
         size = len(task.present)
-        count = round(self.fraction * size) if self.examples is None else self.examples
+        count, _ = self.counts(task)
         if not 1 <= count < size:
             asked = f"a training fraction of {self.fraction}" if self.examples is None else "the number of examples"
             raise ModgrokError(
@@ -116,15 +115,14 @@ class Split:
         return task.present[chosen], task.present[~chosen]
 
     def counts(self, task: Task) -> tuple[int, int]:
-        """How many examples are trained on and tested, without choosing them; none are trained on where every step has
-        fresh ones."""
+        """How many examples are trained on (none where every step has fresh ones) and tested, without choosing them."""
         if not task.enumerable:
             return self.examples or 0, self.test_examples or TEST_EXAMPLES
         size = len(task.present)
         if self.chosen:
             trained = len(read_choice(self.chosen, task))
-            return trained, size - trained
-        trained = round(self.fraction * size) if self.examples is None else self.examples
+        else:
+            trained = round(self.fraction * size) if self.examples is None else self.examples
         return trained, size - trained
 
     def examples_of(self, task: Task) -> Examples:
@@ -168,24 +166,18 @@ class Split:
         return labels
 
 
-def _number(name: str, given: Any) -> float:
+def _converted(name: str, given: Any, convert: Callable[[Any], Any], kind: str) -> Any:
     try:
-        return float(given)
+        return convert(given)
     except (TypeError, ValueError, OverflowError):
-        raise ModgrokError(f"{name} must be a number, not {abridged(given)}.") from None
-
-
-def _whole(name: str, given: Any) -> int:
-    try:
-        return operator.index(given)
-    except TypeError:
-        raise ModgrokError(f"{name} must be a whole number, not {abridged(given)}.") from None
+        raise ModgrokError(f"{name} must be a {kind}, not {abridged(given)}.") from None
 
 
 @lru_cache(maxsize=16)
 def _chosen(sampling: str, task: Task, count: int, seed: int) -> Bool[np.ndarray, "present"]:
     """Which inputs are trained on; runs that are planned or begun one after another often have the same ones."""
-    chosen = _CHOICES[sampling](task, count, np.random.PCG64(seed))
+    chosen = np.zeros(len(task.present), dtype=bool)
+    chosen[_CHOICES[sampling](task, count, np.random.PCG64(seed))] = True
     chosen.setflags(write=False)
     return chosen
 
@@ -205,13 +197,11 @@ def _sample(sizes: tuple[int, ...], count: int, bits: np.random.PCG64) -> Int[np
     return inputs
 
 
-def _random(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
-    chosen = np.zeros(len(task.present), dtype=bool)
-    chosen[_shuffled(len(chosen), bits)[:count]] = True
-    return chosen
+def _random(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
+    return _shuffled(len(task.present), bits)[:count]
 
 
-def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     """Diagonals n, n + (1, …, 1), n + (2, …, 2), … of a relabeled table, each of which has every value of every
     variable once; then trades, which keep the balance and forget the diagonals."""
     if task.holes or len(set(task.sizes)) > 1:
@@ -226,10 +216,10 @@ def _balanced(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray,
         for axis in range(arity):
             rows = np.moveaxis(chosen, axis, 0).reshape(p, -1)
             chosen = np.moveaxis(_trade(rows, bits).reshape(task.sizes), 0, axis)
-    return chosen.reshape(-1)
+    return np.flatnonzero(chosen)
 
 
-def _balanced_among_holes(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _balanced_among_holes(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     r"""A random choice, then exchanges of the most crowded training input for the least crowded other one, as long as
     they lower $\sum_{s, v} d_{sv}^2$, where $d_{sv}$ is what value v of variable s has more than its share."""
     order = _shuffled(len(task.present), bits)
@@ -251,9 +241,7 @@ def _balanced_among_holes(task: Task, count: int, bits: np.random.PCG64) -> Bool
             d[v[enters]] += 1
     if task.arity == 2 and max(abs(d).max() for d in excess) > 1 - 1e-9:
         chosen = _rounded(values, task.sizes, count, bits)
-    result = np.empty_like(chosen)
-    result[order] = chosen
-    return result
+    return order[chosen]
 
 
 def _rounded(
@@ -300,18 +288,16 @@ def _trade(rows: Bool[np.ndarray, "p other"], bits: np.random.PCG64) -> Bool[np.
     return traded
 
 
-def _answers(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _answers(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     """Answers in a random order, inputs in a random order within each; then every (size / count)-th input is taken."""
     size = len(task.present)
     rank_of_answer = _shuffled(task.answers, bits)
     order = np.lexsort((_random_bits((size,), bits), rank_of_answer[task.table.reshape(-1)[task.present]]))
     taken = np.arange(size + 1) * count // size
-    chosen = np.zeros(size, dtype=bool)
-    chosen[order[np.diff(taken) == 1]] = True
-    return chosen
+    return order[np.diff(taken) == 1]
 
 
-def _lines(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _lines(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     """Lines in a random order, inputs in a random order within each; the last line may be cut."""
     p = max(task.sizes)
     units = [g for g in range(1, p + 1) if math.gcd(g, p) == 1]
@@ -320,13 +306,10 @@ def _lines(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "p
     factors = [1, *(slopes[int(i)] for i in chances[1:])]
     values = np.unravel_index(task.present, task.sizes)
     line = sum(g * v for g, v in zip(factors, values, strict=True)) % p
-    order = np.lexsort((_random_bits((len(task.present),), bits), _shuffled(p, bits)[line]))
-    chosen = np.zeros(len(task.present), dtype=bool)
-    chosen[order[:count]] = True
-    return chosen
+    return np.lexsort((_random_bits((len(task.present),), bits), _shuffled(p, bits)[line]))[:count]
 
 
-def _expander(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray, "present"]:
+def _expander(task: Task, count: int, bits: np.random.PCG64) -> Int[np.ndarray, "count"]:
     """In rounds: the inputs that close the fewest rectangles with those of the rounds before, at random among equals.
     Rows are the values of the first variable, columns all combinations of the others."""
     table = np.zeros((task.sizes[0], math.prod(task.sizes[1:])))
@@ -336,7 +319,7 @@ def _expander(task: Task, count: int, bits: np.random.PCG64) -> Bool[np.ndarray,
         closed = table @ (table.T @ table) if table.shape[1] < table.shape[0] else (table @ table.T) @ table
         closed[table > 0] = np.inf
         flat[task.present[_least(closed.reshape(-1)[task.present], _random_bits(task.present.shape, bits), size)]] = 1
-    return flat[task.present] > 0
+    return np.flatnonzero(flat[task.present])
 
 
 def _least(values: Float[np.ndarray, "n"], ranks: UInt64[np.ndarray, "n"], count: int) -> Int[np.ndarray, "count"]:

@@ -88,8 +88,7 @@ class Task:
             raise ModgrokError(f"tolerance must be positive and needs codes, not {self.tolerance}.")
 
     def _checked_table(self) -> Int[np.ndarray, "*sizes"]:
-        """The table as read-only 64-bit integers: itself where it is that already and nobody else's view, a copy
-        otherwise."""
+        """The table as read-only 64-bit integers: itself where it is that and nobody else's view, a copy otherwise."""
         check_entries(self.sizes)
         if self.table.shape != self.sizes:
             raise ModgrokError(

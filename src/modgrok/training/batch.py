@@ -55,8 +55,7 @@ class LiveBatch(ABC):
 
     @abstractmethod
     def advance(self, state: Any, step: int, count: int, measured: bool) -> tuple[Any, dict[str, np.ndarray]]:
-        """Takes `count` steps, then measures every run if `measured`. May donate the memory of the given state, which
-        is then gone."""
+        """Takes `count` steps, then measures every run if `measured`; may use up the memory of the given state."""
 
     @abstractmethod
     def copy_state(self, state: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.measures.vectors import GroupData, group_data
 from modgrok.networks import grid
 from modgrok.shapes import Bool, Float, Int32, Shaped
-from modgrok.tasks import Basis, Examples, Task
+from modgrok.tasks import Examples, Task
 from modgrok.training.program import Program
 
 
@@ -79,8 +79,11 @@ def run_data(program: Program, task: Task, examples: Examples, padded: PaddedSha
         test_rows = np.full(padded_blocks, -1, np.int32)
         test_rows.reshape(-1)[rows] = numbers
     coordinate = task.structure.coordinate if program.architecture.has_waves else None
-    shape = (max(1, len(task.sizes)), max(task.sizes))
-    index = np.zeros(shape, np.int32) if coordinate is None else np.stack(coordinate.index).astype(np.int32)
+    if coordinate is None:
+        index = np.zeros((max(1, len(task.sizes)), max(task.sizes)), np.int32)
+        length = -1 if task.is_modular and task.structure.product is not None else 0
+    else:
+        index, length = np.stack(coordinate.index).astype(np.int32), coordinate.length
     dtype = np.int32 if examples.inputs.dtype.kind == "i" else program.dtype
     inputs = examples.inputs.astype(dtype, copy=False)
     return RunData(
@@ -92,16 +95,10 @@ def run_data(program: Program, task: Task, examples: Examples, padded: PaddedSha
         test_rows,
         test_blocks,
         index,
-        np.asarray(_length(task, coordinate), dtype=np.int32),
+        np.asarray(length, dtype=np.int32),
         None if task.codes is None else task.codes.astype(program.dtype),
         _group(task) if any(measure.on_group for measure in program.recorded) else None,
     )
-
-
-def _length(task: Task, coordinate: Basis | None) -> int:
-    if coordinate is None:
-        return -1 if task.is_modular and task.structure.product is not None else 0
-    return coordinate.length
 
 
 def _group(task: Task) -> GroupData:

@@ -16,8 +16,7 @@ from modgrok.training.kernels import kernel_for
 from modgrok.training.program import Program
 
 BATCH_FLOATS = 1 << 20
-"""Activations of all runs of a batch on one CPU device, which trains them in turn: small enough for each run to take
-several steps per call."""
+"""Activations of a batch's runs on one CPU device, which trains them in turn, each several steps per call."""
 CPU_RUNS = 4
 """The fewest runs of a batch on one CPU device, regardless of their size."""
 MEMORY_SHARE = 0.6
@@ -115,8 +114,7 @@ class Memory(NamedTuple):
 
 
 def memory_of(program: Program, rows: int, evaluated: int, extra: int = 0, shared: int = 1) -> Memory:
-    """Of a run with `rows` training examples, where an evaluation looks at `evaluated` and a kernel keeps `extra`
-    numbers besides."""
+    """Of a run with `rows` training examples; an evaluation looks at `evaluated`, a kernel keeps `extra` numbers."""
     item, cost, variables = np.dtype(program.dtype).itemsize, program.cost, max(1, len(program.signature.sizes))
     weights = item * cost.parameters
     arrays = 1 + program.exact_gradient + AVERAGES.get(program.scaling, 2) + program.window

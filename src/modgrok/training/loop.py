@@ -24,6 +24,9 @@ from modgrok.training.update import Start, norm, normal_like, transformation, up
 NEVER = -1
 Key = Any
 """A JAX random key."""
+Seed = Integer[Any, ""]
+Count = Int32[Any, ""]
+Flag = Bool[Any, ""]
 
 
 class State(NamedTuple):
@@ -67,14 +70,7 @@ def start_randomly(program: Program, seed: Any, init_scale: Any, rates: Rates) -
 
 
 def advance(
-    program: Program,
-    state: State,
-    data: RunData,
-    rates: Rates,
-    seed: Integer[Any, ""],
-    step: Int32[Any, ""],
-    count: Int32[Any, ""],
-    measured: Bool[Any, ""],
+    program: Program, state: State, data: RunData, rates: Rates, seed: Seed, step: Count, count: Count, measured: Flag
 ) -> tuple[State, dict[str, Array]]:
     """Takes `count` steps from step number `step` on, then measures if `measured` says so; otherwise all is NaN, as
     for a stopped run on a CPU."""
@@ -116,14 +112,7 @@ def advance(
 
 
 def _step(
-    program: Program,
-    state: State,
-    data: RunData,
-    rates: Rates,
-    key: Key,
-    step: Int32[Any, ""],
-    moves: Bool[Any, ""],
-    count_correct: Bool[Any, ""],
+    program: Program, state: State, data: RunData, rates: Rates, key: Key, step: Count, moves: Flag, count_correct: Flag
 ) -> tuple[State, Any]:
     """The state after a step, or the same state if `moves` is false. And its number of correct answers on the training
     set if `count_correct` is true, or the loss of a batch that was drawn for this step alone."""
@@ -182,12 +171,12 @@ def _name(path: Any) -> str:
     return ".".join(str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", key)))) for key in path)
 
 
-def _stream(key: Key, step: Int32[Any, ""], number: int) -> Key:
+def _stream(key: Key, step: Count, number: int) -> Key:
     """Random bits of one step for one purpose."""
     return jax.random.fold_in(jax.random.fold_in(key, step), number)
 
 
-def _fresh(program: Program, key: Key, step: Int32[Any, ""]) -> Batch:
+def _fresh(program: Program, key: Key, step: Count) -> Batch:
     """Inputs that are drawn for this step alone, all values equally likely, and their answers."""
     assert program.batch_size is not None
     sizes = jnp.asarray(program.signature.sizes, jnp.int32)[None, :]

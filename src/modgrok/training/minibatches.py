@@ -41,8 +41,7 @@ class Epochs:
 
 @jax.custom_batching.custom_vmap
 def in_any_run(flag: Bool[Array, ""]) -> Bool[Array, ""]:
-    """Whether it is set in any run of a batch that takes every step together, so that a branch is not taken by all runs
-    in every step."""
+    """Whether it is set in any run of a batch that takes steps together, so that not all runs take a branch always."""
     return flag
 
 

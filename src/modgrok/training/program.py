@@ -23,8 +23,7 @@ class Platform:
     """A kind of device."""
 
     separate: bool
-    """Whether each run takes its steps in a call of its own, in parallel threads. Otherwise all runs of a batch take
-    every step together."""
+    """Whether each run takes its steps in a call of its own, in parallel threads; otherwise all take them together."""
     counts_correct: bool
     """Whether the gradient pass also counts correct answers, so that evaluations look at the test set alone."""
     block_floats: int
@@ -107,8 +106,7 @@ class Program:
     code: str = ""
     """Digest of the user's code, which may change between compilations."""
     shared: int = 1
-    """CPU devices that share one run, each with its part of the blocks. Two give the same bits as one, which adds up
-    the same two parts."""
+    """CPU devices that share one run's blocks. Two give the same bits as one, which adds up the same two parts."""
     runs: int = 1
     """Runs that a GPU trains together; its kernels choose their tiles by the total work."""
     block_rows: int | None = None
@@ -160,8 +158,7 @@ class Program:
         return self.block_rows is not None
 
     def counted_block(self, examples: int) -> int | None:
-        """Which of the architecture's lengths of a block takes least time for this many examples; None where blocks are
-        not counted at run time."""
+        """The architecture's fastest length of a block for this many examples; None where their number is fixed."""
         if not self.on.separate or self.batch_size is not None or self.rule is not None or self.batch_norm:
             return None
         lengths = [min(rows, self._most_rows) for rows in self.architecture.block_rows]

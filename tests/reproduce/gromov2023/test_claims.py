@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modgrok.experiments import Experiment, Run
-from modgrok.measures.fourier_image import FAMILIES
+from modgrok.measures.spectrum import FAMILIES
 from modgrok.networks import Network
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.gromov2023 import PAPER

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from modgrok.closed_form.interference import printed_loss
-from modgrok.measures.loss_curves import acceleration
+from modgrok.measures.grokking_events import acceleration
 from modgrok.networks import score_table
 from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.gromov2023 import PAPER, behavior, correlations, statements

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures.active_neurons import active_neurons, incoming_norms
+from modgrok.measures.effective_width import active_neurons, incoming_norms
 from modgrok.palette import GRAY, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.sizes import parity

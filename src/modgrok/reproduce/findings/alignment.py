@@ -13,8 +13,8 @@ import numpy as np
 
 from modgrok.experiments import Experiment, Run
 from modgrok.measures import early_flow
+from modgrok.measures.cleaning import turn_phases
 from modgrok.measures.effective_width import random_waves, rule_score, waves_alone
-from modgrok.measures.turned import turn_phases
 from modgrok.networks import Network, predictions, score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, SERIES, VERMILLION
 from modgrok.reproduce.form import Column, Runs, Settings, Sizes, Table, runs, study

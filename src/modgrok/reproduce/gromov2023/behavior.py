@@ -7,7 +7,7 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.measures import neuron_waves
-from modgrok.measures.loss_curves import acceleration, loss_peak
+from modgrok.measures.grokking_events import acceleration, loss_peak
 from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.delay import too_little_data, with_data
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, usual, usual_by_gd

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from modgrok.closed_form import solve
-from modgrok.measures.fourier_image import wave_shares
+from modgrok.measures.spectrum import wave_shares
 from modgrok.networks import output_map, score_table
 from modgrok.reproduce.form import Ask, Column, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.functions import product, show_learned, sum_of_squares

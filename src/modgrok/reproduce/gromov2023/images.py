@@ -5,7 +5,7 @@ from typing import Any
 
 from modgrok.closed_form import solve
 from modgrok.experiments import Run
-from modgrok.measures.fourier_image import fourier_image, wave_shares
+from modgrok.measures.spectrum import fourier_image, wave_shares
 from modgrok.measures.waves import nearest_frequency, neuron_of
 from modgrok.networks import Network, hidden_map, output_map
 from modgrok.plot import style

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.measures.infinite_width import interpolation_error, kernel_predictor
-from modgrok.measures.tangent_kernel import kernel_answers
+from modgrok.measures.tangent_kernel import interpolation_error, kernel_answers, kernel_predictor
 from modgrok.reproduce.form import Ask, Sizes, Table, study
 from modgrok.tasks import Split, task
 from modgrok.text import number, percent, spread

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures.ranks import order_chance
+from modgrok.measures.samples import order_chance
 from modgrok.palette import SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import seeds

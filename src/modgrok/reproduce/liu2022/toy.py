@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures import effective_theory as theory
+from modgrok.measures import parallelograms as theory
 from modgrok.measures.parallelograms import parallelograms, unordered_pairs
 from modgrok.measures.times import first_reached
 from modgrok.palette import BLUE, GRAY, MARKERS, SERIES, TEST, TRAIN, VERMILLION

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures.box_sharpness import box_sharpness
+from modgrok.measures.sharpness import box_sharpness
 from modgrok.palette import TEST
 from modgrok.plot import style
 from modgrok.reproduce.figures import seeds

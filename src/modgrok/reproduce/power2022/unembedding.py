@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures.cosets import cosets, within_over_all
-from modgrok.measures.representation_shares import predicted_ratio, shares
-from modgrok.measures.tsne import commonest_step, tsne
+from modgrok.measures.cosets import cosets, predicted_ratio, shares, within_over_all
+from modgrok.measures.principal import commonest_step, tsne
 from modgrok.networks import Network
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style

@@ -1,5 +1,7 @@
 """Finite groups as Cayley tables, x y at [x, y]: the axioms, and what follows from a table alone."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from modgrok.errors import ModgrokError
@@ -53,12 +55,12 @@ def generated(table: Cayley, start: list[int]) -> Bool[np.ndarray, "order"]:
     return reached
 
 
-def generators(table: Cayley) -> list[int]:
+def generators(table: Cayley) -> Iterator[int]:
     """A generating set of at most log2(order) elements, each the least that those before it do not reach."""
     found: list[int] = []
     while not (reached := generated(table, found)).all():
         found.append(int(np.argmin(reached)))
-    return found
+        yield found[-1]
 
 
 def is_latin(table: Int[np.ndarray, "..."]) -> bool:
@@ -75,19 +77,10 @@ def not_associative(table: Cayley) -> tuple[int, int, int] | None:
     Light's test: elements that associate in the middle are closed under products, so it is enough to look at
     generators, of which a Latin square has at most log2(order).
     """
-    reached = np.zeros(len(table), dtype=bool)
-    reached[identity(table)] = True
-    while not reached.all():
-        g = int(np.argmin(reached))
+    for g in generators(table):
         wrong = np.argwhere(table[:, table[g]] != table[table[:, g]])
         if len(wrong):
             return int(wrong[0, 0]), g, int(wrong[0, 1])
-        reached[g] = True
-        while True:
-            elements = np.flatnonzero(reached)
-            reached[table[np.ix_(elements, elements)]] = True
-            if np.count_nonzero(reached) == len(elements):
-                break
     return None
 
 

@@ -106,9 +106,7 @@ def group_name(table: Cayley) -> str:
 
 
 def _kinds(table: Cayley) -> Kinds:
-    each = classes(table)
-    sizes = np.bincount(each, minlength=len(table))[each]
-    return Counter(zip(element_orders(table).tolist(), sizes.tolist(), strict=True))
+    return Counter((order, size) for order, size, _ in _invariants(table))
 
 
 @lru_cache
@@ -185,7 +183,7 @@ def is_isomorphic(one: Cayley, other: Cayley) -> bool:
     return extend([])
 
 
-def _invariants(table: Cayley) -> list[tuple[int, ...]]:
+def _invariants(table: Cayley) -> list[tuple[int, int, int]]:
     """Of every element: its order, the size of its class, and how many square roots it has."""
     each, roots = classes(table), np.bincount(np.diagonal(table), minlength=len(table))
     sizes = np.bincount(each, minlength=len(table))[each]

@@ -14,6 +14,7 @@ squarefree M, a group with a zero) the same holds: for each idempotent e and eac
 it, $x \mapsto ρ(xe)$, zero where xe lies outside, respects products, and all of these together are a basis.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -131,7 +132,7 @@ def _order(one: Representation) -> tuple[float, ...]:
 
 def _of_group(table: Cayley) -> list[Representation]:
     """Representations of a group, from the best of a few random operators."""
-    best, least, generating = None, ROUGH, generators(table)
+    best, least, generating = None, ROUGH, list(generators(table))
     for seed in range(TRIES):
         found = _split(table, np.random.default_rng(seed))
         if found is None:
@@ -146,7 +147,7 @@ def _of_group(table: Cayley) -> list[Representation]:
     return best
 
 
-def homomorphism_error(one: Representation, table: Cayley, generating: list[int]) -> float:
+def homomorphism_error(one: Representation, table: Cayley, generating: Iterable[int]) -> float:
     """The largest entry of ρ(g)ρ(h) − ρ(gh) over generators g and all h, and of ρ(h)ρ(h)ᵀ − 1."""
     rho = one.matrices
     wrong = [abs(rho[g] @ rho - rho[table[g]]).max() for g in generating]

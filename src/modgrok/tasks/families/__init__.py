@@ -1,5 +1,6 @@
 """Families of tasks, one file each: text → Task."""
 
+# ruff: noqa: F401
 from modgrok.tasks.families import digits, discrete, files, groups, integers, modular, parity, random, teacher
 from modgrok.tasks.families.family import FAMILIES, MODULUS, Family, reads_modulus, register, task, usual_modulus
 
@@ -8,5 +9,3 @@ for _module in (modular, random, files, groups, parity, integers, discrete, teac
 
 OWN_FAMILIES = dict(FAMILIES)
 """Those that modgrok brings."""
-
-__all__ = ["FAMILIES", "MODULUS", "OWN_FAMILIES", "Family", "reads_modulus", "register", "task", "usual_modulus"]

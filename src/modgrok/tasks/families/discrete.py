@@ -7,14 +7,7 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.shapes import Int
-from modgrok.tasks.arithmetic import (
-    discrete_logarithm,
-    first_places,
-    is_prime,
-    logarithms,
-    powers,
-    roots,
-)
+from modgrok.tasks.arithmetic import discrete_logarithm, first_places, is_prime, logarithms, powers, roots
 from modgrok.tasks.families.family import Family
 from modgrok.tasks.task import Task, table_shape
 

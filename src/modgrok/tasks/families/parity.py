@@ -1,7 +1,6 @@
 r"""`parity:n,k`: the parity of k of n bits (Barak et al. 2022, Merrill et al. 2023).
 
-Token 1 stands for the bit −1, so that the answer, the sum of the k tokens modulo 2, stands for the product of the k
-signs.
+Token 1 stands for the bit −1, so that the answer, the sum of k tokens modulo 2, stands for the product of k signs.
 """
 
 import re

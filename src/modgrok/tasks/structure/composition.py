@@ -19,10 +19,10 @@ def function_of_sum(table: Table) -> Structure | str | None:
     The coordinate is free up to a constant in each f_s and a common invertible factor, which F undoes.
     """
     p = table.shape[0]
-    search = cyclic_sum(table, p)
-    if search.found is None:
-        return search.excluded
-    index, readout = search.found
+    found = cyclic_sum(table, p)
+    if not isinstance(found, CyclicSum):
+        return found
+    index, readout = found
     steps = [(places - places[0]) % p for places in index]
     units = [int(step) for step in np.concatenate(steps) if math.gcd(int(step), p) == 1]
     factor = pow(units[0], -1, p) if units else 1
@@ -65,14 +65,14 @@ def _function_of_prime_product(table: Table, p: int) -> Structure | str | None:
     for at_zero in answers or [0]:
         zeros = {(s, n) for s, n, answer in constant if answer == at_zero}
         kept = [np.array([n for n in range(p) if (s, n) not in zeros], dtype=np.int64) for s in range(table.ndim)]
-        search = cyclic_sum(table[np.ix_(*kept)], p - 1)
-        if search.found is not None:
-            parts, outer = _exponentiated(search.found, kept, at_zero, p)
+        found = cyclic_sum(table[np.ix_(*kept)], p - 1)
+        if isinstance(found, CyclicSum):
+            parts, outer = _exponentiated(found, kept, at_zero, p)
             reason = (
                 "In the discrete logarithms of g1, g2, … all slices that are not constant are shifts of each other."
             )
             return Structure("function_of_product", p, reason, parts, outer)
-        excluded.append(search.excluded)
+        excluded.append(found)
     return None if None in excluded else excluded[0]
 
 

@@ -32,18 +32,17 @@ def with_mirrored_inputs(table: Int[np.ndarray, "*inputs"]) -> Int[np.ndarray, "
     return filled
 
 
-def sum_among_holes(table: Matrix, modulus: int) -> Parts | None:
+def sum_among(table: Matrix, modulus: int) -> Parts | None:
     """f_1 and f_2 with T = f_1 + f_2 wherever there is an answer; None if there are none."""
     parts = _potentials(table, table >= 0, modulus)
     wrong = (table >= 0) & (outer_sum(parts, modulus) != table)
     return None if wrong.any() else parts
 
 
-def product_among_holes(table: Matrix, prime: int) -> Parts | None:
+def product_among(table: Matrix, prime: int) -> Parts | None:
     """g_1 and g_2 with T = g_1·g_2 modulo a prime wherever there is an answer; None if there are none.
 
-    A row without an answer other than 0 may as well have g_1 = 0, any other has not; the logarithms of what is left are
-    a sum.
+    A row without an answer other than 0 may have g_1 = 0, any other has not; the logarithms of what is left are a sum.
     """
     logarithm, power = discrete_logarithm(prime)
     nonzero = table > 0
@@ -53,7 +52,7 @@ def product_among_holes(table: Matrix, prime: int) -> Parts | None:
     return None if wrong.any() else (first, second)
 
 
-def root_among_holes(table: Matrix, prime: int) -> Parts | None:
+def root_among(table: Matrix, prime: int) -> Parts | None:
     """b and e such that T is the least r with r^e(m) = b(n) wherever there is an answer; None if there are none.
 
     Where some e is prime to p − 1 its column has all answers, and b may be taken to be that column itself: raising b
@@ -64,7 +63,7 @@ def root_among_holes(table: Matrix, prime: int) -> Parts | None:
     return None if exponent is None else (base, exponent)
 
 
-def logarithm_among_holes(table: Matrix, prime: int) -> Parts | None:
+def logarithm_among(table: Matrix, prime: int) -> Parts | None:
     """b and c such that T is the least x with b(n)^x = c(m) wherever there is an answer; None if there are none.
 
     The row with most answers may be taken to be that of a primitive root, where only c = 0 has no logarithm.

@@ -7,16 +7,9 @@ import numpy as np
 
 from modgrok.errors import ModgrokError
 from modgrok.tasks.arithmetic import is_prime
+from modgrok.tasks.structure import holes
 from modgrok.tasks.structure.composition import Table, function_of_product, function_of_sum
 from modgrok.tasks.structure.groupoids import function_of_group, of_latin_square
-from modgrok.tasks.structure.holes import (
-    logarithm_among_holes,
-    product_among_holes,
-    root_among_holes,
-    sum_among_holes,
-    with_mirrored_inputs,
-    with_repeated_lines,
-)
 from modgrok.tasks.structure.separable import Parts, as_power, as_product, as_sum
 from modgrok.tasks.structure.verdict import Kind, Structure
 
@@ -24,53 +17,50 @@ MOST_ENTRIES = 10_000_000
 """Larger tables are not searched for functions of sums and products."""
 Find = Callable[[np.ndarray, int], Parts | None]
 AMONG_HOLES: dict[Kind, tuple[Find, str]] = {
-    "sum": (sum_among_holes, "The answers there are fit a sum."),
-    "product": (product_among_holes, "The answers there are fit a product."),
-    "root": (root_among_holes, "The logarithms of the answers are quotients modulo p − 1."),
-    "logarithm": (logarithm_among_holes, "The answers are quotients of logarithms modulo p − 1."),
+    "sum": (holes.sum_among, "The answers there are fit a sum."),
+    "product": (holes.product_among, "The answers there are fit a product."),
+    "root": (holes.root_among, "The logarithms of the answers are quotients modulo p − 1."),
+    "logarithm": (holes.logarithm_among, "The answers are quotients of logarithms modulo p − 1."),
 }
 
 
 def find_structure(table: Table) -> Structure:
-    """The simplest of sum, product, power, root, logarithm, a product in a group, or a function of a sum or product
-    that the table is.
+    """The simplest of sum, product, power, root, logarithm, product in a group, function of these that the table is.
 
     Witnesses are verified on the whole table. `none` says that functions of sums and products are excluded (of Latin
     squares, products in every group), `unknown` that none was found by a search that could not exclude them all.
     Where the table has holes (−1), any answer will do.
     """
     p = _modulus(table)
-    return _search(table, p) if table.min() >= 0 else _search_among_holes(table, p)
+    found = _search(table, p) if table.min() >= 0 else _search_among_holes(table, p)
+    if found.known and np.any((found.table != table) & (table >= 0)):
+        raise AssertionError(f"The witnesses of a {found.kind} do not reproduce its table.")
+    return found
 
 
 def _search(table: Table, p: int) -> Structure:
     identity = np.arange(p)
     parts = as_sum(table, p)
     if parts is not None:
-        return _verified(table, Structure("sum", p, _sum_reason(table), parts, identity))
+        return Structure("sum", p, _sum_reason(table), parts, identity)
     parts = as_product(table, p)
     if parts is not None:
         reason = "Every 2×2 minor of the table is 0, so it has rank one modulo p."
-        return _verified(table, Structure("product", p, reason, parts, identity))
+        return Structure("product", p, reason, parts, identity)
     if table.size > MOST_ENTRIES:
         return _of_large_table(table, p)
     latin = of_latin_square(table)
     if latin is not None:
-        return _verified(table, latin)
+        return latin
     sums = function_of_sum(table)
     if isinstance(sums, Structure):
-        return _verified(table, sums)
+        return sums
     products = function_of_product(table)
     if isinstance(products, Structure):
-        return _verified(table, products)
+        return products
     reason = "Where no answer is 0, the logarithms are a product modulo p − 1."
     power = _operation("power", table, p, as_power, reason) if is_prime(p) and table.ndim == 2 else None
-    if power is not None:
-        return power
-    groups = function_of_group(table)
-    if groups is not None:
-        return _verified(table, groups)
-    return _nothing(p, sums, products)
+    return power or function_of_group(table) or _nothing(p, sums, products)
 
 
 def _of_large_table(table: Table, p: int) -> Structure:
@@ -83,7 +73,7 @@ def _of_large_table(table: Table, p: int) -> Structure:
 
 
 def _search_among_holes(table: Table, p: int) -> Structure:
-    filled = with_repeated_lines(table)
+    filled = holes.with_repeated_lines(table)
     if filled.min() >= 0:
         found = _search(filled, p)
         return dataclasses.replace(found, reason=f"Values that never occur left out: {found.reason}")
@@ -93,8 +83,8 @@ def _search_among_holes(table: Table, p: int) -> Structure:
             return operation
     marked = _of_existence(table, p) if table.size <= MOST_ENTRIES else None
     if marked is not None:
-        return _verified(table, marked)
-    filled = with_mirrored_inputs(filled)
+        return marked
+    filled = holes.with_mirrored_inputs(filled)
     if filled.min() >= 0 and (found := _search(filled, p)).known:
         return dataclasses.replace(found, reason=f"With holes filled by symmetry: {found.reason}")
     return Structure(
@@ -106,11 +96,11 @@ def _operation(kind: Kind, table: Table, p: int, find: Find, reason: str) -> Str
     """What a search finds in the table or with its variables exchanged."""
     parts = find(table, p)
     if parts is not None:
-        return _verified(table, Structure(kind, p, reason, parts, np.arange(p)))
+        return Structure(kind, p, reason, parts, np.arange(p))
     parts = find(table.T, p)
     if parts is None:
         return None
-    return _verified(table, Structure(kind, p, reason, parts[::-1], np.arange(p), swapped=True))
+    return Structure(kind, p, reason, parts[::-1], np.arange(p), swapped=True)
 
 
 def _of_existence(table: Table, p: int) -> Structure | None:
@@ -134,13 +124,6 @@ def _modulus(table: Table) -> int:
             f"Answers must lie in 0 … {p - 1}, got {table.min()} … {table.max()}; reduce the table modulo {p}."
         )
     return p
-
-
-def _verified(table: Table, structure: Structure) -> Structure:
-    """The verdict itself, once its witnesses reproduce every answer."""
-    if structure.known and np.any((structure.table != table) & (table >= 0)):
-        raise AssertionError(f"The witnesses of a {structure.kind} do not reproduce its table.")
-    return structure
 
 
 def _sum_reason(table: Table) -> str:

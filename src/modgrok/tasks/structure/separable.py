@@ -1,6 +1,7 @@
 """Tables that are a sum or a product of functions of one variable each: decided exactly, for every modulus."""
 
 import math
+from functools import reduce
 
 import numpy as np
 
@@ -15,24 +16,14 @@ def _lines(table: Int[np.ndarray, "*inputs"], at: tuple[int, ...]) -> list[np.nd
     return [np.moveaxis(table, s, -1)[(*at[:s], *at[s + 1 :])] for s in range(table.ndim)]
 
 
-def _spread(part: np.ndarray, axis: int, ndim: int) -> np.ndarray:
-    return part.reshape([-1 if s == axis else 1 for s in range(ndim)])
-
-
 def outer_sum(parts: Parts, modulus: int) -> Int[np.ndarray, "*inputs"]:
     r"""$\sum_s f_s(n_s)$ modulo `modulus` as a table."""
-    total = np.zeros([1] * len(parts), dtype=np.int64)
-    for s, part in enumerate(parts):
-        total = (total + _spread(part, s, len(parts))) % modulus
-    return total
+    return reduce(np.add.outer, parts) % modulus
 
 
 def outer_product(parts: Parts, modulus: int) -> Int[np.ndarray, "*inputs"]:
     r"""$\prod_s g_s(n_s)$ modulo `modulus` as a table."""
-    total = np.ones([1] * len(parts), dtype=np.int64)
-    for s, part in enumerate(parts):
-        total = total * _spread(part, s, len(parts)) % modulus
-    return total
+    return reduce(lambda total, part: np.multiply.outer(total, part) % modulus, parts)
 
 
 def as_sum(table: Int[np.ndarray, "*inputs"], modulus: int) -> Parts | None:

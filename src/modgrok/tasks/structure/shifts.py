@@ -8,7 +8,7 @@ and once the tuples are all different, π is forced.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from modgrok.shapes import Bool, Int
 
 Matrix = Int[np.ndarray, "rows columns"]
 Permutation = Int[np.ndarray, "columns"]
-
-
 _STEP = 20_000
 
 
@@ -57,11 +55,6 @@ class _Pairs:
         free_before[n] = free_after[other] = False
         return _Pairs(numbers[: len(self.before)], numbers[len(self.before) :], free_before, free_after)
 
-    def without_partner(self, n: int) -> "_Pairs":
-        free_before = self.free_before.copy()
-        free_before[n] = False
-        return _Pairs(self.before, self.after, free_before, self.free_after)
-
     def permutation(self) -> Permutation | None:
         """The shift of the columns, if the tuples force it."""
         place = np.full(int(self.before.max()) + 1, -1)
@@ -95,7 +88,7 @@ def _forced(
     partners = pairs.partners(matrix, draw)
     count = partners.sum(axis=1)
     known_lone = np.count_nonzero(pairs.free_before & (count == 0))
-    ends = pairs.free_before & ~pairs.free_after
+    ends, rows = pairs.free_before & ~pairs.free_after, np.arange(len(matrix))
     for n in np.lexsort((~ends, count))[np.count_nonzero(count == 0) :]:
         if known_lone > lone:
             return
@@ -104,7 +97,7 @@ def _forced(
             if not budget.spend(4 * matrix.shape[1]):
                 return
             yield from _forced(matrix, pairs.with_pair(matrix, int(n), int(other)), lone, budget, draw)
-        pairs = pairs.without_partner(int(n))
+        pairs = replace(pairs, free_before=pairs.free_before & (rows != n))
         lone -= 1
     if known_lone <= lone:
         budget.exhaustive = False
@@ -184,33 +177,24 @@ def _powers(row: np.ndarray, orbits: _Orbits) -> dict[bytes, int]:
     return found
 
 
-def placements(matrix: Matrix, budget: Budget) -> Iterator[Placement]:
+def placements(matrix: Matrix, budget: Budget, orbits: _Orbits | None = None) -> Iterator[Placement]:
     """Placements in Z_L with L the number of columns, which are all different; all of them up to symmetry, if
-    `budget` stays exhaustive.
+    `budget` stays exhaustive. `orbits` are those of a shift that is known.
 
     One shift is enough when L is prime. Otherwise shifts from row 0 are joined until they explain all rows; where they
     generate only the multiples of e > 1, the e cycles of columns are independent and interleaved in any order.
     """
-    stack: list[Iterator[_Orbits | None]] = [iter([_orbits(np.arange(matrix.shape[1]))])]
-    while stack:
-        orbits = next(stack[-1], None)
-        if orbits is None:
-            stack.pop()
-            continue
-        if not budget.spend(8 * matrix.size):
-            return
-        powers = _powers(matrix[0], orbits)
-        steps = [powers.get(row.tobytes(), -1) for row in matrix]
-        if -1 not in steps:
-            stride = matrix.shape[1] // orbits.length
-            yield Placement(np.array(steps) * stride, orbits.position * stride + orbits.cycle, stride == 1)
-        elif orbits.length < matrix.shape[1]:
-            stack.append(_extensions(matrix, orbits, steps.index(-1), budget))
-
-
-def _extensions(matrix: Matrix, orbits: _Orbits, row: int, budget: Budget) -> Iterator[_Orbits]:
-    for shift in shift_permutations(matrix, 0, row, budget):
-        further = _orbits(shift)
-        joined = None if further is None else _join(orbits, further)
-        if joined is not None:
-            yield joined
+    orbits = orbits or _orbits(np.arange(matrix.shape[1]))
+    if orbits is None or not budget.spend(8 * matrix.size):
+        return
+    powers = _powers(matrix[0], orbits)
+    steps = [powers.get(row.tobytes(), -1) for row in matrix]
+    if -1 not in steps:
+        stride = matrix.shape[1] // orbits.length
+        yield Placement(np.array(steps) * stride, orbits.position * stride + orbits.cycle, stride == 1)
+    elif orbits.length < matrix.shape[1]:
+        for shift in shift_permutations(matrix, 0, steps.index(-1), budget):
+            further = _orbits(shift)
+            joined = None if further is None else _join(orbits, further)
+            if joined is not None:
+                yield from placements(matrix, budget, joined)

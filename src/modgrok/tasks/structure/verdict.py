@@ -42,8 +42,7 @@ class Structure:
     reason: str
     """One sentence: why this verdict."""
     parts: tuple[Int[np.ndarray, "p"], ...] = ()
-    """f1, f2, … (or g1, g2, …) as tables over Z_p; the two operands of a power, a root or a logarithm; empty for `none`
-    and `unknown`."""
+    """f1, f2, … (or g1, g2, …) as tables over Z_p; the two operands of an operation; empty for `none` and `unknown`."""
     outer: Int[np.ndarray, "L"] | None = None
     """F as a table: the identity unless the kind is a function of something; values of F that never occur are 0."""
     product: Int[np.ndarray, "L L"] | None = None

@@ -1,5 +1,4 @@
-"""The generic kernel: `value_and_grad` of an architecture's `apply`, in blocks. Every other kernel is checked against
-it.
+"""The generic kernel: `value_and_grad` of an architecture's `apply`, in blocks. All others are checked against it.
 
 Sums over blocks of examples have two parts on a single device, or one part on each device that shares a run.
 """
@@ -25,8 +24,7 @@ LossAndGrad = tuple[Float[Array, ""], Parameters, Float[Array, ""]]
 
 @dataclass(frozen=True)
 class Kernel:
-    """Loss and gradient of one program, whatever its architecture and platform. Faster kernels override what they do
-    otherwise."""
+    """Loss and gradient of one program, whatever its architecture and platform; faster kernels override it."""
 
     program: Program
     guards: ClassVar[bool] = False
@@ -38,8 +36,7 @@ class Kernel:
         return True
 
     def padded_shape(self, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
-        """The padded lengths of a run's arrays, from the number of its training inputs and, where they matter, the
-        inputs."""
+        """The padded lengths of a run's arrays, from the number of training inputs and, if they matter, the inputs."""
         return PaddedShape(rows)
 
     def tables(self, inputs: np.ndarray, padded: PaddedShape) -> Any:
@@ -106,8 +103,7 @@ def sum_parts(program: Program, add_block: Callable[..., Any], nothing: Any, blo
 
 
 def correct_in_block(program: Program, out: Any, labels: Any, weight: Any, codes: Any, count_correct: Any) -> Any:
-    """Number of correct answers in a block, without padding; 0 if `count_correct`, which may be traced, is false or
-    None."""
+    """Number of correct answers in a block, without padding; 0 unless `count_correct`, which may be traced."""
     nobody = jnp.zeros((), program.dtype)
     if count_correct is None:
         return nobody

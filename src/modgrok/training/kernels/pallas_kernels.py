@@ -299,8 +299,7 @@ def column_sums(
 
 
 def power_below(bound: Float32[Array, "*shape"], exponent: int) -> Float32[Array, "*shape"]:
-    """The power of two that scales a positive number into the range from half of 2^exponent to 2^exponent; 1 if it is 0
-    or not finite."""
+    """The power of two that scales a positive number to between half of 2^exponent and it; 1 if it is 0 or infinite."""
     of_bound = (jax.lax.bitcast_convert_type(bound, INTEGER) >> 23) & 255
     usable = (of_bound > 0) & (of_bound < 255)
     scale = jnp.where(usable, jnp.clip(exponent + 253 - of_bound, 27, 227), 127)
