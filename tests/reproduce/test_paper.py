@@ -1,3 +1,5 @@
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,19 @@ def test_papers_are_found_by_their_folders() -> None:
         find_paper("gromov1923")
     with pytest.raises(ModgrokError, match="quick or full"):
         PAPER.profile("slow")
+
+
+@pytest.mark.parametrize("key", paper_keys())
+def test_the_prose_of_a_paper_names_claims_and_studies_that_there_are(key: str) -> None:
+    paper, text = find_paper(key), files(f"modgrok.reproduce.{key}").joinpath("paper.toml").read_text()
+    assert all(len(line) <= 120 for line in text.splitlines())
+    order, claims = tomllib.loads(text).get("order", {}), {claim.name for claim in paper.claims}
+    assert {*order.get("studies", "").split()} <= {study.name for study in paper.studies}
+    assert {*order.get("claims", "").split()} <= claims
+    assert {name for takeaway in paper.takeaways for name in takeaway.stands_on} <= claims
+    assert {name for pair in (*paper.exclusive, *paper.implied) for name in pair} <= claims
+    for profile in paper.profiles:
+        assert not any("{" in profile.say(here) for _, _, here, _ in paper.deviations)
 
 
 def test_studies_share_runs() -> None:
