@@ -9,8 +9,7 @@ from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import FULL, QUICK
 from modgrok.reproduce.paper import Paper, find_paper, paper_keys
-from modgrok.reproduce.pipeline import Request, planned
-from modgrok.reproduce.plan import shares
+from modgrok.reproduce.pipeline import Request, planned, shares
 from modgrok.reproduce.runs import runs
 from modgrok.reproduce.sizes import sizes
 from modgrok.reproduce.study import Study, make_claim, study

@@ -6,24 +6,3 @@ from modgrok.reproduce.runs import Runs, Settings, runs
 from modgrok.reproduce.sizes import Sizes, sizes
 from modgrok.reproduce.study import Study, curves, make_claim, study
 from modgrok.reproduce.table import Column, Line, Row, Table, rounded
-
-__all__ = [
-    "BEYOND",
-    "Ask",
-    "Claim",
-    "Column",
-    "Line",
-    "Row",
-    "Runs",
-    "Settings",
-    "Sizes",
-    "Study",
-    "Table",
-    "curves",
-    "make_claim",
-    "read_paper",
-    "rounded",
-    "runs",
-    "sizes",
-    "study",
-]
