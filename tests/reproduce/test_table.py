@@ -101,7 +101,7 @@ def test_tables_are_asked_by_rows_columns_and_lines() -> None:
     assert TABLE.grid("seed", "decay", lambda cell: cell.first.time) == [[None, 10, 40], [None, 30, None]]
     assert TABLE.line("decay").median("time").known().products() == [40]
     assert TABLE.first.absent is None
-    assert Column([3, 2, 1]).falls()
+    assert not TABLE.of("time", lambda cell: len(cell.known()), "decay").falls()
     assert Column([1, None]).average() == 1
 
 

@@ -88,8 +88,8 @@ def counted(verdicts: Iterable[Verdict]) -> dict[Outcome, str]:
     return {outcome: f"{n} {outcome if n == 1 else OUTCOMES[outcome]}" for outcome, n in several.items()}
 
 
-class Judged(Exception):
-    """Raised where nothing further is to be asked."""
+class Undecidable(Exception):
+    """Raised where nothing further is to be asked, with the verdict's sentence."""
 
 
 class Ask:
@@ -105,7 +105,6 @@ class Ask:
         self.phrases: list[str] = []
         self.required: list[str] = []
         self.faults: list[str] = []
-        self.undecidable = False
         self.notes: list[str] = []
         self.noise: list[str] = []
         self.measured: dict[str, str] = {}
@@ -118,8 +117,9 @@ class Ask:
         ask = cls()
         try:
             judge(*tables, ask)
-        except Judged:
-            ask.phrases += unasked(judge, ask.phrases)
+        except Undecidable as found:
+            threshold = "; ".join([*ask.phrases, *unasked(judge, ask.phrases)])
+            return Verdict("undecided here", str(found), ask.measured, threshold)
         return ask.verdict()
 
     def that(self, phrase: str, holds: Any, values: Any = None) -> None:
@@ -135,9 +135,7 @@ class Ask:
         """A condition without which nothing can be said."""
         self._state(FORMS["possible"].format(phrase), values, phrase)
         if not holds:
-            self.notes, self.sentence, self.faults = [], f"Cannot be decided unless {phrase}.", []
-            self.undecidable = True
-            raise Judged
+            raise Undecidable(f"Cannot be decided unless {phrase}.")
 
     def lower(self, phrase: str, lower: Sequence[float], higher: Sequence[float], among: int = 1) -> None:
         """A condition on two groups of equal runs: the median of the first is lower, and by more than such runs differ
@@ -191,10 +189,7 @@ class Ask:
         return f": {self.measured[phrase or threshold]}"
 
     def verdict(self) -> Verdict:
-        if self.undecidable:
-            outcome: Outcome = "undecided here"
-        else:
-            outcome = "does not hold here" if self.faults else "holds with a remark" if self.notes else "holds"
+        outcome: Outcome = "does not hold here" if self.faults else "holds with a remark" if self.notes else "holds"
         said = self.faults or [self.sentence or _sentence("; ".join(self.required)), *self.notes]
         if self.noise and outcome.startswith("holds"):
             noise = f"Equal runs differ by as much, so it cannot be said whether {'; '.join(self.noise)}."

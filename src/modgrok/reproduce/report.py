@@ -3,7 +3,7 @@ HTML file is made of that, and opens anywhere, offline, with style and figures i
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -20,14 +20,13 @@ from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Figure, Numbers
 from modgrok.text import duration, number
 
-CLASSES: dict[Outcome, str] = {
-    "holds": "holds",
-    "holds with a remark": "remark",
-    "does not hold here": "fails",
-    "undecided here": "absent",
+LOOKS: dict[Outcome, tuple[str, str]] = {
+    "holds": ("holds", "✓"),
+    "holds with a remark": ("remark", "✓"),
+    "does not hold here": ("fails", "✗"),
+    "undecided here": ("absent", "–"),
 }
-"""How the style sheet calls an outcome."""
-MARKS = {"holds": "✓", "remark": "✓", "fails": "✗", "absent": "–"}
+"""How the style sheet calls an outcome, and its mark."""
 SHOWN = 120 / RESOLUTION
 """Size of figures on the page: pixels of the screen for one of the picture."""
 
@@ -49,33 +48,30 @@ class Report:
         """The whole text."""
         papers, further = ([e for e in self.verdicts if e[0].beyond is beyond] for beyond in (False, True))
         figures, more_figures = ([s for s in self.figures if s.beyond is beyond] for beyond in (False, True))
-        links = ["Verdicts", *["Beyond the paper"] * bool(further), "Figures", "Claims in detail"]
-        sections = self._differences() + self._errata()
-        links += [part.removeprefix("## ") for part in sections if part.startswith("## ")] + ["How this was made"]
+        trained = any(figure.study.needs(self.profile) for figure in self.figures)
+        heads = ("The paper says, and what was found", "Section", "Verdict")
+        sections = {
+            "Verdicts": [_table(heads, map(self._verdict, papers))],
+            "Beyond the paper": self._further(further, more_figures),
+            "Figures": [self._figure(figure) for figure in figures],
+            "Claims in detail": [self._claim(claim, verdict) for claim, verdict in self.verdicts],
+            "Deviations": self._deviations(),
+            "Not attempted": _list(f"{_plain(what)}: {_plain(why)}" for what, why in self.paper.not_attempted),
+            "Errata of the paper": _list(map(_plain, self.paper.errata)),
+            "How this was made": [_table(("", ""), self._made())],
+        }
+        said = {title: parts for title, parts in sections.items() if parts or title == "Figures"}
         parts = [
             f"# {self.paper.title}, reproduced",
             f"The figures and claims of {self.paper.reference}, made again "
-            f"{'from networks trained' if self._trains else 'by formulas and samples'} for this report. "
+            f"{'from networks trained' if trained else 'by formulas and samples'} for this report. "
             "Verdicts are computed from the numbers by the thresholds given with each claim.",
-            *self._takeaways(),
+            *_list(self._takeaways(), numbered=True),
             _counts(papers),
-            " · ".join(f"[{link}](#{_anchor(link)})" for link in links),
-            "## Verdicts",
-            _table(("The paper says, and what was found", "Section", "Verdict"), map(self._verdict, papers)),
-            *self._further(further, more_figures),
-            "## Figures",
-            *map(self._figure, figures),
-            "## Claims in detail",
-            *(self._claim(claim, verdict) for claim, verdict in self.verdicts),
-            *sections,
-            "## How this was made",
-            _table(("", ""), self._made()),
+            " · ".join(f"[{title}](#{_anchor(title)})" for title in said),
+            *(part for title, parts in said.items() for part in (f"## {title}", *parts)),
         ]
         return "\n\n".join(parts) + "\n"
-
-    @property
-    def _trains(self) -> bool:
-        return any(figure.study.needs(self.profile) for figure in self.figures)
 
     def _verdict(self, entry: tuple[Claim, Verdict]) -> tuple[str, ...]:
         claim, verdict = entry
@@ -87,36 +83,24 @@ class Report:
         if not verdicts:
             return []
         return [
-            "## Beyond the paper",
             "Questions that the paper leaves open, and what was found here; none of it is a statement of the paper.",
             _counts(verdicts),
             _table(("Statement, and what was found", "Verdict"), map(self._verdict, verdicts)),
             *map(self._figure, figures),
         ]
 
-    def _takeaways(self) -> list[str]:
+    def _takeaways(self) -> Iterator[str]:
         """The sentences that these verdicts bear out."""
         verdicts = {claim.name: verdict for claim, verdict in self.verdicts}
-        said = [one for one in self.paper.takeaways if one.stands(verdicts)]
-        lines = []
-        for i, one in enumerate(said, 1):
-            links = ", ".join(f"[{_plain(name)}](#{name})" for name in one.stands_on)
-            lines.append(f"{i}. {_plain(one.sentence)} ({links})")
-        return ["\n".join(lines)] if lines else []
+        for one in self.paper.takeaways:
+            if one.stands(verdicts):
+                links = ", ".join(f"[{_plain(name)}](#{name})" for name in one.stands_on)
+                yield f"{_plain(one.sentence)} ({links})"
 
-    def _differences(self) -> list[str]:
-        """What is done otherwise than in the paper, and what is not done."""
+    def _deviations(self) -> list[str]:
         say = self.profile.say
-        rows = [tuple(map(_plain, (what, paper, say(here), why))) for what, paper, here, why in self.paper.deviations]
-        missing = [f"- {_plain(what)}: {_plain(why)}" for what, why in self.paper.not_attempted]
-        return (["## Deviations", _table(("", "Paper", "Here", "Why"), rows)] if rows else []) + (
-            ["## Not attempted", "\n".join(missing)] if missing else []
-        )
-
-    def _errata(self) -> list[str]:
-        if not self.paper.errata:
-            return []
-        return ["## Errata of the paper", "\n".join(f"- {_plain(erratum)}" for erratum in self.paper.errata)]
+        rows = [map(_plain, (what, paper, say(here), why)) for what, paper, here, why in self.paper.deviations]
+        return [_table(("", "Paper", "Here", "Why"), rows)] if rows else []
 
     def _figure(self, figure: Figure) -> str:
         trained = "; ".join(describe(figure.study.needs(self.profile)))
@@ -133,11 +117,12 @@ class Report:
         shown = [f.name for study in claim.studies for f in self.figures if f.study.name == study]
         links = "".join(f" [{_label(name)}](#{name})." for name in shown)
         measured = [(_plain(name), _plain(text)) for name, text in verdict.measured.items()]
+        source = "Beyond the paper." if claim.beyond else f"Paper: section {_plain(claim.section)}."
         return (
             f'<a id="{claim.name}"></a>\n\n### {_plain(claim.statement)}\n\n{_mark(verdict)} '
             f"{_plain(verdict.sentence)}\n\n"
             + (_table(("", ""), measured) + "\n\n" if measured else "")
-            + f"<small>{_source(claim)} Threshold: {_plain(verdict.threshold)}.{links} "
+            + f"<small>{source} Threshold: {_plain(verdict.threshold)}.{links} "
             f"Alone: `{self.command(claim.name)}`</small>"
         )
 
@@ -240,24 +225,26 @@ def _anchor(heading: str) -> str:
     return re.sub(r"\W+", "-", heading.lower())
 
 
-def _source(claim: Claim) -> str:
-    return "Beyond the paper." if claim.beyond else f"Paper: section {_plain(claim.section)}."
-
-
 def _counts(verdicts: Sequence[tuple[Claim, Verdict]]) -> str:
     """How many claims came out how."""
     counts = counted(verdict for _, verdict in verdicts)
-    return " ".join(f'<span class="count {CLASSES[outcome]}">{text}</span>' for outcome, text in counts.items())
+    return " ".join(f'<span class="count {LOOKS[outcome][0]}">{text}</span>' for outcome, text in counts.items())
 
 
 def _mark(verdict: Verdict) -> str:
-    kind = CLASSES[verdict.outcome]
-    return f'<span class="verdict {kind}">{MARKS[kind]} {verdict.outcome}</span>'
+    kind, mark = LOOKS[verdict.outcome]
+    return f'<span class="verdict {kind}">{mark} {verdict.outcome}</span>'
 
 
 def _plain(text: str) -> str:
     """Text in which Markdown finds nothing to mark up."""
     return re.sub(r"([\\`*_\[\]<|])", r"\\\1", text.replace("\n", " "))
+
+
+def _list(items: Iterable[str], numbered: bool = False) -> list[str]:
+    """One part, or none where there is no item."""
+    lines = [f"{i}. {item}" if numbered else f"- {item}" for i, item in enumerate(items, 1)]
+    return ["\n".join(lines)] if lines else []
 
 
 def _table(heads: Sequence[str], rows: Any) -> str:

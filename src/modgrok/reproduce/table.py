@@ -65,10 +65,6 @@ class Column(list[Any]):
         known = self.known()
         return float(np.mean(known)) if known else math.nan
 
-    def falls(self) -> bool:
-        """Whether every value is below the one before."""
-        return all(later < earlier for earlier, later in pairwise(self))
-
     def distinct(self) -> "Column":
         """Each value once, in the order of first appearance."""
         return Column({json.dumps(value): value for value in self}.values())
@@ -86,7 +82,8 @@ class Line(dict[Any, Any]):
         return Line((x, y) for x, y in self.items() if y is not None)
 
     def falls(self) -> bool:
-        return self.y.falls()
+        """Whether every value is below the one before."""
+        return all(later < earlier for earlier, later in pairwise(self.values()))
 
     def products(self) -> Column:
         """x · y, which is constant where one is inverse to the other."""
@@ -181,16 +178,12 @@ def rounded(value: Any, digits: int = 5) -> Any:
     """JSON values with floats rounded to `digits` significant digits; null where a number does not exist."""
     if isinstance(value, dict):
         return {str(key): rounded(item, digits) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return rounded(value.tolist(), digits)
     if isinstance(value, (list, tuple)):
         return [rounded(item, digits) for item in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(f"{float(value):.{digits}g}") if math.isfinite(value) else None
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
     return value
 
 

@@ -52,13 +52,17 @@ def error_bars(
 ) -> None:
     """α_c with its interval at every x, or lying at every y; an arrow at the outermost α tried where it lies beyond."""
     middle, ends = bars(found)
-    look: Any = {"color": SERIES[series], "marker": MARKERS[series], "capsize": 2, "lw": 0, "elinewidth": 1}
+    look: Any = {
+        "color": SERIES[series],
+        "marker": MARKERS[series],
+        "capsize": 2,
+        "lw": 0,
+        "elinewidth": 1,
+        "label": label,
+    }
     for place, one in zip(places, found, strict=True):
         beyond, arrow = (one.low, "^>") if one.high is None else (one.high, "v<")
         if one.critical is None:
             at = (beyond, place) if lying else (place, beyond)
             panel.plot(*at, color=SERIES[series], marker=arrow[lying], ls="", fillstyle="none")
-    if lying:
-        panel.errorbar(middle, places, xerr=ends, label=label, **look)
-    else:
-        panel.errorbar(places, middle, yerr=ends, label=label, **look)
+    panel.errorbar(*((middle, places) if lying else (places, middle)), **{"xerr" if lying else "yerr": ends}, **look)
