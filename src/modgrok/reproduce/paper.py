@@ -7,7 +7,6 @@ import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
@@ -72,20 +71,14 @@ class Paper:
 
     def verdicts(self, records: dict[str, Numbers], profile: Sizes) -> dict[str, Verdict]:
         """On every claim. Where its studies train less than in the full profile, a failure is none of the paper's."""
-        full = self.profile("full")
+        found, full = {claim.name: claim.verdict(records) for claim in self.claims}, self.profile("full")
+        if profile.name == full.name:
+            return found
+        run = [study for study in self.studies if study.name not in profile.left_out]
+        as_large = {study.name for study in run if study.needs(profile) == study.needs(full)}
         committed = json.loads(OUTCOMES_FILE.read_text()).get(self.key, {})
-
-        @cache
-        def smaller(study: str) -> bool:
-            left_out = study in profile.left_out
-            return left_out or self.study(study).needs(profile) != self.study(study).needs(full)
-
-        def verdict(claim: Claim) -> Verdict:
-            found = claim.verdict(records)
-            small = profile.name != full.name and any(map(smaller, claim.studies))
-            return found.in_small(committed.get(claim.name)) if small else found
-
-        return {claim.name: verdict(claim) for claim in self.claims}
+        small = {claim.name for claim in self.claims if not as_large.issuperset(claim.studies)}
+        return {name: v.in_small(committed.get(name)) if name in small else v for name, v in found.items()}
 
     def contradictions(self, verdicts: Mapping[str, Verdict]) -> list[str]:
         """Which declared pairs of verdicts contradict each other."""

@@ -17,7 +17,8 @@ from modgrok.reproduce.paper import DEFAULT, Paper
 from modgrok.reproduce.records import read_session, record_path, session_commits
 from modgrok.reproduce.runs import said_settings
 from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import Figure, Numbers
+from modgrok.reproduce.study import Figure
+from modgrok.reproduce.table import Numbers, Table
 from modgrok.text import duration, number
 
 LOOKS: dict[Outcome, tuple[str, str]] = {
@@ -189,21 +190,19 @@ def describe(experiments: Sequence[Experiment]) -> list[str]:
 
     Seeds are counted among runs that are alike in all else, since every fraction may have seeds of its own.
     """
-    rows = said_settings(experiments)
-    alike: dict[str, set[int]] = {}
-    for row in rows:
-        alike.setdefault(str(row | {"seed": None}), set()).add(row["seed"])
-    values = {
-        name: list({str(row[name]): row[name] for row in rows if row[name] is not None}.values())
-        for name in (rows[0] if rows else ())
-        if name != "fraction" or "examples" not in rows[0]
-    }
-    if values.get("seed") not in (None, [0]):
-        values["seed"] = max(([*seeds] for seeds in alike.values()), key=lambda seeds: len(seeds))
+    if not experiments:
+        return []
+    t = Table(said_settings(experiments))
+    values = {name: t[name].known().distinct() for name in vars(t.first)}
+    if values["seed"] != [0]:
+        alike = t.by(*(name for name in values if name != "seed"))
+        values["seed"] = max((some["seed"].distinct() for some in alike.values()), key=len)
+    if "examples" in values:
+        del values["fraction"]
     return [_phrase(name, some) for name, some in values.items() if some and (name, some) != ("seed", [0])]
 
 
-def _phrase(name: str, values: list[Any]) -> str:
+def _phrase(name: str, values: Sequence[Any]) -> str:
     if name == "seed":
         return f"{len(values)} seed{'s' if len(values) > 1 else ''}"
     if isinstance(values[0], bool):

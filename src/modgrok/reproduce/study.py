@@ -7,11 +7,11 @@ from typing import Any
 
 from modgrok.experiments import Experiment, Run
 from modgrok.plot import style
-from modgrok.reproduce.claim import Claim, Numbers
+from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.figures import panels
 from modgrok.reproduce.runs import Runs, said_settings
 from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.table import Numbers, Table
 
 Kept = str | Callable[..., Any]
 """The name of a part of the result, or a function from a run to a row (a dictionary) or to several; its further

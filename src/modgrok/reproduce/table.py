@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-Number = int | float | None
+Numbers = dict[str, Any]
+"""A table as JSON, so that figures and claims can be redone without the runs."""
 COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne}
 
 
