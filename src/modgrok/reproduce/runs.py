@@ -44,17 +44,6 @@ class Runs:
         assert not varied & {*fixed}, f"both fixed and varied: {', '.join(sorted(varied & {*fixed}))}"
         return Runs([(tags | more, old | fixed | new) for tags, old in self.rows for more, new in _points(axes)])
 
-    def vary(self, *lines: Mapping[str, Axis]) -> "Runs":
-        """Lines through this point: along each only what it names varies; the tag `line` says which it is."""
-        return Runs(
-            [
-                (tags | more | {"line": " ".join(line)}, old | new)
-                for line in lines
-                for more, new in _points(line)
-                for tags, old in self.rows
-            ]
-        )
-
     def fresh_seeds(self) -> "Runs":
         """The same with seeds that no other fraction has (see `seed_at`); the tag `repeat` is the seed of before."""
         found = []

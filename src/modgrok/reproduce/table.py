@@ -94,10 +94,8 @@ class Line(dict[Any, Any]):
 class Table:
     """Rows, with the verbs in which figures and claims ask for them."""
 
-    def __init__(self, rows: Iterable[Row | Mapping[str, Any]], x: str | None = None, runs: Sequence[Any] = ()) -> None:
+    def __init__(self, rows: Iterable[Row | Mapping[str, Any]], runs: Sequence[Any] = ()) -> None:
         self.rows = [row if isinstance(row, Row) else Row(row) for row in rows]
-        self.x = x
-        """What varies from row to row, where that was chosen."""
         self.runs = runs
         """While numbers are measured: the run of each row."""
 
@@ -133,11 +131,7 @@ class Table:
         values; a list or a tuple of values admits each of them."""
         tests = [_condition(c) if isinstance(c, str) else c for c in conditions]
         tests += [_equality(name, value) for name, value in values.items()]
-        return Table([row for row in self.rows if all(test(row) for test in tests)], self.x)
-
-    def line(self, x: str) -> "Table":
-        """The rows in which x alone varies, as `Runs.vary` made them; all where there is a single line."""
-        return Table([row for row in self.rows if row.line in (x, None)], x)
+        return Table(row for row in self.rows if all(test(row) for test in tests))
 
     def by(self, *columns: str) -> "dict[Any, Table]":
         """A table for each value of a column, or for each combination of several, in the order of appearance."""
@@ -145,14 +139,14 @@ class Table:
         for row in self.rows:
             values = tuple(row[name] for name in columns)
             found.setdefault(values[0] if len(values) == 1 else values, []).append(row)
-        return {values: Table(rows, self.x) for values, rows in found.items()}
+        return {values: Table(rows) for values, rows in found.items()}
 
-    def of(self, column: str, value: Callable[[Column], Any], x: str | None = None) -> Line:
+    def of(self, column: str, value: Callable[[Column], Any], x: str = "seed") -> Line:
         """A value for each x, from the column's values there."""
-        cells = self.by(x or self.x or "seed")
+        cells = self.by(x)
         return Line((key, value(cells[key][column])) for key in sorted(cells))
 
-    def median(self, column: str, x: str | None = None) -> Line:
+    def median(self, column: str, x: str) -> Line:
         """The median over seeds for each x."""
         return self.of(column, Column.median, x)
 
