@@ -130,8 +130,9 @@ class Table:
         """The rows that fulfill conditions, such as "weight_decay > 0" or a function of the row, and that have these
         values; a list or a tuple of values admits each of them."""
         tests = [_condition(c) if isinstance(c, str) else c for c in conditions]
-        tests += [_equality(name, value) for name, value in values.items()]
-        return Table(row for row in self.rows if all(test(row) for test in tests))
+        admitted = {name: some if isinstance(some, (list, tuple)) else (some,) for name, some in values.items()}
+        found = (row for row in self.rows if all(row[name] in some for name, some in admitted.items()))
+        return Table(row for row in found if all(test(row) for test in tests))
 
     def by(self, *columns: str) -> "dict[Any, Table]":
         """A table for each value of a column, or for each combination of several, in the order of appearance."""
@@ -186,7 +187,3 @@ def _condition(text: str) -> Callable[[Row], bool]:
     name, sign, value = text.split()
     compare, limit = COMPARISONS[sign], float(value)
     return lambda row: row[name] is not None and compare(row[name], limit)
-
-
-def _equality(name: str, value: Any) -> Callable[[Row], bool]:
-    return lambda row: row[name] in value if isinstance(value, (list, tuple)) else row[name] == value
