@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from modgrok.disk import write_bytes, write_json
@@ -176,13 +177,8 @@ def render(text: str, title: str, folder: Path) -> str:
                 picture = (folder / str(image.attrs["src"])).read_bytes()
                 image.attrSet("src", f"data:image/png;base64,{base64.b64encode(picture).decode()}")
                 image.attrSet("width", str(round(SHOWN * int.from_bytes(picture[16:20]))))  # from the PNG's header
-    style = files("modgrok.reproduce").joinpath("report.css").read_text()
-    body = reader.renderer.render(tokens, reader.options, {})
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>\n{style}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
-    )
+    page = Template(files("modgrok.reproduce").joinpath("report.html").read_text())
+    return page.substitute(title=title, body=reader.renderer.render(tokens, reader.options, {}))
 
 
 def describe(experiments: Sequence[Experiment]) -> list[str]:
