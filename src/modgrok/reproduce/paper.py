@@ -116,10 +116,8 @@ class Paper:
 
 
 def read_paper(package: str, profiles: tuple[Sizes, ...], *modules: ModuleType) -> Paper:
-    """A paper of which `paper.toml` has the prose, and these modules, or all of the package, the studies and claims.
-
-    They come in the order in which `[order]` names them, those that it does not name after them as `members` are.
-    """
+    """The prose of a package's `paper.toml`, with the studies and claims of these modules, or of all that it has; those
+    that the prose does not name under `[order]` come last."""
     prose: dict[str, Any] = tomllib.loads(files(package).joinpath("paper.toml").read_text("utf-8"))
     order = prose.pop("order", {})
     if not modules:
