@@ -44,11 +44,11 @@ class Report:
     profile: Sizes
     session: dict[str, Any]
     figures: tuple[Figure, ...]
-    verdicts: tuple[tuple[Claim, Verdict], ...]
+    verdicts: dict[str, Verdict]
 
     def markdown(self) -> str:
         """The whole text."""
-        papers, further = ([e for e in self.verdicts if e[0].beyond is beyond] for beyond in (False, True))
+        papers, further = ([c for c in self.paper.claims if c.beyond is beyond] for beyond in (False, True))
         figures, more_figures = ([s for s in self.figures if s.beyond is beyond] for beyond in (False, True))
         trained = any(figure.study.needs(self.profile) for figure in self.figures)
         heads = ("The paper says, and what was found", "Section", "Verdict")
@@ -56,7 +56,7 @@ class Report:
             "Verdicts": [_table(heads, map(self._verdict, papers))],
             "Beyond the paper": self._further(further, more_figures),
             "Figures": [self._figure(figure) for figure in figures],
-            "Claims in detail": [self._claim(claim, verdict) for claim, verdict in self.verdicts],
+            "Claims in detail": [self._claim(claim) for claim in self.paper.claims],
             "Deviations": self._deviations(),
             "Not attempted": _list(f"{_plain(what)}: {_plain(why)}" for what, why in self.paper.not_attempted),
             "Errata of the paper": _list(map(_plain, self.paper.errata)),
@@ -69,33 +69,36 @@ class Report:
             f"{'from networks trained' if trained else 'by formulas and samples'} for this report. "
             "Verdicts are computed from the numbers by the thresholds given with each claim.",
             *_list(self._takeaways(), numbered=True),
-            _counts(papers),
+            self._counts(papers),
             " · ".join(f"[{title}](#{_anchor(title)})" for title in said),
             *(part for title, parts in said.items() for part in (f"## {title}", *parts)),
         ]
         return "\n\n".join(parts) + "\n"
 
-    def _verdict(self, entry: tuple[Claim, Verdict]) -> tuple[str, ...]:
-        claim, verdict = entry
+    def _counts(self, claims: Sequence[Claim]) -> str:
+        counts = counted(self.verdicts[claim.name] for claim in claims)
+        return " ".join(f'<span class="count {LOOKS[outcome][0]}">{text}</span>' for outcome, text in counts.items())
+
+    def _verdict(self, claim: Claim) -> tuple[str, ...]:
+        verdict = self.verdicts[claim.name]
         said = f"[{_plain(claim.statement)}](#{claim.name})<br><small>{_plain(verdict.sentence)}</small>"
         return (said, _mark(verdict)) if claim.beyond else (said, _plain(claim.section), _mark(verdict))
 
-    def _further(self, verdicts: Sequence[tuple[Claim, Verdict]], figures: Sequence[Figure]) -> list[str]:
+    def _further(self, claims: Sequence[Claim], figures: Sequence[Figure]) -> list[str]:
         """Questions that the paper leaves open: verdicts and figures together."""
-        if not verdicts:
+        if not claims:
             return []
         return [
             "Questions that the paper leaves open, and what was found here; none of it is a statement of the paper.",
-            _counts(verdicts),
-            _table(("Statement, and what was found", "Verdict"), map(self._verdict, verdicts)),
+            self._counts(claims),
+            _table(("Statement, and what was found", "Verdict"), map(self._verdict, claims)),
             *map(self._figure, figures),
         ]
 
     def _takeaways(self) -> Iterator[str]:
         """The sentences that these verdicts bear out."""
-        verdicts = {claim.name: verdict for claim, verdict in self.verdicts}
         for one in self.paper.takeaways:
-            if one.stands(verdicts):
+            if one.stands(self.verdicts):
                 links = ", ".join(f"[{_plain(name)}](#{name})" for name in one.stands_on)
                 yield f"{_plain(one.sentence)} ({links})"
 
@@ -115,7 +118,8 @@ class Report:
             f"<small>{settings} Numbers: [{numbers}]({numbers}). Alone: `{self.command(figure.name)}`</small>"
         )
 
-    def _claim(self, claim: Claim, verdict: Verdict) -> str:
+    def _claim(self, claim: Claim) -> str:
+        verdict = self.verdicts[claim.name]
         shown = [f.name for study in claim.studies for f in self.figures if f.study.name == study]
         links = "".join(f" [{_label(name)}](#{name})." for name in shown)
         measured = [(_plain(name), _plain(text)) for name, text in verdict.measured.items()]
@@ -154,8 +158,7 @@ def write_report(
     """Writes report.html, report.md and verdicts.json; returns the path of the first."""
     drawn = [figure for figure in paper.figures if (out / "figures" / f"{figure.name}.png").exists()]
     figures = tuple(figure for figure in drawn if figure.study.name in records)
-    judged = tuple((claim, verdicts[claim.name]) for claim in paper.claims)
-    text = Report(paper, profile, read_session(out), figures, judged).markdown()
+    text = Report(paper, profile, read_session(out), figures, verdicts).markdown()
     write_bytes(out / "report.md", text.encode())
     write_json(out / "verdicts.json", {name: verdict.as_dict() for name, verdict in verdicts.items()})
     target = out / "report.html"
@@ -218,12 +221,6 @@ def _label(name: str) -> str:
 
 def _anchor(heading: str) -> str:
     return re.sub(r"\W+", "-", heading.lower())
-
-
-def _counts(verdicts: Sequence[tuple[Claim, Verdict]]) -> str:
-    """How many claims came out how."""
-    counts = counted(verdict for _, verdict in verdicts)
-    return " ".join(f'<span class="count {LOOKS[outcome][0]}">{text}</span>' for outcome, text in counts.items())
 
 
 def _mark(verdict: Verdict) -> str:
