@@ -29,6 +29,7 @@ def unasked(judge: Callable[..., Any], asked: Sequence[str]) -> list[str]:
 def phrases_of(judge: Callable[..., Any], given: Mapping[str, Any] | None = None) -> list[str]:
     """Of all conditions, in the order of the source, also those of the functions that it calls with its `ask`; … stands
     for what only a table can tell."""
+    judge = inspect.unwrap(judge)  # which tests wrap to check the shapes of its arguments
     tree = ast.parse(textwrap.dedent(inspect.getsource(judge)))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     known = judge.__globals__ | dict(given or {})
