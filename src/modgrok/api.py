@@ -36,8 +36,7 @@ from modgrok.tasks.choice import write_choice
 from modgrok.text import abridged
 
 if TYPE_CHECKING:
-    from modgrok.reproduce.pipeline import Outcome
-    from modgrok.reproduce.plan import StudyCost
+    from modgrok.reproduce.pipeline import Outcome, StudyCost
 
 SEEDS = ("seed", "split_seed")
 SEARCHED = ("fraction", *SEEDS)

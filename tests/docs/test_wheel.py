@@ -18,6 +18,7 @@ COMMANDS = (
     ("solve", "n + m", "--modulus", "7", "--json"),
     ("train", "n + m", "--modulus", "7", "--width", "16", "--lr", "0.1", "--steps", "3", "--json"),
     ("runs", "list", "--json"),
+    ("reproduce", "--list", "--json"),
     ("lab", "--help"),
 )
 IF_THERE = ("IPython", "torch")

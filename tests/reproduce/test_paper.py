@@ -1,3 +1,5 @@
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -7,8 +9,7 @@ from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import FULL, QUICK
 from modgrok.reproduce.paper import Paper, find_paper, paper_keys
-from modgrok.reproduce.pipeline import Request, planned
-from modgrok.reproduce.plan import shares
+from modgrok.reproduce.pipeline import Request, planned, shares
 from modgrok.reproduce.runs import runs
 from modgrok.reproduce.sizes import sizes
 from modgrok.reproduce.study import Study, make_claim, study
@@ -26,6 +27,19 @@ def test_papers_are_found_by_their_folders() -> None:
         find_paper("gromov1923")
     with pytest.raises(ModgrokError, match="quick or full"):
         PAPER.profile("slow")
+
+
+@pytest.mark.parametrize("key", paper_keys())
+def test_the_prose_of_a_paper_names_claims_and_studies_that_there_are(key: str) -> None:
+    paper, text = find_paper(key), files(f"modgrok.reproduce.{key}").joinpath("paper.toml").read_text()
+    assert all(len(line) <= 120 for line in text.splitlines())
+    order, claims = tomllib.loads(text).get("order", {}), {claim.name for claim in paper.claims}
+    assert {*order.get("studies", "").split()} <= {study.name for study in paper.studies}
+    assert {*order.get("claims", "").split()} <= claims
+    assert {name for takeaway in paper.takeaways for name in takeaway.stands_on} <= claims
+    assert {name for pair in (*paper.exclusive, *paper.implied) for name in pair} <= claims
+    for profile in paper.profiles:
+        assert not any("{" in profile.say(here) for _, _, here, _ in paper.deviations)
 
 
 def test_studies_share_runs() -> None:

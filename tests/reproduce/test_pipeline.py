@@ -14,8 +14,7 @@ from modgrok.experiments import Observer, Store
 from modgrok.reproduce import measuring
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import TINY
-from modgrok.reproduce.pipeline import Request, reproduce
-from modgrok.reproduce.plan import shares
+from modgrok.reproduce.pipeline import Request, reproduce, shares
 
 
 class Counting(Observer):

@@ -5,8 +5,7 @@ from typing import Any
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import TINY
 from modgrok.reproduce.paper import find_paper
-from modgrok.reproduce.pipeline import Request, reproduce
-from modgrok.reproduce.plan import shares
+from modgrok.reproduce.pipeline import Request, reproduce, shares
 from modgrok.reproduce.report import describe, render
 
 

@@ -69,18 +69,6 @@ def test_fractions_can_have_seeds_of_their_own() -> None:
     assert seeds == [tags["seed"] for tags, _ in found]
 
 
-def test_lines_go_through_a_point() -> None:
-    made = runs(BASE, seed=range(2)).vary({"fraction": (0.4, 0.6)}, {"modulus": (11,)})
-    assert [(tags["line"], e.fraction, e.modulus, e.seed) for tags, e in made] == [
-        ("fraction", 0.4, 7, 0),
-        ("fraction", 0.4, 7, 1),
-        ("fraction", 0.6, 7, 0),
-        ("fraction", 0.6, 7, 1),
-        ("modulus", 0.5, 11, 0),
-        ("modulus", 0.5, 11, 1),
-    ]
-
-
 TABLE = Table(
     [
         {"p": 7, "decay": decay, "seed": seed, "time": time}
@@ -99,9 +87,9 @@ def test_tables_are_asked_by_rows_columns_and_lines() -> None:
     assert TABLE.of("time", lambda cell: -len(cell.known()), "decay").falls()
     assert list(TABLE.by("decay")) == [0, 2, 1]
     assert TABLE.grid("seed", "decay", lambda cell: cell.first.time) == [[None, 10, 40], [None, 30, None]]
-    assert TABLE.line("decay").median("time").known().products() == [40]
+    assert TABLE.median("time", "decay").known().products() == [40]
     assert TABLE.first.absent is None
-    assert Column([3, 2, 1]).falls()
+    assert not TABLE.of("time", lambda cell: len(cell.known()), "decay").falls()
     assert Column([1, None]).average() == 1
 
 

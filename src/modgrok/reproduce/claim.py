@@ -7,10 +7,8 @@ from typing import Any, Literal
 
 from modgrok.measures.samples import order_chance
 from modgrok.reproduce.phrases import FORMS, phrases_of, unasked
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.table import Numbers, Table
 from modgrok.text import count, number, percent, spread
-
-Numbers = dict[str, Any]
 
 Outcome = Literal["holds", "holds with a remark", "does not hold here", "undecided here"]
 OUTCOMES: dict[Outcome, str] = {
@@ -88,8 +86,8 @@ def counted(verdicts: Iterable[Verdict]) -> dict[Outcome, str]:
     return {outcome: f"{n} {outcome if n == 1 else OUTCOMES[outcome]}" for outcome, n in several.items()}
 
 
-class Judged(Exception):
-    """Raised where nothing further is to be asked."""
+class Undecidable(Exception):
+    """Raised where nothing further is to be asked, with the verdict's sentence."""
 
 
 class Ask:
@@ -105,12 +103,13 @@ class Ask:
         self.phrases: list[str] = []
         self.required: list[str] = []
         self.faults: list[str] = []
-        self.undecidable = False
         self.notes: list[str] = []
         self.noise: list[str] = []
         self.measured: dict[str, str] = {}
-        self.sentence = self.short = ""
+        self.sentence = ""
+        self.lacking: list[str] = []
         self.open = (False, False)
+        """Whether failure, and whether success decides nothing where something is lacking."""
 
     @classmethod
     def about(cls, judge: Callable[..., None], *tables: Table) -> Verdict:
@@ -118,34 +117,32 @@ class Ask:
         ask = cls()
         try:
             judge(*tables, ask)
-        except Judged:
-            ask.phrases += unasked(judge, ask.phrases)
+        except Undecidable as found:
+            threshold = "; ".join([*ask.phrases, *unasked(judge, ask.phrases)])
+            return Verdict("undecided here", str(found), ask.measured, threshold)
         return ask.verdict()
 
     def that(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which the claim does not hold."""
-        self._require(phrase, holds, self._state(phrase, values))
+        self._require(phrase, holds, self._state("that", phrase, values))
 
     def remark(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which the claim holds with a remark."""
-        found = self._state(FORMS["remark"].format(phrase), values, phrase)
+        found = self._state("remark", phrase, values)
         self.note(f"But not: {phrase}{found}.", not holds)
 
     def possible(self, phrase: str, holds: Any, values: Any = None) -> None:
         """A condition without which nothing can be said."""
-        self._state(FORMS["possible"].format(phrase), values, phrase)
+        self._state("possible", phrase, values)
         if not holds:
-            self.notes, self.sentence, self.faults = [], f"Cannot be decided unless {phrase}.", []
-            self.undecidable = True
-            raise Judged
+            raise Undecidable(f"Cannot be decided unless {phrase}.")
 
     def lower(self, phrase: str, lower: Sequence[float], higher: Sequence[float], among: int = 1) -> None:
         """A condition on two groups of equal runs: the median of the first is lower, and by more than such runs differ
         by chance, also if they are the best of several; where it is lower by less, nothing can be said."""
         chance = min(1.0, among * order_chance(lower, higher))
         found = f"{spread(lower)} against {spread(higher)}; by chance in {percent(chance)} of such groups"
-        self._state(FORMS["lower"].format(phrase), found, phrase)
-        self._require(phrase, median(lower) < median(higher), f": {found}")
+        self._require(phrase, median(lower) < median(higher), self._state("lower", phrase, found))
         self.noise += [phrase] if chance > CHANCE else []
 
     def yes(self, sentence: str) -> None:
@@ -166,8 +163,7 @@ class Ask:
             self.phrases.append(FORMS["budget"].format(name, count(int(needed))))
             have = t.seeds if name == "seeds" else min(t[name])
             if have < needed:
-                said = f"{name} {count(int(have))} here, {count(int(needed))} or more needed"
-                self.short = f"{self.short[:-1]}; {said}." if self.short else f"Too little to decide: {said}."
+                self.lacking.append(f"{name} {count(int(have))} here, {count(int(needed))} or more needed")
         self.open = (of != "never", of != "event")
 
     def show(
@@ -182,25 +178,22 @@ class Ask:
         self.required.append(phrase)
         self.faults += [] if holds else [f"Not so: {phrase}{found}."]
 
-    def _state(self, threshold: str, values: Any, phrase: str | None = None) -> str:
+    def _state(self, form: str, phrase: str, values: Any) -> str:
         """Notes a condition, and returns what was found as the end of a sentence."""
-        self.phrases.append(threshold)
+        self.phrases.append(FORMS[form].format(phrase))
         if values is None:
             return ""
-        self.show({phrase or threshold: values})
-        return f": {self.measured[phrase or threshold]}"
+        self.show({phrase: values})
+        return f": {self.measured[phrase]}"
 
     def verdict(self) -> Verdict:
-        if self.undecidable:
-            outcome: Outcome = "undecided here"
-        else:
-            outcome = "does not hold here" if self.faults else "holds with a remark" if self.notes else "holds"
+        outcome: Outcome = "does not hold here" if self.faults else "holds with a remark" if self.notes else "holds"
         said = self.faults or [self.sentence or _sentence("; ".join(self.required)), *self.notes]
         if self.noise and outcome.startswith("holds"):
             noise = f"Equal runs differ by as much, so it cannot be said whether {'; '.join(self.noise)}."
             outcome, said = "undecided here", [noise]
-        if self.short and outcome != "undecided here" and self.open[0 if self.faults else 1]:
-            outcome, said = "undecided here", [self.short, "So far:", *said]
+        if self.lacking and outcome != "undecided here" and self.open[0 if self.faults else 1]:
+            outcome, said = "undecided here", [f"Too little to decide: {'; '.join(self.lacking)}.", "So far:", *said]
         return Verdict(outcome, " ".join(filter(None, said)), self.measured, "; ".join(self.phrases))
 
 

@@ -97,7 +97,7 @@ def time_curve(panel: Any, t: Table, x: str, series: int, label: str, row: int |
 
 def step_axis(panel: Any, steps: int, rows: int, named: bool = True) -> None:
     """A logarithmic axis up to the budget, which a line marks; above it, named or not, the rows of crosses."""
-    low = min((value for line in panel.lines for value in _positive(line.get_ydata())), default=steps / 10) / 1.3
+    low = min((y for line in panel.lines for y in line.get_ydata() if y > 1), default=steps / 10) / 1.3
     share = TOP - ROW * (rows - 0.3)
     panel.set_yscale("log")
     panel.set_ylim(low, low * (steps / low) ** (1 / share))
@@ -109,10 +109,6 @@ def step_axis(panel: Any, steps: int, rows: int, named: bool = True) -> None:
     panel.yaxis.set_minor_formatter(
         lambda value, _: number(value) if f"{value:.0e}"[0] in "25" and value <= steps else ""
     )
-
-
-def _positive(values: Any) -> list[float]:
-    return [float(value) for value in values if value > 1]
 
 
 def named_lines(panel: Any, found: Mapping[str, Mapping[Any, Any]], **look: Any) -> None:

@@ -1,32 +1,8 @@
 """What a paper is written in, for one import: sizes, runs, studies with their tables, claims."""
 
 from modgrok.reproduce.claim import BEYOND, Ask, Claim
-from modgrok.reproduce.paper import Paper, Takeaway, gather, members
+from modgrok.reproduce.paper import read_paper
 from modgrok.reproduce.runs import Runs, Settings, runs
 from modgrok.reproduce.sizes import Sizes, sizes
 from modgrok.reproduce.study import Study, curves, make_claim, study
 from modgrok.reproduce.table import Column, Line, Row, Table, rounded
-
-__all__ = [
-    "BEYOND",
-    "Ask",
-    "Claim",
-    "Column",
-    "Line",
-    "Paper",
-    "Row",
-    "Runs",
-    "Settings",
-    "Sizes",
-    "Study",
-    "Table",
-    "Takeaway",
-    "curves",
-    "gather",
-    "make_claim",
-    "members",
-    "rounded",
-    "runs",
-    "sizes",
-    "study",
-]

@@ -9,13 +9,16 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Experiment, Run, Store
+from modgrok.experiments import Experiment, Observer, Run, Store
+from modgrok.experiments.observer import Forwarding
+from modgrok.experiments.result import Result
 from modgrok.plot import style
 from modgrok.reproduce.paper import Paper, find_paper
 from modgrok.reproduce.records import read_record, write_record
@@ -34,34 +37,39 @@ BLAS_THREADS = 4
 them too, and threads that wait for each other's turn waste it."""
 
 
-class Measuring:
-    """Computes and writes the numbers of studies and draws them: one after another in the end, or in other processes as
-    soon as it can be where there are several cores."""
+class Measuring(Forwarding):
+    """Computes and writes the numbers of studies whose runs have ended, and draws them: in other processes, or where
+    there is a single core one after another in the end. Other events of the training it passes on."""
 
     def __init__(self, paper: Paper, profile: Sizes, out: Path, say: Say, drawn: bool) -> None:
+        super().__init__(Observer())
         self.paper, self.profile, self.out, self.say, self.drawn = paper, profile, out, say, drawn
-        self.waiting: list[Study] = []
-        self.started: list[tuple[Study, Future[float]]] = []
-        self.processes: list[Process] = []
+        self.missing: dict[str, set[str]] = {}
+        """By study: its runs that have not ended."""
+        self.seconds: dict[str, Callable[[], float]] = {}
+        """By study: waits until it is measured, or measures it, and says how long that took."""
         self.idle: queue.SimpleQueue[Process] = queue.SimpleQueue()
 
     def __enter__(self) -> "Measuring":
-        if (cores := os.cpu_count() or 1) > 1:
-            self.processes = [Process() for _ in range(max(1, cores // BLAS_THREADS))]
+        cores = os.cpu_count() or 1
+        self.processes = [Process() for _ in range(max(1, cores // BLAS_THREADS))] if cores > 1 else []
         for process in self.processes:
             self.idle.put(process)
         self.threads = ThreadPoolExecutor(max(1, len(self.processes)))
         return self
 
-    def start(self, studies: Sequence[Study]) -> None:
-        """These can be measured now: their runs have ended, or they need none."""
-        if self.processes:
-            self.started += [(study, self.threads.submit(self._measure, self._asked(study))) for study in studies]
-        else:
-            self.waiting += studies
+    def ended(self, run: Any, result: Result) -> None:
+        super().ended(run, result)
+        self.start({run.id})
 
-    def _asked(self, study: Study) -> Asked:
-        return self.paper.key, self.profile.name, study.name, self.out, self.drawn
+    def start(self, ended: set[str]) -> None:
+        """Has every study measured of which no run is missing any more now that these have ended."""
+        for study, runs in self.missing.items():
+            runs -= ended
+            if not runs and study not in self.seconds:
+                asked = self.paper.key, self.profile.name, study, self.out, self.drawn
+                later = self.threads.submit(self._measure, asked).result if self.processes else partial(measure, *asked)
+                self.seconds[study] = later
 
     def _measure(self, asked: Asked) -> float:
         process = self.idle.get()
@@ -74,13 +82,9 @@ class Measuring:
         self.threads.shutdown(wait=error is None, cancel_futures=error is not None)
         for process in self.processes:
             process.end()
-        if error is not None:
-            return
-        taken = [(study.name, future.result()) for study, future in self.started]
-        taken += [(study.name, measure(*self._asked(study))) for study in self.waiting]
-        for name, seconds in taken:
-            if seconds > 2:
-                self.say(f"{name}: numbers in {duration(seconds)}")
+        for study, seconds in self.seconds.items() if error is None else ():
+            if (taken := seconds()) > 2:
+                self.say(f"{study}: numbers in {duration(taken)}")
 
 
 class Process:
@@ -139,8 +143,7 @@ def _read_jobs(jobs: "queue.SimpleQueue[Asked]") -> None:
 def measure(paper: str, profile_name: str, study_name: str, out: Path, drawn: bool) -> float:
     """Computes and writes the numbers of one study, and its figure; returns how long the numbers took."""
     found, store = find_paper(paper), Store(out / "runs")
-    profile = found.profile(profile_name)
-    (study,) = (study for study in found.studies if study.name == study_name)
+    study, profile = found.study(study_name), found.profile(profile_name)
 
     def finished(experiment: Experiment) -> Run:
         run = store.add(experiment)

@@ -1,12 +1,12 @@
-"""A paper as a value: its studies, its claims, its profiles. Every folder here that names one is a paper."""
+"""A paper as a value: its prose, its studies, its claims, its profiles. Every folder here is one."""
 
 import importlib
 import json
 import pkgutil
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
@@ -20,10 +20,6 @@ from modgrok.reproduce.study import Figure, Numbers, Study
 DEFAULT = "gromov2023"
 OUTCOMES_FILE = files("modgrok.reproduce").joinpath("outcomes.json")
 """What became of every claim in the full profile, written by `docs/tables.py`."""
-
-
-Deviation = tuple[str, str, str, str]
-"""What is done otherwise than in the paper: what, how there, how here (`Sizes.say` puts in the sizes), and why."""
 
 
 @dataclass(frozen=True)
@@ -61,33 +57,28 @@ class Paper:
     profiles: tuple[Sizes, ...]
     cost: dict[str, str]
     """How long a profile took, and on what."""
-    errata: tuple[str, ...] = ()
+    errata: Sequence[str] = ()
     """What the paper's text and formulas get wrong, a sentence for each."""
-    takeaways: tuple[Takeaway, ...] = ()
-    deviations: tuple[Deviation, ...] = ()
-    not_attempted: tuple[tuple[str, str], ...] = ()
+    takeaways: Sequence[Takeaway] = ()
+    deviations: Sequence[Sequence[str]] = ()
+    """What is done otherwise than in the paper: what, how there, how here (`Sizes.say` puts in the sizes), and why."""
+    not_attempted: Sequence[Sequence[str]] = ()
     """What of the paper is not reproduced, and why."""
-    exclusive: tuple[tuple[str, str], ...] = ()
+    exclusive: Sequence[Sequence[str]] = ()
     """Claims of which not both can hold."""
-    implied: tuple[tuple[str, str], ...] = ()
+    implied: Sequence[Sequence[str]] = ()
     """Where the first claim holds, the second has to."""
 
     def verdicts(self, records: dict[str, Numbers], profile: Sizes) -> dict[str, Verdict]:
         """On every claim. Where its studies train less than in the full profile, a failure is none of the paper's."""
-        full = self.profile("full")
+        found, full = {claim.name: claim.verdict(records) for claim in self.claims}, self.profile("full")
+        if profile.name == full.name:
+            return found
+        run = [study for study in self.studies if study.name not in profile.left_out]
+        as_large = {study.name for study in run if study.needs(profile) == study.needs(full)}
         committed = json.loads(OUTCOMES_FILE.read_text()).get(self.key, {})
-
-        @cache
-        def smaller(study: str) -> bool:
-            left_out = study in profile.left_out
-            return left_out or self.study(study).needs(profile) != self.study(study).needs(full)
-
-        def verdict(claim: Claim) -> Verdict:
-            found = claim.verdict(records)
-            small = profile.name != full.name and any(map(smaller, claim.studies))
-            return found.in_small(committed.get(claim.name)) if small else found
-
-        return {claim.name: verdict(claim) for claim in self.claims}
+        small = {claim.name for claim in self.claims if not as_large.issuperset(claim.studies)}
+        return {name: v.in_small(committed.get(name)) if name in small else v for name, v in found.items()}
 
     def contradictions(self, verdicts: Mapping[str, Verdict]) -> list[str]:
         """Which declared pairs of verdicts contradict each other."""
@@ -124,18 +115,37 @@ class Paper:
         return [study for study in self.studies if study.name in wanted and study.name not in profile.left_out]
 
 
+def read_paper(package: str, profiles: tuple[Sizes, ...], *modules: ModuleType) -> Paper:
+    """The prose of a package's `paper.toml`, with the studies and claims of these modules, or of all that it has; those
+    that the prose does not name under `[order]` come last."""
+    prose: dict[str, Any] = tomllib.loads(files(package).joinpath("paper.toml").read_text("utf-8"))
+    order = prose.pop("order", {})
+    if not modules:
+        paths = sys.modules[package].__path__
+        modules = tuple(importlib.import_module(f"{package}.{one.name}") for one in pkgutil.iter_modules(paths))
+
+    def ordered(kind: type, names: str) -> tuple[Any, ...]:
+        place = {name: i for i, name in enumerate(names.split())}
+        return tuple(sorted(members(kind, *modules), key=lambda one: place.get(one.name, len(place))))
+
+    return Paper(
+        key=package.rpartition(".")[2],
+        studies=ordered(Study, order.get("studies", "")),
+        claims=ordered(Claim, order.get("claims", "")),
+        profiles=profiles,
+        takeaways=tuple(Takeaway(**one) for one in prose.pop("takeaways", ())),
+        **prose,
+    )
+
+
 def members(kind: type, *modules: ModuleType) -> tuple[Any, ...]:
-    """All studies or claims of modules, in the order in which they are written, those beyond the paper last."""
-    found = (value for module in modules for value in vars(module).values() if isinstance(value, kind))
-    return tuple(sorted(dict.fromkeys(found), key=lambda one: one.beyond))
-
-
-def gather(kind: type, package: str, names: str) -> tuple[Any, ...]:
-    """The studies or claims of these names, from all modules of a package."""
-    found = pkgutil.iter_modules(sys.modules[package].__path__)
-    modules = [importlib.import_module(f"{package}.{module.name}") for module in found]
-    by_name = {one.name: one for one in members(kind, *modules)}
-    return tuple(by_name[name] for name in names.split())
+    """All studies or claims of modules, single or in a tuple or a dictionary, in the order in which they are written,
+    those beyond the paper last."""
+    found: dict[Any, None] = {}
+    for value in (value for module in modules for value in vars(module).values()):
+        several = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else (value,)
+        found |= {one: None for one in several if isinstance(one, kind)}
+    return tuple(sorted(found, key=lambda one: one.beyond))
 
 
 def paper_keys() -> list[str]:

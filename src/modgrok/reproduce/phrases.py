@@ -10,13 +10,12 @@ from typing import Any
 
 from modgrok.text import count
 
-BUDGET = "{} of {} or more to decide"
 FORMS = {
     "that": "{}",
     "lower": "{}, beyond what equal runs differ by (rank test, P ≤ 5 %; else undecided)",
     "remark": "remark unless {}",
     "possible": "undecided unless {}",
-    "budget": BUDGET,
+    "budget": "{} of {} or more to decide",
 }
 """Methods of `Ask` that state a condition, all but the last by a phrase, and how each enters a threshold."""
 
@@ -30,41 +29,36 @@ def unasked(judge: Callable[..., Any], asked: Sequence[str]) -> list[str]:
 def phrases_of(judge: Callable[..., Any], given: Mapping[str, Any] | None = None) -> list[str]:
     """Of all conditions, in the order of the source, also those of the functions that it calls with its `ask`; … stands
     for what only a table can tell."""
-    judge = inspect.unwrap(judge)
+    judge = inspect.unwrap(judge)  # which tests wrap to check the shapes of its arguments
     tree = ast.parse(textwrap.dedent(inspect.getsource(judge)))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     known = judge.__globals__ | dict(given or {})
     found: list[str] = []
     for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
-        helper = known.get(call.func.id) if isinstance(call.func, ast.Name) else None
-        form = _form(call.func)
-        if form == BUDGET:
-            least = {str(one.arg): _text(one.value, known) for one in call.keywords if one.arg != "of"}
-            found += [form.format(name, count(int(n)) if n.isdigit() else n) for name, n in least.items()]
-        elif form:
-            found.append(form.format(_text(call.args[0], known)))
-        elif isinstance(helper, FunctionType) and "ask" in (names := inspect.signature(helper).parameters):
-            arguments = (_text(a, known) if isinstance(a, ast.JoinedStr) else _value(a, known) for a in call.args)
-            found += phrases_of(helper, dict(zip(names, arguments, strict=False)))
+        match call.func:
+            case ast.Attribute(ast.Name("ask"), "budget"):
+                least = {one.arg: _value(one.value, known) for one in call.keywords if one.arg != "of"}
+                texts = {name: n if n == "…" else count(int(n)) for name, n in least.items()}
+                found += [FORMS["budget"].format(name, text) for name, text in texts.items()]
+            case ast.Attribute(ast.Name("ask"), method) if method in FORMS:
+                found.append(FORMS[method].format(_value(call.args[0], known)))
+            case ast.Name(name) if isinstance(helper := known.get(name), FunctionType):
+                names = inspect.signature(helper).parameters
+                arguments = (_value(argument, known) for argument in call.args)
+                found += phrases_of(helper, dict(zip(names, arguments, strict=False))) if "ask" in names else []
     return found
 
 
-def _form(method: ast.expr) -> str:
-    if not isinstance(method, ast.Attribute) or not isinstance(method.value, ast.Name) or method.value.id != "ask":
-        return ""
-    return FORMS.get(method.attr, "")
-
-
-def _text(phrase: ast.expr, known: Mapping[str, Any]) -> str:
-    if isinstance(phrase, ast.JoinedStr):
-        return "".join(_text(part, known) for part in phrase.values)
-    if isinstance(phrase, ast.FormattedValue):
-        value = _value(phrase.value, known)
-        return value if value == "…" else format(value, _text(phrase.format_spec, known) if phrase.format_spec else "")
-    return str(_value(phrase, known))
-
-
 def _value(of: ast.expr, known: Mapping[str, Any]) -> Any:
-    """What a name or a constant stands for, where the source tells."""
-    value = known.get(of.id, "…") if isinstance(of, ast.Name) else of.value if isinstance(of, ast.Constant) else "…"
-    return "…" if callable(value) else value
+    """What an expression stands for, where the source tells."""
+    match of:
+        case ast.Constant(value):
+            return value
+        case ast.Name(name) if not callable(known.get(name)):
+            return known.get(name, "…")
+        case ast.JoinedStr(parts):
+            return "".join(_value(part, known) for part in parts)
+        case ast.FormattedValue(value=part, format_spec=form):
+            value = _value(part, known)
+            return value if value == "…" else format(value, _value(form, known) if form else "")
+    return "…"

@@ -3,22 +3,20 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments import Observer, Store
+from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments.cost import Total, total, work
 from modgrok.experiments.environment import host_environment
-from modgrok.experiments.observer import Forwarding
-from modgrok.experiments.result import Result
 from modgrok.experiments.sweeps.engines import EngineName, check_engine, engine_named
 from modgrok.experiments.sweeps.execution import Plan, plan
 from modgrok.experiments.sweeps.table import Results
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.measuring import Measuring, Say, draw, picture
 from modgrok.reproduce.paper import DEFAULT, find_paper
-from modgrok.reproduce.plan import StudyCost, cost, shares
 from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session, recorded_profile
 from modgrok.reproduce.report import write_report
 from modgrok.reproduce.sizes import Sizes
@@ -85,11 +83,32 @@ class Outcome:
     report: Path | None
 
 
+@dataclass(frozen=True)
+class StudyCost(Total):
+    """The cost of a study beyond the studies before it."""
+
+    study: str = ""
+
+
 def planned(request: Request) -> list[StudyCost]:
-    """What a request would train, and what that costs."""
+    """What a request would train, and what that costs: a row for each study, and the total."""
     paper = find_paper(request.paper)
     profile = paper.profile(request.profile)
-    return cost(paper.chosen(request.only, profile), profile)
+    studies = paper.chosen(request.only, profile)
+    asked = [(first, experiment.resolve()) for experiment, first in shares(studies, profile).items()]
+    works = [(first, work(experiment, experiment.load_task())) for first, experiment in asked]
+    parts = {study.name: [one for first, one in works if first == study.name] for study in studies}
+    parts["total"] = [one for _, one in works]
+    return [StudyCost(study=name, **asdict(total(some))) for name, some in parts.items()]
+
+
+def shares(studies: Sequence[Study], profile: Sizes) -> dict[Experiment, str]:
+    """The experiments of all studies, each once, in the order of first need, with the study that needs it first."""
+    found: dict[Experiment, str] = {}
+    for study in studies:
+        for experiment in study.needs(profile):
+            found.setdefault(experiment, study.name)
+    return found
 
 
 def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcontext(), say: Say = print) -> Outcome:
@@ -127,8 +146,8 @@ def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Wat
     if not needed and read_session(out).get("profile") != profile.name:
         add_to_session(out, profile, host_environment(), 0.0)
     ids = dict(zip(needed, results.ids, strict=True))
-    starting = Starting(measuring, {study: {ids[e] for e in study.needs(profile)} for study in studies})
-    starting.remove(set(results.outcomes))
+    measuring.missing = {study.name: {ids[e] for e in study.needs(profile)} for study in studies}
+    measuring.start(set(results.outcomes))
     if not results.pending:
         return
     from modgrok.training.devices import use_all_cores
@@ -139,32 +158,12 @@ def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Wat
     try:
         planned = plan(results, engine)
         with watch(planned, dict(zip(results.ids, needed.values(), strict=True))) as observer:
-            starting.observer = observer or Observer()
-            failures = planned.train(starting)
+            measuring.observer = observer or Observer()
+            failures = planned.train(measuring)
     finally:
         add_to_session(out, profile, _environment(store, results), time.monotonic() - began)
     if failures:
         raise ModgrokError(f"{failures[0]} Rerun the command to try again.")
-
-
-class Starting(Forwarding):
-    """Has studies measured when the last of their runs has ended."""
-
-    def __init__(self, measuring: Measuring, missing: dict[Study, set[str]]) -> None:
-        super().__init__(Observer())
-        self.measuring, self.missing = measuring, missing
-
-    def ended(self, run: Any, result: Result) -> None:
-        super().ended(run, result)
-        self.remove({run.id})
-
-    def remove(self, ended: set[str]) -> None:
-        """Strikes runs off the lists."""
-        for ids in self.missing.values():
-            ids -= ended
-        ready = [study for study, ids in self.missing.items() if not ids]
-        self.missing = {study: ids for study, ids in self.missing.items() if ids}
-        self.measuring.start(ready)
 
 
 def _environment(store: Store, results: Results) -> dict[str, Any]:

@@ -3,10 +3,11 @@ HTML file is made of that, and opens anywhere, offline, with style and figures i
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from modgrok.disk import write_bytes, write_json
@@ -17,17 +18,17 @@ from modgrok.reproduce.paper import DEFAULT, Paper
 from modgrok.reproduce.records import read_session, record_path, session_commits
 from modgrok.reproduce.runs import said_settings
 from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.study import Figure, Numbers
+from modgrok.reproduce.study import Figure
+from modgrok.reproduce.table import Numbers, Table
 from modgrok.text import duration, number
 
-CLASSES: dict[Outcome, str] = {
-    "holds": "holds",
-    "holds with a remark": "remark",
-    "does not hold here": "fails",
-    "undecided here": "absent",
+LOOKS: dict[Outcome, tuple[str, str]] = {
+    "holds": ("holds", "✓"),
+    "holds with a remark": ("remark", "✓"),
+    "does not hold here": ("fails", "✗"),
+    "undecided here": ("absent", "–"),
 }
-"""How the style sheet calls an outcome."""
-MARKS = {"holds": "✓", "remark": "✓", "fails": "✗", "absent": "–"}
+"""How the style sheet calls an outcome, and its mark."""
 SHOWN = 120 / RESOLUTION
 """Size of figures on the page: pixels of the screen for one of the picture."""
 
@@ -43,80 +44,68 @@ class Report:
     profile: Sizes
     session: dict[str, Any]
     figures: tuple[Figure, ...]
-    verdicts: tuple[tuple[Claim, Verdict], ...]
+    verdicts: dict[str, Verdict]
 
     def markdown(self) -> str:
         """The whole text."""
-        papers, further = ([e for e in self.verdicts if e[0].beyond is beyond] for beyond in (False, True))
+        papers, further = ([c for c in self.paper.claims if c.beyond is beyond] for beyond in (False, True))
         figures, more_figures = ([s for s in self.figures if s.beyond is beyond] for beyond in (False, True))
-        links = ["Verdicts", *["Beyond the paper"] * bool(further), "Figures", "Claims in detail"]
-        sections = self._differences() + self._errata()
-        links += [part.removeprefix("## ") for part in sections if part.startswith("## ")] + ["How this was made"]
+        trained = any(figure.study.needs(self.profile) for figure in self.figures)
+        heads = ("The paper says, and what was found", "Section", "Verdict")
+        sections = {
+            "Verdicts": [_table(heads, map(self._verdict, papers))],
+            "Beyond the paper": self._further(further, more_figures),
+            "Figures": [self._figure(figure) for figure in figures],
+            "Claims in detail": [self._claim(claim) for claim in self.paper.claims],
+            "Deviations": self._deviations(),
+            "Not attempted": _list(f"{_plain(what)}: {_plain(why)}" for what, why in self.paper.not_attempted),
+            "Errata of the paper": _list(map(_plain, self.paper.errata)),
+            "How this was made": [_table(("", ""), self._made())],
+        }
+        said = {title: parts for title, parts in sections.items() if parts or title == "Figures"}
         parts = [
             f"# {self.paper.title}, reproduced",
             f"The figures and claims of {self.paper.reference}, made again "
-            f"{'from networks trained' if self._trains else 'by formulas and samples'} for this report. "
+            f"{'from networks trained' if trained else 'by formulas and samples'} for this report. "
             "Verdicts are computed from the numbers by the thresholds given with each claim.",
-            *self._takeaways(),
-            _counts(papers),
-            " · ".join(f"[{link}](#{_anchor(link)})" for link in links),
-            "## Verdicts",
-            _table(("The paper says, and what was found", "Section", "Verdict"), map(self._verdict, papers)),
-            *self._further(further, more_figures),
-            "## Figures",
-            *map(self._figure, figures),
-            "## Claims in detail",
-            *(self._claim(claim, verdict) for claim, verdict in self.verdicts),
-            *sections,
-            "## How this was made",
-            _table(("", ""), self._made()),
+            *_list(self._takeaways(), numbered=True),
+            self._counts(papers),
+            " · ".join(f"[{title}](#{_anchor(title)})" for title in said),
+            *(part for title, parts in said.items() for part in (f"## {title}", *parts)),
         ]
         return "\n\n".join(parts) + "\n"
 
-    @property
-    def _trains(self) -> bool:
-        return any(figure.study.needs(self.profile) for figure in self.figures)
+    def _counts(self, claims: Sequence[Claim]) -> str:
+        counts = counted(self.verdicts[claim.name] for claim in claims)
+        return " ".join(f'<span class="count {LOOKS[outcome][0]}">{text}</span>' for outcome, text in counts.items())
 
-    def _verdict(self, entry: tuple[Claim, Verdict]) -> tuple[str, ...]:
-        claim, verdict = entry
+    def _verdict(self, claim: Claim) -> tuple[str, ...]:
+        verdict = self.verdicts[claim.name]
         said = f"[{_plain(claim.statement)}](#{claim.name})<br><small>{_plain(verdict.sentence)}</small>"
         return (said, _mark(verdict)) if claim.beyond else (said, _plain(claim.section), _mark(verdict))
 
-    def _further(self, verdicts: Sequence[tuple[Claim, Verdict]], figures: Sequence[Figure]) -> list[str]:
+    def _further(self, claims: Sequence[Claim], figures: Sequence[Figure]) -> list[str]:
         """Questions that the paper leaves open: verdicts and figures together."""
-        if not verdicts:
+        if not claims:
             return []
         return [
-            "## Beyond the paper",
             "Questions that the paper leaves open, and what was found here; none of it is a statement of the paper.",
-            _counts(verdicts),
-            _table(("Statement, and what was found", "Verdict"), map(self._verdict, verdicts)),
+            self._counts(claims),
+            _table(("Statement, and what was found", "Verdict"), map(self._verdict, claims)),
             *map(self._figure, figures),
         ]
 
-    def _takeaways(self) -> list[str]:
+    def _takeaways(self) -> Iterator[str]:
         """The sentences that these verdicts bear out."""
-        verdicts = {claim.name: verdict for claim, verdict in self.verdicts}
-        said = [one for one in self.paper.takeaways if one.stands(verdicts)]
-        lines = []
-        for i, one in enumerate(said, 1):
-            links = ", ".join(f"[{_plain(name)}](#{name})" for name in one.stands_on)
-            lines.append(f"{i}. {_plain(one.sentence)} ({links})")
-        return ["\n".join(lines)] if lines else []
+        for one in self.paper.takeaways:
+            if one.stands(self.verdicts):
+                links = ", ".join(f"[{_plain(name)}](#{name})" for name in one.stands_on)
+                yield f"{_plain(one.sentence)} ({links})"
 
-    def _differences(self) -> list[str]:
-        """What is done otherwise than in the paper, and what is not done."""
+    def _deviations(self) -> list[str]:
         say = self.profile.say
-        rows = [tuple(map(_plain, (what, paper, say(here), why))) for what, paper, here, why in self.paper.deviations]
-        missing = [f"- {_plain(what)}: {_plain(why)}" for what, why in self.paper.not_attempted]
-        return (["## Deviations", _table(("", "Paper", "Here", "Why"), rows)] if rows else []) + (
-            ["## Not attempted", "\n".join(missing)] if missing else []
-        )
-
-    def _errata(self) -> list[str]:
-        if not self.paper.errata:
-            return []
-        return ["## Errata of the paper", "\n".join(f"- {_plain(erratum)}" for erratum in self.paper.errata)]
+        rows = [map(_plain, (what, paper, say(here), why)) for what, paper, here, why in self.paper.deviations]
+        return [_table(("", "Paper", "Here", "Why"), rows)] if rows else []
 
     def _figure(self, figure: Figure) -> str:
         trained = "; ".join(describe(figure.study.needs(self.profile)))
@@ -129,15 +118,17 @@ class Report:
             f"<small>{settings} Numbers: [{numbers}]({numbers}). Alone: `{self.command(figure.name)}`</small>"
         )
 
-    def _claim(self, claim: Claim, verdict: Verdict) -> str:
+    def _claim(self, claim: Claim) -> str:
+        verdict = self.verdicts[claim.name]
         shown = [f.name for study in claim.studies for f in self.figures if f.study.name == study]
         links = "".join(f" [{_label(name)}](#{name})." for name in shown)
         measured = [(_plain(name), _plain(text)) for name, text in verdict.measured.items()]
+        source = "Beyond the paper." if claim.beyond else f"Paper: section {_plain(claim.section)}."
         return (
             f'<a id="{claim.name}"></a>\n\n### {_plain(claim.statement)}\n\n{_mark(verdict)} '
             f"{_plain(verdict.sentence)}\n\n"
             + (_table(("", ""), measured) + "\n\n" if measured else "")
-            + f"<small>{_source(claim)} Threshold: {_plain(verdict.threshold)}.{links} "
+            + f"<small>{source} Threshold: {_plain(verdict.threshold)}.{links} "
             f"Alone: `{self.command(claim.name)}`</small>"
         )
 
@@ -167,8 +158,7 @@ def write_report(
     """Writes report.html, report.md and verdicts.json; returns the path of the first."""
     drawn = [figure for figure in paper.figures if (out / "figures" / f"{figure.name}.png").exists()]
     figures = tuple(figure for figure in drawn if figure.study.name in records)
-    judged = tuple((claim, verdicts[claim.name]) for claim in paper.claims)
-    text = Report(paper, profile, read_session(out), figures, judged).markdown()
+    text = Report(paper, profile, read_session(out), figures, verdicts).markdown()
     write_bytes(out / "report.md", text.encode())
     write_json(out / "verdicts.json", {name: verdict.as_dict() for name, verdict in verdicts.items()})
     target = out / "report.html"
@@ -190,13 +180,8 @@ def render(text: str, title: str, folder: Path) -> str:
                 picture = (folder / str(image.attrs["src"])).read_bytes()
                 image.attrSet("src", f"data:image/png;base64,{base64.b64encode(picture).decode()}")
                 image.attrSet("width", str(round(SHOWN * int.from_bytes(picture[16:20]))))  # from the PNG's header
-    style = files("modgrok.reproduce").joinpath("report.css").read_text()
-    body = reader.renderer.render(tokens, reader.options, {})
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>\n{style}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
-    )
+    page = Template(files("modgrok.reproduce").joinpath("report.html").read_text())
+    return page.substitute(title=title, body=reader.renderer.render(tokens, reader.options, {}))
 
 
 def describe(experiments: Sequence[Experiment]) -> list[str]:
@@ -204,21 +189,19 @@ def describe(experiments: Sequence[Experiment]) -> list[str]:
 
     Seeds are counted among runs that are alike in all else, since every fraction may have seeds of its own.
     """
-    rows = said_settings(experiments)
-    alike: dict[str, set[int]] = {}
-    for row in rows:
-        alike.setdefault(str(row | {"seed": None}), set()).add(row["seed"])
-    values = {
-        name: list({str(row[name]): row[name] for row in rows if row[name] is not None}.values())
-        for name in (rows[0] if rows else ())
-        if name != "fraction" or "examples" not in rows[0]
-    }
-    if values.get("seed") not in (None, [0]):
-        values["seed"] = max(([*seeds] for seeds in alike.values()), key=lambda seeds: len(seeds))
+    if not experiments:
+        return []
+    t = Table(said_settings(experiments))
+    values = {name: t[name].known().distinct() for name in vars(t.first)}
+    if values["seed"] != [0]:
+        alike = t.by(*(name for name in values if name != "seed"))
+        values["seed"] = max((some["seed"].distinct() for some in alike.values()), key=len)
+    if "examples" in values:
+        del values["fraction"]
     return [_phrase(name, some) for name, some in values.items() if some and (name, some) != ("seed", [0])]
 
 
-def _phrase(name: str, values: list[Any]) -> str:
+def _phrase(name: str, values: Sequence[Any]) -> str:
     if name == "seed":
         return f"{len(values)} seed{'s' if len(values) > 1 else ''}"
     if isinstance(values[0], bool):
@@ -240,24 +223,20 @@ def _anchor(heading: str) -> str:
     return re.sub(r"\W+", "-", heading.lower())
 
 
-def _source(claim: Claim) -> str:
-    return "Beyond the paper." if claim.beyond else f"Paper: section {_plain(claim.section)}."
-
-
-def _counts(verdicts: Sequence[tuple[Claim, Verdict]]) -> str:
-    """How many claims came out how."""
-    counts = counted(verdict for _, verdict in verdicts)
-    return " ".join(f'<span class="count {CLASSES[outcome]}">{text}</span>' for outcome, text in counts.items())
-
-
 def _mark(verdict: Verdict) -> str:
-    kind = CLASSES[verdict.outcome]
-    return f'<span class="verdict {kind}">{MARKS[kind]} {verdict.outcome}</span>'
+    kind, mark = LOOKS[verdict.outcome]
+    return f'<span class="verdict {kind}">{mark} {verdict.outcome}</span>'
 
 
 def _plain(text: str) -> str:
     """Text in which Markdown finds nothing to mark up."""
     return re.sub(r"([\\`*_\[\]<|])", r"\\\1", text.replace("\n", " "))
+
+
+def _list(items: Iterable[str], numbered: bool = False) -> list[str]:
+    """One part, or none where there is no item."""
+    lines = [f"{i}. {item}" if numbered else f"- {item}" for i, item in enumerate(items, 1)]
+    return ["\n".join(lines)] if lines else []
 
 
 def _table(heads: Sequence[str], rows: Any) -> str:

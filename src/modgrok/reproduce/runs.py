@@ -38,23 +38,11 @@ class Runs:
     def but(self, **settings: Any) -> "Runs":
         """The same with other settings; values that are lists, ranges or dictionaries vary (see `runs`), inside what
         varies already."""
-        fixed, axes = _divided(settings)
-        varied = {
-            name for axis in axes.values() if isinstance(axis, Mapping) for some in axis.values() for name in some
-        }
+        axes = {name: value for name, value in settings.items() if isinstance(value, (list, range, dict))}
+        fixed = {name: value for name, value in settings.items() if name not in axes}
+        varied = {name for axis in axes.values() if isinstance(axis, dict) for some in axis.values() for name in some}
         assert not varied & {*fixed}, f"both fixed and varied: {', '.join(sorted(varied & {*fixed}))}"
         return Runs([(tags | more, old | fixed | new) for tags, old in self.rows for more, new in _points(axes)])
-
-    def vary(self, *lines: Mapping[str, Axis]) -> "Runs":
-        """Lines through this point: along each only what it names varies; the tag `line` says which it is."""
-        return Runs(
-            [
-                (tags | more | {"line": " ".join(line)}, old | new)
-                for line in lines
-                for more, new in _points(line)
-                for tags, old in self.rows
-            ]
-        )
 
     def fresh_seeds(self) -> "Runs":
         """The same with seeds that no other fraction has (see `seed_at`); the tag `repeat` is the seed of before."""
@@ -76,11 +64,6 @@ def runs(common: Settings, **more: Any) -> Runs:
     `variant`. What is named last varies fastest.
     """
     return Runs([({}, dict(common))]).but(**more)
-
-
-def _divided(settings: Settings) -> tuple[Settings, dict[str, Axis]]:
-    axes: dict[str, Axis] = {name: value for name, value in settings.items() if isinstance(value, (list, range, dict))}
-    return {name: value for name, value in settings.items() if name not in axes}, axes
 
 
 def _points(axes: Mapping[str, Axis]) -> Iterator[tuple[Settings, Settings]]:

@@ -11,14 +11,11 @@ from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.figures import panels
 from modgrok.reproduce.runs import Runs, said_settings
 from modgrok.reproduce.sizes import Sizes
-from modgrok.reproduce.table import Table
+from modgrok.reproduce.table import Numbers, Table
 
-Numbers = dict[str, Any]
-"""A table as JSON, so that figures and claims can be redone without the runs."""
 Kept = str | Callable[..., Any]
 """The name of a part of the result, or a function from a run to a row (a dictionary) or to several; its further
 parameters are given the run's tags of these names."""
-Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -38,19 +35,25 @@ class Figure:
 
 @dataclass(eq=False)
 class Study:
-    """Made by `study`; its figures and claims are added by its decorators."""
+    """Runs, the table that is kept of them, and the figures and claims that its decorators add."""
 
     name: str
     title: str
-    caption: str
-    runs: Callable[[Sizes], Runs]
-    keep: Mapping[str | None, Sequence[Kept]]
-    """By the tag `part` of the runs."""
-    rows: Callable[[Sizes], Iterable[Mapping[str, Any]]]
-    also: Callable[[Sizes, Table], Mapping[str, Any]]
-    digits: int
-    beyond: bool
-    slow: bool
+    caption: str = ""
+    runs: Callable[[Any], Runs] = lambda s: Runs([])
+    keep: Kept | Sequence[Kept] | Mapping[str, Kept | Sequence[Kept]] = ()
+    """What the table has of each run beside its settings; where this differs between parts of the study, by the tag
+    `part`."""
+    rows: Callable[[Any], Iterable[Mapping[str, Any]]] = lambda s: ()
+    """Computed from the sizes alone; they come after those of the runs."""
+    also: Callable[[Any, Table], Mapping[str, Any]] = lambda s, t: {}
+    """Values of the whole table, which become columns that all rows share."""
+    digits: int = 5
+    """Significant digits of what is kept."""
+    beyond: bool = False
+    """Whether it is about a question of our own."""
+    slow: bool = False
+    """Whether it takes long to measure: its networks are trained first, and it is measured while the others train."""
     figures: tuple[Figure, ...] = ()
 
     def needs(self, profile: Sizes) -> list[Experiment]:
@@ -63,17 +66,18 @@ class Study:
         trained: list[Run] = []
         asked = list(self.runs(profile))
         for (tags, experiment), settings in zip(asked, said_settings([e for _, e in asked]), strict=True):
-            run: Any = find(experiment)
-            found = self._kept(run, tags, self.keep[tags["part"] if None not in self.keep else None])
+            run = find(experiment)
+            found = self._kept(run, tags)
             rows += [settings | tags | row for row in found]
             trained += [run] * len(found)
         table = Table([*rows, *self.rows(profile)], runs=trained)
         shared = self.also(profile, table)
         return Table({**vars(row), **shared} for row in table).to_json(self.digits)
 
-    def _kept(self, run: Any, tags: Mapping[str, Any], parts: Sequence[Kept]) -> list[dict[str, Any]]:
+    def _kept(self, run: Any, tags: Mapping[str, Any]) -> list[dict[str, Any]]:
+        parts = self.keep[tags["part"]] if isinstance(self.keep, Mapping) else self.keep
         rows: list[dict[str, Any]] = [{}]
-        for part in parts:
+        for part in (parts,) if isinstance(parts, str) or callable(parts) else parts:
             if isinstance(part, str):
                 found: Any = {part: run.result[part]}
             else:
@@ -116,41 +120,16 @@ class Study:
     def claim(self, section: str, *others: "Study") -> Callable[[Callable[..., None]], Claim]:
         """Makes a claim of the function that judges it, from the tables of this study and of others and an `Ask`. The
         function's name is the claim's, its docstring what is claimed."""
+        return lambda judge: make_claim(judge, judge.__name__, judge.__doc__ or "", section, (self, *others))
 
-        def make(judge: Callable[..., None]) -> Claim:
-            return make_claim(judge, judge.__name__, judge.__doc__ or "", section, (self, *others))
 
-        return make
+study = Study
+"""As papers call it: a study is a value, to which figures and claims are added."""
 
 
 def make_claim(judge: Callable[..., None], name: str, statement: str, section: str, studies: Sequence[Study]) -> Claim:
     """A claim about the tables of studies; for families of claims, whose names and statements are computed."""
     return Claim(name, section, " ".join(statement.split()), tuple(study.name for study in studies), judge)
-
-
-def study(
-    name: str,
-    title: str,
-    caption: str = "",
-    *,
-    runs: Callable[[Any], Runs] = lambda s: Runs([]),
-    keep: Kept | Sequence[Kept] | Mapping[str, Kept | Sequence[Kept]] = (),
-    rows: Callable[[Any], Iterable[Mapping[str, Any]]] = lambda s: (),
-    also: Callable[[Any, Table], Mapping[str, Any]] = lambda s, t: {},
-    digits: int = 5,
-    beyond: bool = False,
-    slow: bool = False,
-) -> Study:
-    """A study of `runs`, of which `keep` says what the table has beside their settings: parts of the result by name,
-    and functions of the run; where these differ between parts of the study, one for each value of the tag `part`.
-
-    `rows` are computed from the sizes alone and come after those of the runs; `also` are values of the whole table,
-    which become columns that all rows share. Numbers are kept with `digits` significant digits. `beyond` the paper's
-    own questions, or `slow` to measure: its networks are trained first, and it is measured while the others train.
-    """
-    parts: Mapping[Any, Any] = keep if isinstance(keep, Mapping) else {None: keep}
-    parts = {tag: (some,) if isinstance(some, str) or callable(some) else tuple(some) for tag, some in parts.items()}
-    return Study(name, title, caption, runs, parts, rows, also, digits, beyond, slow)
 
 
 def curves(*names: str, most: int | None = None) -> Callable[[Run], dict[str, Any]]:

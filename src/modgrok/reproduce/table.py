@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-Number = int | float | None
+Numbers = dict[str, Any]
+"""A table as JSON, so that figures and claims can be redone without the runs."""
 COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne}
 
 
@@ -65,10 +66,6 @@ class Column(list[Any]):
         known = self.known()
         return float(np.mean(known)) if known else math.nan
 
-    def falls(self) -> bool:
-        """Whether every value is below the one before."""
-        return all(later < earlier for earlier, later in pairwise(self))
-
     def distinct(self) -> "Column":
         """Each value once, in the order of first appearance."""
         return Column({json.dumps(value): value for value in self}.values())
@@ -86,7 +83,8 @@ class Line(dict[Any, Any]):
         return Line((x, y) for x, y in self.items() if y is not None)
 
     def falls(self) -> bool:
-        return self.y.falls()
+        """Whether every value is below the one before."""
+        return all(later < earlier for earlier, later in pairwise(self.values()))
 
     def products(self) -> Column:
         """x · y, which is constant where one is inverse to the other."""
@@ -96,10 +94,8 @@ class Line(dict[Any, Any]):
 class Table:
     """Rows, with the verbs in which figures and claims ask for them."""
 
-    def __init__(self, rows: Iterable[Row | Mapping[str, Any]], x: str | None = None, runs: Sequence[Any] = ()) -> None:
+    def __init__(self, rows: Iterable[Row | Mapping[str, Any]], runs: Sequence[Any] = ()) -> None:
         self.rows = [row if isinstance(row, Row) else Row(row) for row in rows]
-        self.x = x
-        """What varies from row to row, where that was chosen."""
         self.runs = runs
         """While numbers are measured: the run of each row."""
 
@@ -134,12 +130,9 @@ class Table:
         """The rows that fulfill conditions, such as "weight_decay > 0" or a function of the row, and that have these
         values; a list or a tuple of values admits each of them."""
         tests = [_condition(c) if isinstance(c, str) else c for c in conditions]
-        tests += [_equality(name, value) for name, value in values.items()]
-        return Table([row for row in self.rows if all(test(row) for test in tests)], self.x)
-
-    def line(self, x: str) -> "Table":
-        """The rows in which x alone varies, as `Runs.vary` made them; all where there is a single line."""
-        return Table([row for row in self.rows if row.line in (x, None)], x)
+        admitted = {name: some if isinstance(some, (list, tuple)) else (some,) for name, some in values.items()}
+        found = (row for row in self.rows if all(row[name] in some for name, some in admitted.items()))
+        return Table(row for row in found if all(test(row) for test in tests))
 
     def by(self, *columns: str) -> "dict[Any, Table]":
         """A table for each value of a column, or for each combination of several, in the order of appearance."""
@@ -147,14 +140,14 @@ class Table:
         for row in self.rows:
             values = tuple(row[name] for name in columns)
             found.setdefault(values[0] if len(values) == 1 else values, []).append(row)
-        return {values: Table(rows, self.x) for values, rows in found.items()}
+        return {values: Table(rows) for values, rows in found.items()}
 
-    def of(self, column: str, value: Callable[[Column], Any], x: str | None = None) -> Line:
+    def of(self, column: str, value: Callable[[Column], Any], x: str = "seed") -> Line:
         """A value for each x, from the column's values there."""
-        cells = self.by(x or self.x or "seed")
+        cells = self.by(x)
         return Line((key, value(cells[key][column])) for key in sorted(cells))
 
-    def median(self, column: str, x: str | None = None) -> Line:
+    def median(self, column: str, x: str) -> Line:
         """The median over seeds for each x."""
         return self.of(column, Column.median, x)
 
@@ -181,16 +174,12 @@ def rounded(value: Any, digits: int = 5) -> Any:
     """JSON values with floats rounded to `digits` significant digits; null where a number does not exist."""
     if isinstance(value, dict):
         return {str(key): rounded(item, digits) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return rounded(value.tolist(), digits)
     if isinstance(value, (list, tuple)):
         return [rounded(item, digits) for item in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(f"{float(value):.{digits}g}") if math.isfinite(value) else None
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
     return value
 
 
@@ -198,7 +187,3 @@ def _condition(text: str) -> Callable[[Row], bool]:
     name, sign, value = text.split()
     compare, limit = COMPARISONS[sign], float(value)
     return lambda row: row[name] is not None and compare(row[name], limit)
-
-
-def _equality(name: str, value: Any) -> Callable[[Row], bool]:
-    return lambda row: row[name] in value if isinstance(value, (list, tuple)) else row[name] == value

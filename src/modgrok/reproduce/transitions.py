@@ -4,10 +4,11 @@ One definition everywhere, that of `modgrok critical`: the fraction at which hal
 with the 95 % interval of a logistic fit.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from modgrok.experiments.sweeps.logistic import Transition, transition_within
 from modgrok.palette import MARKERS, SERIES
@@ -38,13 +39,11 @@ def show_budgets(ask: Ask, t: Table, names: Iterable[str] | None = None) -> None
         ask.show({f"α_c within {count(r.budget)} steps, {name}": str(r.alpha) for r in ways[name]})
 
 
-def bars(found: Sequence[Transition]) -> tuple[list[float], list[list[float]]]:
+def bars(found: Sequence[Transition]) -> tuple[np.ndarray, np.ndarray]:
     """Middles and lengths of the error bars below and above, NaN where α_c is not known."""
-    ends: list[Any] = [
-        (one.critical, one.low, one.high) if one.critical is not None else (math.nan,) * 3 for one in found
-    ]
-    lengths = [[0.0 if math.isnan(c) else abs(c - end[i]) for c, *end in ends] for i in (0, 1)]
-    return [middle for middle, _, _ in ends], lengths
+    known = [one.critical is not None and (one.critical, one.low, one.high) for one in found]
+    middle, low, high = np.array([ends or (np.nan,) * 3 for ends in known], float).reshape(-1, 3).T
+    return middle, np.abs([middle - low, high - middle])
 
 
 def error_bars(
@@ -52,13 +51,17 @@ def error_bars(
 ) -> None:
     """α_c with its interval at every x, or lying at every y; an arrow at the outermost α tried where it lies beyond."""
     middle, ends = bars(found)
-    look: Any = {"color": SERIES[series], "marker": MARKERS[series], "capsize": 2, "lw": 0, "elinewidth": 1}
+    look: Any = {
+        "color": SERIES[series],
+        "marker": MARKERS[series],
+        "capsize": 2,
+        "lw": 0,
+        "elinewidth": 1,
+        "label": label,
+    }
     for place, one in zip(places, found, strict=True):
         beyond, arrow = (one.low, "^>") if one.high is None else (one.high, "v<")
         if one.critical is None:
             at = (beyond, place) if lying else (place, beyond)
             panel.plot(*at, color=SERIES[series], marker=arrow[lying], ls="", fillstyle="none")
-    if lying:
-        panel.errorbar(middle, places, xerr=ends, label=label, **look)
-    else:
-        panel.errorbar(places, middle, yerr=ends, label=label, **look)
+    panel.errorbar(*((middle, places) if lying else (places, middle)), **{"xerr" if lying else "yerr": ends}, **look)

@@ -44,7 +44,14 @@ class Recipe:
 
 
 TINY_GD, TINY_ADAMW = Recipe(1e6, 60, 20), Recipe(0.1, 60, 20)
+GD_FRACTION, ADAMW_FRACTION = 0.49, 0.5
+"""α of the paper's figures of single networks."""
+ADAMW_DECAY, USUAL_DECAY = 0.03, 0.05
+"""Weight decay of AdamW in these figures, and in statements without a figure."""
 PROFILES = QUICK, FULL, TINY = sizes(
+    gd_fraction=GD_FRACTION,
+    adamw_fraction=ADAMW_FRACTION,
+    adamw_decay=ADAMW_DECAY,
     # Single networks: figures 0, 1, 2, 4 and A1 to A4. At full scale GD's rate is a quarter of the one from which
     # gradients fluctuate late.
     modulus=(97, 97, 13),
@@ -185,10 +192,6 @@ PROFILES = QUICK, FULL, TINY = sizes(
     power_steps=(1_500, 3_000, 60),
     left_out=(("more_data", "quadratic_form_data", "near_critical", "complexity"), (), ()),
 )
-GD_FRACTION, ADAMW_FRACTION = 0.49, 0.5
-"""α of the paper's figures of single networks."""
-ADAMW_DECAY, USUAL_DECAY = 0.03, 0.05
-"""Weight decay of AdamW in these figures, and in statements without a figure."""
 
 
 def addition_by_gd(s: Sizes) -> Runs:

@@ -21,7 +21,10 @@ sweep = study(
     "Which fractions and decays grok",
     "Steps until 99 % of the training set and of the test set are right, against the share of the pairs and against "
     "weight decay.",
-    runs=lambda s: timed(s).vary({"fraction": s.fractions}, {"weight_decay": s.decays}),
+    runs=lambda s: (
+        timed(s).but(fraction=[*s.fractions]).tag(line="fraction")
+        + timed(s).but(weight_decay=[*s.decays]).tag(line="weight_decay")
+    ),
     keep=("memorized_at", "grokked_at"),
 )
 moduli = study(
@@ -36,7 +39,7 @@ moduli = study(
 
 @sweep.figure(columns=2)
 def sweep_times(t: Table, left: Any, right: Any) -> str:
-    fractions, decays = t.line("fraction"), t.line("weight_decay")
+    fractions, decays = t.where(line="fraction"), t.where(line="weight_decay")
     times(left, fractions, "fraction")
     times(right, decays, "weight_decay")
     left.set(xlabel="share of the pairs that is trained on")
@@ -50,8 +53,8 @@ def sweep_times(t: Table, left: Any, right: Any) -> str:
 @sweep.claim("appendix (fractions)")
 def fractions(t: Table, ask: Ask) -> None:
     """Some data groks, much data generalizes at once."""
-    cells = t.line("fraction").by("fraction")
-    usual, most = t.line("weight_decay").one("fraction"), max(cells)
+    cells = t.where(line="fraction").by("fraction")
+    usual, most = t.where(line="weight_decay").one("fraction"), max(cells)
     delays = {value: (cell["grokked_at"] / cell["memorized_at"]).known() for value, cell in cells.items()}
     longest = max(delays[most], default=0)
     for value, which in ((usual, "usual"), (most, "largest")):
@@ -68,7 +71,7 @@ def fractions(t: Table, ask: Ask) -> None:
 @sweep.claim("appendix (fractions)")
 def too_little_data(t: Table, ask: Ask) -> None:
     """Too little data never groks."""
-    few = t.line("fraction").where("fraction <= 0.2")
+    few = t.where(line="fraction").where("fraction <= 0.2")
     cells = few.by("fraction").items()
     ask.show({f"steps to 99 % of the test set at {percent(v, 0)}": cell["grokked_at"] for v, cell in cells})
     ask.possible("there is a fraction of 20 % or less", few)
@@ -79,8 +82,8 @@ def too_little_data(t: Table, ask: Ask) -> None:
 @sweep.claim("appendix (weight decay)")
 def decays(t: Table, ask: Ask) -> None:
     """Without weight decay nothing groks, and more of it is faster (the printed sweep reads both ways)."""
-    line = t.line("weight_decay")
-    medians = line.where("weight_decay > 0").median("grokked_at").known()
+    line = t.where(line="weight_decay")
+    medians = line.where("weight_decay > 0").median("grokked_at", "weight_decay").known()
     cells = line.by("weight_decay").items()
     ask.show({f"steps to 99 % of the test set, decay {decay:g}": cell["grokked_at"] for decay, cell in cells})
     ask.possible("two decays or more grok", len(medians) >= 2)
