@@ -1,6 +1,13 @@
 """How much is trained. quick: two CPU cores, four minutes for all findings. full: one H200."""
 
 from modgrok.reproduce.form import sizes
+from modgrok.reproduce.gromov2023.sizes import natural_unit
+
+
+def descent_rate(rate: float, modulus: int, width: int) -> float:
+    """Of gradient descent, from millions of natural units."""
+    return float(f"{rate * 1e6 * natural_unit(modulus, width):.5g}")
+
 
 QUICK, FULL, TINY = sizes(
     # Finding 2
