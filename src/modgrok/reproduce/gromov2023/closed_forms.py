@@ -9,8 +9,8 @@ from modgrok.closed_form import solve
 from modgrok.measures.fourier_image import wave_shares
 from modgrok.networks import output_map, score_table
 from modgrok.reproduce.form import Ask, Column, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.functions import product, show_learned, sum_of_squares
 from modgrok.reproduce.gromov2023.phases import FRACTION, share_of
+from modgrok.reproduce.gromov2023.preactivations import product, show_learned, sum_of_squares
 from modgrok.reproduce.gromov2023.sizes import usual, usual_by_gd
 from modgrok.tasks import Task, task
 from modgrok.tasks.arithmetic import is_prime

@@ -92,8 +92,8 @@ PROFILES = QUICK, FULL, TINY = sizes(
     # The critical fractions of functions: of those that are learned easily, and of those that are not.
     easy_fractions=((0.3, 0.4, 0.5, 0.6), (0.18, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3), (0.5, 0.8)),
     hard_function_fractions=((0.75, 0.9), (0.75, 0.85, 0.9, 0.95, 0.98), (0.5, 0.8)),
+    complexity=(Recipe(4e6, 1_000, 150), Recipe(2e6, 10_000, 150), Recipe(2e6, 60, 150)),
     complexity_seeds=(2, 4, 2),
-    complexity_steps=(1_000, 10_000, 60),
     kernel_fractions=((0.5, 0.7), (0.3, 0.5, 0.7, 0.9), (0.5,)),
     # The delay between memorizing and grokking: GD from little to much data and from too little, AdamW from a fifth.
     delay=(Recipe(1e6, 4_000, 80), Recipe(2e6, 10_000, 150), TINY_GD),
