@@ -18,7 +18,6 @@ from modgrok.text import count, number, percent
 
 RATES = {"Adam": (0.1, 1.0, 5.0), "AdamW": (0.1, 1.0)}
 """In units of the rate from which they are searched. Adam's fastest rates with few data are the largest."""
-EVALUATIONS = 200
 POINTS = 25
 """Budgets at which the curves of the figure are computed."""
 SLOWER = 2
@@ -42,8 +41,8 @@ def ways(s: Sizes) -> dict[str, Settings]:
 
 
 def long_runs(s: Sizes) -> Runs:
-    long = runs(until_grokked(s, s.long_steps, EVALUATIONS), way=ways(s), fraction=[*s.long_fractions])
-    longest = runs(until_grokked(s, s.longest_steps, EVALUATIONS) | ways(s)["GD"], fraction=[*s.longest_fractions])
+    long = runs(until_grokked(s, s.long_steps, 200), way=ways(s), fraction=[*s.long_fractions])
+    longest = runs(until_grokked(s, s.longest_steps, 200) | ways(s)["GD"], fraction=[*s.longest_fractions])
     return (long.tag(part="long") + longest.tag(part="longest")).but(seed=range(s.long_seeds)).fresh_seeds()
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures.grokking_events import second_half
 from modgrok.measures.samples import all_right, best_guess
-from modgrok.plot import curves, style
+from modgrok.plot import curves
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.dynamics import CLOSED
 from modgrok.reproduce.gromov2023.sizes import Recipe
@@ -102,23 +102,19 @@ quadratic_data = study(
 )
 
 
-@hard.figure()
-def learning_curves(t: Table) -> Any:
+@hard.figure(*TITLES.values(), "", "", rows=2, height=4.4, sharex="col")
+def learning_curves(t: Table, *grid: Any) -> str:
     drawn = t.where(lambda r: r.curves)
-    figure, grid = style.grid(2, 2, height=4.4, sharex="col")
-    for (above, below), text in zip(grid.T, TITLES, strict=True):
+    for above, below, text in zip(grid[:2], grid[2:], TITLES, strict=True):
         for panel, measure in ((above, "accuracy"), (below, "loss")):
             curves(drawn.where(task=text)["curves"], measure, ax=panel)
-            if panel is not grid[0, 0]:
+            if panel is not grid[0]:
                 panel.get_legend().remove()
         above.set_xlabel("")
         below.set_ylabel("mean squared error")
-    style.letter(grid.flat, [*TITLES.values(), *[""] * 2])
     more = len(drawn.where(task=QUADRATIC)) - 1
-    sizes = f"mod {t.one('modulus')}, N = {t.one('width')}"
-    spikes = "spikes: brief instabilities at this rate"
-    style.note(figure, f"{sizes}, plain GD; bold: seed 0, faint: {more} more; {spikes}")
-    return figure
+    sizes = f"mod {t.one('modulus')}, N = {t.one('width')}, plain GD"
+    return f"{sizes}; bold: seed 0, faint: {more} more; spikes: brief instabilities at this rate"
 
 
 @hard.claim("appendix C (Fig. A5)", quadratic_widths)
@@ -155,11 +151,13 @@ def quadratic_form(t: Table, by_width: Table, ask: Ask) -> None:
 @quadratic_data.claim("2, appendix C")
 def quadratic_form_data(t: Table, ask: Ask) -> None:
     """n² + m² + nm reaches 100 % only with most of the data, α above about 0.95."""
-    p, total = t.one("modulus"), {alpha: _test_pairs(t.one("modulus"), alpha) for alpha in t["fraction"].distinct()}
+    p = t.one("modulus")
+    best: dict[float, list[float]] = {}
+    for alpha, value in zip(t["fraction"], t.first.best_test_accuracy, strict=True):
+        best.setdefault(alpha, []).append(value)
+    total = {alpha: _test_pairs(p, alpha) for alpha in best}
     drawn = min(total.values())
-    every = list(zip(t["fraction"], t.first.best_test_accuracy, strict=True))
-    best = {alpha: [value for a, value in every if a == alpha] for alpha in total}
-    chances = {alpha: [all_right(value, total[alpha], drawn) for value in best[alpha]] for alpha in best}
+    chances = {alpha: [all_right(value, total[alpha], drawn) for value in some] for alpha, some in best.items()}
     below = [np.median(some) for a, some in chances.items() if a < 0.95]
     passed = ", ".join(number(a) for a, some in chances.items() if a >= 0.95 and np.median(some) >= 0.5)
     certain = [chance == 1 for alpha, some in chances.items() if alpha >= 0.95 for chance in some]

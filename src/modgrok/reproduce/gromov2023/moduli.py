@@ -25,7 +25,6 @@ GUESS = {"GD": 5.0, "Adam": 5.9, "AdamW": 4.2}
 ADAM_RATE = 0.1
 MOST = 0.95
 """The largest fraction tried."""
-EVALUATIONS = 100
 FITS = 2
 """χ² per degree of freedom up to which a law fits."""
 ZOOM = 0.012
@@ -38,7 +37,7 @@ def around(s: Sizes, way: str, modulus: int, width: int) -> Runs:
     """One optimizer at a rate that suits every p, at α around the first guess at this p."""
     rate = natural_rate(s.search_descent, modulus, width) if way == "GD" else ADAM_RATE
     decay = {"weight_decay": ADAMW_DECAY} if way == "AdamW" else {}
-    settings = until_grokked(s, s.law_steps, EVALUATIONS) | {"modulus": modulus, "width": width}
+    settings = until_grokked(s, s.law_steps) | {"modulus": modulus, "width": width}
     guess = GUESS[way] * np.log(modulus) / modulus
     tried = [round(float(guess * factor), 4) for factor in s.law_factors]
     found = runs(
@@ -82,10 +81,10 @@ def _laws(t: Table) -> dict[tuple[str, int], dict[str, Any] | None]:
     return {(way, budget): law for way, budget, law in t.first.laws}
 
 
-def _names(law: dict[str, Any]) -> tuple[str, str]:
-    factors = law["factors"]
-    power = f"{number(factors['power'])} p^(−{law['exponent']:.2f})"
-    return f"{number(factors['logarithmic'])} ln p / p", power
+def _names(law: dict[str, Any]) -> dict[str, str]:
+    factors = {kind: number(factor) for kind, factor in law["factors"].items()}
+    power = f"{factors['power']} p^(−{law['exponent']:.2f})"
+    return {"logarithmic": f"{factors['logarithmic']} ln p / p", "power": power}
 
 
 def _misfits(t: Table, way: str, budget: int, law: dict[str, Any]) -> dict[str, float]:
@@ -110,31 +109,26 @@ def fractions_moduli_widths(t: Table) -> Any:
     rows = transitions(t)
     adam, widths = rows.where(part="moduli", way="Adam"), rows.where(part="widths")
     last = max(rows["budget"])
-    titles = f"T = {count(last)}", "Adam, and two laws", f"Adam, p = {widths.one('modulus')}"
-    note = f"n + m mod p; (a), (b), (d) N = {adam.one('width')}; 95 % intervals from {seeds(t)} at each α; laws are "
-    figure, (left, middle, right, residuals) = panels(
-        *titles,
-        f"Adam, T = {count(last)}, over each law",
-        rows=2,
-        height=5.6,
-        note=note + "fitted to the largest budget",
-    )
+    titles = [f"T = {count(last)}", "Adam, and two laws", f"Adam, p = {widths.one('modulus')}"]
+    titles.append(f"Adam, T = {count(last)}, over each law")
+    sizes = f"n + m mod p; (a), (b), (d) N = {adam.one('width')}; 95 % intervals from {seeds(t)} at each α"
+    note = f"{sizes}; laws are fitted to the largest budget"
+    figure, (left, middle, right, residuals) = panels(*titles, rows=2, height=5.6, note=note)
     for i, (way, cell) in enumerate(rows.where(part="moduli", budget=last).by("way").items()):
         error_bars(left, cell["modulus"], cell["alpha"], i, way)
     for panel, some, x in ((middle, adam, "modulus"), (right, widths, "width")):
         for i, (budget, cell) in enumerate(some.by("budget").items()):
             error_bars(panel, cell[x], cell["alpha"], i, f"T = {count(budget)}")
     if (law := _laws(t)["Adam", last]) is not None:
-        p = np.linspace(min(adam["modulus"]), max(adam["modulus"]), 200)
-        for label, alpha, line in zip(_names(law), _fitted(law, p).values(), ("-", ":"), strict=True):
-            middle.plot(p, alpha, color="black", lw=0.9, ls=line, label=label)
         known = adam.where(lambda r: r.alpha.critical is not None, budget=last)
-        laws = zip(_names(law), _fitted(law, np.array(known["modulus"])).values(), strict=True)
-        for i, (label, alpha) in enumerate(laws):
-            found = zip(known["alpha"], alpha, strict=True)
+        p = np.linspace(min(adam["modulus"]), max(adam["modulus"]), 200)
+        for i, (kind, label) in enumerate(_names(law).items()):
+            middle.plot(p, _fitted(law, p)[kind], color="black", lw=0.9, ls="-:"[i], label=label)
+            found = zip(known["alpha"], _fitted(law, np.array(known["modulus"]))[kind], strict=True)
             over = [Transition(a.critical / x, a.low / x, a.high / x, a.width) for a, x in found]
             error_bars(residuals, [p * (1 + 0.02 * i) for p in known["modulus"]], over, i, label)
         residuals.axhline(1, color="black", lw=0.7, ls=":")
+        residuals.legend(fontsize=6)
     for panel in (middle, residuals):
         panel.set_xscale("log")
         panel.set_xticks(adam["modulus"].distinct(), [number(p) for p in adam["modulus"].distinct()])
@@ -144,8 +138,6 @@ def fractions_moduli_widths(t: Table) -> Any:
     middle.yaxis.set_minor_formatter(lambda value, _: number(value))
     middle.tick_params(axis="y", which="minor", labelsize=6)
     residuals.set(xlabel="modulus p", ylabel=r"$\alpha_c$ / law")
-    if residuals.get_legend_handles_labels()[1]:
-        residuals.legend(fontsize=6)
     right.set_xscale("log", base=2)
     right.set_xticks(widths["width"].distinct(), [number(width) for width in widths["width"].distinct()])
     for panel, label in zip((left, middle, right), ("modulus p", "modulus p", "width N"), strict=True):
@@ -203,8 +195,8 @@ def law(t: Table, ask: Ask) -> None:
     )
     ask.remark("both hold at every budget", all(key in laws and better[key] and fits[key] for key in adam))
     for key, one in laws.items():
-        names = zip(_names(one), ("logarithmic", "power"), strict=True)
-        said = [f"{name}: rms {percent(one['rms'][kind])}, χ²/dof {number(chi[key][kind], 2)}" for name, kind in names]
+        names = _names(one).items()
+        said = [f"{name}: rms {percent(one['rms'][kind])}, χ²/dof {number(chi[key][kind], 2)}" for kind, name in names]
         ask.show({f"{key[0]}, {count(key[1])} steps": "; ".join([*said, f"difference of AICc {gaps[key]:+.1f}"])})
 
 
@@ -231,7 +223,7 @@ samplings = study(
     "have every row, column and answer once (lines); pairs that close as few rectangles as possible, whose fourth "
     "corner would follow from the other three (expander).",
     runs=lambda s: runs(
-        until_grokked(s, s.sampling_steps, EVALUATIONS) | {"optimizer": "adam", "lr": ADAM_RATE},
+        until_grokked(s, s.sampling_steps) | {"optimizer": "adam", "lr": ADAM_RATE},
         sampling=[*SAMPLINGS],
         fraction=[*s.sampling_fractions],
         seed=range(s.sampling_seeds),

@@ -37,7 +37,7 @@ REGULARIZED = {
 """Every regularizer, and the same optimizer without it."""
 
 
-def until_grokked(s: Sizes, steps: int, evaluations: int) -> Settings:
+def until_grokked(s: Sizes, steps: int, evaluations: int = 100) -> Settings:
     """n + m at the size of figure 3; a run stops as soon as it has grokked."""
     schedule = {"steps": steps, "evaluations": evaluations, "until": 0, "snapshots": 0}
     return {"task": "n + m", "modulus": s.sweep_modulus, "width": s.sweep_width, **schedule}
