@@ -101,10 +101,8 @@ def critical_fraction(t: Table, ask: Ask) -> None:
     cells = t.where(part="long").by("way")
     medians = {way: some.median("grokked_at", "fraction").known().y for way, some in cells.items()}
     slowing = {way: times[0] / times[-1] for way, times in medians.items() if times}
-    ask.that(
-        "at the largest budget α_c of GD, Adam and AdamW lies inside the fractions tried",
-        all(alpha[-1].critical is not None for alpha in found.values()),
-    )
+    inside = all(alpha[-1].critical is not None for alpha in found.values())
+    ask.that("at the largest budget α_c of GD, Adam and AdamW lies inside the fractions tried", inside)
     ask.that(
         f"for each of them the median time at the smallest α that groks is at least {SLOWER} times that at the largest",
         all(slowing.get(way, 0) >= SLOWER for way in found),

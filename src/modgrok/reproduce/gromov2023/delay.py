@@ -1,5 +1,5 @@
-"""How long after memorization a network groks, from much to little data; what becomes of it with too little; how far down
-memorization goes where labels are random and there are no features to learn."""
+"""How long after memorization a network groks, from much to little data; what becomes of it with too little; how far
+down memorization goes where labels are random and there are no features to learn."""
 
 from typing import Any
 
@@ -120,10 +120,8 @@ def memorizing_phase(t: Table, ask: Ask) -> None:
     ratio = t.each(lambda r: r.loss_end / largest)
     falls = t["train_loss_half"] / t["train_loss_end"]
     ask.that(f"train accuracy is at least 99 % at α = {alpha}, in every seed", min(t["train_accuracy"]) >= 0.99)
-    ask.that(
-        "training lasts for at least 5 times the steps to memorization",
-        all(m is not None and 5 * m <= steps for m in t["memorized_at"]),
-    )
+    long = all(m is not None and 5 * m <= steps for m in t["memorized_at"])
+    ask.that("training lasts for at least 5 times the steps to memorization", long)
     ask.that(
         "the best test accuracy is at most five standard deviations above chance", max(t["best_test_accuracy"]) <= limit
     )

@@ -171,10 +171,8 @@ def sharpness_rises(t: Table, ask: Ask) -> None:
     ask.that(
         "sharpness at grokking is at least 10 times that at the start, at every rate that groks", min(growth) >= 10
     )
-    ask.remark(
-        "less than 90 % of that growth (in the logarithm) comes before memorization, on average",
-        memorizing.average() < 0.9,
-    )
+    late = memorizing.average() < 0.9
+    ask.remark("less than 90 % of that growth (in the logarithm) comes before memorization, on average", late)
 
 
 @sharpness.claim(BEYOND)
@@ -235,7 +233,5 @@ def kernel_learns(t: Table, ask: Ask) -> None:
     _enough_between(t, ask)
     ask.that("regression with the kernel at the start answers at most 5 % of the test pairs", max(first) <= 0.05)
     ask.that("regression with the kernel at the end answers at least 95 %", min(last) >= 0.95)
-    ask.that(
-        "regression passes 50 % at a step within 25 % of that at which the network does",
-        all(abs(ratio - 1) <= 0.25 for ratio in apart),
-    )
+    together = all(abs(ratio - 1) <= 0.25 for ratio in apart)
+    ask.that("regression passes 50 % at a step within 25 % of that at which the network does", together)

@@ -137,10 +137,8 @@ def quadratic_form(t: Table, by_width: Table, ask: Ask) -> None:
         "of n + m falls, in every seed",
         min(t["gap"]) > CLOSED,
     )
-    ask.remark(
-        "test accuracy ends in this range at other widths too",
-        all(LEAST <= cell["test_accuracy"].average() < MOST for cell in widths.values()),
-    )
+    others = all(LEAST <= cell["test_accuracy"].average() < MOST for cell in widths.values())
+    ask.remark("test accuracy ends in this range at other widths too", others)
     ask.remark(
         f"training has ended: over the second half of the steps test accuracy changes by less than {FLAT_ACCURACY} "
         f"and test loss, relatively, by less than {FLAT_LOSS}, on average over seeds",
@@ -217,9 +215,7 @@ def random_table(t: Table, ask: Ask) -> None:
     # The best of many evaluations of few test pairs: five standard deviations above chance.
     limit = chance + 5 * (chance / round((1 - t.one("fraction")) * t.one("modulus") ** 2)) ** 0.5
     ask.that("train accuracy is at least 95 %, in every seed", min(t["train_accuracy"]) >= 0.95)
-    ask.that(
-        "the best test accuracy is less than five standard deviations above chance",
-        max(t["best_test_accuracy"]) < limit,
-    )
+    at_chance = max(t["best_test_accuracy"]) < limit
+    ask.that("the best test accuracy is less than five standard deviations above chance", at_chance)
     ask.show({"train accuracy": t["train_accuracy"], "best test accuracy": t["best_test_accuracy"]}, percent)
     ask.show({"chance": chance, "limit": limit}, percent)

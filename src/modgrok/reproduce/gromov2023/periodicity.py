@@ -109,10 +109,8 @@ def ipr_onset(t: Table, ask: Ask) -> None:
     faster = t.each(_acceleration)
     place = t.each(lambda r: None if r.onset_at is None else r.bends[1] / r.onset_at)
     ask.that("of four fitted pieces the second is at least 3 times as steep as the first", min(faster) >= 3)
-    ask.that(
-        "the bend between them is within 25 % of the onset (10 % test accuracy), in every seed",
-        all(ratio is not None and abs(ratio - 1) <= 0.25 for ratio in place),
-    )
+    near = all(ratio is not None and abs(ratio - 1) <= 0.25 for ratio in place)
+    ask.that("the bend between them is within 25 % of the onset (10 % test accuracy), in every seed", near)
     ask.remark("on average the bend comes no earlier than the onset", place.average() >= 1)
     flat = any(map(math.isinf, faster))
     ask.show({"second / first slope": "the first piece does not rise everywhere" if flat else faster})
@@ -136,15 +134,11 @@ def ipr_regimes(t: Table, ask: Ask) -> None:
     """The ratio has four regimes: slow linear growth; a transition, which coincides with grokking; fast linear growth,
     which starts after 100 % test accuracy; saturation."""
     ask.that("of four fitted pieces (i) and (ii) rise, in every seed", all(min(r.slopes[:2]) > 0 for r in t))
-    ask.that(
-        "the grokking step lies in (ii)",
-        all(r.grokked_at is not None and r.bends[1] <= r.grokked_at < r.bends[2] for r in t),
-    )
+    inside = all(r.grokked_at is not None and r.bends[1] <= r.grokked_at < r.bends[2] for r in t)
+    ask.that("the grokking step lies in (ii)", inside)
     ask.that("growth is fastest in (iii), which follows grokking", all(r.slopes[2] == max(r.slopes) for r in t))
-    ask.that(
-        "(iii) starts at ≥ 99.9 % test accuracy",
-        all(r.complete_at is not None and r.complete_at <= r.bends[2] for r in t),
-    )
+    complete = all(r.complete_at is not None and r.complete_at <= r.bends[2] for r in t)
+    ask.that("(iii) starts at ≥ 99.9 % test accuracy", complete)
     ask.that("(iv) has less than a quarter of the slope of (iii)", all(r.slopes[3] < 0.25 * r.slopes[2] for r in t))
     for i, name in enumerate(PIECES):
         ask.show({f"piece {name}, slope per 1000 steps": [1000 * slopes[i] for slopes in t["slopes"]]})

@@ -150,10 +150,8 @@ def periodic(t: Table, more: Table, other: Table, ask: Ask) -> None:
     )
     ask.that("of random weights it has less than 20 %", max(shares["random"]) < 0.2)
     ask.remark("with cross-entropy it has 60 % too", min(other["in_waves"]) >= 0.6)
-    ask.remark(
-        "every seed of momentum, weight decay, dropout and Adam answers at least 99 % of the test set",
-        min(more["test_accuracy"]) >= 0.99,
-    )
+    learned = min(more["test_accuracy"]) >= 0.99
+    ask.remark("every seed of momentum, weight decay, dropout and Adam answers at least 99 % of the test set", learned)
     ask.show({f"share of the power in one wave per neuron, {kind}": v for kind, v in shares.items()}, percent)
     ask.show({"the same, AdamW on cross-entropy": other["in_waves"]}, percent)
     ask.show({"p of momentum, weight decay, dropout, Adam": str(more.one("modulus"))})
@@ -195,10 +193,8 @@ def phases(t: Table, ask: Ask) -> None:
     """The phases found by training obey φ1 + φ2 = φ3 approximately."""
     deviation = {kind: t.where(kind=kind)["deviation"] for kind in COLORS}
     means = {kind: [abs(m) for m in t.where(kind=kind)["mean"]] for kind in TRAINED}
-    ask.that(
-        "the circular deviation of φ1 + φ2 − φ3 is at most 0.8 after GD and after AdamW, in every seed",
-        all(max(deviation[kind]) <= 0.8 for kind in TRAINED),
-    )
+    narrow = all(max(deviation[kind]) <= 0.8 for kind in TRAINED)
+    ask.that("the circular deviation of φ1 + φ2 − φ3 is at most 0.8 after GD and after AdamW, in every seed", narrow)
     ask.that("its mean is within 0.1 of zero there", all(max(values) <= 0.1 for values in means.values()))
     ask.that("at initialization its deviation is above 1.2", min(deviation["random"].known(), default=9) > 1.2)
     ask.show({f"deviation in radians, {kind}": v for kind, v in deviation.items()})
@@ -224,10 +220,8 @@ def phases_random(t: Table, ask: Ask) -> None:
         f"Kuiper's test gives P ≥ {UNIFORM}",
         min(map(min, least.values())) >= UNIFORM,
     )
-    ask.that(
-        "one wave has at least 50 % of the median neuron's power",
-        all(min(cell["explained_median"]) >= 0.5 for cell in trained.values()),
-    )
+    clear = all(min(cell["explained_median"]) >= 0.5 for cell in trained.values())
+    ask.that("one wave has at least 50 % of the median neuron's power", clear)
     ask.remark(
         "within each frequency they are independent too: n|⟨exp iφ⟩|², 1 for independent phases, is 0.7 to 1.4",
         all(0.7 <= value <= 1.4 for value in agreement.values()),

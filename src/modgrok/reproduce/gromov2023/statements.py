@@ -118,10 +118,8 @@ def _steps(t: Table) -> float:
 def three_variables_trained(t: Table, ask: Ask) -> None:
     """Modular functions of many variables can be grokked as well."""
     ask.that(f"AdamW learns n1 + n2 + n3 with the activation x³ at every size {WELL}", least(t) >= LEARNED)
-    ask.remark(
-        "every run takes at least a fifth longer to grok than to memorize",
-        all_grok(t, lambda r: r.grokked_at >= 1.2 * r.memorized_at),
-    )
+    delayed = all_grok(t, lambda r: r.grokked_at >= 1.2 * r.memorized_at)
+    ask.remark("every run takes at least a fifth longer to grok than to memorize", delayed)
     cells = t.by("modulus", "width").items()
     ask.show({f"grokking step at p = {p}, N = {N}": cell["grokked_at"] for (p, N), cell in cells})
     ask.show({"test accuracy": t["test_accuracy"]}, percent, "run")
@@ -134,10 +132,8 @@ def composite_modulus(t: Table, ask: Ask) -> None:
     cells = t.by("modulus")
     prime, *others = cells
     ask.that(f"AdamW learns n + m modulo composite numbers {WELL}", min(least(cells[p]) for p in others) >= LEARNED)
-    ask.remark(
-        f"modulo each composite number it takes at most twice the median steps of p = {prime}",
-        all(_steps(cells[p]) <= 2 * _steps(cells[prime]) for p in others),
-    )
+    alike = all(_steps(cells[p]) <= 2 * _steps(cells[prime]) for p in others)
+    ask.remark(f"modulo each composite number it takes at most twice the median steps of p = {prime}", alike)
     ask.show({f"grokking step at p = {p}": cell["grokked_at"] for p, cell in cells.items()})
 
 
@@ -170,18 +166,14 @@ def mixed_functions_harder(t: Table, ask: Ask) -> None:
         "wherever n + m is learned, every mixed function takes at least 1.5 times its median steps or is not learned",
         min(harder, default=0) >= 1.5,
     )
-    ask.that(
-        "at the smallest α where addition is learned no mixed function is",
-        learned and all(math.isinf(steps[text, learned[0]]) for text in MIXED),
-    )
+    none = learned and all(math.isinf(steps[text, learned[0]]) for text in MIXED)
+    ask.that("at the smallest α where addition is learned no mixed function is", none)
     ask.note(
         f"{DISGUISED} is none of them: it is the product (n + 1)(m + 1) − 1, and as easy as n + m.",
         max(disguised, default=math.inf) < 1.5,
     )
-    ask.remark(
-        "other sums f1(n) + f2(m) take at most 1.2 times the steps of n + m, where all are learned",
-        not 1.2 < max(plain, default=0) < math.inf,
-    )
+    alike = not 1.2 < max(plain, default=0) < math.inf
+    ask.remark("other sums f1(n) + f2(m) take at most 1.2 times the steps of n + m, where all are learned", alike)
 
 
 @capacity.claim("2")
@@ -191,10 +183,8 @@ def parameter_regimes(t: Table, ask: Ask) -> None:
     cells = t.where(task="n + m").by("width")
     learned = [N for N, cell in cells.items() if least(cell) >= LEARNED]
     within = f"within {count(t.one('steps'))} steps"
-    ask.that(
-        f"{within} some width learns n + m {WELL}, and less than 90 % of random labels on average",
-        any(kept[N] < 0.9 for N in learned),
-    )
+    under = any(kept[N] < 0.9 for N in learned)
+    ask.that(f"{within} some width learns n + m {WELL}, and less than 90 % of random labels on average", under)
     ask.that(
         f"{within} some width learns n + m {WELL}, and at least {percent(LEARNED, 0)} of random labels on average",
         any(kept[N] >= LEARNED for N in learned),
@@ -279,10 +269,8 @@ def structure_predicts(t: Table, ask: Ask) -> None:
     cells = t.by("name", "modulus")
     means = {key: cell["best_test_accuracy"].average() for key, cell in cells.items()}
     poor = [f"{name} modulo {p}" for (name, p), mean in means.items() if mean < 0.99]
-    ask.that(
-        "every table has a known structure",
-        all(cell.first.structure not in ("none", "unknown") for cell in cells.values()),
-    )
+    known = all(cell.first.structure not in ("none", "unknown") for cell in cells.values())
+    ask.that("every table has a known structure", known)
     ask.that(
         "the best test accuracy of each at every p is at least 99 %, on average over seeds",
         not poor,
