@@ -145,12 +145,7 @@ def hopeless(t: Table) -> list[float]:
 
 
 @large_steps.figure(
-    "larger steps, less data",
-    "at equal ceilings",
-    "at equal effective rates",
-    "critical fraction",
-    rows=2,
-    height=5.4,
+    "larger steps, less data", "at equal ceilings", "at equal effective rates", "critical fraction", rows=2, height=5.4
 )
 def steps_and_data(t: Table, by_data: Any, ceiling: Any, effective: Any, rates: Any) -> str:
     some = t.where(part="grid", status="finished")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
+from modgrok.measures.grokking_events import ONSET
 from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import panels, seed_look
 from modgrok.reproduce.form import Ask, Column, Row, Runs, Sizes, Table, runs, study
@@ -15,9 +16,6 @@ from modgrok.text import count, number, percent
 DRAMATIC_FRACTION, DRAMATIC_DECAY = 0.2, 0.05
 """AdamW from a fifth of the table."""
 RULE, NONE = "n + m", "random:0"
-ONSET = 0.1
-"""Test accuracy at which the features begin to answer."""
-POINTS = 150
 
 
 def with_data(s: Sizes, *fractions: float) -> Runs:
@@ -140,19 +138,12 @@ def memorizing_phase(t: Table, ask: Ask) -> None:
     ask.show({"p": str(p)})
 
 
-def with_and_without_a_rule(s: Sizes) -> Runs:
-    """n + m and random labels under gradient descent with equal settings, pairs and initial weights."""
-    made = [s.descending.gd(s.sweep_modulus, N, a) for N in s.descending_widths for a in s.descending_fractions]
-    found = sum((runs(settings, task=[RULE, NONE]) for settings in made), Runs([]))
-    return found.but(seed=range(s.sweep_seeds))
-
-
 def losses_of(run: Run, task: str) -> dict[str, Any]:
     """The training loss: thinned, its least value, and its value where the test pairs begin to be answered."""
     history = run.history
     step, loss = history["step"], history["train_loss"]
     begun = np.flatnonzero((history["test_accuracy"] >= ONSET) & (task == RULE))
-    thinned = np.unique(np.geomspace(1, len(step), POINTS).round().astype(int)) - 1
+    thinned = np.unique(np.geomspace(1, len(step), 150).round().astype(int)) - 1
     return {
         "step": step[thinned],
         "loss": loss[thinned],
@@ -168,7 +159,11 @@ descending = study(
     "The training loss of n + m and of random labels, of equal networks on equal pairs. The dashed line is the loss at "
     f"which n + m begins to be answered (test accuracy {ONSET:.0%}). Where random labels stay above it, memorization "
     "goes no further down and only features do; where they pass it, there is another way down.",
-    runs=with_and_without_a_rule,
+    runs=lambda s: runs(
+        {},
+        width={N: s.descending.gd(s.sweep_modulus, N, 0.5) for N in s.descending_widths},
+        fraction=[*s.descending_fractions],
+    ).but(task=[RULE, NONE], seed=range(s.sweep_seeds)),
     keep=("memorized_at", "grokked_at", losses_of),
 )
 

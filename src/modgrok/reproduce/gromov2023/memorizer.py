@@ -40,16 +40,16 @@ VARIED = {"width": "width", "p": "modulus", "optimizer": "optimizer", "function"
 
 def memorizing(s: Sizes, *shares: float, **more: Any) -> Runs:
     """Networks that are trained on few pairs until they know them, under Adam unless another optimizer is named."""
-    p = more.get("modulus", s.memorizer_modulus)
+    p = more.get("modulus", s.modulus)
     few = {share: {"examples": max(2, round(share * p * p))} for share in shares or (SHARE,)}
-    settings = {"task": "n + m", "modulus": p, "width": s.memorizer_width, "optimizer": "adam", "lr": RATE}
+    settings = {"task": "n + m", "modulus": p, "width": s.width, "optimizer": "adam", "lr": RATE}
     settings |= {"weight_decay": 0.0, "steps": s.memorizer_steps, "evaluations": 1, "snapshots": 2}
     return runs(settings, **more, share=few, seed=range(s.memorizer_seeds))
 
 
 def descended(s: Sizes, *shares: float) -> Runs:
     """The same under plain gradient descent, with snapshots on the way."""
-    rate = natural_rate(1e6, s.memorizer_modulus, s.memorizer_width)
+    rate = natural_rate(1e6, s.modulus, s.width)
     return memorizing(s, *shares, optimizer="gd", lr=rate, steps=s.flow_steps, evaluations=10, snapshots=11)
 
 
@@ -62,7 +62,7 @@ def all_parts(s: Sizes) -> Runs:
         "optimizer": descended(s) + memorizing(s, optimizer="adamw", weight_decay=USUAL_DECAY),
         "function": memorizing(s, task=[*FUNCTIONS]),
         "signs": memorizing(s, task=[*SIGNS]),
-        RANDOM: memorizing(s, wrong_labels=1 - 1 / s.memorizer_modulus),
+        RANDOM: memorizing(s, wrong_labels=1 - 1 / s.modulus),
         "flow": descended(s, *FLOW_SHARES),
     }
     return sum((some.tag(part=part) for part, some in parts.items()), Runs([]))

@@ -11,23 +11,21 @@ from modgrok.networks import Network
 from modgrok.palette import BLUE, GRAY, ORANGE
 from modgrok.plot.phases import angle_histogram, circle
 from modgrok.reproduce.figures import modular
-from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Column, Runs, Settings, Sizes, Table, runs, study
+from modgrok.reproduce.gromov2023.search import GD_DECAY
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_rate, natural_unit
 from modgrok.text import number, percent, spread
 
 COLORS = {"random": GRAY, "GD": BLUE, "AdamW": ORANGE}
 TRAINED = ("GD", "AdamW")
-ZOOM = 0.5
-"""Radians on either side of zero that the zoom shows."""
-ZOOM_BINS = 60
+ZOOM, ZOOM_BINS = 0.5, 60
+"""Radians on either side of zero that the zoom shows, and its bins."""
 UNIFORM = 1e-4
 """Probability below which phases do not pass as uniform: the 60 tests at full scale (six combinations, two optimizers,
 five seeds) raise a false alarm with a chance of at most 0.6 %."""
 FRACTION = 0.7
 """α of the networks of other optimizers, and of functions of a sum."""
 DROPOUT = 0.2
-DECAY = 1e-9
-"""Weight decay of gradient descent in units of 1/((p/97)³ (N/500)): ten times more kills the weights."""
 
 
 def ways(s: Sizes) -> Runs:
@@ -35,9 +33,9 @@ def ways(s: Sizes) -> Runs:
     p, N = s.sweep_modulus, s.sweep_width
     descended = s.ways.gd(p, N, FRACTION)
     slow = natural_rate(0.1 * s.ways.rate, p, N)  # times 1/(1 − 0.9): the same effective rate
-    way: dict[str, dict[str, Any]] = {
+    way: dict[str, Settings] = {
         "momentum": descended | {"optimizer": "momentum", "lr": slow},
-        "GD + weight decay": descended | {"weight_decay": float(f"{DECAY / natural_unit(p, N):.3g}")},
+        "GD + weight decay": descended | {"weight_decay": float(f"{GD_DECAY / natural_unit(p, N):.3g}")},
         "GD + dropout": descended | {"dropout": DROPOUT},
         "Adam": s.functions.adamw(p, N, FRACTION) | {"optimizer": "adam"},
     }

@@ -127,7 +127,7 @@ sum_of_squares = study_of(
     "The waves live in n² and m²: in n itself a neuron looks like noise with a symmetry, in the task's own "
     "coordinate it is one frequency.",
 )
-product = study_of(
+multiplying = study_of(
     "figA4",
     "n*m",
     (6, 11),

@@ -133,11 +133,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
     # The law of the critical fraction: p for each optimizer, N under Adam, α in units of a first guess for each p.
     law_moduli=(
         {"Adam": (23, 31, 47)},
-        {
-            "GD": (31, 53, 79, 113),
-            "Adam": (23, 31, 41, 53, 67, 83, 97, 113),
-            "AdamW": (31, 53, 79, 113),
-        },
+        {"GD": (31, 53, 79, 113), "Adam": (23, 31, 41, 53, 67, 83, 97, 113), "AdamW": (31, 53, 79, 113)},
         {"Adam": (11, 13)},
     ),
     law_widths=((64,), (125, 250, 1000), (32,)),
@@ -163,13 +159,8 @@ PROFILES = QUICK, FULL, TINY = sizes(
     narrow_widths=((32, 64), (64, 96, 144, 250, 500), (32,)),  # where phases are shuffled
     interference_widths=((120, 480, 1_920), (96, 384, 1_536, 6_144), (64, 256)),
     feature_widths=((128, 1_000), (500, 4_000), (64,)),  # of random features
-    floor_widths=(
-        (60, 240, 960, 3840, 15360),
-        (192, 768, 3072, 12288, 49152, 98304),
-        (64, 256, 1024),
-    ),  # losses of closed forms
-    memorizer_modulus=(97, 97, 13),
-    memorizer_width=(500, 500, 64),
+    # Losses of closed forms.
+    floor_widths=((60, 240, 960, 3840, 15360), (192, 768, 3072, 12288, 49152, 98304), (64, 256, 1024)),
     memorizer_seeds=(1, 3),
     memorizer_moduli=((31,), (31, 59, 149), (11, 13)),
     memorizer_widths=((125,), (60, 125, 250, 1000), (32, 64)),
