@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from modgrok.measures.laws import exponent
 from modgrok.reproduce.findings.alignment import (
     RANDOM,
     RENAMED,
@@ -81,7 +82,7 @@ def one_clock(t: Table, ask: Ask) -> None:
     ask.that("coherence is within 0.1 of the early flow wherever at least 95 % of the loss is left", near)
     ask.that("no more than 5 % of the test set is answered until then", max(clocks["best_accuracy"]) <= 0.05)
     ask.possible("half of the loss is gone with three numbers of pairs", len(known) >= 3)
-    slope = float(np.polyfit(np.log([*known]), np.log([*known.values()]), 1)[0])
+    slope = exponent([*known], [*known.values()])
     ask.that(
         "the time to lose half of it grows as the number of pairs, exponent 0.85 to 1.15", 0.85 <= slope <= 1.15, slope
     )

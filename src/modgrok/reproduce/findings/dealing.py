@@ -68,8 +68,7 @@ def rescaled(s: Sizes) -> Iterator[dict[str, Any]]:
                         experiments.append(Experiment(**settings(s, group, rule), seed=seed, parent=parent))
         for tag, run in zip(tags, train_all(experiments, store, Observer()), strict=True):
             result: Any = run.result
-            times = {name: result[name] for name in ("memorized_at", "grokked_at")}
-            yield tag | times | course(run, tag["group"])
+            yield tag | {"grokked_at": result["grokked_at"]} | course(run, tag["group"])
 
 
 def course(run: Run, group: str) -> dict[str, Any]:
@@ -107,7 +106,7 @@ dealing = study(
     "where the initial weights in these were multiplied by a factor; seed 0. Right: the exponent e for which shares in "
     "proportion to dᵉ/t fit the clear neurons, all seeds together.",
     runs=trained,
-    keep=("memorized_at", "grokked_at", course),
+    keep=("grokked_at", course),
     rows=rescaled,
 )
 
@@ -250,10 +249,8 @@ def norms_meet_the_demand(t: Table, ask: Ask) -> None:
     """The products of norms add up as d^(5/2), which exactness demands, from every start and by every optimizer."""
     some = t.where(lambda r: r.grokked_at and r.clear >= CLEAR)
     ask.possible("some network groks and has clear neurons", len(some))
-    found = {
-        (group, rule, scale): counts_exponents(cell, "norms")[rule]
-        for (group, rule, scale), cell in some.by("group", "rule", "scale").items()
-    }
+    cells = some.by("group", "rule", "scale").items()
+    found = {(group, rule, scale): counts_exponents(cell, "norms")[rule] for (group, rule, scale), cell in cells}
     near = all(abs(e - 2.5) <= 0.3 for e in found.values())
     ask.that("their exponent is within 0.3 of 5/2 for every group, optimizer and scale", near)
     for rule in some["rule"].distinct():

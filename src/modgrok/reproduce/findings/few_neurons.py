@@ -63,11 +63,9 @@ def descents(s: Sizes) -> Iterator[dict[str, Any]]:
         task = task_of(group)
         starts = s.limit_starts if task.modulus <= SMALL else max(1, s.limit_starts // 5)
         for width, one in zip(widths, nearest(one_hot(task), widths, starts, s.limit_steps), strict=True):
-            yield {
-                **{"part": "limit", "group": group, "width": width, "starts": starts, "steps": s.limit_steps},
-                **{"bound": least_width(task), "closed_form": exact(group), "losses": one.losses, "norms": one.norms},
-                **{"power": one.power, "kind": one.kind},
-            }
+            sizes = {"part": "limit", "group": group, "width": width, "starts": starts, "steps": s.limit_steps}
+            known = {"bound": least_width(task), "closed_form": exact(group)}
+            yield sizes | known | {"losses": one.losses, "power": one.power, "kind": one.kind}
 
 
 few_neurons = study(

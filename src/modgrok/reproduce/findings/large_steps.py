@@ -67,9 +67,7 @@ def noisy(s: Sizes) -> Runs:
     """The smallest rate with noise in every update, or with minibatches."""
     quiet = descent(s, s.noisy_rate, 0) | {"until": 0}
     unit = natural_unit(s.step_modulus, s.step_width)
-    every: dict[str, dict[str, Any]] = {
-        f"noise {level:g}": {"update_noise": float(f"{level / unit:.4g}")} for level in s.noises
-    }
+    every: dict[str, Settings] = {f"noise {x:g}": {"update_noise": float(f"{x / unit:.4g}")} for x in s.noises}
     every |= {f"batches of {size}": {"optimizer": "sgd", "batch_size": size} for size in s.batches}
     some = runs(quiet, noise=every, fraction=list(s.switched), seed=range(s.step_seeds))
     return some.tag(part="noise")
@@ -89,7 +87,6 @@ def end(run: Run) -> dict[str, Any]:
     over = np.array(history["sharpness"], float) * e.lr / (2 * (1 + e.momentum))
     return {
         "accuracy": history["test_accuracy"][-1] if result["status"] == "finished" else 0.0,
-        "train": history["train_accuracy"][-1],
         "over": over[-1],
         "most": np.nanmax(over),
         "status": result["status"],

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures import neuron_waves
 from modgrok.measures.loss_curves import acceleration, loss_peak
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.delay import too_little_data, with_data
 from modgrok.reproduce.gromov2023.dynamics import all_grok
+from modgrok.reproduce.gromov2023.preactivations import explained_of
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import with_minibatches
 from modgrok.text import number, percent, spread
@@ -47,10 +47,8 @@ def with_entropy(s: Sizes) -> Runs:
     return found.tag(kind="loss", name="cross-entropy")
 
 
-def behavior(run: Run) -> dict[str, Any]:
-    """A maximum of the test loss before grokking, and waves at the end."""
-    waves = neuron_waves(run.network, run.task.structure.coordinate)
-    return loss_peak(run.history, run.result) | {"explained": float(np.nanmedian(waves.explained))}
+def peak_of(run: Run) -> dict[str, Any]:
+    return loss_peak(run.history, run.result)
 
 
 def over_training(run: Run) -> dict[str, Any]:
@@ -65,7 +63,7 @@ def rates_of(run: Run) -> dict[str, Any]:
     return acceleration(run.history, run.result)
 
 
-KEPT = ("memorized_at", "grokked_at", "test_accuracy", behavior)
+KEPT = ("memorized_at", "grokked_at", "test_accuracy", peak_of, explained_of)
 general = study(
     "general_behavior",
     "Other optimizers and functions",

@@ -164,7 +164,7 @@ descending = study(
         width={N: s.descending.gd(s.sweep_modulus, N, 0.5) for N in s.descending_widths},
         fraction=[*s.descending_fractions],
     ).but(task=[RULE, NONE], seed=range(s.sweep_seeds)),
-    keep=("memorized_at", "grokked_at", losses_of),
+    keep=("grokked_at", losses_of),
 )
 
 

@@ -38,13 +38,10 @@ def around(s: Sizes, way: str, modulus: int, width: int) -> Runs:
     rate = natural_rate(s.search_descent, modulus, width) if way == "GD" else ADAM_RATE
     decay = {"weight_decay": ADAMW_DECAY} if way == "AdamW" else {}
     settings = until_grokked(s, s.law_steps) | {"modulus": modulus, "width": width}
+    settings |= {"optimizer": way.lower(), "lr": rate, **decay}
     guess = GUESS[way] * np.log(modulus) / modulus
     tried = [round(float(guess * factor), 4) for factor in s.law_factors]
-    found = runs(
-        settings | {"optimizer": way.lower(), "lr": rate, **decay},
-        fraction=[a for a in tried if a <= MOST],
-        seed=range(s.law_seeds),
-    )
+    found = runs(settings, fraction=[a for a in tried if a <= MOST], seed=range(s.law_seeds))
     return found.fresh_seeds().tag(way=way)
 
 
@@ -93,10 +90,8 @@ def _misfits(t: Table, way: str, budget: int, law: dict[str, Any]) -> dict[str, 
     p, alphas = np.array(found["modulus"]), found["alpha"]
     middle = np.array([alpha.critical for alpha in alphas])
     deviation = np.array([(alpha.high - alpha.low) / 3.92 for alpha in alphas])
-    return {
-        kind: float(np.square((middle - fitted) / deviation).sum() / (len(p) - free))
-        for (kind, fitted), free in zip(_fitted(law, p).items(), (1, 2), strict=True)
-    }
+    chi = {kind: float(np.square((middle - fitted) / deviation).sum()) for kind, fitted in _fitted(law, p).items()}
+    return {"logarithmic": chi["logarithmic"] / (len(p) - 1), "power": chi["power"] / (len(p) - 2)}
 
 
 def _fitted(law: dict[str, Any], p: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Outputs and neurons over all pairs: random, trained, written down (Fig. 1); for (n + m)², n² + m² and nm also what
 AdamW finds above the closed forms, and both spectra (appendix C; Figs. A2 to A4)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -97,12 +97,11 @@ def draw_function(t: Table) -> Any:
         for panel in panels if label != [*first.maps][-1] else ():
             panel.set_xlabel("")
             panel.tick_params(labelbottom=False)
-    style.note(
-        figure,
-        f"{modular(t)}, AdamW: N = {first.width}, α = {first.fraction}; closed forms: N = {first.closed_width}, every "
-        f"frequency equally often; $h^{{(1)}}$: neurons of frequency {first.frequency}; frequencies and spectra in the "
-        f"task's own coordinate, Z of order {first.length}",
-    )
+    trained = f"{modular(t)}, AdamW: N = {first.width}, α = {first.fraction}"
+    closed = f"closed forms: N = {first.closed_width}, every frequency equally often"
+    neurons = f"$h^{{(1)}}$: neurons of frequency {first.frequency}"
+    coordinate = f"frequencies and spectra in the task's own coordinate, Z of order {first.length}"
+    style.note(figure, f"{trained}; {closed}; {neurons}; {coordinate}")
     return figure
 
 
@@ -177,12 +176,13 @@ def square_of_sum(t: Table, ask: Ask) -> None:
     ask.show({"one branch": one, "all branches": every}, percent)
 
 
-def shares_of(run: Run) -> list[dict[str, Any]]:
-    """Where the power of an answer's Fourier image is, before and after training."""
-    return [
-        {"form": "initialization", **wave_shares(run.snapshot(0), ANSWER)},
-        {"form": "gradient descent", **wave_shares(run.network, ANSWER)},
-    ]
+def before_and_after(run: Run) -> dict[str, Network]:
+    return {"initialization": run.snapshot(0), "gradient descent": run.network}
+
+
+def shares(networks: Iterable[tuple[str, Network]]) -> list[dict[str, Any]]:
+    """Where the power of an answer's Fourier image is."""
+    return [{"form": form, **wave_shares(network, ANSWER)} for form, network in networks]
 
 
 def written_down(s: Sizes, draws: int | None = None) -> Iterator[tuple[str, Network]]:
@@ -195,19 +195,16 @@ def written_down(s: Sizes, draws: int | None = None) -> Iterator[tuple[str, Netw
 
 def maps(s: Sizes, t: Table) -> dict[str, Any]:
     """What there is to see of seed 0 and of the closed forms."""
-    trained = t.runs[0].network
-    frequency = nearest_frequency(trained, FREQUENCY)
-    networks = {"initialization": t.runs[0].snapshot(0), "gradient descent": trained, **dict(written_down(s, 1))}
+    networks = before_and_after(t.runs[0]) | dict(written_down(s, 1))
+    frequency = nearest_frequency(networks["gradient descent"], FREQUENCY)
     neurons = {form: neuron_of(network, frequency) for form, network in networks.items()}
     neurons["initialization"] = neurons["gradient descent"]
-    found = {form: _maps(network, neurons[form]) for form, network in networks.items()}
+    found = {}
+    for form, network in networks.items():
+        answer = output_map(network, ANSWER)
+        shown = answer, fourier_image(answer), hidden_map(network, neurons[form])
+        found[form] = {"width": network.width, "neuron": neurons[form], "shown": [*map(few_digits, shown)]}
     return {"maps": found, "frequency": frequency}
-
-
-def _maps(network: Network, neuron: int) -> dict[str, Any]:
-    answer = output_map(network, ANSWER)
-    shown = answer, fourier_image(answer), hidden_map(network, neuron)
-    return {"width": network.width, "neuron": neuron, "shown": [few_digits(one) for one in shown]}
 
 
 images = study(
@@ -219,8 +216,8 @@ images = study(
     "cancel: 2n (vertical axis), 2m (horizontal axis) and n − m (the other diagonal). The exact form of finite width, "
     "which the paper does not have, cancels them to rounding error.",
     runs=addition_by_gd,
-    keep=shares_of,
-    rows=lambda s: [{"form": form, **wave_shares(network, ANSWER)} for form, network in written_down(s)],
+    keep=lambda run: shares(before_and_after(run).items()),
+    rows=lambda s: shares(written_down(s)),
     also=maps,
     digits=3,
 )
@@ -245,11 +242,9 @@ def preactivations(t: Table) -> Any:
     grid[0, 0].set_ylabel(f"{output}$(n, m)$\n$n$")
     grid[1, 0].set_ylabel(f"Fourier image of {output}\nfrequency of $n$")
     grid[2, 0].set_ylabel("$h^{(1)}(n, m)$ of a neuron\n$n$")
-    style.note(
-        figure,
-        f"{modular(t.where('modulus > 0'))}; Fourier images: amplitudes without the mean, over the largest of each; "
-        f"neurons: frequency {t.first.frequency}, the trained one also before training",
-    )
+    said = "Fourier images: amplitudes without the mean, over the largest of each"
+    neurons = f"neurons: frequency {t.first.frequency}, the trained one also before training"
+    style.note(figure, f"{modular(t.where('modulus > 0'))}; {said}; {neurons}")
     return figure
 
 

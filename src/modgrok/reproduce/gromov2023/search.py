@@ -9,6 +9,7 @@ data were too few.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from modgrok.measures.trials import Cells, Time, fastest_trial, first_times, tuned_times
@@ -53,11 +54,9 @@ def trials(s: Sizes) -> dict[str, list[Settings]]:
         if not strength:
             places = _around(s.search_rates * s.search_strengths)
             return [{"optimizer": optimizer, "lr": _short(rate * 10 ** (i / s.search_dense))} for i in places]
-        return [
-            {"optimizer": optimizer, "lr": _short(rate * 10 ** (i / RATES_PER_DECADE)), strength: _short(value)}
-            for i in _around(s.search_rates)
-            for value in (start * ratio**j for j in _around(s.search_strengths))
-        ]
+        rates = [_short(rate * 10 ** (i / RATES_PER_DECADE)) for i in _around(s.search_rates)]
+        values = [_short(start * ratio**j) for j in _around(s.search_strengths)]
+        return [{"optimizer": optimizer, "lr": lr, strength: value} for lr, value in product(rates, values)]
 
     return {
         "GD": grid("gd", rate),
