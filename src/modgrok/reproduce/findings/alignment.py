@@ -6,7 +6,7 @@ memorization stops it, at a time in proportion to that number. What the alignmen
 (`effective_width`); what it is good for, turning the phases at memorization tells (`turn_phases`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from modgrok.measures.turned import turn_phases
 from modgrok.networks import predictions, score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, SERIES, VERMILLION
 from modgrok.reproduce.findings.sizes import descent_rate
-from modgrok.reproduce.form import Column, Runs, Settings, Sizes, Table, runs, study
+from modgrok.reproduce.form import Column, Line, Runs, Settings, Sizes, Table, runs, study
 from modgrok.tasks import task
 
 RANDOM = "random labels"
@@ -29,7 +29,6 @@ SMALL = 0.95
 """Share of the initial training loss down to which outputs are small beside the answers."""
 INDEPENDENT = 9
 """Pairs from which on the waves of different neurons are independent enough for `effective_width`."""
-SIGMA = 5.0
 FRESH = 10
 """The first of the seeds that no other study has."""
 RENAMED = "(n^5 + m^5)^5"
@@ -209,11 +208,10 @@ renamed = study(
 )
 
 
-def closed_form(t: Table) -> Callable[[int, float], float]:
-    """The accuracy of the closed form modulo p with n neurons."""
+def forms(t: Table) -> dict[int, Line]:
+    """By modulus: the accuracy of the closed form against its width."""
     cells = t.where(part="reference").by("modulus")
-    curves = {p: cell.of("accuracy", Column.average, "n") for p, cell in cells.items()}
-    return lambda p, n: float(np.interp(np.log(max(n, 1)), np.log([*curves[p]]), curves[p].y))
+    return {p: cell.of("accuracy", Column.average, "n") for p, cell in cells.items()}
 
 
 def worth(t: Table) -> Table:
@@ -243,14 +241,13 @@ def before_knowledge(t: Table, few_pairs: Any, collapse: Any, flow: Any, cause: 
     few_pairs.plot([*answered], answered.y, color=BLUE, ls=":", label="waves alone: accuracy")
     few_pairs.set(xscale="log", xlabel="training pairs", ylabel="coherence", ylim=(0, 1.03))
     few_pairs.legend(fontsize=6)
-    found = worth(t)
+    found, curves = worth(t), forms(t)
     for (p, some), color in zip(found.by("modulus").items(), SERIES, strict=False):
         for (frequency, cell), fill in zip(some.by("frequency").items(), ("full", "none"), strict=True):
             look: Any = {"ls": "", "marker": "o", "ms": 3, "color": color, "fillstyle": fill, "mew": 0.7}
             look |= {"label": f"p = {p}"} if frequency == "strongest" else {}
             collapse.plot(cell["effective_width"], cell["waves"], **look)
-        curve = t.where(part="reference", modulus=p).of("accuracy", Column.average, "n")
-        collapse.plot([*curve], curve.y, color=color, lw=0.8)
+        collapse.plot([*curves[p]], curves[p].y, color=color, lw=0.8)
     collapse.plot([], [], ls="", marker="o", ms=3, color=GRAY, fillstyle="none", label="random frequency")
     collapse.set(xscale="log", xlabel="effective width", ylabel="accuracy of waves alone", xlim=(1, 500))
     collapse.legend(fontsize=6)

@@ -1,24 +1,16 @@
 """What is claimed of alignment before knowledge (docs/findings/alignment.md)."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 
 from modgrok.measures.laws import exponent
-from modgrok.reproduce.findings.alignment import (
-    RANDOM,
-    RENAMED,
-    SIGMA,
-    UNCHANGED,
-    alignment,
-    closed_form,
-    erased,
-    renamed,
-    worth,
-)
+from modgrok.reproduce.findings.alignment import RANDOM, RENAMED, UNCHANGED, alignment, erased, forms, renamed, worth
 from modgrok.reproduce.form import Ask, Row, Table
 from modgrok.shapes import Float
 from modgrok.text import percent
+
+SIGMA = 5.0
 
 
 @alignment.claim("alignment")
@@ -47,20 +39,22 @@ def few_pairs_align(t: Table, ask: Ask) -> None:
 @alignment.claim("alignment")
 def worth_in_neurons(t: Table, ask: Ask) -> None:
     """Waves alone answer as the closed form of N_eff neurons does, with nothing fitted."""
-    found, answered = worth(t), closed_form(t)
+    found, curves = worth(t), forms(t)
 
-    def distance(some: Table, width: Callable[[Row], float]) -> float:
-        return float(np.sqrt(np.mean([(answered(r.modulus, width(r)) - r.waves) ** 2 for r in some])))
+    def distance(some: Table, widths: Sequence[float]) -> float:
+        moduli = zip(some["modulus"], np.log(np.maximum(widths, 1)), strict=True)
+        answered = [np.interp(log_width, np.log([*curves[p]]), curves[p].y) for p, log_width in moduli]
+        return float(np.sqrt(np.mean(np.square(np.subtract(answered, some["waves"])))))
 
-    scales = np.geomspace(0.25, 4, 161)
-    fits = [distance(found, lambda r, k=k: k * r.width * r.coherence**2) for k in scales]  # type: ignore[misc]
-    rms, best = distance(found, lambda r: r.effective_width), int(np.argmin(fits))
+    scales, coherent = np.geomspace(0.25, 4, 161), found.each(lambda r: r.width * r.coherence**2)
+    fits = [distance(found, scale * np.array(coherent)) for scale in scales]
+    rms, best = distance(found, found["effective_width"]), int(np.argmin(fits))
     ask.possible("accuracies range over at least 0.8", max(found["waves"]) - min(found["waves"]) >= 0.8)
     ask.that("the root mean square distance in accuracy is at most 0.08", rms <= 0.08, rms)
     ask.that("N times coherence², with a factor fitted, is farther off", fits[best] > rms, fits[best])
     ask.show({"networks": str(len(found)), "fitted factor": float(scales[best])})
     for frequency, cell in found.by("frequency").items():
-        ask.show({f"distance, {frequency} frequency": distance(cell, lambda r: r.effective_width)})
+        ask.show({f"distance, {frequency} frequency": distance(cell, cell["effective_width"])})
     ask.yes("What the waves of a memorizer answer is what the closed form of as many neurons answers.")
 
 
@@ -111,6 +105,7 @@ def memorizers(t: Table, ask: Ask) -> list[float]:
         "all networks know 99 % of the training set and at most 5 % of the test set when they are turned", found
     )
     ask.show({f"coherence at memorization, α = {a}": cell["coherence"] for a, cell in cells.items()})
+    ask.budget(t.where(part="turned"), "effect", seeds=5)
     return found
 
 
@@ -124,7 +119,6 @@ def compare(t: Table, ask: Ask, fractions: list[float], *pairs: tuple[str, str])
 def alignment_is_used(t: Table, ask: Ask) -> None:
     """Grokking uses the alignment: without it, all else alike, it comes later."""
     found = memorizers(t, ask)
-    ask.budget(t.where(part="turned"), "effect", seeds=5)
     for way, factor in (("-strongest", 1.2), ("", 1.15)):
         longer = ratios(t, f"random{way}", f"kept{way}", found)
         kind = "the strongest frequency" if way else "all frequencies"
@@ -141,7 +135,6 @@ def alignment_is_used(t: Table, ask: Ask) -> None:
 def perfection_is_not_needed(t: Table, ask: Ask) -> None:
     """Setting the gaps to zero gains next to nothing: the phases are aligned already."""
     found = memorizers(t, ask)
-    ask.budget(t.where(part="turned"), "effect", seeds=5)
     change = np.median(ratios(t, "zero-strongest", UNCHANGED, found), axis=1) - 1
     alike = max(abs(change)) <= 0.15
     ask.that("zero gaps of the strongest frequency change the time by at most 15 %, in the median at every α", alike)
@@ -153,7 +146,6 @@ def perfection_is_not_needed(t: Table, ask: Ask) -> None:
 def memory_delays(t: Table, ask: Ask) -> None:
     """Memory delays grokking: phases turned with all gaps kept erase what was memorized, and grokking comes sooner."""
     found = memorizers(t, ask)
-    ask.budget(t.where(part="turned"), "effect", seeds=5)
     shorter = ratios(t, "kept", UNCHANGED, found)
     ask.that(
         "after all phases are turned with their gaps kept it takes at most 0.75 of the time, in the median at every α",

@@ -41,10 +41,9 @@ def grid(s: Sizes) -> Runs:
     """Ceilings, momenta and fractions."""
     found = Runs([])
     for beta, ceilings in s.ceilings.items():
-        every = {x: descent(s, x, beta) | {"until": 0} for x in ceilings}
-        some = runs({}, x=every, fraction=list(s.step_fractions), seed=range(s.step_seeds))
-        found += some.tag(beta=beta, part="grid")
-    return found
+        every = {x: descent(s, x, beta) for x in ceilings}
+        found += runs({}, x=every).tag(beta=beta, part="grid")
+    return found.but(until=0, fraction=list(s.step_fractions), seed=range(s.step_seeds))
 
 
 def switches(s: Sizes) -> Runs:
@@ -69,8 +68,7 @@ def noisy(s: Sizes) -> Runs:
     unit = natural_unit(s.step_modulus, s.step_width)
     every: dict[str, Settings] = {f"noise {x:g}": {"update_noise": float(f"{x / unit:.4g}")} for x in s.noises}
     every |= {f"batches of {size}": {"optimizer": "sgd", "batch_size": size} for size in s.batches}
-    some = runs(quiet, noise=every, fraction=list(s.switched), seed=range(s.step_seeds))
-    return some.tag(part="noise")
+    return runs(quiet, noise=every, fraction=list(s.switched), seed=range(s.step_seeds)).tag(part="noise")
 
 
 def adam(s: Sizes) -> Runs:

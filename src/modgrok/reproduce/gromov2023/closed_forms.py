@@ -213,9 +213,8 @@ def branches(t: Table, ask: Ask) -> None:
         single = f"one branch {spread(one, percent)}, expected {percent(expected)}, 1/b = {percent(1 / b)}"
         ask.show({f"(n+m)^{degree}, b = {b}": f"{single}; all branches {spread(every, percent)}"})
     ask.that(
-        "for every power of n + m that is not invertible, one branch has a mean accuracy within 3 points of "
-        "s + (1 − s)/a: s = a/p is the share of sums that are read out, a = 1 + (p − 1)/b, and the others guess among "
-        "a answers",
+        "for every power of n + m that is not invertible, one branch has a mean accuracy within 3 points of s + (1 − "
+        "s)/a: s = a/p is the share of sums that are read out, a = 1 + (p − 1)/b, and the others guess among a answers",
         max(off, default=1.0) <= 0.03,
     )
     ask.remark("the accuracy with one branch is within 3 points of 1/b itself", max(apart, default=0.0) <= 0.03)

@@ -18,8 +18,6 @@ from modgrok.text import count, number, percent
 
 RATES = {"Adam": (0.1, 1.0, 5.0), "AdamW": (0.1, 1.0)}
 """In units of the rate from which they are searched. Adam's fastest rates with few data are the largest."""
-POINTS = 25
-"""Budgets at which the curves of the figure are computed."""
 SLOWER = 2
 """How many times longer than with most data grokking takes just above the critical fraction, at least."""
 NEAR = 0.2
@@ -54,7 +52,7 @@ def progress(run: Run) -> dict[str, float]:
 
 
 def within_budgets(s: Sizes, t: Table) -> dict[str, Any]:
-    shown = np.unique(np.geomspace(s.long_steps / 100, s.long_steps, POINTS).round().astype(int)).tolist()
+    shown = np.unique(np.geomspace(s.long_steps / 100, s.long_steps, 25).round().astype(int)).tolist()
     long = t.where(part="long")
     return {"critical": within(long, budgets(s.long_steps), "way"), "curves": within(long, shown, "way")}
 

@@ -9,7 +9,7 @@ from modgrok.experiments import Run
 from modgrok.measures.grokking_events import ONSET
 from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import panels, seed_look
-from modgrok.reproduce.form import Ask, Column, Row, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.dynamics import all_grok, descent
 from modgrok.text import count, number, percent
 
@@ -65,11 +65,6 @@ memorizing = study(
 )
 
 
-def _median(delays: Column) -> float | None:
-    """Over the seeds that grokked; None where fewer than half did."""
-    return float(np.median(delays.known())) if 2 * len(delays.known()) >= len(delays) else None
-
-
 @descent.claim("1, 4.1", delay)
 def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
     """The network first fits the training pairs; generalization comes later and suddenly, and the later the less data
@@ -78,7 +73,7 @@ def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
     ratio = t.each(lambda r: r.grokked_at / r.memorized_at if later else None)
     plain, dramatic = data.where(optimizer="gd"), data.where(optimizer="adamw")
     delays = {alpha: cell["grokked_at"] / cell["memorized_at"] for alpha, cell in plain.by("fraction").items()}
-    known = [middle for some in delays.values() if (middle := _median(some)) is not None]
+    known = [np.median(some.known()) for some in delays.values() if 2 * len(some.known()) >= len(some)]
     ask.that("train accuracy reaches 99 % before test accuracy does, in every seed", later)
     ask.that(
         "test accuracy rises from 10 to 90 % within a fifth of the grokking step, and in less than half of the steps "

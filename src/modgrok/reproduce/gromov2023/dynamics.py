@@ -45,8 +45,7 @@ descent = study(
     "Modular addition trained by full-batch gradient descent with the mean squared error and no regularization at all. "
     "The network first learns the training pairs by heart; the test loss climbs a few percent to a maximum (inset, "
     "linear axes), and only then does the test accuracy jump. The weight norms grow on the way, to about the norm of "
-    "the closed form; the gradients pass through a maximum. The dotted lines are memorization and grokking of "
-    "seed 0.",
+    "the closed form; the gradients pass through a maximum. The dotted lines are memorization and grokking of seed 0.",
     runs=addition_by_gd,
     keep=(
         whole_curves("train_loss", "test_loss", "train_accuracy", "test_accuracy", "ipr"),

@@ -9,6 +9,7 @@ from modgrok.measures.grokking_events import second_half
 from modgrok.measures.samples import all_right, best_guess
 from modgrok.plot import curves
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import curves as whole_curves
 from modgrok.reproduce.gromov2023.dynamics import CLOSED
 from modgrok.reproduce.gromov2023.sizes import Recipe
 from modgrok.text import count, number, percent, spread
@@ -18,7 +19,6 @@ CUBIC, CUBIC_FRACTION = "n^3 + n*m^2 + m", 0.9
 RANDOM_FRACTION = 0.9
 """Share of random tables that is trained on."""
 TITLES = {QUADRATIC: "n² + m² + nm from α = 0.73: learned late", CUBIC: "n³ + nm² + m from α = 0.9: memorized"}
-CURVES = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
 PAPER_MODULUS = 97
 LEAST, MOST = 0.95, 0.995
 """Test accuracies between which it is about 97 %."""
@@ -42,7 +42,7 @@ def outcome_of(run: Run) -> dict[str, Any]:
     h, fraction = run.history, run.experiment.fraction
     found: dict[str, Any] = {"train_accuracy": h["train_accuracy"][-1]}
     if fraction in (QUADRATIC_FRACTION, CUBIC_FRACTION):
-        found["curves"] = {name: h[name] for name in CURVES}
+        found["curves"] = whole_curves("train_loss", "test_loss", "train_accuracy", "test_accuracy")(run)
     if fraction >= CUBIC_FRACTION:
         return found | {"best_test_accuracy": h["test_accuracy"][1:].max()}
     moved, change = second_half(h)

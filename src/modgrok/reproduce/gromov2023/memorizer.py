@@ -227,9 +227,8 @@ def memorizer_projection(t: Table, ask: Ask) -> None:
 def memorizer_alignment(t: Table, ask: Ask) -> None:
     """The phases align because every right example pushes them coherently, as the early flow predicts."""
     followed = t.where(part="flow")
-    predicted, measured, applies, accuracy = (
-        np.array(followed[name]) for name in ("predicted", "measured", "applies", "test_accuracy")
-    )
+    names = ("predicted", "measured", "applies", "test_accuracy")
+    predicted, measured, applies, accuracy = (np.array(followed[name]) for name in names)
     apart = np.abs(measured - predicted)
     early = np.where(applies, apart, 0).max(axis=1)
     reached, known = (float(np.where(applies, values, 0).max()) for values in (predicted, accuracy))

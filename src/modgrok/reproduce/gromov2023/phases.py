@@ -245,6 +245,5 @@ def cross_entropy(t: Table, mse: Table, ask: Ask) -> None:
     )
     ask.show({"test accuracy": t["test_accuracy"]}, percent)
     ask.show({"share of the median neuron's power in one wave": t["explained_median"]}, percent)
-    ask.show({"deviation of φ1 + φ2 − φ3": t["deviation"]})
-    ask.show({"the same with the mean squared error": adamw["deviation"]})
+    ask.show({"deviation of φ1 + φ2 − φ3": t["deviation"], "the same with the mean squared error": adamw["deviation"]})
     ask.show({"IPR": f"{spread(t['ipr_start'])} → {spread(t['ipr_end'])}"})

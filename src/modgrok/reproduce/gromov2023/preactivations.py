@@ -111,11 +111,10 @@ square = study_of(
     (4, 5),
     {"one branch": {"branches": "one"}, "all branches": {"branches": "all"}},
     "(n + m)²: what AdamW finds, and the closed form with one branch and with all",
-    "The hidden layer is that of n + m. For an answer that is a square (left output) the trained network "
-    "shows the lines of both square "
-    "roots; the paper's closed form reads out one of them and is right for half of the pairs, reading out all of "
-    "them makes it right everywhere. An answer that is no square (right output) is never given: the trained "
-    "network keeps it small, the closed forms have a row of zeros for it, and their output is exactly 0.",
+    "The hidden layer is that of n + m. For an answer that is a square (left output) the trained network shows the "
+    "lines of both square roots; the paper's closed form reads out one of them and is right for half of the pairs, "
+    "reading out all of them makes it right everywhere. An answer that is no square (right output) is never given: the "
+    "trained network keeps it small, the closed forms have a row of zeros for it, and their output is exactly 0.",
 )
 sum_of_squares = study_of(
     "figA3",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from modgrok.measures.trials import Cells, Time, fastest_trial, first_times, tuned_times
+from modgrok.measures.trials import Cells, Time, fastest_trial, tuned_times
 from modgrok.reproduce.form import Line, Runs, Settings, Sizes, Table, runs
 from modgrok.reproduce.gromov2023.sizes import natural_unit
 
@@ -82,17 +82,8 @@ def searched(s: Sizes, fractions: Sequence[float] = (), seeds: int = 0) -> Runs:
     return found
 
 
-def tuned(t: Table) -> Table:
+def tuned(t: Table, choose: Callable[[Cells], list[Time]] = tuned_times) -> Table:
     """The time of every seed for each way and α, with the trial that the other seeds choose."""
-    return _chosen(t, tuned_times)
-
-
-def at_first(t: Table) -> Table:
-    """The time of every seed for each way and α, with the trial in which it groks first."""
-    return _chosen(t, first_times)
-
-
-def _chosen(t: Table, choose: Callable[[Cells], list[Time]]) -> Table:
     return Table(
         {"way": way, "fraction": fraction, "seed": seed, "grokked_at": time}
         for (way, fraction), cell in t.by("way", "fraction").items()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.sweeps.trends import clearly_below
+from modgrok.measures.trials import first_times
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import LINES, legend_above, modular, seeds, step_axis, time_curve
@@ -34,7 +35,7 @@ COLUMNS = {
 
 TRIED: Any = {
     "keep": "grokked_at",
-    "also": lambda s, t: {"critical": within(search.at_first(t), budgets(s.search_steps), "way")},
+    "also": lambda s, t: {"critical": within(search.tuned(t, first_times), budgets(s.search_steps), "way")},
     "beyond": True,
 }
 tuning = study(
