@@ -47,7 +47,7 @@ def worth_in_neurons(t: Table, ask: Ask) -> None:
         return float(np.sqrt(np.mean(np.square(np.subtract(answered, some["waves"])))))
 
     scales, coherent = np.geomspace(0.25, 4, 161), found.each(lambda r: r.width * r.coherence**2)
-    fits = [distance(found, scale * np.array(coherent)) for scale in scales]
+    fits = [distance(found, [scale * width for width in coherent]) for scale in scales]
     rms, best = distance(found, found["effective_width"]), int(np.argmin(fits))
     ask.possible("accuracies range over at least 0.8", max(found["waves"]) - min(found["waves"]) >= 0.8)
     ask.that("the root mean square distance in accuracy is at most 0.08", rms <= 0.08, rms)
