@@ -105,7 +105,7 @@ def margins_and_limits(t: Table, left: Any, middle: Any, right: Any) -> str:
     right.plot(ends, range(len(cells)), "|", color=GRAY, markersize=9, label="closed form")
     right.axvline(0, color=GRAY, linewidth=0.7, linestyle=":")
     right.set_yticks(range(len(cells)), list(cells), fontsize=6)
-    right.set(xlabel="neurons − lower bound")
+    right.set_xlabel("neurons − lower bound")
     right.legend(fontsize=6)
     return "left: filled per cubed norm of neurons, open per cubed norm of all weights; dotted: 3(p − 1), lower bound"
 

@@ -11,8 +11,8 @@ from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import LINES, legend_above, modular, seeds, step_axis, time_curve
 from modgrok.reproduce.form import BEYOND, Ask, Runs, Settings, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
-from modgrok.reproduce.gromov2023.sizes import budgets, natural_rate
+from modgrok.reproduce.gromov2023.search import until_grokked
+from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, budgets, natural_rate
 from modgrok.reproduce.transitions import bars, error_bars, show_budgets, transitions, within
 from modgrok.text import count, number, percent
 
@@ -32,7 +32,7 @@ def ways(s: Sizes) -> dict[str, Settings]:
     """Gradient descent, and Adam without and with weight decay at small and at large rates."""
     rate = natural_rate(s.search_descent, s.sweep_modulus, s.sweep_width)
     found: dict[str, Settings] = {"GD": {"optimizer": "gd", "lr": rate}}
-    for name, more in (("Adam", {}), ("AdamW", {"weight_decay": ADAMW_DECAY})):
+    for name, more in (("Adam", {}), ("AdamW", {"weight_decay": USUAL_DECAY})):
         for lr in (rate * s.search_adaptive for rate in RATES[name]):
             found[f"{name}, rate {number(lr)}"] = {"optimizer": name.lower(), "lr": lr, **more}
     return found
@@ -74,14 +74,13 @@ def patience(t: Table, left: Any, right: Any) -> str:
     t = t.where(part="long")
     curves, fractions, steps = transitions(t, "curves").by("way"), t["fraction"], t.one("steps")
     T = np.array(next(iter(curves.values()))["budget"])
-    left.set(xscale="log", xlim=(T[0], T[-1]))
     for i, (way, found) in enumerate(curves.items()):
         middle, (below, above) = bars(found["alpha"])
         left.plot(T, middle, color=SERIES[i], marker=MARKERS[i], ls=LINES[i % len(LINES)], markevery=4)
         low, high = np.array(middle) - below, np.array(middle) + above
         left.fill_between(T, low, high, where=np.isfinite(middle), color=SERIES[i], alpha=0.15, linewidth=0)
         time_curve(right, t.where(way=way), "fraction", i, way)
-    left.set(ylim=(min(fractions) - 0.03, max(fractions) + 0.03))
+    left.set(xscale="log", xlim=(T[0], T[-1]), ylim=(min(fractions) - 0.03, max(fractions) + 0.03))
     left.set(xlabel="budget of steps, T", ylabel=r"critical fraction $\alpha_c(T)$")
     step_axis(right, steps, len(curves))
     right.margins(x=0.06)

@@ -11,10 +11,9 @@ from modgrok.palette import GRAY, SERIES
 from modgrok.reproduce.figures import panels, seed_look
 from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.dynamics import all_grok, descent
+from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY
 from modgrok.text import count, number, percent
 
-DRAMATIC_FRACTION, DRAMATIC_DECAY = 0.2, 0.05
-"""AdamW from a fifth of the table."""
 RULE, NONE = "n + m", "random:0"
 
 
@@ -29,8 +28,8 @@ def too_little_data(s: Sizes) -> Runs:
 
 
 def delayed(s: Sizes) -> Runs:
-    """Gradient descent from little to much data, and AdamW from little."""
-    dramatic = s.dramatic.adamw(s.modulus, s.width, DRAMATIC_FRACTION) | {"weight_decay": DRAMATIC_DECAY}
+    """Gradient descent from little to much data, and AdamW from a fifth of the table."""
+    dramatic = s.dramatic.adamw(s.modulus, s.width, 0.2) | {"weight_decay": USUAL_DECAY}
     return with_data(s, *s.delay_fractions) + runs(dramatic, until=0, seed=range(s.dramatic_seeds))
 
 

@@ -85,9 +85,7 @@ def losses_norms_accuracies_gradients(t: Table, *grid: Any) -> str:
 
 def _draw_peak(inset: Any, t: Table) -> None:
     curves([vars(row) for row in t], "loss", linear=math.inf, ax=inset)
-    inset.set_yscale("linear")
-    inset.set_xlim(0, t.first.grokked_at)
-    inset.set_ylim(t.first.shown_losses)
+    inset.set(yscale="linear", xlim=(0, t.first.grokked_at), ylim=t.first.shown_losses)
     style.mark(inset, t.first.memorized_at)
     inset.get_legend().remove()
     inset.set_xlabel("step", fontsize=6, labelpad=1)

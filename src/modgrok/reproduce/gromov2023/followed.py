@@ -88,10 +88,8 @@ tangent = study(
 
 
 def _step_axis(below: Any, label: str) -> None:
-    below.set(ylabel="accuracy", ylim=(-0.03, 1.03))
     below.set_xscale("symlog", linthresh=10)
-    below.set_xlim(left=0)
-    below.set_xlabel(label)
+    below.set(xlabel=label, xlim=(0, None), ylabel="accuracy", ylim=(-0.03, 1.03))
 
 
 def _note(t: Table, what: str) -> str:

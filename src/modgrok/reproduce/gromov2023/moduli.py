@@ -14,8 +14,8 @@ from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import LINES, modular, panels, seeds
 from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.search import ADAMW_DECAY, until_grokked
-from modgrok.reproduce.gromov2023.sizes import budgets, natural_rate
+from modgrok.reproduce.gromov2023.search import until_grokked
+from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, budgets, natural_rate
 from modgrok.reproduce.transitions import error_bars, transitions, within
 from modgrok.tasks import SAMPLINGS
 from modgrok.text import count, number, percent
@@ -36,7 +36,7 @@ BONFERRONI = 2.5 / 1.96
 def around(s: Sizes, way: str, modulus: int, width: int) -> Runs:
     """One optimizer at a rate that suits every p, at α around the first guess at this p."""
     rate = natural_rate(s.search_descent, modulus, width) if way == "GD" else ADAM_RATE
-    decay = {"weight_decay": ADAMW_DECAY} if way == "AdamW" else {}
+    decay = {"weight_decay": USUAL_DECAY} if way == "AdamW" else {}
     settings = until_grokked(s, s.law_steps) | {"modulus": modulus, "width": width}
     settings |= {"optimizer": way.lower(), "lr": rate, **decay}
     guess = GUESS[way] * np.log(modulus) / modulus
@@ -239,11 +239,10 @@ def chosen_pairs(t: Table, panel: Any) -> str:
         panel.plot([*shares], shares.y, label=f"{row.sampling}: {row.alpha}", **look)
         if row.alpha.critical is not None:
             panel.plot(x, row.alpha.probability(x), color=SERIES[i], ls=LINES[i % len(LINES)])
-    panel.set_xlabel("fraction of the pairs trained on, α")
-    panel.set_ylabel(f"share of runs that grok within {count(t.one('steps'))} steps")
+    within_steps = f"share of runs that grok within {count(t.one('steps'))} steps"
+    panel.set(xlabel="fraction of the pairs trained on, α", ylabel=within_steps, ylim=(-0.04, 1.04))
     panel.set_title("Which pairs are trained on")
     panel.legend(loc="upper left", title=r"$\alpha_c$ and its 95 % interval")
-    panel.set_ylim(-0.04, 1.04)
     known = [row.alpha for row in transitions(t) if row.alpha.critical is not None]
     if known:
         panel.set_xlim(min(alpha.low for alpha in known) - 2 * ZOOM, max(alpha.high for alpha in known) + ZOOM)

@@ -115,8 +115,7 @@ def phases_add_up(t: Table, *grid: Any) -> str:
     found = t.one("pooled")
     for panel, (kind, one) in zip(grid, found.items(), strict=True):
         circle(one["density"], angle_histogram(np.zeros(0))[1], color=COLORS[kind], ax=panel)
-        panel.set_ylim(bottom=0)
-        panel.set_ylabel("density per radian")
+        panel.set(ylim=(0, None), ylabel="density per radian")
         panel.text(0.03, 0.97, _words(one), transform=panel.transAxes, va="top", fontsize=6.5)
     grid[0].set_ylim(0, 1.5 * grid[0].get_ylim()[1])
     inset = grid[2].inset_axes((0.68, 0.4, 0.32, 0.55))

@@ -14,7 +14,7 @@ from typing import Any
 
 from modgrok.measures.trials import Cells, Time, fastest_trial, tuned_times
 from modgrok.reproduce.form import Line, Runs, Settings, Sizes, Table, runs
-from modgrok.reproduce.gromov2023.sizes import natural_unit
+from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, natural_unit
 
 RATES_PER_DECADE = 3
 """Rates of the grid where a strength is searched too."""
@@ -22,7 +22,6 @@ DECAY_RATIO, DROPOUT_RATIO = 10**0.5, 2.0
 GD_DECAY = 1e-9
 """Weight decay from which gradient descent is searched, in units of 1/((p/97)³ (N/500)): ten times more kills the
 weights."""
-ADAMW_DECAY = 0.05
 DROPOUT, DROPOUT_RATE = 0.4, 2.0
 """Strength and rate from which dropout is searched, the rate in units of the one without."""
 BATCH_NORM_RATE = 2.0
@@ -64,7 +63,7 @@ def trials(s: Sizes) -> dict[str, list[Settings]]:
         "momentum": grid("momentum", rate),
         "momentum + weight decay": grid("momentum", rate, "weight_decay", decay),
         "Adam": grid("adam", s.search_adaptive),
-        "AdamW": grid("adamw", s.search_adaptive, "weight_decay", ADAMW_DECAY),
+        "AdamW": grid("adamw", s.search_adaptive, "weight_decay", USUAL_DECAY),
         "GD + dropout": grid("gd", DROPOUT_RATE * rate, "dropout", DROPOUT, DROPOUT_RATIO),
         "GD + batch norm": [one | {"batch_norm": True} for one in grid("gd", BATCH_NORM_RATE * rate / p)],
     }

@@ -179,7 +179,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
 GD_FRACTION, ADAMW_FRACTION = 0.49, 0.5
 """α of the paper's figures of single networks."""
 ADAMW_DECAY, USUAL_DECAY = 0.03, 0.05
-"""Weight decay of AdamW in these figures, and in statements without a figure."""
+"""Weight decay of AdamW in these figures, and in the search and statements without a figure."""
 
 
 def addition_by_gd(s: Sizes) -> Runs:
