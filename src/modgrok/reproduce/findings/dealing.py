@@ -53,19 +53,16 @@ def rescaled(s: Sizes) -> Iterator[dict[str, Any]]:
     """Networks whose initial weights have the part of the largest representations multiplied by a factor."""
     with TemporaryDirectory() as folder:
         store, tags, experiments = Store(folder), [], []
-        for group in s.dealing_groups:
+        for group, seed, scale in product(s.dealing_groups, range(s.scale_seeds), s.scales):
             basis, width = basis_of(group), settings(s, group, "gd")["width"]
-            largest = max(one.dimension for one in basis.representations)
-            for seed in range(s.scale_seeds):
-                rng = np.random.default_rng(seed)
-                weights = rng.standard_normal((width, 3, basis.length))
-                first = two_layer(weights[:, :2], weights[:, 2].T)
-                for scale in s.scales:
-                    factors = [scale if one.dimension == largest else 1.0 for one in basis.representations]
-                    parent = store.add_network(rescale_representations(first, basis, factors))
-                    for rule in s.scale_rules:
-                        tags.append({"group": group, "rule": rule, "scale": scale, "seed": seed})
-                        experiments.append(Experiment(**settings(s, group, rule), seed=seed, parent=parent))
+            weights = np.random.default_rng(seed).standard_normal((width, 3, basis.length))
+            sizes = [one.dimension for one in basis.representations]
+            factors = [scale if size == max(sizes) else 1.0 for size in sizes]
+            first = two_layer(weights[:, :2], weights[:, 2].T)
+            parent = store.add_network(rescale_representations(first, basis, factors))
+            for rule in s.scale_rules:
+                tags.append({"group": group, "rule": rule, "scale": scale, "seed": seed})
+                experiments.append(Experiment(**settings(s, group, rule), seed=seed, parent=parent))
         for tag, run in zip(tags, train_all(experiments, store, Observer()), strict=True):
             result: Any = run.result
             yield tag | {"grokked_at": result["grokked_at"]} | course(run, tag["group"])

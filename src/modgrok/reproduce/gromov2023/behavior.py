@@ -26,17 +26,15 @@ LATE = 3
 def varied(s: Sizes) -> Runs:
     """Other optimizers, and functions beside GD's n + m, without weight decay, which lowers the test loss itself."""
     rate = usual_by_gd(s).rows[0][1]["lr"]
-    kinds = {
-        "optimizer": {
-            "GD": usual_by_gd(s),
-            "momentum": usual_by_gd(s, optimizer="momentum", lr=rate / 10),
-            "SGD + batch norm": with_minibatches(s),
-            "Adam": usual(s, **WITHOUT_DECAY),
-            "AdamW": usual(s),
-        },
-        "function": {text: usual_by_gd(s, task=text) for text in FUNCTIONS},
+    optimizers = {
+        "GD": usual_by_gd(s),
+        "momentum": usual_by_gd(s, optimizer="momentum", lr=rate / 10),
+        "SGD + batch norm": with_minibatches(s),
+        "Adam": usual(s, **WITHOUT_DECAY),
+        "AdamW": usual(s),
     }
-    named = [some.tag(kind=kind, name=name) for kind, rows in kinds.items() for name, some in rows.items()]
+    named = [some.tag(kind="optimizer", name=name) for name, some in optimizers.items()]
+    named += [usual_by_gd(s, task=text).tag(kind="function", name=text) for text in FUNCTIONS]
     return sum(named, Runs([]))
 
 
