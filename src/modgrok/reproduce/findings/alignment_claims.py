@@ -77,9 +77,8 @@ def one_clock(t: Table, ask: Ask) -> None:
     ask.that("no more than 5 % of the test set is answered until then", max(clocks["best_accuracy"]) <= 0.05)
     ask.possible("half of the loss is gone with three numbers of pairs", len(known) >= 3)
     slope = exponent([*known], [*known.values()])
-    ask.that(
-        "the time to lose half of it grows as the number of pairs, exponent 0.85 to 1.15", 0.85 <= slope <= 1.15, slope
-    )
+    alike = 0.85 <= slope <= 1.15
+    ask.that("the time to lose half of it grows as the number of pairs, exponent 0.85 to 1.15", alike, slope)
     for n, cell in clocks.by("pairs").items():
         ask.show({f"largest distance from the flow, {n} pairs": apart[n]})
         ask.show({f"coherence in the end, {n} pairs": cell.each(lambda r: r.measured[-1])})
@@ -215,17 +214,14 @@ def names_do_not_matter(t: Table, ask: Ask) -> None:
 def forgetting_reveals(t: Table, ask: Ask) -> None:
     """A memorizer whose phases are turned with all gaps kept forgets its training set and answers unseen pairs at once,
     without training."""
-    ways = t.by("way")
-    before = ways[UNCHANGED]
+    before, kept, random = (t.where(way=way) for way in (UNCHANGED, "kept", "random"))
     for (way, fraction), cell in t.where(way=[UNCHANGED, "kept", "random"]).by("way", "fraction").items():
         ask.show({f"training set, {way}, α = {fraction}": cell["train"]}, percent)
         ask.show({f"test set, {way}, α = {fraction}": cell["test"]}, percent)
     ignorant = min(before["train"]) >= 0.99 and max(before["test"]) <= 0.02
     ask.possible("all know 99 % of the training set and at most 2 % of the test set", ignorant)
     ask.budget(t, "effect", modulus=97, seeds=3)
-    ask.that(
-        "with gaps kept at most 30 % of the training set is known, in every one", max(ways["kept"]["train"]) <= 0.3
-    )
-    ask.that("and at least 5 % of the test set is answered, in every network", min(ways["kept"]["test"]) >= 0.05)
-    ask.that("with random gaps at most 3 % of it, in every network", max(ways["random"]["test"]) <= 0.03)
+    ask.that("with gaps kept at most 30 % of the training set is known, in every one", max(kept["train"]) <= 0.3)
+    ask.that("and at least 5 % of the test set is answered, in every network", min(kept["test"]) >= 0.05)
+    ask.that("with random gaps at most 3 % of it, in every network", max(random["test"]) <= 0.03)
     ask.yes("Once its memory is gone, a network that answered no unseen pair answers some at once.")

@@ -1,7 +1,6 @@
 """Finding 1: how neurons are dealt to representations. Initial weights say which neuron takes which, not how many do.
 
-Thresholds were chosen after runs on S4 and S3xS3 with seeds 100, 101 and 200; the judged ones have seeds
-0, 1, ….
+Thresholds were chosen after runs on S4 and S3xS3 with seeds 100, 101 and 200; the judged ones have seeds 0, 1, ….
 """
 
 from collections.abc import Iterator
@@ -122,8 +121,7 @@ def counts_exponents(t: Table, column: str = "counts") -> dict[str, float]:
 
 
 def differences(t: Table) -> Table:
-    """Every network from rescaled weights beside the one of the same seed from its own: where the share of the largest
-    representations begins and ends."""
+    """Of networks from rescaled weights, beside their own: where the share of the largest representations goes."""
     cells = t.where("scale > 0").where(lambda r: r.grokked_at and r.clear >= CLEAR).by("group", "rule", "seed")
     return Table(
         {"group": r.group, "rule": r.rule, "scale": r.scale, "changed": max(r.changed)}

@@ -1,5 +1,4 @@
-"""Sections 4.1 and 4.3: the general behavior under other optimizers, losses and functions, and what goes on while
-training does."""
+"""The general behavior under other optimizers, losses and functions, and what goes on meanwhile (4.1, 4.3)."""
 
 from typing import Any
 

@@ -1,5 +1,4 @@
-"""Section 3.1: what is correlated in the weights (phases between neurons, weights inside a neuron), and what loss
-random phases leave."""
+"""What is correlated in the weights, between neurons and inside each, and what loss random phases leave (3.1)."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -25,11 +24,6 @@ RANDOM = "random phases"
 PRINTED = "k = 1 … N"
 WITHOUT_AND_WITH = ("1 … (p − 1)/2", "0 … (p − 1)/2")
 """Sets of frequencies: the paper's, and those of `solve`."""
-
-
-def narrow(s: Sizes) -> Runs:
-    descended = [usual_by_gd(s, width=N).tag(way="GD") for N in s.narrow_widths]
-    return sum(descended, Runs([])) + usual(s, width=[*s.narrow_widths]).tag(way="AdamW")
 
 
 def dealt_anew(run: Run) -> dict[str, Any]:
@@ -103,7 +97,10 @@ shuffled = study(
     "Phases dealt anew among the neurons of a frequency",
     "Narrow networks trained on n + m under gradient descent and AdamW, whose phases are then dealt anew among the "
     "neurons of each frequency; every neuron keeps its φ1 + φ2 − φ3, its amplitudes and all that is no wave.",
-    runs=narrow,
+    runs=lambda s: (
+        sum((usual_by_gd(s, width=N) for N in s.narrow_widths), Runs([])).tag(way="GD")
+        + usual(s, width=[*s.narrow_widths]).tag(way="AdamW")
+    ),
     keep=dealt_anew,
     rows=random_phases,
 )

@@ -16,15 +16,12 @@ from modgrok.text import count, number, percent, spread
 
 QUADRATIC, QUADRATIC_FRACTION = "n^2 + m^2 + n*m", 0.73
 CUBIC, CUBIC_FRACTION = "n^3 + n*m^2 + m", 0.9
-RANDOM_FRACTION = 0.9
-"""Share of random tables that is trained on."""
 TITLES = {QUADRATIC: "n² + m² + nm from α = 0.73: learned late", CUBIC: "n³ + nm² + m from α = 0.9: memorized"}
 PAPER_MODULUS = 97
 LEAST, MOST = 0.95, 0.995
 """Test accuracies between which it is about 97 %."""
 FLAT_ACCURACY, FLAT_LOSS = 0.005, 0.1
-"""A run is flat where its test accuracy and its test loss, relatively, move by less than this over the second half of
-its steps."""
+"""A run is flat where test accuracy, and test loss relatively, move by less than this over the second half."""
 
 
 def trained(s: Sizes, training: Recipe, text: str, *fractions: float, **more: Any) -> Runs:
@@ -87,7 +84,7 @@ random_tables = study(
     "Random tables",
     "Tables filled with random answers, which hold nothing to generalize, trained on nine tenths of their entries.",
     runs=lambda s: runs(
-        s.never.gd(s.hard_modulus, s.hard_width, RANDOM_FRACTION),
+        s.never.gd(s.hard_modulus, s.hard_width, 0.9),
         seed={seed: {"seed": seed, "task": f"random:{seed}"} for seed in range(s.hard_seeds)},
     ),
     keep=("train_accuracy", lambda run: {"best_test_accuracy": run.history["test_accuracy"].max()}),

@@ -25,7 +25,6 @@ SHARES = (0.001, 0.003, 0.01, 0.03, 0.1)
 SHARE = 0.03
 SMALL = 0.9
 """Share of the initial training loss down to which outputs are small beside the answers, as the early flow has it."""
-FLOW_SHARES = (0.03, 0.5)
 UNSTRUCTURED = "n^2 + m^2 + n*m"
 FUNCTIONS = ("n - m", "2*n + 3*m", "n^2 + m^2", "n*m", UNSTRUCTURED)
 SIGNS = ("n + m", "n + m + 7", "n - m", "m - n")
@@ -63,7 +62,7 @@ def all_parts(s: Sizes) -> Runs:
         "function": memorizing(s, task=[*FUNCTIONS]),
         "signs": memorizing(s, task=[*SIGNS]),
         RANDOM: memorizing(s, wrong_labels=1 - 1 / s.modulus),
-        "flow": descended(s, *FLOW_SHARES),
+        "flow": descended(s, SHARE, 0.5),
     }
     return sum((some.tag(part=part) for part, some in parts.items()), Runs([]))
 

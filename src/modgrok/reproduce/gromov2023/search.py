@@ -20,8 +20,7 @@ RATES_PER_DECADE = 3
 """Rates of the grid where a strength is searched too."""
 DECAY_RATIO, DROPOUT_RATIO = 10**0.5, 2.0
 GD_DECAY = 1e-9
-"""Weight decay from which gradient descent is searched, in units of 1/((p/97)³ (N/500)): ten times more kills the
-weights."""
+"""Weight decay of gradient descent in units of 1/((p/97)³ (N/500)): ten times more kills the weights."""
 DROPOUT, DROPOUT_RATE = 0.4, 2.0
 """Strength and rate from which dropout is searched, the rate in units of the one without."""
 BATCH_NORM_RATE = 2.0

@@ -31,7 +31,7 @@ NAMES = {
     "n^(1/m)": "m-th root of n",
     "log_n(m)": "log of m to base n",
 }
-EASY = [NAMES[name] for name in ("root(n+m)", "log(n*m)")]
+EASY = ("√(n + m)", "log(n·m)")
 WELL = f"to at least {percent(LEARNED, 0)} in every seed"
 
 
@@ -150,10 +150,9 @@ def mixed_functions_harder(t: Table, ask: Ask) -> None:
     cells = t.by("task", "fraction")
     steps = {key: _steps(cell) for key, cell in cells.items()}
     learned = [a for a in t["fraction"].distinct() if steps["n + m", a] < math.inf]
-    harder, plain, disguised = (
-        [steps[text, a] / steps["n + m", a] for text in some for a in learned]
-        for some in (MIXED, SUMS[1:], [DISGUISED])
-    )
+    kinds = (MIXED, SUMS[1:], [DISGUISED])
+    ratios = ([steps[text, a] / steps["n + m", a] for text in some for a in learned] for some in kinds)
+    harder, plain, disguised = ratios
     ask.show({f"grokking step at α = {a}, {text}": cell["grokked_at"] for (text, a), cell in cells.items()})
     ask.show({"f1(n) + f2(m): steps / those of n + m": plain}, over="cell")
     ask.show({"steps at most": str(t.one("steps"))})
@@ -168,10 +167,8 @@ def mixed_functions_harder(t: Table, ask: Ask) -> None:
     )
     none = learned and all(math.isinf(steps[text, learned[0]]) for text in MIXED)
     ask.that("at the smallest α where addition is learned no mixed function is", none)
-    ask.note(
-        f"{DISGUISED} is none of them: it is the product (n + 1)(m + 1) − 1, and as easy as n + m.",
-        max(disguised, default=math.inf) < 1.5,
-    )
+    easy = max(disguised, default=math.inf) < 1.5
+    ask.note(f"{DISGUISED} is none of them: it is the product (n + 1)(m + 1) − 1, and as easy as n + m.", easy)
     alike = not 1.2 < max(plain, default=0) < math.inf
     ask.remark("other sums f1(n) + f2(m) take at most 1.2 times the steps of n + m, where all are learned", alike)
 

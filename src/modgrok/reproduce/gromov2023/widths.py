@@ -129,8 +129,7 @@ def width_axis(panel: Any) -> None:
 
 
 def width_for(widths: Sequence[int], accuracy: Sequence[float], level: float) -> float:
-    """The width at which accuracy reaches a level for good, interpolated between measured ones in its logarithm;
-    infinite where it does not."""
+    """From where on accuracy keeps a level, interpolated in the logarithm of the width; infinite where it does not."""
     i = max((i for i, value in enumerate(accuracy) if value < level), default=-1)
     if i == -1:
         return float(widths[0])
