@@ -118,7 +118,7 @@ def fractions_moduli_widths(t: Table) -> Any:
         known = adam.where(lambda r: r.alpha.critical is not None, budget=last)
         p = np.linspace(min(adam["modulus"]), max(adam["modulus"]), 200)
         for i, (kind, label) in enumerate(_names(law).items()):
-            middle.plot(p, _fitted(law, p)[kind], color="black", lw=0.9, ls="-:"[i], label=label)
+            middle.plot(p, _fitted(law, p)[kind], color="black", lw=0.9, ls=("-", ":")[i], label=label)
             found = zip(known["alpha"], _fitted(law, np.array(known["modulus"]))[kind], strict=True)
             over = [Transition(a.critical / x, a.low / x, a.high / x, a.width) for a, x in found]
             error_bars(residuals, [p * (1 + 0.02 * i) for p in known["modulus"]], over, i, label)
