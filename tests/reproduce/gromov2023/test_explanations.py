@@ -10,8 +10,8 @@ import pytest
 
 from modgrok.experiments.sweeps.logistic import Transition
 from modgrok.reproduce.gromov2023 import PAPER
-from modgrok.reproduce.gromov2023.complexity import EASY, HARD
-from modgrok.reproduce.gromov2023.monomials import wave_of_sum
+from modgrok.reproduce.gromov2023.activations import wave_of_sum
+from modgrok.reproduce.gromov2023.critical import EASY, HARD
 from modgrok.reproduce.gromov2023.sizes import TINY
 from modgrok.reproduce.table import Table
 

@@ -12,7 +12,7 @@ from modgrok.networks import score_table
 from modgrok.plot import style
 from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.activations import unit_waves
-from modgrok.reproduce.gromov2023.functions import power_shares
+from modgrok.reproduce.gromov2023.preactivations import power_shares
 from modgrok.reproduce.gromov2023.sizes import TINY
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Numbers, Study

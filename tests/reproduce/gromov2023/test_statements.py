@@ -158,7 +158,8 @@ def test_tables_decide(name: str, outcome: str, changes: Any, outcomes: Callable
 
 def test_every_statement_can_hold_and_fail(outcomes: Callable[..., dict[str, str]]) -> None:
     held = outcomes(PAPER, TABLES)
-    for claim in members(Claim, statements, behavior, correlations):
+    elsewhere = ("roots_and_logarithms", "structure_predicts")  # in test_beyond.py
+    for claim in (claim for claim in members(Claim, statements, behavior, correlations) if claim.name not in elsewhere):
         assert held[claim.name] == HOLDS, claim.name
         assert FAILS in {outcome for case, outcome, _ in CASES if case == claim.name}, claim.name
 

@@ -6,7 +6,7 @@ memorization stops it, at a time in proportion to that number. What the alignmen
 (`effective_width`); what it is good for, turning the phases at memorization tells (`turn_phases`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from modgrok.experiments import Experiment, Run
 from modgrok.measures import early_flow
 from modgrok.measures.cleaning import turn_phases
 from modgrok.measures.effective_width import random_waves, rule_score, waves_alone
-from modgrok.networks import Network, predictions, score_table
+from modgrok.networks import predictions, score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, SERIES, VERMILLION
-from modgrok.reproduce.form import Column, Runs, Settings, Sizes, Table, runs, study
+from modgrok.reproduce.findings.sizes import descent_rate
+from modgrok.reproduce.form import Column, Line, Runs, Settings, Sizes, Table, runs, study
 from modgrok.tasks import task
 
 RANDOM = "random labels"
@@ -28,16 +29,10 @@ SMALL = 0.95
 """Share of the initial training loss down to which outputs are small beside the answers."""
 INDEPENDENT = 9
 """Pairs from which on the waves of different neurons are independent enough for `effective_width`."""
-SIGMA = 5.0
 FRESH = 10
 """The first of the seeds that no other study has."""
 RENAMED = "(n^5 + m^5)^5"
 """n + m with other names for the arguments and for the answers, where 5 does not divide p − 1."""
-
-
-def descent_rate(rate: float, modulus: int, width: int) -> float:
-    """Of gradient descent, from millions of natural units."""
-    return float(f"{rate * 1e6 * (modulus / 97) ** 3 * width / 500:.5g}")
 
 
 def few(s: Sizes, **more: Any) -> Runs:
@@ -52,14 +47,11 @@ def clocks(s: Sizes) -> Runs:
 
     def settings(pairs: int) -> Settings:
         slowed = min(1, pairs / 282)  # The loss is a mean over pairs: with fewer of them it is sharper.
-        found = {
-            "optimizer": "gd",
-            "lr": descent_rate(slowed, s.few_modulus, s.few_width),
-            "steps": round(s.clock_steps / slowed),
-        }
-        return found | {"examples": pairs, "evaluations": 60, "snapshots": 15}
+        rate = descent_rate(slowed, s.few_modulus, s.few_width)
+        return {"examples": pairs, "lr": rate, "steps": round(s.clock_steps / slowed)}
 
-    return few(s, pairs={pairs: settings(pairs) for pairs in s.clock_pairs})
+    every = {pairs: settings(pairs) for pairs in s.clock_pairs}
+    return few(s, optimizer="gd", evaluations=60, snapshots=15, pairs=every)
 
 
 def memorizing(s: Sizes, seeds: range) -> Runs:
@@ -103,27 +95,26 @@ def all_parts(s: Sizes) -> Runs:
         "pairs": few(s, labels=right_and_random, examples=list(s.few_pairs)),
         "width": few(s, width=list(s.line_widths), examples=list(s.line_pairs)),
         "p": few(s, modulus=list(s.line_moduli), examples=list(s.line_pairs)),
-        "step": few(s, examples=max(s.few_pairs)).but(evaluations=10, snapshots=11),
+        "step": few(s, examples=max(s.few_pairs), evaluations=10, snapshots=11),
         "clock": clocks(s),
         "kinds": kinds(s, s.kinds),
     }
     return sum((some.tag(part=part) for part, some in parts.items()), Runs([])) + turned(s)
 
 
-def reference(s: Sizes) -> list[dict[str, Any]]:
+def reference(s: Sizes) -> Iterator[dict[str, Any]]:
     """Accuracy of the closed form by its width, with random frequencies and phases."""
-    return [
-        {"part": "reference", "modulus": p, "n": int(n), "accuracy": np.mean(found), "labels": "right"}
-        for p in (s.few_modulus, *s.line_moduli)
-        for n in np.unique(np.geomspace(1, 4 * p, 20).round())
-        for found in [
-            [score_table(random_waves(p, int(n), seed), task("n + m", p).table).accuracy for seed in range(3)]
-        ]
-    ]
+    for p in (s.few_modulus, *s.line_moduli):
+        table = task("n + m", p).table
+        for n in np.unique(np.geomspace(1, 4 * p, 20).round().astype(int)).tolist():
+            found = [score_table(random_waves(p, n, seed), table).accuracy for seed in range(3)]
+            yield {"part": "reference", "modulus": p, "n": n, "accuracy": np.mean(found), "labels": "right"}
 
 
-def aligned(network: Network, run: Run) -> list[dict[str, Any]]:
-    """Coherence and worth of a network's waves, at the strongest frequency of every neuron and at a random one."""
+def aligned(run: Run, step: int | None = None) -> list[dict[str, Any]]:
+    """Coherence and worth of a network's waves, at the strongest frequency of every neuron and at a random one, at a
+    snapshot or at the end."""
+    network = run.network if step is None else run.snapshot(step)
     drawn = np.random.default_rng(run.experiment.seed).integers(1, (network.modulus + 1) // 2, network.width)
     found = {"strongest": waves_alone(network), "drawn": waves_alone(network, frequency=drawn)}
     return [
@@ -133,12 +124,8 @@ def aligned(network: Network, run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def at_the_end(run: Run) -> list[dict[str, Any]]:
-    return aligned(run.network, run)
-
-
 def on_the_way(run: Run) -> list[dict[str, Any]]:
-    return [{"step": step} | row for step in run.snapshots for row in aligned(run.snapshot(step), run)]
+    return [{"step": step} | row for step in run.snapshots for row in aligned(run, step)]
 
 
 def clock(run: Run) -> dict[str, Any]:
@@ -147,13 +134,13 @@ def clock(run: Run) -> dict[str, Any]:
     loss = history["train_loss"] / history["train_loss"][0]
     at = np.searchsorted(history["step"], steps)
     lr: Any = run.experiment.lr
-    gone = loss <= 0.5
+    applies, gone = loss[at] >= SMALL, loss <= 0.5
     return {
         "time": steps * lr,
         "flow": early_flow(run.snapshot(0), lr, steps).coherence,
         "measured": [waves_alone(run.snapshot(step)).coherence for step in run.snapshots],
-        "applies": loss[at] >= SMALL,
-        "best_accuracy": max(history["test_accuracy"][at][loss[at] >= SMALL]),
+        "applies": applies,
+        "best_accuracy": max(history["test_accuracy"][at][applies]),
         "memory_time": history["step"][gone][0] * lr if gone.any() else None,
     }
 
@@ -183,9 +170,9 @@ alignment = study(
     "or of all frequencies set to zero, kept while the phases are turned, or made random; a cross where most never do.",
     runs=all_parts,
     keep={
-        "pairs": ("train_accuracy", "test_accuracy", at_the_end),
-        "width": at_the_end,
-        "p": at_the_end,
+        "pairs": ("train_accuracy", "test_accuracy", aligned),
+        "width": aligned,
+        "p": aligned,
         "step": on_the_way,
         "clock": clock,
         "kinds": scored,
@@ -221,12 +208,10 @@ renamed = study(
 )
 
 
-def closed_form(t: Table) -> Callable[[int, float], float]:
-    """The accuracy of the closed form modulo p with n neurons."""
-    curves = {
-        p: cell.of("accuracy", Column.average, "n") for p, cell in t.where(part="reference").by("modulus").items()
-    }
-    return lambda p, n: float(np.interp(np.log(max(n, 1)), np.log([*curves[p]]), curves[p].y))
+def forms(t: Table) -> dict[int, Line]:
+    """By modulus: the accuracy of the closed form against its width."""
+    cells = t.where(part="reference").by("modulus")
+    return {p: cell.of("accuracy", Column.average, "n") for p, cell in cells.items()}
 
 
 def worth(t: Table) -> Table:
@@ -256,43 +241,34 @@ def before_knowledge(t: Table, few_pairs: Any, collapse: Any, flow: Any, cause: 
     few_pairs.plot([*answered], answered.y, color=BLUE, ls=":", label="waves alone: accuracy")
     few_pairs.set(xscale="log", xlabel="training pairs", ylabel="coherence", ylim=(0, 1.03))
     few_pairs.legend(fontsize=6)
-    found = worth(t)
+    found, curves = worth(t), forms(t)
     for (p, some), color in zip(found.by("modulus").items(), SERIES, strict=False):
         for (frequency, cell), fill in zip(some.by("frequency").items(), ("full", "none"), strict=True):
             look: Any = {"ls": "", "marker": "o", "ms": 3, "color": color, "fillstyle": fill, "mew": 0.7}
             look |= {"label": f"p = {p}"} if frequency == "strongest" else {}
             collapse.plot(cell["effective_width"], cell["waves"], **look)
-        curve = t.where(part="reference", modulus=p).of("accuracy", Column.average, "n")
-        collapse.plot([*curve], curve.y, color=color, lw=0.8)
+        collapse.plot([*curves[p]], curves[p].y, color=color, lw=0.8)
     collapse.plot([], [], ls="", marker="o", ms=3, color=GRAY, fillstyle="none", label="random frequency")
     collapse.set(xscale="log", xlabel="effective width", ylabel="accuracy of waves alone", xlim=(1, 500))
     collapse.legend(fontsize=6)
-    for (pairs_seen, cell), color in zip(t.where(part="clock").by("pairs").items(), SERIES, strict=False):
-        flow.plot(
-            cell.first.time,
-            np.mean(cell["measured"], axis=0),
-            color=color,
-            marker="o",
-            ms=2,
-            label=f"{pairs_seen} pairs",
-        )
-        stops = cell["memory_time"].known()
-        if stops:
-            height = np.interp(np.mean(stops), cell.first.time, np.mean(cell["measured"], axis=0))
-            flow.plot(np.mean(stops), height, "x", color="black", ms=6)
-    last = t.where(part="clock")
-    flow.plot(last.first.time, np.mean(last["flow"], axis=0), "k--", lw=1, label="early flow")
+    clocks, turns = t.where(part="clock"), t.where(part="turned")
+    for (pairs_seen, cell), color in zip(clocks.by("pairs").items(), SERIES, strict=False):
+        time, coherence = cell.first.time, np.mean(cell["measured"], axis=0)
+        flow.plot(time, coherence, color=color, marker="o", ms=2, label=f"{pairs_seen} pairs")
+        if stops := cell["memory_time"].known():
+            stop = np.mean(stops)
+            flow.plot(stop, np.interp(stop, time, coherence), "x", color="black", ms=6)
+    flow.plot(clocks.first.time, np.mean(clocks["flow"], axis=0), "k--", lw=1, label="early flow")
     flow.set(xscale="log", xlabel="rate × steps", ylabel="coherence", ylim=(0, 1.03))
     flow.legend(fontsize=6)
-    _causes(cause, t.where(part="turned"))
-    shown = f"n + m; a, c: p = {t.where(part='pairs').one('modulus')}; d: p = {t.where(part='turned').one('modulus')}"
-    return shown + "; means over seeds, in d medians and ranges"
+    _causes(cause, turns)
+    moduli = f"a, c: p = {pairs.one('modulus')}; d: p = {turns.one('modulus')}"
+    return f"n + m; {moduli}; means over seeds, in d medians and ranges"
 
 
 def _causes(panel: Any, t: Table) -> None:
-    for i, ((fraction, cell), color) in enumerate(
-        zip(t.by("fraction").items(), (VERMILLION, BLUE, GREEN, PURPLE), strict=False)
-    ):
+    colors = VERMILLION, BLUE, GREEN, PURPLE
+    for i, ((fraction, cell), color) in enumerate(zip(t.by("fraction").items(), colors, strict=False)):
         for j, way in enumerate(WAYS):
             times = cell.where(way=way)["grokked_at"]
             place, middle = j + 0.2 * (i - 1), times.median()

@@ -1,10 +1,10 @@
 """Finding 1: how neurons are dealt to representations. Initial weights say which neuron takes which, not how many do.
 
-Thresholds were chosen after runs on S4 and S3xS3 with seeds 100, 101 and 200; the judged ones have seeds
-0, 1, ….
+Thresholds were chosen after runs on S4 and S3xS3 with seeds 100, 101 and 200; the judged ones have seeds 0, 1, ….
 """
 
 from collections.abc import Iterator
+from itertools import product
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -17,7 +17,7 @@ from modgrok.measures.vectors import neuron_vectors, rescale_representations
 from modgrok.networks import two_layer
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.reproduce.figures import seeds
-from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.groups.dealing import dealt, exponent
 from modgrok.reproduce.groups.sizes import DECAYS, basis_of, exact
 from modgrok.text import number
@@ -41,32 +41,30 @@ def settings(s: Sizes, group: str, rule: str) -> dict[str, Any]:
 
 def trained(s: Sizes) -> Runs:
     """Ordinary networks, by every optimizer."""
-    found = [runs(settings(s, g, rule), seed=range(s.dealing_seeds)) for g in s.dealing_groups for rule in RULES]
-    tags = [{"group": group, "rule": rule, "scale": None} for group in s.dealing_groups for rule in RULES]
-    return sum((one.tag(**tag) for one, tag in zip(found, tags, strict=True)), start=Runs([]))
+    found = Runs([])
+    for group, rule in product(s.dealing_groups, RULES):
+        some = runs(settings(s, group, rule), seed=range(s.dealing_seeds))
+        found += some.tag(group=group, rule=rule, scale=None)
+    return found
 
 
 def rescaled(s: Sizes) -> Iterator[dict[str, Any]]:
     """Networks whose initial weights have the part of the largest representations multiplied by a factor."""
     with TemporaryDirectory() as folder:
         store, tags, experiments = Store(folder), [], []
-        for group in s.dealing_groups:
+        for group, seed, scale in product(s.dealing_groups, range(s.scale_seeds), s.scales):
             basis, width = basis_of(group), settings(s, group, "gd")["width"]
-            largest = max(one.dimension for one in basis.representations)
-            for seed in range(s.scale_seeds):
-                rng = np.random.default_rng(seed)
-                weights = rng.standard_normal((width, 3, basis.length))
-                first = two_layer(weights[:, :2], weights[:, 2].T)
-                for scale in s.scales:
-                    factors = [scale if one.dimension == largest else 1.0 for one in basis.representations]
-                    parent = store.add_network(rescale_representations(first, basis, factors))
-                    for rule in s.scale_rules:
-                        tags.append({"group": group, "rule": rule, "scale": scale, "seed": seed})
-                        experiments.append(Experiment(**settings(s, group, rule), seed=seed, parent=parent))
+            weights = np.random.default_rng(seed).standard_normal((width, 3, basis.length))
+            sizes = [one.dimension for one in basis.representations]
+            factors = [scale if size == max(sizes) else 1.0 for size in sizes]
+            first = two_layer(weights[:, :2], weights[:, 2].T)
+            parent = store.add_network(rescale_representations(first, basis, factors))
+            for rule in s.scale_rules:
+                tags.append({"group": group, "rule": rule, "scale": scale, "seed": seed})
+                experiments.append(Experiment(**settings(s, group, rule), seed=seed, parent=parent))
         for tag, run in zip(tags, train_all(experiments, store, Observer()), strict=True):
             result: Any = run.result
-            times = {name: result[name] for name in ("memorized_at", "grokked_at")}
-            yield tag | times | course(run, tag["group"])
+            yield tag | {"grokked_at": result["grokked_at"]} | course(run, tag["group"])
 
 
 def course(run: Run, group: str) -> dict[str, Any]:
@@ -104,7 +102,7 @@ dealing = study(
     "where the initial weights in these were multiplied by a factor; seed 0. Right: the exponent e for which shares in "
     "proportion to dᵉ/t fit the clear neurons, all seeds together.",
     runs=trained,
-    keep=("memorized_at", "grokked_at", course),
+    keep=("grokked_at", course),
     rows=rescaled,
 )
 
@@ -122,18 +120,17 @@ def counts_exponents(t: Table, column: str = "counts") -> dict[str, float]:
     }
 
 
-def differences(t: Table) -> list[dict[str, Any]]:
-    """Every network from rescaled weights beside the one of the same seed from its own: where the share of the largest
-    representations begins and ends."""
+def differences(t: Table) -> Table:
+    """Of networks from rescaled weights, beside their own: where the share of the largest representations goes."""
     cells = t.where("scale > 0").where(lambda r: r.grokked_at and r.clear >= CLEAR).by("group", "rule", "seed")
-    return [
-        {"group": group, "rule": rule, "seed": seed, "scale": r.scale, "changed": max(r.changed)}
+    return Table(
+        {"group": r.group, "rule": r.rule, "scale": r.scale, "changed": max(r.changed)}
         | {"own_changed": max(own.changed), "start": r.largest[0] - own.largest[0]}
         | {"end": r.largest_at_end - own.largest_at_end}
-        for (group, rule, seed), cell in cells.items()
+        for cell in cells.values()
         for own in cell.where(scale=1)
         for r in cell.where("scale != 1")
-    ]
+    )
 
 
 @dealing.figure("who", "how many", "which law", height=2.9)
@@ -187,19 +184,22 @@ def race_names_neurons(t: Table, ask: Ask) -> None:
     ask.yes("The race names most neurons, long before training does.")
 
 
+def _dealt_at(r: Row) -> float:
+    """When nine tenths of the clear neurons have their final representation, in units of the grokking step."""
+    return r.at[int(np.argmax(np.array(r.same) >= SETTLED))] / r.grokked_at
+
+
 @dealing.claim("who")
 def dealt_before_grokking(t: Table, ask: Ask) -> None:
     """Neurons have their final representation before the test set is known."""
     some = ordinary(t)
     ask.possible("some network groks and has clear neurons", len(some))
-    early = some.each(lambda r: r.at[int(np.argmax(np.array(r.same) >= SETTLED))] / r.grokked_at)
-    ask.that(
-        "in every network nine tenths of the clear neurons have theirs before 99 % of the test set", max(early) < 1
-    )
-    first = Column(r.same[0] for r in some)
-    ask.that("at initialization fewer than nine tenths have, in every network", max(first) < SETTLED)
-    for rule, cell in some.by("rule").items():
-        times = cell.each(lambda r: r.at[int(np.argmax(np.array(r.same) >= SETTLED))] / r.grokked_at)
+    dealt_at = {rule: cell.each(_dealt_at) for rule, cell in some.by("rule").items()}
+    early = max(map(max, dealt_at.values())) < 1
+    ask.that("in every network nine tenths of the clear neurons have theirs before 99 % of the test set", early)
+    first = max(r.same[0] for r in some)
+    ask.that("at initialization fewer than nine tenths have, in every network", first < SETTLED)
+    for rule, times in dealt_at.items():
         ask.show({f"dealt, in units of the time to 99 % of the test set, {rule}": times}, number)
     ask.yes("They do, in every network.")
 
@@ -209,24 +209,20 @@ def scales_are_forgotten(t: Table, ask: Ask) -> None:
     """How many neurons a representation gets does not depend on the scale of its initial weights: neurons are dealt
     again."""
     found = differences(t)
-    ask.possible("networks from rescaled weights grok and have clear neurons", found)
+    ask.possible("networks from rescaled weights grok and have clear neurons", len(found))
     ask.budget(t.where("scale > 0"), seeds=2)
-    begin, end = [x["start"] for x in found], [x["end"] for x in found]
-    ask.that("the largest representations begin with at least 0.3 less of all neurons", max(begin) <= -0.3)
-    ask.that("they end with a share of the clear ones within 0.1 of that without rescaling", max(map(abs, end)) <= 0.1)
-    changed = {s: [x["changed"] for x in found if x["scale"] == s] for s in sorted({x["scale"] for x in found})}
-    own = [x["own_changed"] for x in found]
+    least, end = max(found["start"]), max(map(abs, found["end"]))
+    ask.that("the largest representations begin with at least 0.3 less of all neurons", least <= -0.3)
+    ask.that("they end with a share of the clear ones within 0.1 of that without rescaling", end <= 0.1)
     ask.that(
         "at the smallest scale at least a fifth of all neurons are clear in another representation on the way",
-        min(changed[min(changed)]) >= 0.2,
+        min(found.where(scale=min(found["scale"]))["changed"]) >= 0.2,
     )
-    ask.that("without rescaling fewer than a tenth are", max(own) < 0.1)
-    for group, rule in dict.fromkeys((x["group"], x["rule"]) for x in found):
-        some = [x for x in found if (x["group"], x["rule"]) == (group, rule)]
-        for scale in sorted({x["scale"] for x in some}):
-            here = [x for x in some if x["scale"] == scale]
-            said = [f"{number(np.mean([x[k] for x in here]))} {k}" for k in ("start", "end", "changed")]
-            ask.show({f"share of the largest less than without rescaling, {group}, {rule}, {scale:g}": ", ".join(said)})
+    ask.that("without rescaling fewer than a tenth are", max(found["own_changed"]) < 0.1)
+    for (group, rule), some in found.by("group", "rule").items():
+        for scale, here in sorted(some.by("scale").items()):
+            said = ", ".join(f"{number(here[name].average())} {name}" for name in ("start", "end", "changed"))
+            ask.show({f"share of the largest less than without rescaling, {group}, {rule}, {scale:g}": said})
     ask.yes("Initial scales are forgotten: neurons that had one representation take another.")
 
 
@@ -248,13 +244,11 @@ def norms_meet_the_demand(t: Table, ask: Ask) -> None:
     """The products of norms add up as d^(5/2), which exactness demands, from every start and by every optimizer."""
     some = t.where(lambda r: r.grokked_at and r.clear >= CLEAR)
     ask.possible("some network groks and has clear neurons", len(some))
-    found = {
-        (group, rule, scale): counts_exponents(cell, "norms")[rule]
-        for (group, rule, scale), cell in some.by("group", "rule", "scale").items()
-    }
+    cells = some.by("group", "rule", "scale").items()
+    found = {(group, rule, scale): counts_exponents(cell, "norms")[rule] for (group, rule, scale), cell in cells}
     near = all(abs(e - 2.5) <= 0.3 for e in found.values())
     ask.that("their exponent is within 0.3 of 5/2 for every group, optimizer and scale", near)
-    for rule in dict.fromkeys(key[1] for key in found):
+    for rule in some["rule"].distinct():
         values = {key: e for key, e in found.items() if key[1] == rule}
         group, _, scale = max(values, key=lambda key: abs(values[key] - 2.5))
         label = f"exponent of norms, {rule} (farthest from 5/2: {group}, scale {scale or 1:g})"

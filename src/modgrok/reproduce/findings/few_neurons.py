@@ -41,15 +41,14 @@ def climbs(s: Sizes) -> Iterator[dict[str, Any]]:
     six neurons for each frequency; and of networks that were trained."""
     for p in s.margin_moduli:
         most = 3 * (p - 1)
-        widths = (
-            [*range(2, most + 3)] if p == min(s.margin_moduli) else [most // 2, 2 * p - 1, most - 1, most, most + 2]
-        )
+        every, some = [*range(2, most + 3)], [most // 2, 2 * p - 1, most - 1, most, most + 2]
+        widths = every if p == min(s.margin_moduli) else some
         six = margins.margin(margins.of_fewest_neurons(p)) / margins.largest_margin(p)
         common = {"p": p, "starts": s.margin_starts, "six": six}
         for power in (3, 2):
             found = margins.climb(p, widths, s.margin_starts, s.margin_steps, power)
-            for width, some in zip(widths, found.max(axis=1), strict=True):
-                yield {"part": "margin", "power": power, "width": width, "margin": some, **common}
+            for width, best in zip(widths, found.max(axis=1), strict=True):
+                yield {"part": "margin", "power": power, "width": width, "margin": best, **common}
     p = min(s.margin_moduli)
     for width in (3, p, 2 * p - 1, 3 * (p - 1), 6 * (p - 1)):
         for seed in range(s.trained_seeds):
@@ -64,11 +63,9 @@ def descents(s: Sizes) -> Iterator[dict[str, Any]]:
         task = task_of(group)
         starts = s.limit_starts if task.modulus <= SMALL else max(1, s.limit_starts // 5)
         for width, one in zip(widths, nearest(one_hot(task), widths, starts, s.limit_steps), strict=True):
-            yield {
-                **{"part": "limit", "group": group, "width": width, "starts": starts, "steps": s.limit_steps},
-                **{"bound": least_width(task), "closed_form": exact(group), "losses": one.losses, "norms": one.norms},
-                **{"power": one.power, "kind": one.kind},
-            }
+            sizes = {"part": "limit", "group": group, "width": width, "starts": starts, "steps": s.limit_steps}
+            known = {"bound": least_width(task), "closed_form": exact(group)}
+            yield sizes | known | {"losses": one.losses, "power": one.power, "kind": one.kind}
 
 
 few_neurons = study(
@@ -108,7 +105,7 @@ def margins_and_limits(t: Table, left: Any, middle: Any, right: Any) -> str:
     right.plot(ends, range(len(cells)), "|", color=GRAY, markersize=9, label="closed form")
     right.axvline(0, color=GRAY, linewidth=0.7, linestyle=":")
     right.set_yticks(range(len(cells)), list(cells), fontsize=6)
-    right.set(xlabel="neurons − lower bound")
+    right.set_xlabel("neurons − lower bound")
     right.legend(fontsize=6)
     return "left: filled per cubed norm of neurons, open per cubed norm of all weights; dotted: 3(p − 1), lower bound"
 
@@ -159,12 +156,12 @@ def norms_stop_early(t: Table, ask: Ask) -> None:
 @few_neurons.claim("margin")
 def trained_reach_it(t: Table, ask: Ask) -> None:
     """Gradient descent on cross-entropy reaches the largest margin of its width."""
-    some, best = t.where(part="trained"), t.where(part="margin", power=3, p=t.where(part="trained").first.p)
-    found = {}
+    some, found = t.where(part="trained"), {}
+    best = t.where(part="margin", power=3, p=some.first.p)
     ask.budget(some, "effect", seeds=2)
     for width, cell in some.by("width").items():
-        largest = max(r.margin for r in best if r.width <= width)
-        found[width] = [r.margin / largest for r in cell]
+        largest = max(best.where(f"width <= {width}")["margin"])
+        found[width] = [margin / largest for margin in cell["margin"]]
     ask.that("in every seed at least 90 % of the largest found at its width", min(map(min, found.values())) >= 0.9)
     ask.show({f"share of it, {width} neurons": values for width, values in found.items()}, number)
 
@@ -172,11 +169,9 @@ def trained_reach_it(t: Table, ask: Ask) -> None:
 @few_neurons.claim("exact")
 def limits_need_fewer(t: Table, ask: Ask) -> None:
     """The table of a sum is a limit of networks with fewer neurons than any exact one that was found."""
-    cells = {group: cell for group, cell in t.where(part="limit").by("group").items() if group.startswith("Z")}
-    found = {g: (_narrowest(cell, LIMIT), _narrowest(cell, EXACT)) for g, cell in cells.items()}
-    ask.possible("some width of some group is a limit or exact", any(a or b for a, b in found.values()))
-    known = {g: _known(cells[g], exact_at) for g, (_, exact_at) in found.items()}
-    fewer = all(limit is not None and limit < known[g] for g, (limit, _) in found.items())
+    cells = _groups(t, cyclic=True)
+    ask.possible("some width of some group is a limit or exact", any(map(_near, cells.values())))
+    fewer = all(cell.where(f"width < {_narrowest(cell)}", kind=LIMIT) for cell in cells.values())
     ask.budget(t.where(part="limit"), starts=20, steps=200)
     ask.that("in every group some width below the narrowest exact one is a limit", fewer)
     _show(ask, cells)
@@ -185,10 +180,10 @@ def limits_need_fewer(t: Table, ask: Ask) -> None:
 @few_neurons.claim("exact")
 def bound_reached_in_the_limit(t: Table, ask: Ask) -> None:
     """In the limit the lower bound 3(p − 1)/2 + 1 (one less than 3p/2 for even p) is reached, and nothing below it."""
-    cells = {group: cell for group, cell in t.where(part="limit").by("group").items() if group.startswith("Z")}
-    below = any(r.width < r.bound and _near(r) for cell in cells.values() for r in cell)
+    cells = _groups(t, cyclic=True)
+    below = any(_near(cell).where(lambda r: r.width < r.bound) for cell in cells.values())
     ask.that("no width below the bound is a limit or exact", not below)
-    reached = all(any(r.width == r.bound and _near(r) for r in cell) for cell in cells.values())
+    reached = all(_near(cell).where(lambda r: r.width == r.bound) for cell in cells.values())
     ask.budget(t.where(part="limit"), starts=20, steps=200)
     ask.that("in every group the bound itself is a limit or exact", reached)
     _show(ask, cells)
@@ -197,25 +192,25 @@ def bound_reached_in_the_limit(t: Table, ask: Ask) -> None:
 @few_neurons.claim("groups")
 def groups_below_cubes(t: Table, ask: Ask) -> None:
     """Groups that do not commute have exact networks, or limits of networks, with fewer neurons than Σ d³."""
-    cells = {group: cell for group, cell in t.where(part="limit").by("group").items() if group[0] != "Z"}
+    cells = _groups(t, cyclic=False)
     ask.possible("some such group was tried", cells)
     ask.budget(t.where(part="limit"), starts=20, steps=200)
-    fewer = all(any(_near(r) and r.width < r.closed_form for r in cell) for cell in cells.values())
+    fewer = all(_near(cell).where(lambda r: r.width < r.closed_form) for cell in cells.values())
     ask.that("every group that was tried has a network of fewer neurons, exact or in the limit", fewer)
     _show(ask, cells)
 
 
-def _near(r: Any) -> bool:
-    return r.kind in (EXACT, LIMIT)
+def _groups(t: Table, cyclic: bool) -> dict[str, Table]:
+    return {group: cell for group, cell in t.where(part="limit").by("group").items() if (group[0] == "Z") == cyclic}
 
 
-def _narrowest(cell: Table, kind: str) -> int | None:
-    return min((r.width for r in cell if r.kind == kind), default=None)
+def _near(cell: Table) -> Table:
+    return cell.where(kind=(EXACT, LIMIT))
 
 
-def _known(cell: Table, found: int | None) -> int:
+def _narrowest(cell: Table) -> int:
     """The narrowest exact network: found here, or the closed form."""
-    return cell.first.closed_form if found is None else min(found, cell.first.closed_form)
+    return min([cell.first.closed_form, *cell.where(kind=EXACT)["width"]])
 
 
 def _show(ask: Ask, cells: dict[Any, Table]) -> None:

@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments import Experiment, Run
+from modgrok.experiments import Run
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.reproduce.figures import LINES, modular, seeds
+from modgrok.reproduce.findings.sizes import descent_rate
 from modgrok.reproduce.form import Ask, Column, Line, Runs, Settings, Sizes, Table, runs, study
+from modgrok.reproduce.gromov2023.sizes import natural_unit
 from modgrok.reproduce.transitions import error_bars, transitions, within
 from modgrok.text import number, percent
 
 SCALES = {
-    "the ceiling": lambda x, beta: x,
-    "the effective rate": lambda x, beta: x * (1 + beta) / (1 - beta),
+    "ceiling": lambda x, beta: x,
+    "effective rate": lambda x, beta: x * (1 + beta) / (1 - beta),
 }
 """What may decide, in units in which gradient descent without momentum has x = η/10⁶ natural units."""
 EDGE = 0.9
@@ -28,21 +30,20 @@ EDGE = 0.9
 
 def descent(s: Sizes, x: float, beta: float, time: float | None = None) -> Settings:
     """Gradient descent with the ceiling 2/x (times 10⁻⁶, natural units) for the profile's time, rate times steps."""
-    unit = 1e6 * (s.step_modulus / 97) ** 3 * s.step_width / 500
+    p, N = s.step_modulus, s.step_width
     steps = max(s.least_steps, round((time or s.step_time) * (1 - beta) / (1 + beta) / x))
-    found = {"task": "n + m", "modulus": s.step_modulus, "width": s.step_width, "optimizer": "gd", "momentum": beta}
-    found |= {"lr": float(f"{(1 + beta) * x * unit:.5g}"), "steps": steps, "snapshots": 2}
-    return found | {"evaluations": 60, "record": ("sharpness",)}
+    found = {"task": "n + m", "modulus": p, "width": N, "optimizer": "gd", "momentum": beta, "steps": steps}
+    found |= {"lr": descent_rate((1 + beta) * x, p, N), "evaluations": 60, "snapshots": 2}
+    return found | {"record": ("sharpness",)}
 
 
 def grid(s: Sizes) -> Runs:
     """Ceilings, momenta and fractions."""
     found = Runs([])
     for beta, ceilings in s.ceilings.items():
-        every = {x: descent(s, x, beta) | {"until": 0} for x in ceilings}
-        some = runs({}, x=every, fraction=list(s.step_fractions), seed=range(s.step_seeds))
-        found += some.tag(beta=beta, part="grid")
-    return found
+        every = {x: descent(s, x, beta) for x in ceilings}
+        found += runs({}, x=every).tag(beta=beta, part="grid")
+    return found.but(until=0, fraction=list(s.step_fractions), seed=range(s.step_seeds))
 
 
 def switches(s: Sizes) -> Runs:
@@ -55,23 +56,19 @@ def switches(s: Sizes) -> Runs:
     ):
         began = runs(descent(s, first, 0, time), fraction=list(s.switched), seed=range(s.step_seeds))
         found += began.tag(part="before", order=order)
-        for _, settings in began.rows:
-            start = {"parent": f"{Experiment(**settings).id}@{settings['steps']}", "until": 0}
-            after = {name: settings[name] for name in ("fraction", "seed")}
-            found += runs(descent(s, then, 0) | after | start).tag(part="after", order=order)
+        for tags, experiment in began:
+            after = descent(s, then, 0) | tags | {"parent": f"{experiment.id}@{experiment.steps}", "until": 0}
+            found += runs(after).tag(part="after", order=order)
     return found
 
 
 def noisy(s: Sizes) -> Runs:
     """The smallest rate with noise in every update, or with minibatches."""
     quiet = descent(s, s.noisy_rate, 0) | {"until": 0}
-    unit = (s.step_modulus / 97) ** 3 * s.step_width / 500
-    every: dict[str, dict[str, Any]] = {
-        f"noise {level:g}": {"update_noise": float(f"{level / unit:.4g}")} for level in s.noises
-    }
+    unit = natural_unit(s.step_modulus, s.step_width)
+    every: dict[str, Settings] = {f"noise {x:g}": {"update_noise": float(f"{x / unit:.4g}")} for x in s.noises}
     every |= {f"batches of {size}": {"optimizer": "sgd", "batch_size": size} for size in s.batches}
-    some = runs(quiet, noise=every, fraction=list(s.switched), seed=range(s.step_seeds))
-    return some.tag(part="noise")
+    return runs(quiet, noise=every, fraction=list(s.switched), seed=range(s.step_seeds)).tag(part="noise")
 
 
 def adam(s: Sizes) -> Runs:
@@ -88,7 +85,6 @@ def end(run: Run) -> dict[str, Any]:
     over = np.array(history["sharpness"], float) * e.lr / (2 * (1 + e.momentum))
     return {
         "accuracy": history["test_accuracy"][-1] if result["status"] == "finished" else 0.0,
-        "train": history["train_accuracy"][-1],
         "over": over[-1],
         "most": np.nanmax(over),
         "status": result["status"],
@@ -112,8 +108,7 @@ large_steps = study(
     "the rate makes a difference; runs that diverge are left out. (c) The same against the effective rate η/(1 − β). "
     "(d) The critical fraction of gradient descent and of Adam against the rate.",
     runs=lambda s: grid(s) + switches(s) + noisy(s) + adam(s),
-    keep={"grid": ("grokked_at", end), "before": ("grokked_at", end), "after": ("grokked_at", end)}
-    | {"noise": ("grokked_at", end), "adam": ("grokked_at",)},
+    keep=dict.fromkeys(("grid", "before", "after", "noise"), ("grokked_at", end)) | {"adam": ("grokked_at",)},
     also=critical,
 )
 
@@ -123,23 +118,18 @@ def accuracies(t: Table, beta: float, fraction: float) -> Line:
     return t.where(part="grid", beta=beta, fraction=fraction).of("accuracy", Column.average, "x")
 
 
-def against_descent(t: Table, scale: str) -> list[tuple[float, float]]:
-    """Accuracy without momentum and with it, wherever gradient descent was run on both sides of the same value of a
-    scale, linear in its logarithm in between."""
-    found = []
-    for beta in t.where(part="grid")["beta"].distinct():
-        for fraction in t.where(part="grid")["fraction"].distinct():
-            without = accuracies(t, 0, fraction)
-            for x, accuracy in accuracies(t, beta, fraction).items() if beta else ():
-                value = SCALES[scale](x, beta)
-                if min(without) <= value <= max(without):
-                    there = float(np.interp(math.log(value), np.log([*without]), without.y))
-                    found.append((there, accuracy))
-    return found
-
-
-def apart(pairs: list[tuple[float, float]]) -> float:
-    return float(np.sqrt(np.mean([(a - b) ** 2 for a, b in pairs])))
+def distances(t: Table) -> dict[str, float]:
+    """By scale: the root mean square difference of accuracy without momentum and with it, wherever gradient descent was
+    run on both sides of the same value of the scale, linear in its logarithm in between."""
+    found: dict[str, list[float]] = {scale: [] for scale in SCALES}
+    for beta, fraction in t.where("beta > 0", part="grid").by("beta", "fraction"):
+        without = accuracies(t, 0, fraction)
+        for x, accuracy in accuracies(t, beta, fraction).items():
+            for scale, of in SCALES.items():
+                if min(without) <= (value := of(x, beta)) <= max(without):
+                    there = np.interp(math.log(value), np.log([*without]), without.y)
+                    found[scale].append(float(there) - accuracy)
+    return {scale: float(np.sqrt(np.mean(np.square(apart)))) for scale, apart in found.items() if apart}
 
 
 def hopeless(t: Table) -> list[float]:
@@ -150,12 +140,7 @@ def hopeless(t: Table) -> list[float]:
 
 
 @large_steps.figure(
-    "larger steps, less data",
-    "at equal ceilings",
-    "at equal effective rates",
-    "critical fraction",
-    rows=2,
-    height=5.4,
+    "larger steps, less data", "at equal ceilings", "at equal effective rates", "critical fraction", rows=2, height=5.4
 )
 def steps_and_data(t: Table, by_data: Any, ceiling: Any, effective: Any, rates: Any) -> str:
     some = t.where(part="grid", status="finished")
@@ -178,26 +163,22 @@ def steps_and_data(t: Table, by_data: Any, ceiling: Any, effective: Any, rates: 
     ceiling.legend(fontsize=6)
     ceiling.set_xlabel("η / (1 + β)")
     effective.set_xlabel("η / (1 − β)")
-    for series, (column, name, label) in enumerate(
-        (("critical", "x", "gradient descent, η"), ("critical_adam", "rate", "Adam, rate"))
-    ):
-        alphas = list(transitions(t, column)) if t.first[column] else []
-        error_bars(rates, [r[name] for r in alphas], [r.alpha for r in alphas], series, label)
+    kinds = ("critical", "x", "gradient descent, η"), ("critical_adam", "rate", "Adam, rate")
+    for series, (column, name, label) in enumerate(kinds):
+        alphas = transitions(t, column)
+        error_bars(rates, alphas[name], alphas["alpha"], series, label)
     rates.set(xscale="log", xlabel="rate", ylabel="α_c")
     rates.legend(fontsize=6)
     return f"{modular(some)}, N = {some.one('width')}, {seeds(some)}; η in 10⁶ natural units"
 
 
 def falls(t: Table, ask: Ask, column: str, name: str) -> None:
-    found = list(transitions(t, column))
+    found = transitions(t, column)
     ask.show({f"α_c at rate {number(r[name])}": str(r.alpha) for r in found})
-    first, last = found[0].alpha, found[-1].alpha
-    low = first.low if first.low is not None else 0.0
-    high = last.high if last.high is not None else 1.0
+    first, last = found["alpha"][0], found["alpha"][-1]
     ask.possible("the largest rate groks at some fraction tried", last.critical is not None or last.high is not None)
-    ask.that(
-        "α_c at the largest rate is below that at the smallest by at least 0.02, intervals included", low - high >= 0.02
-    )
+    gap = (first.low if first.low is not None else 0.0) - (last.high if last.high is not None else 1.0)
+    ask.that("α_c at the largest rate is below that at the smallest by at least 0.02, intervals included", gap >= 0.02)
 
 
 @large_steps.claim("large steps")
@@ -212,26 +193,21 @@ def less_data(t: Table, ask: Ask) -> None:
 @large_steps.claim("large steps")
 def ceiling_decides(t: Table, ask: Ask) -> None:
     """Momentum changes nothing at equal ceilings of the sharpness, 2(1 + β)/η, and much at equal effective rates."""
-    distances = {scale: apart(pairs) for scale in SCALES if (pairs := against_descent(t, scale))}
-    ask.possible("there are networks to compare at both", len(distances) == 2)
-    ceiling, effective = distances.values()
+    found = distances(t)
+    ask.possible("there are networks to compare at both", len(found) == 2)
+    ceiling, effective = found.values()
     ask.budget(t.where(part="grid"), "effect", modulus=97, seeds=3)
     ask.that("at equal ceilings the root mean square difference of accuracies is at most 0.15", ceiling <= 0.15)
     ask.that("at equal effective rates it is at least twice that, and 0.1", effective >= max(2 * ceiling, 0.1))
-    ask.show({f"difference at equal {scale.removeprefix('the ')}": value for scale, value in distances.items()})
-    stable = t.where(part="grid", status="finished")
-    for scale in SCALES:
-        if pairs := against_descent(stable, scale):
-            name = scale.removeprefix("the ")
-            ask.show({f"after the fact, without runs that diverge: difference at equal {name}": apart(pairs)})
+    ask.show({f"difference at equal {scale}": value for scale, value in found.items()})
+    stable, without = t.where(part="grid", status="finished"), "after the fact, without runs that diverge: "
+    ask.show({f"{without}difference at equal {scale}": value for scale, value in distances(stable).items()})
     broken = t.where(lambda r: r.status != "finished", part="grid").by("beta", "x")
     ask.show({"runs diverge at": "; ".join(f"β = {b:g}, η/(1 + β) = {x:g}" for b, x in broken)} if broken else {})
     last = stable.where("x >= 0.25", "x <= 1", fraction=hopeless(t))
     for beta, cell in last.by("beta").items():
-        ask.show(
-            {f"last sharpness / ceiling where the smallest rate never groks, β = {beta:g}": cell["over"]},
-            over="network",
-        )
+        label = f"last sharpness / ceiling where the smallest rate never groks, β = {beta:g}"
+        ask.show({label: cell["over"]}, over="network")
     ask.yes("Networks with and without momentum answer equally well at equal ceilings, not at equal effective rates.")
 
 
@@ -257,9 +233,8 @@ def now_decides(t: Table, ask: Ask) -> None:
     ask.possible("the small rate alone never groks at some fraction of the switches", len(after))
     early = t.where(part="before", order="large, then small", fraction=hopeless(t))
     ask.possible("the large rate has not grokked before it is made small", early["grokked_at"].none())
-    share = {
-        order: cell.each(lambda r: r.grokked_at is not None).average() for order, cell in after.by("order").items()
-    }
+    orders = after.by("order")
+    share = {order: cell.each(lambda r: r.grokked_at is not None).average() for order, cell in orders.items()}
     ask.budget(after, "effect", modulus=97, seeds=3)
     ask.that("at least two thirds grok after the rate is made large", share["small, then large"] >= 2 / 3)
     ask.that("at most one third after it is made small", share["large, then small"] <= 1 / 3)
@@ -267,7 +242,7 @@ def now_decides(t: Table, ask: Ask) -> None:
     small = t.where(part="grid", beta=0, fraction=after["fraction"])
     for fraction, cell in small.where(x=min(small["x"])).by("fraction").items():
         ask.show({f"small alone: accuracy at α = {fraction:g}": cell["accuracy"]}, percent)
-    for order, cell in after.by("order").items():
+    for order, cell in orders.items():
         ask.show({f"{order}: runs that diverge": f"{sum(r.status != 'finished' for r in cell)} of {len(cell)}"})
         for fraction, some in cell.by("fraction").items():
             ask.show({f"{order}: accuracy at α = {fraction:g}": some["accuracy"]}, percent)

@@ -1,6 +1,13 @@
 """How much is trained. quick: two CPU cores, four minutes for all findings. full: one H200."""
 
 from modgrok.reproduce.form import sizes
+from modgrok.reproduce.gromov2023.sizes import natural_unit
+
+
+def descent_rate(rate: float, modulus: int, width: int) -> float:
+    """Of gradient descent, from millions of natural units."""
+    return float(f"{rate * 1e6 * natural_unit(modulus, width):.5g}")
+
 
 QUICK, FULL, TINY = sizes(
     # Finding 2
@@ -29,11 +36,7 @@ QUICK, FULL, TINY = sizes(
     step_width=(128, 500, 16),
     ceilings=(
         {0: (0.5, 2.0), 0.9: (0.5, 2.0)},
-        {
-            0: (0.25, 0.5, 1.0, 2.0, 3.0),
-            0.5: (0.25, 0.5, 1.0, 2.0),
-            0.9: (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0),
-        },
+        {0: (0.25, 0.5, 1.0, 2.0, 3.0), 0.5: (0.25, 0.5, 1.0, 2.0), 0.9: (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0)},
         {0: (1.0, 2.0), 0.5: (1.0, 2.0)},
     ),
     large=(2.0, 2.0, 2.0),

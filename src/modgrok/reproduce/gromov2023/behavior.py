@@ -1,15 +1,15 @@
-"""Sections 4.1 and 4.3: the general behavior under other optimizers, losses and functions, and what goes on while
-training does."""
+"""The general behavior under other optimizers, losses and functions, and what goes on meanwhile (4.1, 4.3)."""
 
 from typing import Any
 
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.measures import neuron_waves
 from modgrok.measures.grokking_events import acceleration, loss_peak
-from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.delay import too_little_data, with_data
+from modgrok.reproduce.gromov2023.dynamics import all_grok
+from modgrok.reproduce.gromov2023.preactivations import explained_of
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import with_minibatches
 from modgrok.text import number, percent, spread
@@ -25,17 +25,15 @@ LATE = 3
 def varied(s: Sizes) -> Runs:
     """Other optimizers, and functions beside GD's n + m, without weight decay, which lowers the test loss itself."""
     rate = usual_by_gd(s).rows[0][1]["lr"]
-    kinds = {
-        "optimizer": {
-            "GD": usual_by_gd(s),
-            "momentum": usual_by_gd(s, optimizer="momentum", lr=rate / 10),
-            "SGD + batch norm": with_minibatches(s),
-            "Adam": usual(s, **WITHOUT_DECAY),
-            "AdamW": usual(s),
-        },
-        "function": {text: usual_by_gd(s, task=text) for text in FUNCTIONS},
+    optimizers = {
+        "GD": usual_by_gd(s),
+        "momentum": usual_by_gd(s, optimizer="momentum", lr=rate / 10),
+        "SGD + batch norm": with_minibatches(s),
+        "Adam": usual(s, **WITHOUT_DECAY),
+        "AdamW": usual(s),
     }
-    named = [some.tag(kind=kind, name=name) for kind, rows in kinds.items() for name, some in rows.items()]
+    named = [some.tag(kind="optimizer", name=name) for name, some in optimizers.items()]
+    named += [usual_by_gd(s, task=text).tag(kind="function", name=text) for text in FUNCTIONS]
     return sum(named, Runs([]))
 
 
@@ -46,37 +44,31 @@ def with_entropy(s: Sizes) -> Runs:
     return found.tag(kind="loss", name="cross-entropy")
 
 
-def behavior(run: Run) -> dict[str, Any]:
-    """A maximum of the test loss before grokking, and waves at the end."""
-    waves = neuron_waves(run.network, run.task.structure.coordinate)
-    return loss_peak(run.history, run.result) | {"explained": float(np.nanmedian(waves.explained))}
+def peak_of(run: Run) -> dict[str, Any]:
+    return loss_peak(run.history, run.result)
 
 
 def over_training(run: Run) -> dict[str, Any]:
     """The IPR at grokking, half way from there to the end, and at the end."""
-    history, result = run.history, dict(run.result or {})
-    step, ipr, grokked = history["step"], history["ipr"], result["grokked_at"]
+    result: Any = run.result
+    step, ipr, grokked = run.history["step"], run.history["ipr"], result["grokked_at"]
     places = (None, None) if grokked is None else np.interp([grokked, (grokked + step[-1]) / 2], step, ipr)
     return {"at_grokking": places[0], "half_way": places[1], "end": ipr[-1]}
 
 
 def rates_of(run: Run) -> dict[str, Any]:
-    result: Any = run.result
-    return acceleration(run.history, result)
+    return acceleration(run.history, run.result)
 
 
-general, entropy = (
-    study(name, title, caption, runs=made, keep=("memorized_at", "grokked_at", "test_accuracy", behavior))
-    for name, title, caption, made in (
-        (
-            "general_behavior",
-            "Other optimizers and functions",
-            "Memorization, maximum of the test loss, grokking and waves for five optimizers and four more functions.",
-            varied,
-        ),
-        ("other_loss", "Another loss", "The same for cross-entropy under Adam.", with_entropy),
-    )
+KEPT = ("memorized_at", "grokked_at", "test_accuracy", peak_of, explained_of)
+general = study(
+    "general_behavior",
+    "Other optimizers and functions",
+    "Memorization, maximum of the test loss, grokking and waves for five optimizers and four more functions.",
+    runs=varied,
+    keep=KEPT,
 )
+entropy = study("other_loss", "Another loss", "The same for cross-entropy under Adam.", runs=with_entropy, keep=KEPT)
 training = study(
     "over_training",
     "What goes on while training does",
@@ -97,20 +89,13 @@ late = study(
 
 def _lacking(t: Table) -> list[str]:
     """What of the general behavior some seed does not show."""
-    shown = {"memorized before grokked": _delayed, "a maximum of the test loss": _peaked, "waves": _periodic}
-    return [what for what, shows in shown.items() if not all(t.each(shows))]
-
-
-def _delayed(r: Row) -> bool:
-    return None not in (r.memorized_at, r.grokked_at) and r.memorized_at < r.grokked_at
-
-
-def _peaked(r: Row) -> bool:
-    return (r.rise or 0) > 0 and (r.peak_at or 0) > 0 and (r.test_accuracy_at_peak or 0) <= 0.5
-
-
-def _periodic(r: Row) -> bool:
-    return (r.explained or 0) >= 0.5
+    peaked = t.where("rise > 0", "peak_at > 0").where(lambda r: (r.test_accuracy_at_peak or 0) <= 0.5)
+    shown = {
+        "memorized before grokked": all_grok(t, lambda r: r.memorized_at < r.grokked_at),
+        "a maximum of the test loss": len(peaked) == len(t),
+        "waves": len(t.where("explained >= 0.5")) == len(t),
+    }
+    return [what for what, shows in shown.items() if not shows]
 
 
 @general.claim("4.1", entropy)
@@ -123,10 +108,9 @@ def general_behavior_everywhere(t: Table, other: Table, ask: Ask) -> None:
     kinds = {kind: [not what for (one, _), what in lacking.items() if one == kind] for kind in t["kind"].distinct()}
     others = "; ".join(f"{name} lacks {', '.join(what)}" for (_, name), what in lacking.items() if what)
     unfinished = t.where(lambda r: r.grokked_at is None and (r.test_accuracy or 0) >= 0.5)["name"].distinct()
+    columns = ("memorized_at", "peak_at", "rise", "grokked_at", "explained")
     for (_, name), cell in cells.items():
-        memorized, peak, rise, grokked, explained = (
-            cell[column].average() for column in ("memorized_at", "peak_at", "rise", "grokked_at", "explained")
-        )
+        memorized, peak, rise, grokked, explained = (cell[column].average() for column in columns)
         said = [number(memorized), f"{number(peak)} ({percent(rise)})", number(grokked), percent(explained, 0)]
         ask.show({f"{name}: memorized, maximum of the test loss (rise), grokked, power in a wave": ", ".join(said)})
     ask.possible(
@@ -168,14 +152,10 @@ def train_loss_accelerates(t: Table, ask: Ask) -> None:
 @training.claim("4.3 (Fig. 4)")
 def ipr_training(t: Table, ask: Ask) -> None:
     """More training narrows the gap to the closed form."""
-    ask.that(
-        "the IPR is higher at the end than at grokking, in every seed of GD and AdamW",
-        all(r.at_grokking is not None and r.end > r.at_grokking for r in t),
-    )
-    ask.remark(
-        "half way from grokking to the end the IPR is no higher than at the end",
-        not any(r.half_way and r.half_way > r.end for r in t),
-    )
+    higher = all(r.at_grokking is not None and r.end > r.at_grokking for r in t)
+    ask.that("the IPR is higher at the end than at grokking, in every seed of GD and AdamW", higher)
+    passed = any(r.half_way and r.half_way > r.end for r in t)
+    ask.remark("half way from grokking to the end the IPR is no higher than at the end", not passed)
     places = ("at_grokking", "half_way", "end")
     for way, cell in t.by("way").items():
         ask.show({f"IPR at grokking → half way → end, {way}": " → ".join(spread(cell[name]) for name in places)})

@@ -3,14 +3,15 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any
 
 from modgrok.closed_form import solve
 from modgrok.measures.spectrum import wave_shares
 from modgrok.networks import output_map, score_table
 from modgrok.reproduce.form import Ask, Column, Sizes, Table, runs, study
-from modgrok.reproduce.gromov2023.functions import product, show_learned, sum_of_squares
 from modgrok.reproduce.gromov2023.phases import FRACTION, share_of
+from modgrok.reproduce.gromov2023.preactivations import multiplying, show_learned, sum_of_squares
 from modgrok.reproduce.gromov2023.sizes import usual, usual_by_gd
 from modgrok.tasks import Task, task
 from modgrok.tasks.arithmetic import is_prime
@@ -34,7 +35,7 @@ Rows = Iterator[dict[str, Any]]
 def forms(s: Sizes) -> Rows:
     """Accuracy and loss of every closed form, for several draws of its phases."""
     p, seeds, addition = s.modulus, range(s.closed_seeds), task("n + m", s.modulus)
-    powers = [d for d in range(2, 9) if is_prime(p)]
+    powers = range(2, 9) if is_prime(p) else ()
 
     def drawn(kind: str, learned: Task, width: int = s.width, **asked: Any) -> Rows:
         return (scored(kind, learned, width=width, seed=seed, **asked) for seed in seeds)
@@ -45,10 +46,9 @@ def forms(s: Sizes) -> Rows:
     yield scored("exact", addition, form="exact")
     for text in SUMS:
         yield from drawn("sum", task(text, p))
-    for degree in powers:
-        for branches in ("one", "all"):
-            found = drawn("power", task(f"(n + m)^{degree}", p), branches=branches)
-            yield from (row | {"degree": degree} for row in found)
+    for degree, branches in product(powers, ("one", "all")):
+        found = drawn("power", task(f"(n + m)^{degree}", p), branches=branches)
+        yield from (row | {"degree": degree} for row in found)
     for degree in powers:
         for text in COMPOSED if math.gcd(degree, p - 1) == 1 else ():
             yield from drawn("composed", task(text.format(d=degree), p))
@@ -67,12 +67,11 @@ def scored(kind: str, learned: Task, **asked: Any) -> dict[str, Any]:
 
 def waves_left(s: Sizes) -> Rows:
     addition = task("n + m", s.modulus)
-    for N in s.interference_widths:
-        for seed in range(s.closed_seeds):
-            network = solve(addition, width=N, seed=seed)
-            answer, right = output_map(network, PEAK), addition.table == PEAK
-            found = {"height": answer[right].mean(), "noise": answer[~right].std()}
-            yield {"modulus": s.modulus, "width": N, "seed": seed, **found, **wave_shares(network, PEAK)}
+    for N, seed in product(s.interference_widths, range(s.closed_seeds)):
+        network = solve(addition, width=N, seed=seed)
+        answer, right = output_map(network, PEAK), addition.table == PEAK
+        found = {"height": answer[right].mean(), "noise": answer[~right].std()}
+        yield {"modulus": s.modulus, "width": N, "seed": seed, **found, **wave_shares(network, PEAK)}
 
 
 written_down = study(
@@ -181,9 +180,8 @@ def _branches(t: Table) -> dict[int, int]:
 def corollary(t: Table, trained: Table, ask: Ask) -> None:
     """F(f1(n) + f2(m)) with invertible F is solved by reading out F⁻¹(q), and optimizers find these weights."""
     powers = t.where(degree=[d for d, b in _branches(t).items() if b == 1], branches="one")
-    found = {
-        text: cell["accuracy"] for some in (powers, t.where(kind="composed")) for text, cell in some.by("task").items()
-    }
+    cells = powers.by("task") | t.where(kind="composed").by("task")
+    found = {text: cell["accuracy"] for text, cell in cells.items()}
     ask.that(
         "reading out F⁻¹(q) answers at least 99.9 % of all pairs for every invertible power of n + m and of other sums "
         "f1(n) + f2(m)",
@@ -196,7 +194,7 @@ def corollary(t: Table, trained: Table, ask: Ask) -> None:
     )
     ask.show(found, percent)
     for text, cell in trained.by("task").items():
-        accuracy, shares = spread(cell["test_accuracy"], percent), spread(cell["in_waves"], percent)
+        accuracy, shares = (spread(cell[name], percent) for name in ("test_accuracy", "in_waves"))
         said = f"test accuracy {accuracy}, power in such waves {shares}"
         ask.show({f"AdamW on {text}, p = {trained.one('modulus')}": said})
 
@@ -205,9 +203,7 @@ def corollary(t: Table, trained: Table, ask: Ask) -> None:
 def branches(t: Table, ask: Ask) -> None:
     """If F⁻¹ has b branches, the closed form's accuracy is about 1/b."""
     p, off, apart, least = t.first.modulus, [], [], []
-    for degree, b in _branches(t).items():
-        if b == 1:
-            continue
+    for degree, b in ((degree, b) for degree, b in _branches(t).items() if b > 1):
         one, every = (t.where(degree=degree, branches=which)["accuracy"] for which in ("one", "all"))
         a = 1 + (p - 1) // b
         expected = a / p + (1 - a / p) / a
@@ -217,9 +213,8 @@ def branches(t: Table, ask: Ask) -> None:
         single = f"one branch {spread(one, percent)}, expected {percent(expected)}, 1/b = {percent(1 / b)}"
         ask.show({f"(n+m)^{degree}, b = {b}": f"{single}; all branches {spread(every, percent)}"})
     ask.that(
-        "for every power of n + m that is not invertible, one branch has a mean accuracy within 3 points of "
-        "s + (1 − s)/a: s = a/p is the share of sums that are read out, a = 1 + (p − 1)/b, and the others guess among "
-        "a answers",
+        "for every power of n + m that is not invertible, one branch has a mean accuracy within 3 points of s + (1 − "
+        "s)/a: s = a/p is the share of sums that are read out, a = 1 + (p − 1)/b, and the others guess among a answers",
         max(off, default=1.0) <= 0.03,
     )
     ask.remark("the accuracy with one branch is within 3 points of 1/b itself", max(apart, default=0.0) <= 0.03)
@@ -250,7 +245,7 @@ def many_variables(t: Table, ask: Ask) -> None:
     )
 
 
-@product.claim("2, 3.2, appendix C (Fig. A4)", written_down)
+@multiplying.claim("2, 3.2, appendix C (Fig. A4)", written_down)
 def multiplication(t: Table, closed: Table, ask: Ask) -> None:
     """Products nm can be grokked too; the paper has no closed form for them."""
     exact = closed.where(kind="exact product").first

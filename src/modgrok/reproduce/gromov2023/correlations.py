@@ -1,5 +1,4 @@
-"""Section 3.1: what is correlated in the weights (phases between neurons, weights inside a neuron), and what loss
-random phases leave."""
+"""What is correlated in the weights, between neurons and inside each, and what loss random phases leave (3.1)."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -25,11 +24,6 @@ RANDOM = "random phases"
 PRINTED = "k = 1 … N"
 WITHOUT_AND_WITH = ("1 … (p − 1)/2", "0 … (p − 1)/2")
 """Sets of frequencies: the paper's, and those of `solve`."""
-
-
-def narrow(s: Sizes) -> Runs:
-    descended = [usual_by_gd(s, width=N).tag(way="GD") for N in s.narrow_widths]
-    return sum(descended, Runs([])) + usual(s, width=[*s.narrow_widths]).tag(way="AdamW")
 
 
 def dealt_anew(run: Run) -> dict[str, Any]:
@@ -103,7 +97,10 @@ shuffled = study(
     "Phases dealt anew among the neurons of a frequency",
     "Narrow networks trained on n + m under gradient descent and AdamW, whose phases are then dealt anew among the "
     "neurons of each frequency; every neuron keeps its φ1 + φ2 − φ3, its amplitudes and all that is no wave.",
-    runs=narrow,
+    runs=lambda s: (
+        sum((usual_by_gd(s, width=N) for N in s.narrow_widths), Runs([])).tag(way="GD")
+        + usual(s, width=[*s.narrow_widths]).tag(way="AdamW")
+    ),
     keep=dealt_anew,
     rows=random_phases,
 )
@@ -152,14 +149,10 @@ def phases_dependent(t: Table, ask: Ask) -> None:
         f"95 % at the narrowest width where all networks answer ≥ {percent(LEARNED, 0)}, for each optimizer",
         all(way in narrowest and narrowest[way][1] <= 0.95 for way in trained["way"]),
     )
-    ask.that(
-        "at wider ones, where answers have room to spare, the loss of every network at least triples",
-        min(times, default=0) >= 3,
-    )
-    ask.remark(
-        "at the narrowest they answer as much as the closed form's random phases",
-        all(after >= random[N] for N, after in narrowest.values()),
-    )
+    worse = min(times, default=0) >= 3
+    ask.that("at wider ones, where answers have room to spare, the loss of every network at least triples", worse)
+    alike = all(after >= random[N] for N, after in narrowest.values())
+    ask.remark("at the narrowest they answer as much as the closed form's random phases", alike)
 
 
 @correlated.claim("3.1")
@@ -171,10 +164,8 @@ def weights_correlated(t: Table, ask: Ask) -> None:
         all(r.triple >= 0.3 for r in others),
     )
     ask.that("their excess kurtosis is at least 0.2 in size", all(abs(r.kurtosis) >= 0.2 for r in others))
-    ask.that(
-        "for random weights the two are below 0.02 and 0.1 in size",
-        all(abs(r.triple) < 0.02 and abs(r.kurtosis) < 0.1 for r in random),
-    )
+    none = all(abs(r.triple) < 0.02 and abs(r.kurtosis) < 0.1 for r in random)
+    ask.that("for random weights the two are below 0.02 and 0.1 in size", none)
     for column, name in (("triple", "third moment"), ("kurtosis", "excess kurtosis")):
         ask.show({f"{name}, {weights}": cell[column] for weights, cell in t.by("weights").items()})
 
@@ -195,10 +186,8 @@ def loss_to_zero(t: Table, ask: Ask) -> None:
     least = 1 / (t.one("modulus") * (t.one("modulus") - 1))
     means = {name: some.of("loss", Column.average, "width") for name, some in t.by("frequencies").items()}
     printed_means = means[PRINTED]
-    ask.that(
-        "with the paper's frequencies the mean loss is within 30 % of (4/N)(1 + 1/(16p)) at every width",
-        all(abs(printed_means[r.width] / r.expected - 1) <= 0.3 for r in t.where(frequencies=PRINTED)),
-    )
+    near = all(abs(printed_means[r.width] / r.expected - 1) <= 0.3 for r in t.where(frequencies=PRINTED))
+    ask.that("with the paper's frequencies the mean loss is within 30 % of (4/N)(1 + 1/(16p)) at every width", near)
     ask.that(
         "at the largest it is below half of 1/(p(p − 1)), where weights without the frequency 0 would stop",
         printed_means.y[-1] < 0.5 * least,

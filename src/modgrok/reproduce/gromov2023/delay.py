@@ -1,16 +1,20 @@
-"""How long after memorization a network groks, from much to little data, and what becomes of it with too little."""
+"""How long after memorization a network groks, from much to little data; what becomes of it with too little; how far
+down memorization goes where labels are random and there are no features to learn."""
 
 from typing import Any
 
 import numpy as np
 
 from modgrok.experiments import Run
-from modgrok.reproduce.form import Ask, Column, Row, Runs, Sizes, Table, runs, study
+from modgrok.measures.grokking_events import ONSET
+from modgrok.palette import GRAY, SERIES
+from modgrok.reproduce.figures import panels, seed_look
+from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.dynamics import all_grok, descent
-from modgrok.text import percent
+from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY
+from modgrok.text import count, number, percent
 
-DRAMATIC_FRACTION, DRAMATIC_DECAY = 0.2, 0.05
-"""AdamW from a fifth of the table."""
+RULE, NONE = "n + m", "random:0"
 
 
 def with_data(s: Sizes, *fractions: float) -> Runs:
@@ -21,12 +25,6 @@ def with_data(s: Sizes, *fractions: float) -> Runs:
 
 def too_little_data(s: Sizes) -> Runs:
     return runs(s.delay.gd(s.sweep_modulus, s.sweep_width, s.memorizing_fraction), seed=range(s.sweep_seeds))
-
-
-def delayed(s: Sizes) -> Runs:
-    """Gradient descent from little to much data, and AdamW from little."""
-    dramatic = s.dramatic.adamw(s.modulus, s.width, DRAMATIC_FRACTION) | {"weight_decay": DRAMATIC_DECAY}
-    return with_data(s, *s.delay_fractions) + runs(dramatic, until=0, seed=range(s.dramatic_seeds))
 
 
 def memorizing_of(run: Run) -> dict[str, Any]:
@@ -47,7 +45,10 @@ delay = study(
     "The delay between memorizing and grokking",
     "n + m under plain gradient descent from little to much data: how many times as long as memorizing it takes to "
     "grok. And AdamW from a fifth of the table, where the delay is more than tenfold.",
-    runs=delayed,
+    runs=lambda s: (
+        with_data(s, *s.delay_fractions)
+        + runs(s.dramatic.adamw(s.modulus, s.width, 0.2), weight_decay=USUAL_DECAY, seed=range(s.dramatic_seeds))
+    ).but(until=0),
     keep=("memorized_at", "grokked_at"),
 )
 memorizing = study(
@@ -60,11 +61,6 @@ memorizing = study(
 )
 
 
-def _median(delays: Column) -> float | None:
-    """Over the seeds that grokked; None where fewer than half did."""
-    return float(np.median(delays.known())) if 2 * len(delays.known()) >= len(delays) else None
-
-
 @descent.claim("1, 4.1", delay)
 def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
     """The network first fits the training pairs; generalization comes later and suddenly, and the later the less data
@@ -73,7 +69,7 @@ def memorizes_first(t: Table, data: Table, ask: Ask) -> None:
     ratio = t.each(lambda r: r.grokked_at / r.memorized_at if later else None)
     plain, dramatic = data.where(optimizer="gd"), data.where(optimizer="adamw")
     delays = {alpha: cell["grokked_at"] / cell["memorized_at"] for alpha, cell in plain.by("fraction").items()}
-    known = [middle for some in delays.values() if (middle := _median(some)) is not None]
+    known = [np.median(some.known()) for some in delays.values() if 2 * len(some.known()) >= len(some)]
     ask.that("train accuracy reaches 99 % before test accuracy does, in every seed", later)
     ask.that(
         "test accuracy rises from 10 to 90 % within a fifth of the grokking step, and in less than half of the steps "
@@ -113,13 +109,10 @@ def memorizing_phase(t: Table, ask: Ask) -> None:
     ratio = t.each(lambda r: r.loss_end / largest)
     falls = t["train_loss_half"] / t["train_loss_end"]
     ask.that(f"train accuracy is at least 99 % at α = {alpha}, in every seed", min(t["train_accuracy"]) >= 0.99)
-    ask.that(
-        "training lasts for at least 5 times the steps to memorization",
-        all(m is not None and 5 * m <= steps for m in t["memorized_at"]),
-    )
-    ask.that(
-        "the best test accuracy is at most five standard deviations above chance", max(t["best_test_accuracy"]) <= limit
-    )
+    long = all(m is not None and 5 * m <= steps for m in t["memorized_at"])
+    ask.that("training lasts for at least 5 times the steps to memorization", long)
+    best = max(t["best_test_accuracy"])
+    ask.that("the best test accuracy is at most five standard deviations above chance", best <= limit)
     ask.that(
         "the last test loss is at least 95 % of the seeds' median maximum (that of one seed may be a spike)",
         min(ratio) >= 0.95,
@@ -133,3 +126,78 @@ def memorizing_phase(t: Table, ask: Ask) -> None:
     ask.show({"chance, limit": f"{percent(chance)}, {percent(limit)}", "last test loss / median of the largest": ratio})
     ask.show({"largest test loss": t["loss_peak"], "train loss after half of the steps / at the end": falls})
     ask.show({"p": str(p)})
+
+
+def losses_of(run: Run, task: str) -> dict[str, Any]:
+    """The training loss: thinned, its least value, and its value where the test pairs begin to be answered."""
+    history = run.history
+    step, loss = history["step"], history["train_loss"]
+    begun = np.flatnonzero((history["test_accuracy"] >= ONSET) & (task == RULE))
+    thinned = np.unique(np.geomspace(1, len(step), 150).round().astype(int)) - 1
+    return {
+        "step": step[thinned],
+        "loss": loss[thinned],
+        "least": np.min(loss),
+        "onset": step[begun[0]] if len(begun) else None,
+        "loss_at_onset": loss[begun[0]] if len(begun) else None,
+    }
+
+
+descending = study(
+    "way_down",
+    "How far down memorization goes",
+    "The training loss of n + m and of random labels, of equal networks on equal pairs. The dashed line is the loss at "
+    f"which n + m begins to be answered (test accuracy {ONSET:.0%}). Where random labels stay above it, memorization "
+    "goes no further down and only features do; where they pass it, there is another way down.",
+    runs=lambda s: runs(
+        {},
+        width={N: s.descending.gd(s.sweep_modulus, N, 0.5) for N in s.descending_widths},
+        fraction=[*s.descending_fractions],
+    ).but(task=[RULE, NONE], seed=range(s.sweep_seeds)),
+    keep=("grokked_at", losses_of),
+)
+
+
+@descending.figure(beyond=True)
+def losses(t: Table) -> Any:
+    cells = t.by("width", "fraction")
+    titles = [f"N = {count(N)}, α = {a}" for N, a in cells]
+    note = f"mod {t.one('modulus')}, plain GD, mean squared error; bold: seed 0, faint: the others"
+    figure, shown = panels(*titles, rows=-(-len(cells) // 2), height=2.5 * -(-len(cells) // 2), note=note, sharey=True)
+    for panel, cell in zip(shown, cells.values(), strict=True):
+        for (name, some), color in zip(cell.by("task").items(), SERIES, strict=False):
+            for row in some:
+                label = name if name == RULE else "random labels"
+                panel.loglog(np.maximum(row.step, 1), row.loss, color=color, **seed_look(row.seed, label))
+        if (onset := cell.where(task=RULE)["loss_at_onset"].median()) is not None:
+            panel.axhline(onset, color=GRAY, linestyle="--", linewidth=0.9)
+        panel.set(xlabel="step", ylabel="training loss")
+    shown[0].legend(loc="lower left")
+    return figure
+
+
+@descending.claim("4.1, 5.1")
+def only_way_down(t: Table, ask: Ask) -> None:
+    """From some training loss on, the only way to decrease it further is to learn the right features."""
+    rule, none = (t.where(task=task) for task in (RULE, NONE))
+    ask.possible("n + m is learned in every seed", rule["grokked_at"].whole() and rule["onset"].whole())
+    late, steps = max(rule["onset"]), t.one("steps")
+    ask.possible(
+        f"n + m reaches a test accuracy of {ONSET} within a tenth of the steps",
+        10 * late <= steps,
+        f"step {count(late)} of {count(steps)} at the latest",
+    )
+    ratios: list[float] = []
+    for (N, a), cell in rule.by("width", "fraction").items():
+        said = f"N = {N}, α = {a}"
+        ratio = none.where(width=N, fraction=a)["least"] / cell["loss_at_onset"]
+        ratios += ratio
+        ask.show({f"loss at the onset of n + m, {said}": cell["loss_at_onset"]})
+        ask.show({f"least loss of random labels / that, {said}": ratio})
+        ask.show({f"least loss of n + m / that, {said}": cell["least"] / cell["loss_at_onset"]})
+    ask.that(
+        "the training loss of random labels on the same pairs stays at or above that at which n + m reaches a test "
+        f"accuracy of {ONSET}, at every width and α, in every seed",
+        min(ratios) >= 1,
+        f"{number(min(ratios))} of it at the least",
+    )

@@ -45,8 +45,7 @@ descent = study(
     "Modular addition trained by full-batch gradient descent with the mean squared error and no regularization at all. "
     "The network first learns the training pairs by heart; the test loss climbs a few percent to a maximum (inset, "
     "linear axes), and only then does the test accuracy jump. The weight norms grow on the way, to about the norm of "
-    "the closed form; the gradients pass through a maximum. The dotted lines are memorization and grokking of "
-    "seed 0.",
+    "the closed form; the gradients pass through a maximum. The dotted lines are memorization and grokking of seed 0.",
     runs=addition_by_gd,
     keep=(
         whole_curves("train_loss", "test_loss", "train_accuracy", "test_accuracy", "ipr"),
@@ -86,9 +85,7 @@ def losses_norms_accuracies_gradients(t: Table, *grid: Any) -> str:
 
 def _draw_peak(inset: Any, t: Table) -> None:
     curves([vars(row) for row in t], "loss", linear=math.inf, ax=inset)
-    inset.set_yscale("linear")
-    inset.set_xlim(0, t.first.grokked_at)
-    inset.set_ylim(t.first.shown_losses)
+    inset.set(yscale="linear", xlim=(0, t.first.grokked_at), ylim=t.first.shown_losses)
     style.mark(inset, t.first.memorized_at)
     inset.get_legend().remove()
     inset.set_xlabel("step", fontsize=6, labelpad=1)
@@ -151,10 +148,8 @@ def train_loss(t: Table, ask: Ask) -> None:
 def loss_gap_closes(t: Table, ask: Ask) -> None:
     """For modular addition the gap between train and test loss disappears over time."""
     ratio = t["test_loss_end"] / t["train_loss_end"]
-    ask.that(
-        f"every seed groks, and test minus train loss ends below {CLOSED} of its maximum",
-        all_grok(t, lambda r: r.gap_end < CLOSED * r.gap_largest),
-    )
+    closes = all_grok(t, lambda r: r.gap_end < CLOSED * r.gap_largest)
+    ask.that(f"every seed groks, and test minus train loss ends below {CLOSED} of its maximum", closes)
     ask.remark("test loss / train loss ends at 2 or less, on average", not ratio.average() > 2)
     ask.show({"last / largest difference of the losses": t["gap_end"] / t["gap_largest"]})
     ask.show({"test loss / train loss at the end": ratio, "test loss at the end": t["test_loss_end"]})
@@ -189,14 +184,10 @@ def norms_of_solution(t: Table, ask: Ask) -> None:
     """Weight norms grow fastest at the onset of grokking, and no further than the closed form needs."""
     _norms(t, ask)
     ask.that("norms grow by more than 5 % in every seed", all(r.norm_end > 1.05 * r.norm_start for r in t))
-    ask.that(
-        "every seed groks, and its norm grows fastest within 20 % of the onset (10 % test accuracy)",
-        all_grok(t, lambda r: r.onset_at is not None and abs(r.norm_fastest_at / r.onset_at - 1) <= 0.2),
-    )
-    ask.that(
-        "no norm exceeds 1.2 times the closed form's, which is (2D)^(1/3)/√2 times the initial one",
-        all(r.norm_largest <= 1.2 * r.closed_form_growth * r.norm_start for r in t),
-    )
+    together = all_grok(t, lambda r: r.onset_at is not None and abs(r.norm_fastest_at / r.onset_at - 1) <= 0.2)
+    ask.that("every seed groks, and its norm grows fastest within 20 % of the onset (10 % test accuracy)", together)
+    within = all(r.norm_largest <= 1.2 * r.closed_form_growth * r.norm_start for r in t)
+    ask.that("no norm exceeds 1.2 times the closed form's, which is (2D)^(1/3)/√2 times the initial one", within)
     ask.show({"step of 10 % test accuracy": t["onset_at"], "step of fastest growth": t["norm_fastest_at"]})
 
 
@@ -218,10 +209,8 @@ def gradients(t: Table, ask: Ask) -> None:
         f"every seed groks, and up to {AFTERMATH} × that step its largest gradient is more than 1.5 × the first",
         all_grok(t, lambda r: r.gradient_peak > 1.5 * r.gradient_start),
     )
-    ask.that(
-        "gradients fall below half of that maximum afterwards",
-        all_grok(t, lambda r: r.gradient_settled < 0.5 * r.gradient_peak),
-    )
+    settles = all_grok(t, lambda r: r.gradient_settled < 0.5 * r.gradient_peak)
+    ask.that("gradients fall below half of that maximum afterwards", settles)
     ask.that(
         "the step of the largest gradient is within 20 % of that of the largest test loss, in every seed",
         all(ratio is not None and abs(ratio - 1) <= 0.2 for ratio in place),

@@ -18,8 +18,6 @@ from modgrok.text import number, percent, spread
 
 BETWEEN = 15
 """Snapshots between memorization and grokking that tell one event from the other."""
-MOST_PAIRS = 1200
-"""Pairs between which kernels are compared."""
 LOOKS = {
     "like_start": (GREEN, "-", "with the kernel at the start"),
     "like_target": (PURPLE, "-", "with the answers"),
@@ -57,9 +55,9 @@ def sharpness_of(run: Run) -> dict[str, Any]:
 
 
 def kernels_of(run: Run) -> dict[str, Any]:
-    """Drift and alignment of the kernel at every snapshot, and what regression with it answers."""
+    """Drift and alignment of the kernel between 1200 pairs at every snapshot, and what regression with it answers."""
     found, networks, examples = snapshots_of(run)
-    return found | kernel_path(networks, examples, MOST_PAIRS)
+    return found | kernel_path(networks, examples, 1200)
 
 
 sharpness = study(
@@ -88,10 +86,8 @@ tangent = study(
 
 
 def _step_axis(below: Any, label: str) -> None:
-    below.set(ylabel="accuracy", ylim=(-0.03, 1.03))
     below.set_xscale("symlog", linthresh=10)
-    below.set_xlim(left=0)
-    below.set_xlabel(label)
+    below.set(xlabel=label, xlim=(0, None), ylabel="accuracy", ylim=(-0.03, 1.03))
 
 
 def _note(t: Table, what: str) -> str:
@@ -168,13 +164,10 @@ def sharpness_rises(t: Table, ask: Ask) -> None:
     ask.show({"sharpness at grokking / at the start": growth}, over="run")
     ask.show({"share of that growth (in the logarithm) until memorization": memorizing}, percent, "run")
     _enough_between(found, ask)
-    ask.that(
-        "sharpness at grokking is at least 10 times that at the start, at every rate that groks", min(growth) >= 10
-    )
-    ask.remark(
-        "less than 90 % of that growth (in the logarithm) comes before memorization, on average",
-        memorizing.average() < 0.9,
-    )
+    tenfold = min(growth) >= 10
+    ask.that("sharpness at grokking is at least 10 times that at the start, at every rate that groks", tenfold)
+    late = memorizing.average() < 0.9
+    ask.remark("less than 90 % of that growth (in the logarithm) comes before memorization, on average", late)
 
 
 @sharpness.claim(BEYOND)
@@ -235,7 +228,5 @@ def kernel_learns(t: Table, ask: Ask) -> None:
     _enough_between(t, ask)
     ask.that("regression with the kernel at the start answers at most 5 % of the test pairs", max(first) <= 0.05)
     ask.that("regression with the kernel at the end answers at least 95 %", min(last) >= 0.95)
-    ask.that(
-        "regression passes 50 % at a step within 25 % of that at which the network does",
-        all(abs(ratio - 1) <= 0.25 for ratio in apart),
-    )
+    together = all(abs(ratio - 1) <= 0.25 for ratio in apart)
+    ask.that("regression passes 50 % at a step within 25 % of that at which the network does", together)

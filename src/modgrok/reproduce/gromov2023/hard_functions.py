@@ -7,24 +7,21 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures.grokking_events import second_half
 from modgrok.measures.samples import all_right, best_guess
-from modgrok.plot import curves, style
+from modgrok.plot import curves
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import curves as whole_curves
 from modgrok.reproduce.gromov2023.dynamics import CLOSED
 from modgrok.reproduce.gromov2023.sizes import Recipe
 from modgrok.text import count, number, percent, spread
 
 QUADRATIC, QUADRATIC_FRACTION = "n^2 + m^2 + n*m", 0.73
 CUBIC, CUBIC_FRACTION = "n^3 + n*m^2 + m", 0.9
-RANDOM_FRACTION = 0.9
-"""Share of random tables that is trained on."""
 TITLES = {QUADRATIC: "n² + m² + nm from α = 0.73: learned late", CUBIC: "n³ + nm² + m from α = 0.9: memorized"}
-CURVES = ("step", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
 PAPER_MODULUS = 97
 LEAST, MOST = 0.95, 0.995
 """Test accuracies between which it is about 97 %."""
 FLAT_ACCURACY, FLAT_LOSS = 0.005, 0.1
-"""A run is flat where its test accuracy and its test loss, relatively, move by less than this over the second half of
-its steps."""
+"""A run is flat where test accuracy, and test loss relatively, move by less than this over the second half."""
 
 
 def trained(s: Sizes, training: Recipe, text: str, *fractions: float, **more: Any) -> Runs:
@@ -42,7 +39,7 @@ def outcome_of(run: Run) -> dict[str, Any]:
     h, fraction = run.history, run.experiment.fraction
     found: dict[str, Any] = {"train_accuracy": h["train_accuracy"][-1]}
     if fraction in (QUADRATIC_FRACTION, CUBIC_FRACTION):
-        found["curves"] = {name: h[name] for name in CURVES}
+        found["curves"] = whole_curves("train_loss", "test_loss", "train_accuracy", "test_accuracy")(run)
     if fraction >= CUBIC_FRACTION:
         return found | {"best_test_accuracy": h["test_accuracy"][1:].max()}
     moved, change = second_half(h)
@@ -87,7 +84,7 @@ random_tables = study(
     "Random tables",
     "Tables filled with random answers, which hold nothing to generalize, trained on nine tenths of their entries.",
     runs=lambda s: runs(
-        s.never.gd(s.hard_modulus, s.hard_width, RANDOM_FRACTION),
+        s.never.gd(s.hard_modulus, s.hard_width, 0.9),
         seed={seed: {"seed": seed, "task": f"random:{seed}"} for seed in range(s.hard_seeds)},
     ),
     keep=("train_accuracy", lambda run: {"best_test_accuracy": run.history["test_accuracy"].max()}),
@@ -102,23 +99,19 @@ quadratic_data = study(
 )
 
 
-@hard.figure()
-def learning_curves(t: Table) -> Any:
+@hard.figure(*TITLES.values(), "", "", rows=2, height=4.4, sharex="col")
+def learning_curves(t: Table, *grid: Any) -> str:
     drawn = t.where(lambda r: r.curves)
-    figure, grid = style.grid(2, 2, height=4.4, sharex="col")
-    for (above, below), text in zip(grid.T, TITLES, strict=True):
+    for above, below, text in zip(grid[:2], grid[2:], TITLES, strict=True):
         for panel, measure in ((above, "accuracy"), (below, "loss")):
             curves(drawn.where(task=text)["curves"], measure, ax=panel)
-            if panel is not grid[0, 0]:
+            if panel is not grid[0]:
                 panel.get_legend().remove()
         above.set_xlabel("")
         below.set_ylabel("mean squared error")
-    style.letter(grid.flat, [*TITLES.values(), *[""] * 2])
     more = len(drawn.where(task=QUADRATIC)) - 1
-    sizes = f"mod {t.one('modulus')}, N = {t.one('width')}"
-    spikes = "spikes: brief instabilities at this rate"
-    style.note(figure, f"{sizes}, plain GD; bold: seed 0, faint: {more} more; {spikes}")
-    return figure
+    sizes = f"mod {t.one('modulus')}, N = {t.one('width')}, plain GD"
+    return f"{sizes}; bold: seed 0, faint: {more} more; spikes: brief instabilities at this rate"
 
 
 @hard.claim("appendix C (Fig. A5)", quadratic_widths)
@@ -141,10 +134,8 @@ def quadratic_form(t: Table, by_width: Table, ask: Ask) -> None:
         "of n + m falls, in every seed",
         min(t["gap"]) > CLOSED,
     )
-    ask.remark(
-        "test accuracy ends in this range at other widths too",
-        all(LEAST <= cell["test_accuracy"].average() < MOST for cell in widths.values()),
-    )
+    others = all(LEAST <= cell["test_accuracy"].average() < MOST for cell in widths.values())
+    ask.remark("test accuracy ends in this range at other widths too", others)
     ask.remark(
         f"training has ended: over the second half of the steps test accuracy changes by less than {FLAT_ACCURACY} "
         f"and test loss, relatively, by less than {FLAT_LOSS}, on average over seeds",
@@ -155,11 +146,13 @@ def quadratic_form(t: Table, by_width: Table, ask: Ask) -> None:
 @quadratic_data.claim("2, appendix C")
 def quadratic_form_data(t: Table, ask: Ask) -> None:
     """n² + m² + nm reaches 100 % only with most of the data, α above about 0.95."""
-    p, total = t.one("modulus"), {alpha: _test_pairs(t.one("modulus"), alpha) for alpha in t["fraction"].distinct()}
+    p = t.one("modulus")
+    best: dict[float, list[float]] = {}
+    for alpha, value in zip(t["fraction"], t.first.best_test_accuracy, strict=True):
+        best.setdefault(alpha, []).append(value)
+    total = {alpha: _test_pairs(p, alpha) for alpha in best}
     drawn = min(total.values())
-    every = list(zip(t["fraction"], t.first.best_test_accuracy, strict=True))
-    best = {alpha: [value for a, value in every if a == alpha] for alpha in total}
-    chances = {alpha: [all_right(value, total[alpha], drawn) for value in best[alpha]] for alpha in best}
+    chances = {alpha: [all_right(value, total[alpha], drawn) for value in some] for alpha, some in best.items()}
     below = [np.median(some) for a, some in chances.items() if a < 0.95]
     passed = ", ".join(number(a) for a, some in chances.items() if a >= 0.95 and np.median(some) >= 0.5)
     certain = [chance == 1 for alpha, some in chances.items() if alpha >= 0.95 for chance in some]
@@ -219,9 +212,7 @@ def random_table(t: Table, ask: Ask) -> None:
     # The best of many evaluations of few test pairs: five standard deviations above chance.
     limit = chance + 5 * (chance / round((1 - t.one("fraction")) * t.one("modulus") ** 2)) ** 0.5
     ask.that("train accuracy is at least 95 %, in every seed", min(t["train_accuracy"]) >= 0.95)
-    ask.that(
-        "the best test accuracy is less than five standard deviations above chance",
-        max(t["best_test_accuracy"]) < limit,
-    )
+    at_chance = max(t["best_test_accuracy"]) < limit
+    ask.that("the best test accuracy is less than five standard deviations above chance", at_chance)
     ask.show({"train accuracy": t["train_accuracy"], "best test accuracy": t["best_test_accuracy"]}, percent)
     ask.show({"chance": chance, "limit": limit}, percent)

@@ -25,7 +25,6 @@ SHARES = (0.001, 0.003, 0.01, 0.03, 0.1)
 SHARE = 0.03
 SMALL = 0.9
 """Share of the initial training loss down to which outputs are small beside the answers, as the early flow has it."""
-FLOW_SHARES = (0.03, 0.5)
 UNSTRUCTURED = "n^2 + m^2 + n*m"
 FUNCTIONS = ("n - m", "2*n + 3*m", "n^2 + m^2", "n*m", UNSTRUCTURED)
 SIGNS = ("n + m", "n + m + 7", "n - m", "m - n")
@@ -40,16 +39,16 @@ VARIED = {"width": "width", "p": "modulus", "optimizer": "optimizer", "function"
 
 def memorizing(s: Sizes, *shares: float, **more: Any) -> Runs:
     """Networks that are trained on few pairs until they know them, under Adam unless another optimizer is named."""
-    p = more.get("modulus", s.memorizer_modulus)
+    p = more.get("modulus", s.modulus)
     few = {share: {"examples": max(2, round(share * p * p))} for share in shares or (SHARE,)}
-    settings = {"task": "n + m", "modulus": p, "width": s.memorizer_width, "optimizer": "adam", "lr": RATE}
+    settings = {"task": "n + m", "modulus": p, "width": s.width, "optimizer": "adam", "lr": RATE}
     settings |= {"weight_decay": 0.0, "steps": s.memorizer_steps, "evaluations": 1, "snapshots": 2}
     return runs(settings, **more, share=few, seed=range(s.memorizer_seeds))
 
 
 def descended(s: Sizes, *shares: float) -> Runs:
     """The same under plain gradient descent, with snapshots on the way."""
-    rate = natural_rate(1e6, s.memorizer_modulus, s.memorizer_width)
+    rate = natural_rate(1e6, s.modulus, s.width)
     return memorizing(s, *shares, optimizer="gd", lr=rate, steps=s.flow_steps, evaluations=10, snapshots=11)
 
 
@@ -62,8 +61,8 @@ def all_parts(s: Sizes) -> Runs:
         "optimizer": descended(s) + memorizing(s, optimizer="adamw", weight_decay=USUAL_DECAY),
         "function": memorizing(s, task=[*FUNCTIONS]),
         "signs": memorizing(s, task=[*SIGNS]),
-        RANDOM: memorizing(s, wrong_labels=1 - 1 / s.memorizer_modulus),
-        "flow": descended(s, *FLOW_SHARES),
+        RANDOM: memorizing(s, wrong_labels=1 - 1 / s.modulus),
+        "flow": descended(s, SHARE, 0.5),
     }
     return sum((some.tag(part=part) for part, some in parts.items()), Runs([]))
 
@@ -146,8 +145,7 @@ def projections(t: Table) -> Any:
     by_pairs.set(xscale="log", xlabel="training pairs")
     by_pairs.legend(loc="center", bbox_to_anchor=(0.62, 0.5), title="neurons replaced by")
     by_step.set_xscale("symlog", linthresh=3)
-    by_step.set_xlim(left=0)
-    by_step.set_xlabel("step")
+    by_step.set(xlabel="step", xlim=(0, None))
     by_step.legend(loc="upper left", fontsize=6)
     _squares(across, t.where(part="signs"))
     _align(align, t.where(part="flow"))
@@ -183,18 +181,13 @@ def memorizer_waves(t: Table, ask: Ask) -> None:
     varied = {kind: t.where(part=kind).by(setting) for kind, setting in VARIED.items()}
     others = {f"{kind} {value}": cell["waves"] for kind, cells in varied.items() for value, cell in cells.items()}
     poor = [name for name, waves in others.items() if UNSTRUCTURED not in name and waves.average() < 0.95]
-    ask.that(
-        f"at α = {SHARE} train accuracy is at least 99 % and test accuracy at most 5 %, in every seed",
-        min(found["train_accuracy"]) >= 0.99 and max(found["test_accuracy"]) <= 0.05,
-    )
+    memorized = min(found["train_accuracy"]) >= 0.99 and max(found["test_accuracy"]) <= 0.05
+    ask.that(f"at α = {SHARE} train accuracy is at least 99 % and test accuracy at most 5 %, in every seed", memorized)
     ask.that("waves of these networks answer at least 95 % of all pairs", min(found["waves"]) >= 0.95)
-    ask.that(
-        "waves of untrained weights and of random labels answer at most 5 %",
-        max(untrained["waves"] + random["waves"]) <= 0.05,
-    )
+    without = max(untrained["waves"] + random["waves"])
+    ask.that("waves of untrained weights and of random labels answer at most 5 %", without <= 0.05)
     ask.remark(
-        f"waves answer 95 % on average at other widths, p, optimizers and functions too, {UNSTRUCTURED} aside",
-        not poor,
+        f"waves answer 95 % on average at other widths, p, optimizers and functions too, {UNSTRUCTURED} aside", not poor
     )
     cells = pairs.by("share").values()
     ask.show({f"waves, trained on {cell.one('examples')} pairs": cell["waves"] for cell in cells}, percent)
@@ -229,9 +222,8 @@ def memorizer_projection(t: Table, ask: Ask) -> None:
 def memorizer_alignment(t: Table, ask: Ask) -> None:
     """The phases align because every right example pushes them coherently, as the early flow predicts."""
     followed = t.where(part="flow")
-    predicted, measured, applies, accuracy = (
-        np.array(followed[name]) for name in ("predicted", "measured", "applies", "test_accuracy")
-    )
+    names = ("predicted", "measured", "applies", "test_accuracy")
+    predicted, measured, applies, accuracy = (np.array(followed[name]) for name in names)
     apart = np.abs(measured - predicted)
     early = np.where(applies, apart, 0).max(axis=1)
     reached, known = (float(np.where(applies, values, 0).max()) for values in (predicted, accuracy))

@@ -11,23 +11,21 @@ from modgrok.networks import Network
 from modgrok.palette import BLUE, GRAY, ORANGE
 from modgrok.plot.phases import angle_histogram, circle
 from modgrok.reproduce.figures import modular
-from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Column, Runs, Settings, Sizes, Table, runs, study
+from modgrok.reproduce.gromov2023.search import GD_DECAY
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_rate, natural_unit
 from modgrok.text import number, percent, spread
 
 COLORS = {"random": GRAY, "GD": BLUE, "AdamW": ORANGE}
 TRAINED = ("GD", "AdamW")
-ZOOM = 0.5
-"""Radians on either side of zero that the zoom shows."""
-ZOOM_BINS = 60
+ZOOM, ZOOM_BINS = 0.5, 60
+"""Radians on either side of zero that the zoom shows, and its bins."""
 UNIFORM = 1e-4
 """Probability below which phases do not pass as uniform: the 60 tests at full scale (six combinations, two optimizers,
 five seeds) raise a false alarm with a chance of at most 0.6 %."""
 FRACTION = 0.7
 """α of the networks of other optimizers, and of functions of a sum."""
 DROPOUT = 0.2
-DECAY = 1e-9
-"""Weight decay of gradient descent in units of 1/((p/97)³ (N/500)): ten times more kills the weights."""
 
 
 def ways(s: Sizes) -> Runs:
@@ -35,9 +33,9 @@ def ways(s: Sizes) -> Runs:
     p, N = s.sweep_modulus, s.sweep_width
     descended = s.ways.gd(p, N, FRACTION)
     slow = natural_rate(0.1 * s.ways.rate, p, N)  # times 1/(1 − 0.9): the same effective rate
-    way: dict[str, dict[str, Any]] = {
+    way: dict[str, Settings] = {
         "momentum": descended | {"optimizer": "momentum", "lr": slow},
-        "GD + weight decay": descended | {"weight_decay": float(f"{DECAY / natural_unit(p, N):.3g}")},
+        "GD + weight decay": descended | {"weight_decay": float(f"{GD_DECAY / natural_unit(p, N):.3g}")},
         "GD + dropout": descended | {"dropout": DROPOUT},
         "Adam": s.functions.adamw(p, N, FRACTION) | {"optimizer": "adam"},
     }
@@ -117,8 +115,7 @@ def phases_add_up(t: Table, *grid: Any) -> str:
     found = t.one("pooled")
     for panel, (kind, one) in zip(grid, found.items(), strict=True):
         circle(one["density"], angle_histogram(np.zeros(0))[1], color=COLORS[kind], ax=panel)
-        panel.set_ylim(bottom=0)
-        panel.set_ylabel("density per radian")
+        panel.set(ylim=(0, None), ylabel="density per radian")
         panel.text(0.03, 0.97, _words(one), transform=panel.transAxes, va="top", fontsize=6.5)
     grid[0].set_ylim(0, 1.5 * grid[0].get_ylim()[1])
     inset = grid[2].inset_axes((0.68, 0.4, 0.32, 0.55))
@@ -150,10 +147,8 @@ def periodic(t: Table, more: Table, other: Table, ask: Ask) -> None:
     )
     ask.that("of random weights it has less than 20 %", max(shares["random"]) < 0.2)
     ask.remark("with cross-entropy it has 60 % too", min(other["in_waves"]) >= 0.6)
-    ask.remark(
-        "every seed of momentum, weight decay, dropout and Adam answers at least 99 % of the test set",
-        min(more["test_accuracy"]) >= 0.99,
-    )
+    learned = min(more["test_accuracy"]) >= 0.99
+    ask.remark("every seed of momentum, weight decay, dropout and Adam answers at least 99 % of the test set", learned)
     ask.show({f"share of the power in one wave per neuron, {kind}": v for kind, v in shares.items()}, percent)
     ask.show({"the same, AdamW on cross-entropy": other["in_waves"]}, percent)
     ask.show({"p of momentum, weight decay, dropout, Adam": str(more.one("modulus"))})
@@ -195,10 +190,8 @@ def phases(t: Table, ask: Ask) -> None:
     """The phases found by training obey φ1 + φ2 = φ3 approximately."""
     deviation = {kind: t.where(kind=kind)["deviation"] for kind in COLORS}
     means = {kind: [abs(m) for m in t.where(kind=kind)["mean"]] for kind in TRAINED}
-    ask.that(
-        "the circular deviation of φ1 + φ2 − φ3 is at most 0.8 after GD and after AdamW, in every seed",
-        all(max(deviation[kind]) <= 0.8 for kind in TRAINED),
-    )
+    narrow = all(max(deviation[kind]) <= 0.8 for kind in TRAINED)
+    ask.that("the circular deviation of φ1 + φ2 − φ3 is at most 0.8 after GD and after AdamW, in every seed", narrow)
     ask.that("its mean is within 0.1 of zero there", all(max(values) <= 0.1 for values in means.values()))
     ask.that("at initialization its deviation is above 1.2", min(deviation["random"].known(), default=9) > 1.2)
     ask.show({f"deviation in radians, {kind}": v for kind, v in deviation.items()})
@@ -224,10 +217,8 @@ def phases_random(t: Table, ask: Ask) -> None:
         f"Kuiper's test gives P ≥ {UNIFORM}",
         min(map(min, least.values())) >= UNIFORM,
     )
-    ask.that(
-        "one wave has at least 50 % of the median neuron's power",
-        all(min(cell["explained_median"]) >= 0.5 for cell in trained.values()),
-    )
+    clear = all(min(cell["explained_median"]) >= 0.5 for cell in trained.values())
+    ask.that("one wave has at least 50 % of the median neuron's power", clear)
     ask.remark(
         "within each frequency they are independent too: n|⟨exp iφ⟩|², 1 for independent phases, is 0.7 to 1.4",
         all(0.7 <= value <= 1.4 for value in agreement.values()),
@@ -253,6 +244,5 @@ def cross_entropy(t: Table, mse: Table, ask: Ask) -> None:
     )
     ask.show({"test accuracy": t["test_accuracy"]}, percent)
     ask.show({"share of the median neuron's power in one wave": t["explained_median"]}, percent)
-    ask.show({"deviation of φ1 + φ2 − φ3": t["deviation"]})
-    ask.show({"the same with the mean squared error": adamw["deviation"]})
+    ask.show({"deviation of φ1 + φ2 − φ3": t["deviation"], "the same with the mean squared error": adamw["deviation"]})
     ask.show({"IPR": f"{spread(t['ipr_start'])} → {spread(t['ipr_end'])}"})

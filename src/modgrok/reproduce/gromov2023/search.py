@@ -9,19 +9,18 @@ data were too few.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
-from modgrok.measures.trials import Cells, Time, fastest_trial, first_times, tuned_times
+from modgrok.measures.trials import Cells, Time, fastest_trial, tuned_times
 from modgrok.reproduce.form import Line, Runs, Settings, Sizes, Table, runs
-from modgrok.reproduce.gromov2023.sizes import natural_unit
+from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, natural_unit
 
 RATES_PER_DECADE = 3
 """Rates of the grid where a strength is searched too."""
 DECAY_RATIO, DROPOUT_RATIO = 10**0.5, 2.0
 GD_DECAY = 1e-9
-"""Weight decay from which gradient descent is searched, in units of 1/((p/97)³ (N/500)): ten times more kills the
-weights."""
-ADAMW_DECAY = 0.05
+"""Weight decay of gradient descent in units of 1/((p/97)³ (N/500)): ten times more kills the weights."""
 DROPOUT, DROPOUT_RATE = 0.4, 2.0
 """Strength and rate from which dropout is searched, the rate in units of the one without."""
 BATCH_NORM_RATE = 2.0
@@ -37,7 +36,7 @@ REGULARIZED = {
 """Every regularizer, and the same optimizer without it."""
 
 
-def until_grokked(s: Sizes, steps: int, evaluations: int) -> Settings:
+def until_grokked(s: Sizes, steps: int, evaluations: int = 100) -> Settings:
     """n + m at the size of figure 3; a run stops as soon as it has grokked."""
     schedule = {"steps": steps, "evaluations": evaluations, "until": 0, "snapshots": 0}
     return {"task": "n + m", "modulus": s.sweep_modulus, "width": s.sweep_width, **schedule}
@@ -53,11 +52,9 @@ def trials(s: Sizes) -> dict[str, list[Settings]]:
         if not strength:
             places = _around(s.search_rates * s.search_strengths)
             return [{"optimizer": optimizer, "lr": _short(rate * 10 ** (i / s.search_dense))} for i in places]
-        return [
-            {"optimizer": optimizer, "lr": _short(rate * 10 ** (i / RATES_PER_DECADE)), strength: _short(value)}
-            for i in _around(s.search_rates)
-            for value in (start * ratio**j for j in _around(s.search_strengths))
-        ]
+        rates = [_short(rate * 10 ** (i / RATES_PER_DECADE)) for i in _around(s.search_rates)]
+        values = [_short(start * ratio**j) for j in _around(s.search_strengths)]
+        return [{"optimizer": optimizer, "lr": lr, strength: value} for lr, value in product(rates, values)]
 
     return {
         "GD": grid("gd", rate),
@@ -65,7 +62,7 @@ def trials(s: Sizes) -> dict[str, list[Settings]]:
         "momentum": grid("momentum", rate),
         "momentum + weight decay": grid("momentum", rate, "weight_decay", decay),
         "Adam": grid("adam", s.search_adaptive),
-        "AdamW": grid("adamw", s.search_adaptive, "weight_decay", ADAMW_DECAY),
+        "AdamW": grid("adamw", s.search_adaptive, "weight_decay", USUAL_DECAY),
         "GD + dropout": grid("gd", DROPOUT_RATE * rate, "dropout", DROPOUT, DROPOUT_RATIO),
         "GD + batch norm": [one | {"batch_norm": True} for one in grid("gd", BATCH_NORM_RATE * rate / p)],
     }
@@ -83,17 +80,8 @@ def searched(s: Sizes, fractions: Sequence[float] = (), seeds: int = 0) -> Runs:
     return found
 
 
-def tuned(t: Table) -> Table:
+def tuned(t: Table, choose: Callable[[Cells], list[Time]] = tuned_times) -> Table:
     """The time of every seed for each way and α, with the trial that the other seeds choose."""
-    return _chosen(t, tuned_times)
-
-
-def at_first(t: Table) -> Table:
-    """The time of every seed for each way and α, with the trial in which it groks first."""
-    return _chosen(t, first_times)
-
-
-def _chosen(t: Table, choose: Callable[[Cells], list[Time]]) -> Table:
     return Table(
         {"way": way, "fraction": fraction, "seed": seed, "grokked_at": time}
         for (way, fraction), cell in t.by("way", "fraction").items()

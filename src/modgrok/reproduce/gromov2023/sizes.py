@@ -99,8 +99,8 @@ PROFILES = QUICK, FULL, TINY = sizes(
     # The critical fractions of functions: of those that are learned easily, and of those that are not.
     easy_fractions=((0.3, 0.4, 0.5, 0.6), (0.18, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3), (0.5, 0.8)),
     hard_function_fractions=((0.75, 0.9), (0.75, 0.85, 0.9, 0.95, 0.98), (0.5, 0.8)),
+    complexity=(Recipe(4e6, 1_000, 150), Recipe(2e6, 10_000, 150), Recipe(2e6, 60, 150)),
     complexity_seeds=(2, 4, 2),
-    complexity_steps=(1_000, 10_000, 60),
     kernel_fractions=((0.5, 0.7), (0.3, 0.5, 0.7, 0.9), (0.5,)),
     # The delay between memorizing and grokking: GD from little to much data and from too little, AdamW from a fifth.
     delay=(Recipe(1e6, 4_000, 80), Recipe(2e6, 10_000, 150), TINY_GD),
@@ -140,11 +140,7 @@ PROFILES = QUICK, FULL, TINY = sizes(
     # The law of the critical fraction: p for each optimizer, N under Adam, α in units of a first guess for each p.
     law_moduli=(
         {"Adam": (23, 31, 47)},
-        {
-            "GD": (31, 53, 79, 113),
-            "Adam": (23, 31, 41, 53, 67, 83, 97, 113),
-            "AdamW": (31, 53, 79, 113),
-        },
+        {"GD": (31, 53, 79, 113), "Adam": (23, 31, 41, 53, 67, 83, 97, 113), "AdamW": (31, 53, 79, 113)},
         {"Adam": (11, 13)},
     ),
     law_widths=((64,), (125, 250, 1000), (32,)),
@@ -170,13 +166,8 @@ PROFILES = QUICK, FULL, TINY = sizes(
     narrow_widths=((32, 64), (64, 96, 144, 250, 500), (32,)),  # where phases are shuffled
     interference_widths=((120, 480, 1_920), (96, 384, 1_536, 6_144), (64, 256)),
     feature_widths=((128, 1_000), (500, 4_000), (64,)),  # of random features
-    floor_widths=(
-        (60, 240, 960, 3840, 15360),
-        (192, 768, 3072, 12288, 49152, 98304),
-        (64, 256, 1024),
-    ),  # losses of closed forms
-    memorizer_modulus=(97, 97, 13),
-    memorizer_width=(500, 500, 64),
+    # Losses of closed forms.
+    floor_widths=((60, 240, 960, 3840, 15360), (192, 768, 3072, 12288, 49152, 98304), (64, 256, 1024)),
     memorizer_seeds=(1, 3),
     memorizer_moduli=((31,), (31, 59, 149), (11, 13)),
     memorizer_widths=((125,), (60, 125, 250, 1000), (32, 64)),

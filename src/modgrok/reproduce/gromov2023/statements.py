@@ -1,8 +1,14 @@
-"""Statements that the paper makes in passing, without a figure: functions, moduli, widths and minibatches that grok."""
+"""Statements that the paper makes in passing, without a figure: functions, moduli, widths and minibatches that grok;
+powers, roots and logarithms, which it names as an outlook."""
 
 import math
+from typing import Any
 
-from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, runs, study
+import numpy as np
+
+from modgrok.experiments import Run
+from modgrok.palette import MARKERS, SERIES
+from modgrok.reproduce.form import BEYOND, Ask, Column, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.dynamics import all_grok
 from modgrok.reproduce.gromov2023.sizes import natural_rate, usual, usual_by_gd
 from modgrok.text import count, percent, spread
@@ -17,6 +23,15 @@ BATCH_NORM_RATE = 4.0
 """Rate of minibatches with batch norm, in units of gradient descent's divided by p."""
 LEARNED = 0.99
 """Test accuracy that counts as learned."""
+SHARE = 0.8
+NAMES = {
+    "n^m": "n^m",
+    "root(n+m)": "√(n + m)",
+    "log(n*m)": "log(n·m)",
+    "n^(1/m)": "m-th root of n",
+    "log_n(m)": "log of m to base n",
+}
+EASY = ("√(n + m)", "log(n·m)")
 WELL = f"to at least {percent(LEARNED, 0)} in every seed"
 
 
@@ -103,10 +118,8 @@ def _steps(t: Table) -> float:
 def three_variables_trained(t: Table, ask: Ask) -> None:
     """Modular functions of many variables can be grokked as well."""
     ask.that(f"AdamW learns n1 + n2 + n3 with the activation x³ at every size {WELL}", least(t) >= LEARNED)
-    ask.remark(
-        "every run takes at least a fifth longer to grok than to memorize",
-        all_grok(t, lambda r: r.grokked_at >= 1.2 * r.memorized_at),
-    )
+    delayed = all_grok(t, lambda r: r.grokked_at >= 1.2 * r.memorized_at)
+    ask.remark("every run takes at least a fifth longer to grok than to memorize", delayed)
     cells = t.by("modulus", "width").items()
     ask.show({f"grokking step at p = {p}, N = {N}": cell["grokked_at"] for (p, N), cell in cells})
     ask.show({"test accuracy": t["test_accuracy"]}, percent, "run")
@@ -119,10 +132,8 @@ def composite_modulus(t: Table, ask: Ask) -> None:
     cells = t.by("modulus")
     prime, *others = cells
     ask.that(f"AdamW learns n + m modulo composite numbers {WELL}", min(least(cells[p]) for p in others) >= LEARNED)
-    ask.remark(
-        f"modulo each composite number it takes at most twice the median steps of p = {prime}",
-        all(_steps(cells[p]) <= 2 * _steps(cells[prime]) for p in others),
-    )
+    alike = all(_steps(cells[p]) <= 2 * _steps(cells[prime]) for p in others)
+    ask.remark(f"modulo each composite number it takes at most twice the median steps of p = {prime}", alike)
     ask.show({f"grokking step at p = {p}": cell["grokked_at"] for p, cell in cells.items()})
 
 
@@ -139,10 +150,9 @@ def mixed_functions_harder(t: Table, ask: Ask) -> None:
     cells = t.by("task", "fraction")
     steps = {key: _steps(cell) for key, cell in cells.items()}
     learned = [a for a in t["fraction"].distinct() if steps["n + m", a] < math.inf]
-    harder, plain, disguised = (
-        [steps[text, a] / steps["n + m", a] for text in some for a in learned]
-        for some in (MIXED, SUMS[1:], [DISGUISED])
-    )
+    kinds = (MIXED, SUMS[1:], [DISGUISED])
+    ratios = ([steps[text, a] / steps["n + m", a] for text in some for a in learned] for some in kinds)
+    harder, plain, disguised = ratios
     ask.show({f"grokking step at α = {a}, {text}": cell["grokked_at"] for (text, a), cell in cells.items()})
     ask.show({"f1(n) + f2(m): steps / those of n + m": plain}, over="cell")
     ask.show({"steps at most": str(t.one("steps"))})
@@ -155,18 +165,12 @@ def mixed_functions_harder(t: Table, ask: Ask) -> None:
         "wherever n + m is learned, every mixed function takes at least 1.5 times its median steps or is not learned",
         min(harder, default=0) >= 1.5,
     )
-    ask.that(
-        "at the smallest α where addition is learned no mixed function is",
-        learned and all(math.isinf(steps[text, learned[0]]) for text in MIXED),
-    )
-    ask.note(
-        f"{DISGUISED} is none of them: it is the product (n + 1)(m + 1) − 1, and as easy as n + m.",
-        max(disguised, default=math.inf) < 1.5,
-    )
-    ask.remark(
-        "other sums f1(n) + f2(m) take at most 1.2 times the steps of n + m, where all are learned",
-        not 1.2 < max(plain, default=0) < math.inf,
-    )
+    none = learned and all(math.isinf(steps[text, learned[0]]) for text in MIXED)
+    ask.that("at the smallest α where addition is learned no mixed function is", none)
+    easy = max(disguised, default=math.inf) < 1.5
+    ask.note(f"{DISGUISED} is none of them: it is the product (n + 1)(m + 1) − 1, and as easy as n + m.", easy)
+    alike = not 1.2 < max(plain, default=0) < math.inf
+    ask.remark("other sums f1(n) + f2(m) take at most 1.2 times the steps of n + m, where all are learned", alike)
 
 
 @capacity.claim("2")
@@ -176,10 +180,8 @@ def parameter_regimes(t: Table, ask: Ask) -> None:
     cells = t.where(task="n + m").by("width")
     learned = [N for N, cell in cells.items() if least(cell) >= LEARNED]
     within = f"within {count(t.one('steps'))} steps"
-    ask.that(
-        f"{within} some width learns n + m {WELL}, and less than 90 % of random labels on average",
-        any(kept[N] < 0.9 for N in learned),
-    )
+    under = any(kept[N] < 0.9 for N in learned)
+    ask.that(f"{within} some width learns n + m {WELL}, and less than 90 % of random labels on average", under)
     ask.that(
         f"{within} some width learns n + m {WELL}, and at least {percent(LEARNED, 0)} of random labels on average",
         any(kept[N] >= LEARNED for N in learned),
@@ -197,3 +199,81 @@ def minibatch_batch_norm(t: Table, ask: Ask) -> None:
     ask.that(f"SGD with minibatches of {pairs} pairs and batch normalization learns n + m {WELL}", least(t) >= LEARNED)
     ask.show({"memorization step": t["memorized_at"], "grokking step": t["grokked_at"]})
     ask.show({"test accuracy": t["test_accuracy"]}, percent)
+
+
+def learned(run: Run) -> dict[str, Any]:
+    table = run.task.table
+    _answers, counts = np.unique(table[table >= 0], return_counts=True)
+    best = np.nanmax(run.history["test_accuracy"])
+    return {"structure": run.task.structure.kind, "commonest": counts.max() / counts.sum(), "best_test_accuracy": best}
+
+
+powers = study(
+    "powers",
+    "Powers, roots and logarithms",
+    "Functions that the paper names as an outlook, each with the verdict of the search for structure. The square root "
+    "of a sum and the logarithm of a product are functions of a sum; n^m is a product of log n and m modulo p − 1, the "
+    "m-th root of n and the logarithm of m to base n are quotients modulo p − 1. All have closed forms.",
+    runs=lambda s: usual(
+        s,
+        name={name: {"task": f"discrete:{text}"} for text, name in NAMES.items()},
+        modulus=[*s.power_moduli],
+        fraction=SHARE,
+        steps=s.power_steps,
+        evaluations=60,
+        until=0,
+    ),
+    keep=learned,
+    beyond=True,
+)
+
+
+@powers.figure(height=3.0)
+def learned_and_not(t: Table, panel: Any) -> str:
+    moduli = t.by("modulus")
+    places = np.arange(len(NAMES))
+    for i, ((p, some), color, marker) in enumerate(zip(moduli.items(), SERIES, MARKERS, strict=False)):
+        cells = some.by("name").values()
+        at = places + (i - (len(moduli) - 1) / 2) * 0.12
+        values = [cell["best_test_accuracy"].average() for cell in cells]
+        panel.plot(at, values, color=color, marker=marker, markersize=6, linestyle="", label=f"p = {p}")
+        for place, cell in zip(at, cells, strict=True):
+            panel.hlines(cell.first.commonest, place - 0.05, place + 0.05, color=color, linewidth=1)
+    kinds = {name: ", ".join(some["structure"].distinct()).replace("_", " ") for name, some in t.by("name").items()}
+    panel.set_xticks(places, [f"{name}\n{kind}" for name, kind in kinds.items()])
+    panel.set(ylim=(-0.03, 1.05), ylabel="best test accuracy")
+    panel.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    panel.set_title("learned, and the structure found in the table")
+    return f"N = {t.one('width')}, α = {SHARE}, AdamW; dashes: the commonest answer's share of the inputs"
+
+
+@powers.claim(BEYOND)
+def roots_and_logarithms(t: Table, ask: Ask) -> None:
+    """The square root of a sum and the logarithm of a product are learned, as other functions of them are."""
+    best = {name: t.where(name=name)["best_test_accuracy"] for name in EASY}
+    ask.that(
+        f"from {SHARE} of the inputs both are learned to a test accuracy of at least 99 %, at every p and seed",
+        min(map(min, best.values())) >= 0.99,
+    )
+    ask.show({f"best test accuracy, {name}": values for name, values in best.items()}, percent, "run")
+    ask.show({"p": ", ".join(map(str, t["modulus"].distinct()))})
+
+
+@powers.claim(BEYOND)
+def structure_predicts(t: Table, ask: Ask) -> None:
+    """What has a structure F(f1(n) ∘ f2(m)) is learned: also powers, roots and logarithms, which are products and
+    quotients modulo p − 1."""
+    cells = t.by("name", "modulus")
+    means = {key: cell["best_test_accuracy"].average() for key, cell in cells.items()}
+    poor = [f"{name} modulo {p}" for (name, p), mean in means.items() if mean < 0.99]
+    known = all(cell.first.structure not in ("none", "unknown") for cell in cells.values())
+    ask.that("every table has a known structure", known)
+    ask.that(
+        "the best test accuracy of each at every p is at least 99 %, on average over seeds",
+        not poor,
+        f"not {', '.join(poor)}" if poor else None,
+    )
+    for (name, p), cell in cells.items():
+        kind = cell.first.structure.replace("_", " ")
+        both = f"{percent(means[name, p])}, {percent(cell.first.commonest)}"
+        ask.show({f"{name} modulo {p} ({kind}): best test accuracy, commonest answer": both})

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.sweeps.trends import clearly_below
+from modgrok.measures.trials import first_times
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import LINES, legend_above, modular, seeds, step_axis, time_curve
@@ -34,7 +35,7 @@ COLUMNS = {
 
 TRIED: Any = {
     "keep": "grokked_at",
-    "also": lambda s, t: {"critical": within(search.at_first(t), budgets(s.search_steps), "way")},
+    "also": lambda s, t: {"critical": within(search.tuned(t, first_times), budgets(s.search_steps), "way")},
     "beyond": True,
 }
 tuning = study(
@@ -62,11 +63,10 @@ def shown_fractions(fractions: list[float]) -> tuple[float, float]:
     return fractions[len(fractions) - 1 - many], fractions[(len(fractions) - 1) // 2 - many]
 
 
-@tuning.figure()
-def times_and_rates(t: Table) -> Any:
+@tuning.figure(rows=2, columns=3, height=5.0, sharex="col")
+def times_and_rates(t: Table, *grid: Any) -> str:
     ways, steps = t["way"].distinct(), t.one("steps")
-    figure, grid = style.grid(2, 3, height=5.0, sharex="col")
-    for row, a in zip(grid, shown_fractions(t["fraction"].distinct()), strict=True):
+    for row, a in zip((grid[:3], grid[3:]), shown_fractions(t["fraction"].distinct()), strict=True):
         for panel, (title, members) in zip(row, COLUMNS.items(), strict=True):
             for i, way in enumerate(members):
                 rates = t.where(way=way, fraction=a).by("lr").values()
@@ -76,15 +76,12 @@ def times_and_rates(t: Table) -> Any:
             step_axis(panel, steps, len(members), named=False)
             panel.set_title(f"{title}, α = {number(a)}")
             panel.set_ylabel("steps until test accuracy ≥ 99 %", fontsize=7)
-    legend_above(figure, grid[0], 4)
-    for panel in grid[1]:
+    legend_above(grid[0].figure, grid[:3], 4)
+    for panel in grid[3:]:
         panel.set_xlabel("learning rate")
-    style.note(
-        figure,
-        f"{modular(t)}, N = {t.one('width')}; median and range of {seeds(t)}, of the strengths of a "
-        f"regularizer the fastest; × most seeds do not grok within {count(steps)} steps",
-    )
-    return figure
+    drawn = f"median and range of {seeds(t)}, of the strengths of a regularizer the fastest"
+    never = f"× most seeds do not grok within {count(steps)} steps"
+    return f"{modular(t)}, N = {t.one('width')}; {drawn}; {never}"
 
 
 def _sizes(t: Table) -> str:

@@ -1,19 +1,24 @@
-"""Data and width: times of tuned optimizers, and accuracy against width (section 4.2; Fig. 3)."""
+"""Data and width: times of tuned optimizers, and accuracy against width, also with other data and other numbers of
+epochs (section 4.2; Fig. 3)."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from modgrok.closed_form import solve
 from modgrok.experiments import Run
+from modgrok.measures.ranks import order_chance
 from modgrok.networks import score_table
 from modgrok.palette import MARKERS, SERIES
+from modgrok.plot import style
 from modgrok.reproduce.figures import LINES, legend_above, seeds, step_axis, time_curve
 from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import searched, tuned
 from modgrok.tasks import Task, task
-from modgrok.text import count, number, percent
+from modgrok.text import count, number, percent, spread
 
 AFTER = 500
 """Steps that the networks of figure 3b train on after grokking."""
@@ -83,8 +88,7 @@ def times_and_widths(t: Table, left: Any, right: Any) -> str:
         time_curve(left, cell, "fraction", i, way)
     step_axis(left, steps, len(ways))
     left.margins(x=0.06)
-    left.set_xlabel("fraction of the pairs trained on, α")
-    left.set_ylabel("steps until test accuracy ≥ 99 %")
+    left.set(xlabel="fraction of the pairs trained on, α", ylabel="steps until test accuracy ≥ 99 %")
     draw_by_width(right, by_width, _mean_and_range, {way: SERIES[i] for i, way in enumerate(ways)} | WRITTEN_DOWN)
     right.set_ylabel("accuracy")
     right.legend(loc="lower right")
@@ -114,20 +118,21 @@ def draw_by_width(
         look: Any = {"color": color, "marker": MARKERS[i], "ls": lines[i % len(lines)], "fillstyle": "none"}
         panel.plot(widths, middle, label=label, **look)
         panel.fill_between(widths, least, most, color=color, alpha=0.15, linewidth=0)
+    panel.margins(x=0.08)
+    width_axis(panel)
+
+
+def width_axis(panel: Any) -> None:
     panel.set_xscale("log", base=2)
     panel.xaxis.set_major_formatter(lambda width, _: number(width))
-    panel.margins(x=0.08)
-    panel.set_xlabel("width N")
-    panel.set_ylim(-0.03, 1.03)
+    panel.set(xlabel="width N", ylim=(-0.03, 1.03))
 
 
 def width_for(widths: Sequence[int], accuracy: Sequence[float], level: float) -> float:
-    """The width at which accuracy reaches a level for good, interpolated between measured ones in its logarithm;
-    infinite where it does not."""
-    below = [i for i, value in enumerate(accuracy) if value < level]
-    if not below:
+    """From where on accuracy keeps a level, interpolated in the logarithm of the width; infinite where it does not."""
+    i = max((i for i, value in enumerate(accuracy) if value < level), default=-1)
+    if i == -1:
         return float(widths[0])
-    i = below[-1]
     if i + 1 == len(widths):
         return math.inf
     share = (level - accuracy[i]) / (accuracy[i + 1] - accuracy[i])
@@ -156,10 +161,8 @@ def trained_width(t: Table, ask: Ask) -> None:
     """Accuracy of trained networks rises with width too."""
     cells = {series: t.where(series=series) for series in TRAINED}
     means = [cell.of("accuracy", Column.average, "width") for cell in cells.values()]
-    ask.that(
-        "mean test accuracy of GD and of AdamW is below 50 % at the smallest width",
-        all(accuracy.y[0] < 0.5 for accuracy in means),
-    )
+    poor = all(accuracy.y[0] < 0.5 for accuracy in means)
+    ask.that("mean test accuracy of GD and of AdamW is below 50 % at the smallest width", poor)
     ask.that("at the largest it is 99 % or more", all(accuracy.y[-1] >= 0.99 for accuracy in means))
     ask.that("at no larger width is it more than 2 points lower", all(map(_rises, means)))
     for series, cell in cells.items():
@@ -181,3 +184,60 @@ def trained_faster(t: Table, ask: Ask) -> None:
     ask.note(f"Chosen phases do better than both: {number(widths['exact form'][0])} neurons.")
     for name, found in widths.items():
         ask.show({f"width for 99 %: {name}": [None if math.isinf(width) else round(width) for width in found]})
+
+
+def accuracy_on_the_way(run: Run) -> dict[str, Any]:
+    """Test accuracy after a tenth of the steps, and at the end."""
+    step, accuracy = run.history["step"], run.history["test_accuracy"]
+    return {"early": np.interp(step[-1] / 10, step, accuracy), "accuracy": accuracy[-1]}
+
+
+width_curves = study(
+    "width_curves",
+    "Accuracy against width, data and epochs",
+    "Test accuracy of networks trained by AdamW against their width, after all steps and after a tenth of them, with "
+    "little and with much data.",
+    runs=lambda s: runs(
+        s.adaptive.adamw(s.sweep_modulus, s.sweep_width, s.width_fraction),
+        width=[*s.curve_widths],
+        fraction=[*s.curve_fractions],
+        seed=range(s.curve_seeds),
+    ),
+    keep=accuracy_on_the_way,
+)
+
+
+@width_curves.figure(beyond=True, width=style.COLUMN, height=2.9)
+def curves_by_width(t: Table, panel: Any) -> str:
+    for color, (fraction, cell) in zip(SERIES, t.by("fraction").items(), strict=False):
+        for name, line, label in (("accuracy", "-", f"α = {fraction}"), ("early", ":", None)):
+            found = cell.of(name, Column.average, "width")
+            panel.plot([*found], found.y, color=color, ls=line, marker="o", fillstyle="none", label=label)
+    width_axis(panel)
+    panel.set_ylabel("test accuracy")
+    panel.legend(loc="lower right")
+    steps = t.one("steps")
+    told = f"full lines {count(steps)} steps, dotted {count(steps // 10)}"
+    return f"n + m mod {t.one('modulus')}, AdamW; {told}; mean of {seeds(t)}"
+
+
+@width_curves.claim("4.2 (Fig. 3b)")
+def curves_depend(t: Table, ask: Ask) -> None:
+    """The curve of accuracy against width also depends on the amount of data and on the number of epochs."""
+    cells = t.by("width", "fraction")
+    little, much = min(t["fraction"]), max(t["fraction"])
+    data = {
+        f"with α = {little} than with {much}, N = {N}": (cells[N, little]["accuracy"], cells[N, much]["accuracy"])
+        for N in t["width"].distinct()
+    }
+    epochs = {
+        f"after a tenth of the steps than after all, N = {N}, α = {a}": (cell["early"], cell["accuracy"])
+        for (N, a), cell in cells.items()
+    }
+    for some in (data, epochs):
+        what, (lower, higher) = min(some.items(), key=lambda pair: order_chance(*pair[1]))
+        ask.lower(f"accuracy is lower {what}, where this is clearest", lower, higher, len(some))
+        ask.that(f"it is at least 5 points lower {what}", np.median(higher) - np.median(lower) >= 0.05)
+    for (width, a), cell in cells.items():
+        both = f"{spread(cell['early'], percent)} → {spread(cell['accuracy'], percent)}"
+        ask.show({f"N = {width}, α = {a}: after a tenth of the steps → at the end": both})
