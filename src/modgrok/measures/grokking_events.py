@@ -151,7 +151,7 @@ def fit_broken_line(x: Float[np.ndarray, "point"], y: Float[np.ndarray, "point"]
     return BrokenLine(x[list(chosen)], np.cumsum(coefficients[1:]) / (x[-1] - x[0]), heights, float(np.sqrt(error)))
 
 
-def loss_peak(history: dict[str, np.ndarray], result: Any) -> dict[str, float]:
+def loss_peak(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
     """The maximum of the test loss until grokking: when, how far above the least before, and the test accuracy there.
 
     It is local: where the loss stands highest above the least that it was before. Answers that are not equally

@@ -10,7 +10,7 @@ from modgrok.closed_form import solve
 from modgrok.closed_form.random_phases import whole_copies
 from modgrok.experiments import Run
 from modgrok.measures import frequency_power, neuron_waves
-from modgrok.measures.fourier_image import fourier_image, wave_shares
+from modgrok.measures.spectrum import fourier_image, wave_shares
 from modgrok.measures.waves import nearest_frequency, neuron_of
 from modgrok.networks import Network, hidden_map, output_map, score_table
 from modgrok.plot import style

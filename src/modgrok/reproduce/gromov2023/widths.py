@@ -10,7 +10,7 @@ import numpy as np
 
 from modgrok.closed_form import solve
 from modgrok.experiments import Run
-from modgrok.measures.ranks import order_chance
+from modgrok.measures.samples import order_chance
 from modgrok.networks import score_table
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
