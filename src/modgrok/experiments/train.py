@@ -17,12 +17,7 @@ from typing import Any
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments.experiment import Experiment, settings_hash
-from modgrok.experiments.given_settings import (
-    declare_settings,
-    describe_source,
-    described_settings,
-    starting_settings,
-)
+from modgrok.experiments.given_settings import declare_settings, describe_source, described_settings, starting_settings
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import PlannedRun, RunBatch, plan_here
 from modgrok.experiments.progress import progress_display
