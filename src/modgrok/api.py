@@ -19,6 +19,7 @@ from modgrok.experiments.given_settings import declare_settings, describe_source
 from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store, StoreLike, as_store
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
+from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.execution import Executor, run_sweep
 from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape_sweep
 from modgrok.experiments.sweeps.landscape import landscape as landscape_rows
@@ -148,8 +149,6 @@ def sweep(
 
         mg.sweep("n + m", 31, vary={"task": {"square": lambda n, m: (n + m) ** 2}, "seed": range(3)})
     """
-    from modgrok.experiments.sweeps.engines import engine_named
-
     if vary is None:
         raise ModgrokError('Say what the sweep varies, for example vary={"seed": range(5)}.')
     vary, place = [vary] if isinstance(vary, str) else vary, as_store(store)
@@ -197,8 +196,6 @@ def critical(
 ) -> list[Critical]:
     """Estimates the critical fraction for each task of a list or mapping, each modulus and each sampling. `effort` sets
     how thoroughly to search. An `executor` replaces the engine and trains into its own store."""
-    from modgrok.experiments.sweeps.engines import engine_named
-
     _leave_out(SEARCHED, settings)
     if not isinstance(effort, Effort | None):
         raise ModgrokError(f"effort must be a modgrok.Effort, such as Effort(seeds=12), not {abridged(effort)}.")
@@ -247,8 +244,6 @@ def landscape(
     **settings: Any,
 ) -> list[LandscapeRow]:
     """Trains many functions, and returns the structure of each beside how well it was learned."""
-    from modgrok.experiments.sweeps.engines import engine_named
-
     _leave_out(SEEDS, settings)
     place, functions = as_store(store), [functions] if isinstance(functions, str) else functions
     fraction = fraction if isinstance(fraction, Iterable) else [fraction]

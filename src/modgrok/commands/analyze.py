@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from rich.table import Table
 
+from modgrok import plot
 from modgrok.commands.arguments import (
     FIGURES,
     InStore,
@@ -93,7 +94,8 @@ def main(argv: list[str]) -> None:
         found = analyze(subject.network, subject.task, top=arguments.top)
     else:
         found = analyze(subject.run, step=arguments.step, top=arguments.top)
-    figure_of(lambda: _draw(subject, found), arguments.figure)
+    history = subject.run.history if subject.run and arguments.figure else None
+    figure_of(lambda: plot.portrait(found, history, subject.title("network")), arguments.figure)
     if arguments.json:
         source = {"run": subject.run.id if subject.run else None, "source": subject.name, "step": subject.step}
         print_json(source | found.as_dict())
@@ -154,12 +156,6 @@ def _read(path: Path, options: dict[str, Any]) -> StoredNetwork:
             raise ModgrokError(f"{path} says how to read it; leave out {', '.join(f'--{name}' for name in options)}.")
         return read_network(path)
     return StoredNetwork(load(path, **options), {})
-
-
-def _draw(subject: Subject, analysis: Analysis | GroupAnalysis | Overview) -> Any:
-    from modgrok import plot
-
-    return plot.portrait(analysis, subject.run.history if subject.run else None, subject.title("network"))
 
 
 def _show(subject: Subject, analysis: Analysis) -> None:

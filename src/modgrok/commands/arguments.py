@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modgrok.commands.flags import Positional, read_flags
+from modgrok.commands.help import choices_text, help_text
 from modgrok.errors import ModgrokError
 from modgrok.text import in_ascii, printable
 
@@ -121,7 +122,6 @@ def parse(arguments: type[Arguments], command: str, argv: Sequence[str], setting
         arguments = dataclasses.make_dataclass(arguments.__name__, fields, bases=bases, namespace=about, frozen=True)
     program = f"modgrok {command}"
     if {"-h", "--help"} & set(argv):
-        from modgrok.commands.help import help_text
         from modgrok.commands.settings import headings
 
         print(help_text(arguments, program, headings() if settings is not None else None))
@@ -133,8 +133,6 @@ def choose(commands: Mapping[str, type], command: str, about: str, argv: Sequenc
     """Which of several subcommands is asked for, and the rest of the line."""
     name, *rest = argv
     if name in ("-h", "--help"):
-        from modgrok.commands.help import choices_text
-
         print(choices_text(commands, command, about))
         raise SystemExit(0)
     if name not in commands:

@@ -13,6 +13,7 @@ from rich.text import Text
 import modgrok
 from modgrok.commands.arguments import InStore, out, parse, print_json
 from modgrok.experiments import Store
+from modgrok.experiments.environment import commit
 from modgrok.text import count
 
 REQUIRED = ("jax", "jaxlib", "optax", "numpy", "scipy", "matplotlib", "safetensors")
@@ -41,7 +42,6 @@ def examine(store: Path) -> dict[str, Any]:
     """Facts by name, as JSON values."""
     import jax
 
-    from modgrok.experiments.environment import commit
     from modgrok.training.compilation_cache import enable_cache
 
     try:

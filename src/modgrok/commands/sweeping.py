@@ -6,6 +6,7 @@ from pathlib import Path
 
 from modgrok.commands.arguments import err
 from modgrok.commands.train import explanation
+from modgrok.errors import Interrupted
 from modgrok.experiments import Experiment
 from modgrok.experiments.cost import Estimate, estimate
 from modgrok.experiments.divergence import rate_hints
@@ -67,8 +68,6 @@ class WatchedExecutor(Executor):
 
     def train(self, results: Results, record: Record | None = None) -> list[Failure]:
         """Trains what is missing; Ctrl-C and SIGTERM store what is done and end the program."""
-        from modgrok.errors import Interrupted
-
         planned = plan(results, self.engine)
         with ManyRuns(err, planned) as progress:
             try:

@@ -9,13 +9,14 @@ from typing import Any
 from modgrok.commands.arguments import InStore, err, facts, out, parse, print_json, typed_flags
 from modgrok.commands.chart import accuracy_chart
 from modgrok.commands.settings import given, settings_type
+from modgrok.errors import Damaged, Interrupted
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.divergence import rate_hint, why_diverged
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.given_settings import is_settings_file, read_settings_file, starting_settings
 from modgrok.experiments.progress import LiveProgress
-from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
+from modgrok.experiments.train import train_all
 from modgrok.text import count, duration, number, percent, steps_between
 
 LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
@@ -74,9 +75,6 @@ def _has_ended(run: Run) -> bool:
 
 def _train(experiment: Experiment, store: Store) -> Run:
     """The trained run, or the end of the program where it was stopped: 130 for Ctrl-C, 143 for SIGTERM."""
-    from modgrok.errors import Interrupted
-    from modgrok.experiments.train import train_all
-
     with LiveProgress(err) as progress:
         try:
             return train_all([experiment], store, progress)[0]

@@ -35,6 +35,7 @@ from modgrok.shapes import Float, Integer
 from modgrok.tasks import Basis, Task, usual_modulus
 from modgrok.tasks import task as find_task
 from modgrok.text import abridged, number, percent
+from modgrok.training.losses import LOSSES, Objective
 
 STRONGEST = 8
 """How many of the strongest frequencies are named and kept unless another number is asked for."""
@@ -186,8 +187,6 @@ def analyze(
 def _trained_score(run: Run, network: Network, score: Score) -> Score:
     """The score with the loss that a run was trained with, over all inputs."""
     import jax.numpy as jnp
-
-    from modgrok.training.losses import LOSSES, Objective
 
     e, total, answers = run.experiment, 0.0, run.task.table.reshape(-1)
     assert e.loss is not None

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.shapes import Float
 
@@ -103,8 +104,6 @@ def own_contestants(workload: Workload, tell: Callable[[str], None]) -> dict[str
 def result(workload: Workload, runs: int, seconds: Mapping[str, Seconds]) -> dict[str, Any]:
     """What the times of our contestants say, as JSON values."""
     import jax
-
-    from modgrok.experiments.environment import environment
 
     alone = [seconds[name] for name in ("products in JAX", "products in NumPy") if name in seconds]
     products = min(alone, key=np.median)

@@ -37,8 +37,6 @@ from modgrok.sealed import exists, parse_json
 from modgrok.tasks import Task
 from modgrok.text import count, percent, steps_between
 
-__all__ = ["Damaged", "Run"]
-
 CURVES, STATE = "curves.jsonl", "state.safetensors"
 FORMAT = 2
 """Of a run's folder."""
@@ -96,17 +94,14 @@ class Run:
     @property
     def settings(self) -> dict[str, Any]:
         """What `experiment.json` holds: `experiment` and `environment`."""
-        return {"experiment": self._settings.experiment, "environment": self._settings.environment}
-
-    @property
-    def _settings(self) -> Settings:
-        return read_settings(self.folder)
+        found = read_settings(self.folder)
+        return {"experiment": found.experiment, "environment": found.environment}
 
     @cached_property
     def experiment(self) -> Experiment:
-        settings = self._settings
+        settings = self.settings["experiment"]
         try:
-            return Experiment.from_dict(settings.experiment)
+            return Experiment.from_dict(settings)
         except Unknown as error:
             raise Unknown(
                 f"The {error.what} of run {self.id} is not known here; import what registers it, and read the run from "
@@ -247,13 +242,9 @@ class Run:
         paths = (self.folder / "checkpoint.safetensors", self.folder / "checkpoint.before.safetensors")
         return [path for path in paths if exists(path)]
 
-    def read_checkpoint(self) -> tuple[int, dict[str, np.ndarray]] | None:
-        """Step and state of the latest checkpoint that is intact, None where there is none; `Damaged` where there are
-        checkpoints and none of them is."""
-        found = self._intact_checkpoint()
-        return None if found is None else found[:2]
-
-    def _intact_checkpoint(self) -> tuple[int, dict[str, np.ndarray], Manifest] | None:
+    def read_checkpoint(self) -> tuple[int, dict[str, np.ndarray], Manifest] | None:
+        """Step, state and what else there was of the latest checkpoint that is intact, None where there is none;
+        `Damaged` where there are checkpoints and none of them is."""
         first: Damaged | None = None
         for path in self.checkpoints:
             try:
@@ -305,7 +296,7 @@ class Run:
         if result is not None:
             _ = self.rows(), self.network
         else:
-            checkpoint = self._intact_checkpoint()
+            checkpoint = self.read_checkpoint()
             kept = checkpoint[2] if checkpoint else None
             self._check_curves(kept)
         self._check_snapshots(kept)
@@ -319,7 +310,7 @@ class Run:
         result, kept = self._result_and_manifest()
         if result is None or kept is None:
             return None
-        _ = self._settings
+        _ = self.settings
         if self._curves.end() != kept.curves:
             raise self._other_curves(kept)
         check_place(self._last_weights, self.place(result.steps))

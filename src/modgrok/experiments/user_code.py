@@ -61,19 +61,20 @@ HAS_DOCSTRING = 0x4000000
 
 def user_code(experiment: Any) -> str:
     """Digest of an experiment's user code; empty if there is none. It ends with ? if some of it cannot be compared."""
-    digest = Digest()
-    for (kind, name), one in user_parts(experiment).items():
-        digest.read(f"{kind} {name}")
-        digest.read(one.function if kind == "measure" else one)
-    return str(digest) if digest.parts else ""
+    return str(_digest(experiment))
 
 
 def unknown_parts(experiment: Any) -> list[str]:
     """What cannot be compared in the code of an experiment, in words."""
+    return _digest(experiment).unknown
+
+
+def _digest(experiment: Any) -> "Digest":
     digest = Digest()
-    for (kind, _), one in user_parts(experiment).items():
+    for (kind, name), one in user_parts(experiment).items():
+        digest.read(f"{kind} {name}")
         digest.read(one.function if kind == "measure" else one)
-    return digest.unknown
+    return digest
 
 
 def family_code(family: Family | None) -> str:
@@ -81,7 +82,7 @@ def family_code(family: Family | None) -> str:
     digest = Digest()
     if family is not None and BUILT_IN["task"].get(family.name) is not family:
         digest.read(family)
-    return str(digest) if digest.parts else ""
+    return str(digest)
 
 
 def user_parts(experiment: Any) -> dict[tuple[str, str], Any]:
@@ -119,6 +120,8 @@ class Digest:
         self._seen: dict[int, tuple[int, Any]] = {}
 
     def __str__(self) -> str:
+        if not self.parts:
+            return ""
         text = "\0".join(self.parts).encode("utf-8", "surrogatepass")
         return hashlib.sha256(text).hexdigest()[:16] + (UNKNOWN if self.unknown else "")
 

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modgrok.card import grid
-from modgrok.errors import ModgrokError, import_extra
+from modgrok.errors import Damaged, ModgrokError, import_extra
 from modgrok.experiments.columns import Frame
 from modgrok.experiments.experiment import Experiment, known_settings, task_name
 from modgrok.experiments.result import Result, bad_ends
-from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.sweep import Sweep
 

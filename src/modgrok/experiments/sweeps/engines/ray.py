@@ -23,6 +23,7 @@ from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import Engine, reaper, remote
+from modgrok.experiments.train import remaining
 from modgrok.experiments.user_code import user_parts
 
 ATTEMPTS = 4
@@ -156,8 +157,6 @@ class RayEngine(Engine):
 
     def _start(self, batch: RunBatch, store: Store, observer: Observer) -> list[_Job]:
         """Submits the unfinished runs of a batch, with the files of those that have begun."""
-        from modgrok.experiments.train import remaining
-
         # Repeating a batch is done here, where it is known which of its runs have come in already.
         stream = inspect.unwrap(remote.train_batch)  # Ray wants the generator itself, whatever checks are put round it.
         task = self.ray.remote(stream).options(**self._needs, max_retries=0, num_returns="streaming")

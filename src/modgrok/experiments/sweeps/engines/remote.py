@@ -22,6 +22,7 @@ from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import reaper
+from modgrok.experiments.train import train_batches
 from modgrok.experiments.user_code import register_parts
 
 PREFIX = "modgrok-worker-"
@@ -139,8 +140,6 @@ def write_files(run: Run, files: dict[str, bytes]) -> None:
 
 
 def _train(batch: RunBatch, store: Store, teller: "_Teller") -> None:
-    from modgrok.experiments.train import train_batches
-
     try:
         train_batches([batch], store, teller)
     except Exception as error:
