@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.group_analysis import on_group
+from modgrok.experiments.stored_json import finite
 from modgrok.lab import dissection, embedding, limits
 from modgrok.lab.panels import has_table
 from modgrok.measures import (
@@ -89,9 +90,9 @@ def frame(
         "activation": network.activation,
         "hidden_scale": network.scales.hidden,
         "output_scale": network.scales.output,
-        "phase_mean": _number(circular_mean(waves.residual)),
-        "phase_spread": _number(circular_spread(waves.residual).deviation),
-        "phase_resultant": _number(circular_spread(waves.residual).resultant),
+        "phase_mean": finite(circular_mean(waves.residual)),
+        "phase_spread": finite(circular_spread(waves.residual).deviation),
+        "phase_resultant": finite(circular_spread(waves.residual).resultant),
         "ranking": _ranking(waves.frequency, waves.amplitudes),
     }
     if p**S * N * p <= limits.TABLE_PRODUCTS:
@@ -248,8 +249,4 @@ def _table(
 
 
 def _mean(values: np.ndarray, where: Bool[np.ndarray, "input"]) -> float | None:
-    return _number(values[where].mean()) if where.any() else None
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    return finite(values[where].mean()) if where.any() else None

@@ -17,6 +17,7 @@ from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.experiment import TABLE, known_settings
 from modgrok.experiments.group_analysis import on_group
 from modgrok.experiments.store import RUN_NAME
+from modgrok.experiments.stored_json import finite
 from modgrok.lab import dissection
 from modgrok.lab.form import describe, natural_rate
 from modgrok.lab.frames import frame
@@ -259,7 +260,7 @@ def _closed_form_ipr(task: Task, architecture: Any) -> dict[str, float | None] |
         return None
     w_in = solve(task, "waves", width=max(architecture.width, 2 * task.arity)).w_in
     ratios = {"ipr": average_ipr(w_in).mean, "task_ipr": average_ipr(w_in, task.structure.coordinate).mean}
-    return {name: float(x) if math.isfinite(x) else None for name, x in ratios.items()}
+    return {name: finite(x) for name, x in ratios.items()}
 
 
 def _trained(experiment: Experiment, task: Task) -> np.ndarray:
