@@ -1,13 +1,12 @@
 """The settings of an experiment as flags, with the task as a positional argument."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
-from modgrok.commands.flags import Positional
-from modgrok.experiments import Experiment
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.known_settings import brought
+from modgrok.setting import Setting
 
 GROUPS = {
     "task": "task modulus",
@@ -30,24 +29,7 @@ def headings() -> dict[str, str]:
     return own | {name: found.get(name, "training") for name in known_settings() if name not in own}
 
 
-def settings_type(name: str, defaults: Mapping[str, Any] | None = None, without: tuple[str, ...] = ()) -> Any:
-    """A dataclass with a flag for each setting that is known now but those left out, and other defaults where given."""
-    fields: list[Any] = []
-    for one in known_settings().values():
-        if one.name in without:
-            continue
-        about = {"help": one.help, "range": one.range, "choices": one.choices, "spell": one.spell}
-        default = (defaults or {}).get(one.name, one.default)
-        field = (
-            dataclasses.field(metadata=about)
-            if one.name == "task"
-            else dataclasses.field(default=default, metadata=about)
-        )
-        kind: Any = Annotated[str, Positional("EXPR")] if one.name == "task" else one.type
-        fields.append((one.name, kind, field))
-    return dataclasses.make_dataclass(name, fields, frozen=True, namespace={"__doc__": Experiment.__doc__})
-
-
-def given(settings: Any) -> dict[str, Any]:
-    """The settings by name, as `Experiment` takes them."""
-    return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+def chosen_settings(defaults: Mapping[str, Any] | None = None, without: Collection[str] = ()) -> list[Setting]:
+    """All settings that are known now but those left out, with other defaults where given."""
+    chosen = [one for one in known_settings().values() if one.name not in without]
+    return [dataclasses.replace(one, default=(defaults or {}).get(one.name, one.default)) for one in chosen]

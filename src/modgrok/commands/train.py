@@ -8,7 +8,7 @@ from typing import Any
 
 from modgrok.commands.arguments import InStore, err, facts, out, parse, print_json, typed_flags
 from modgrok.commands.chart import accuracy_chart
-from modgrok.commands.settings import given, settings_type
+from modgrok.commands.settings import chosen_settings
 from modgrok.errors import Damaged, Interrupted
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.divergence import rate_hint, why_diverged
@@ -29,15 +29,15 @@ class Train(InStore):
     stopped run; a finished run is returned at once. Instead of EXPR you may give a .toml or .json file of settings,
     such as the experiment.json of a run; flags override it."""
 
-    settings: Any
+    settings: dict[str, Any]
     start: Path | None = None
     """Start from the weights in this file: one that solve --save wrote, or any file that analyze reads."""
 
 
 def main(argv: list[str]) -> None:
     """Train, print the outcome."""
-    arguments = parse(Train, "train", argv, settings_type("Settings"))
-    store, settings = Store(arguments.store), given(arguments.settings)
+    arguments = parse(Train, "train", argv, chosen_settings())
+    store, settings = Store(arguments.store), arguments.settings
     if is_settings_file(settings["task"]):
         typed = {name: value for name, value in settings.items() if name in typed_flags(argv)}
         settings = read_settings_file(Path(settings["task"])) | typed
