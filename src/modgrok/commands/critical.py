@@ -9,9 +9,9 @@ from modgrok import plot
 from modgrok.api import SEARCHED, critical
 from modgrok.commands.arguments import FIGURES, Printed, check_output, figure_of, new_table, out, parse, print_json
 from modgrok.commands.flags import Positional
-from modgrok.commands.settings import chosen_settings
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor
 from modgrok.disk import write_json
+from modgrok.experiments.given_settings import chosen_settings
 from modgrok.experiments.sweeps.critical import Critical, Effort
 from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS
 from modgrok.experiments.sweeps.trends import describe, sentences

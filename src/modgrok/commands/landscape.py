@@ -19,9 +19,9 @@ from modgrok.commands.arguments import (
     print_json,
 )
 from modgrok.commands.flags import Positional
-from modgrok.commands.settings import chosen_settings
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor
 from modgrok.experiments import Experiment
+from modgrok.experiments.given_settings import chosen_settings
 from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape, landscape_sweep, sentences
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.sweep import DEFAULTS

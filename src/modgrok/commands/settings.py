@@ -1,12 +1,7 @@
-"""The settings of an experiment as flags, with the task as a positional argument."""
-
-import dataclasses
-from collections.abc import Collection, Mapping
-from typing import Any
+"""Under which headings the settings of an experiment stand."""
 
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.known_settings import brought
-from modgrok.setting import Setting
 
 GROUPS = {
     "task": "task modulus",
@@ -27,9 +22,3 @@ def headings() -> dict[str, str]:
     others = brought()
     found = {name: KINDS.get(kind := others.kind_of(name), kind) for name in others.settings}
     return own | {name: found.get(name, "training") for name in known_settings() if name not in own}
-
-
-def chosen_settings(defaults: Mapping[str, Any] | None = None, without: Collection[str] = ()) -> list[Setting]:
-    """All settings that are known now but those left out, with other defaults where given."""
-    chosen = [one for one in known_settings().values() if one.name not in without]
-    return [dataclasses.replace(one, default=(defaults or {}).get(one.name, one.default)) for one in chosen]

@@ -25,12 +25,11 @@ from modgrok.commands.arguments import (
     typed_flags,
 )
 from modgrok.commands.flags import Positional, Repeated
-from modgrok.commands.settings import chosen_settings
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, ended_runs, tell_bad_ends
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.experiment import known_settings
-from modgrok.experiments.given_settings import is_settings_file
+from modgrok.experiments.given_settings import chosen_settings, is_settings_file
 from modgrok.experiments.label import Label
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize

@@ -8,12 +8,11 @@ from typing import Any
 
 from modgrok.commands.arguments import InStore, err, facts, out, parse, print_json, typed_flags
 from modgrok.commands.chart import accuracy_chart
-from modgrok.commands.settings import chosen_settings
 from modgrok.errors import Damaged, Interrupted
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.divergence import rate_hint, why_diverged
 from modgrok.experiments.experiment import known_settings
-from modgrok.experiments.given_settings import is_settings_file, read_settings_file, starting_settings
+from modgrok.experiments.given_settings import chosen_settings, is_settings_file, read_settings_file, starting_settings
 from modgrok.experiments.progress import LiveProgress
 from modgrok.experiments.store import check_intact
 from modgrok.experiments.train import train_all
