@@ -204,8 +204,8 @@ def test_the_replay_file_needs_nothing_else(client: Any, run: str) -> None:
 
 def test_the_command_line_trains_the_same_run() -> None:
     from modgrok.commands.arguments import parse
-    from modgrok.experiments.given_settings import chosen_settings
     from modgrok.commands.train import Train
+    from modgrok.experiments.given_settings import chosen_settings
 
     experiments = [
         Experiment("n + m"),

@@ -143,8 +143,7 @@ class Overview:
     weights: Float[np.ndarray, "N S p"] | None
     """Those that read the inputs, for tasks on numbers modulo p: the embedding's, or the first layer's."""
     spectrum: Float[np.ndarray, "k"] | None
-    """Share of their power at the frequencies 0 … ⌊L/2⌋ of the task's coordinate, or in each representation of its
-    group."""
+    """Share of their power at the frequencies 0 … ⌊L/2⌋ of the task's coordinate, or in its group's representations."""
 
     @property
     def coordinate(self) -> Basis | None:
@@ -256,8 +255,7 @@ def _power(weights: Float[np.ndarray, "N S p"], task: Task) -> Float[np.ndarray,
 
 
 def progress_of(run: Run) -> dict[str, Any]:
-    """The progress measures of a run at its kept steps, with the key frequencies of the end and the loss that it was
-    trained with."""
+    """The progress measures of a run at its kept steps, with the key frequencies of the end and the run's own loss."""
     table, networks = run.task.table, [run.snapshot(step) for step in run.snapshots]
     if not networks or table is None or table.ndim != 2:
         raise ModgrokError(f"Run {run.id} has kept no weights on its way, or answers no pairs; train with snapshots.")

@@ -35,8 +35,7 @@ def uniform(columns: Columns) -> dict[str, Sequence[Any]]:
 
 
 class Frame(dict[str, Any]):
-    """Columns by name, all of one length, which is its own: `pandas.DataFrame(frame)` works, and so does
-    `frame["step"]`."""
+    """Columns by name, all of one length, which is its own: `pandas.DataFrame(frame)` and `frame["step"]` work."""
 
     words = ("table", "column")
     """What it is called, and what it holds."""

@@ -33,8 +33,7 @@ def why_diverged(experiment: Experiment) -> str:
 
 
 def rate_hint(experiment: Experiment) -> str:
-    """A sentence where the learning rate of a resolved experiment is orders of magnitude from the natural one; empty
-    where it is not."""
+    """A sentence where a resolved experiment's learning rate is orders of magnitude from the natural one, or none."""
     if experiment.task.startswith(TABLE):  # Only its store knows it.
         return ""
     e, rate, found = experiment, experiment.lr, experiment.load_task()

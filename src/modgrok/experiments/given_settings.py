@@ -113,8 +113,7 @@ def is_settings_file(text: str | Path) -> bool:
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:
-    """The settings by name: all that the file holds, or its table `experiment`, as a run's own `experiment.json` has
-    it."""
+    """The settings by name: all that the file holds, or its table `experiment`, as a run's own file has it."""
     content = read_mapping(path)
     if content.get("vary"):
         raise ModgrokError(

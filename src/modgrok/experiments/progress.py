@@ -1,5 +1,4 @@
-"""Progress of training in a terminal or under a notebook's cell: step, speed, accuracies, time left. Elsewhere, an
-occasional line."""
+"""Progress of training in a terminal or under a notebook's cell; elsewhere, an occasional line."""
 
 import math
 import sys
@@ -175,8 +174,7 @@ class EarlyEnds:
     lengths: float
 
     def expected(self, left: float) -> float:
-        """Share of what is left that runs will train, with this share of their length left, if they end at a constant
-        rate."""
+        """Share of what is left that runs will train, with this share of their length left, ending at one rate."""
         ends = self.ended / self.lengths * left
         return -math.expm1(-ends) / ends if ends > 0 else 1.0
 

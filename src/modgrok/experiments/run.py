@@ -149,8 +149,7 @@ class Run:
 
     @property
     def memorized_at(self) -> int | None:
-        """The step by which the training accuracy reached the threshold; None if it has not, or while the run goes
-        on."""
+        """The step by which the training accuracy reached the threshold; None if it has not, or is not known yet."""
         return self.result.memorized_at if self.result else None
 
     @property

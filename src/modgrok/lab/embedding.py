@@ -1,5 +1,4 @@
-"""What the page draws of a network that has a vector for every number: their spectrum, and the plane in which they
-differ most."""
+"""What the page draws of a network with a vector for every number: their spectrum, and their principal plane."""
 
 from typing import Any
 

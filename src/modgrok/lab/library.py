@@ -246,8 +246,7 @@ def _words(name: str, value: Any) -> list[str]:
 
 
 def _first_difference(found: Experiment, wanted: Experiment, given: Collection[str]) -> str | None:
-    """The first setting, of those not given, in which an experiment, with its defaults written out, is not the wanted
-    one."""
+    """The first setting, of those not given, in which a resolved experiment is not the wanted one."""
     resolved = found.resolve()
     names = (name for name in known_settings() if name not in given)
     return next((name for name in names if getattr(resolved, name) != getattr(wanted, name)), None)

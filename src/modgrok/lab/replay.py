@@ -15,8 +15,7 @@ from modgrok.lab.limits import REPLAY_FRAMES
 
 
 def replay(library: Library, run: Run) -> str:
-    """The file's text. Of longer runs some snapshots are left out, evenly; runs of which only curves are drawn have
-    none."""
+    """The file's text. Of longer runs some snapshots are left out, evenly; where only curves are drawn, all."""
     details = library.details(run)
     steps = details["snapshots"]
     if not steps and FRAMED & set(details["panels"]):

@@ -53,8 +53,7 @@ class Results:
         return len(self._runs)
 
     def refresh(self) -> None:
-        """Looks in the store for outcomes from other processes. A damaged run counts as missing; training moves it
-        aside."""
+        """Looks in the store for outcomes from other processes; a damaged run counts as missing."""
         for name, run in self._runs.items():
             if name not in self.outcomes and name not in self.again:
                 with contextlib.suppress(Damaged):

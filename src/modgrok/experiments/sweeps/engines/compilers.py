@@ -78,8 +78,7 @@ def compiling_ahead(batches: Sequence[RunBatch]) -> Iterator[Wait]:
 
 
 class Compilers:
-    """Processes that compile batches. A process with nothing left to do ends, to release its GPU memory for
-    training."""
+    """Processes that compile batches, each of which ends, and releases its GPU memory, when nothing is left to do."""
 
     def __init__(self, batches: dict[Any, RunBatch], workers: int) -> None:
         self.jobs = {shape: _job(batch) for shape, batch in batches.items()}
