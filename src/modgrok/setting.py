@@ -55,8 +55,6 @@ def setting(
 ) -> Any:
     """A dataclass field that declares a setting; see `Setting`."""
     metadata = {"help": help, "range": range, "choices": choices, "spell": spell}
-    if default is dataclasses.MISSING:
-        return dataclasses.field(metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
 
 

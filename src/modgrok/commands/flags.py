@@ -192,7 +192,8 @@ class _Reader:
                 )
             if flag.required and not words:
                 example = {"EXPR": '"n + m"', "RUN": "last"}.get(noun, noun)
-                raise ModgrokError(f"{self.program} needs {_article(noun)}: {self.program} {example}.")
+                article = "an" if noun[0] in "AEIO" else "a"
+                raise ModgrokError(f"{self.program} needs {article} {noun}: {self.program} {example}.")
             if flag.several:
                 if noun == "EXPR" and any(_OPERATOR.fullmatch(word) for word in words):
                     raise ModgrokError(f'Put quotes around each EXPR: "{" ".join(words)}".')
@@ -259,7 +260,3 @@ def _readable(flag: Flag, word: str) -> bool:
     except ModgrokError:
         return False
     return True
-
-
-def _article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'AEIO' else 'a'} {noun}"

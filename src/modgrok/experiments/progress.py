@@ -203,8 +203,8 @@ class ManyRuns(LiveProgress):
         self.pace, self.batch_pace = Pace(), Pace()
         """Of all training, and of the batch that trains now, which begins as all before."""
         self.starts, self.started = deque[float](maxlen=8), set[int]()
-        self.began = self._last_advance = time.monotonic()
-        self._speeds = [(self.began, 0)]
+        self._last_advance = time.monotonic()
+        self._speeds = [(self._last_advance, 0)]
 
     def planned(self, batches: Sequence[Any]) -> None:
         for member in (member for batch in batches for member in batch.members):

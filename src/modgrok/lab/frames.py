@@ -59,7 +59,7 @@ def frame(
         return pack(header | scores, drawn | tables)
     network = _within_bounds(network)
     N, S, p = network.w_in.shape
-    shown = _shown_neurons(network)
+    shown = np.arange(N)[:: -(-(network.w_in.size + network.w_out.size) // limits.FRAME_WEIGHTS)]
     waves = neuron_waves(network, coordinate)
     power = power_spectrum(network.w_in, coordinate)
     raw = power if _is_raw(coordinate, p) else power_spectrum(network.w_in)
@@ -171,11 +171,6 @@ def _within_bounds(network: Network) -> Network:
     """The network with weights that can be squared and added up: those of a run that diverged are cut or zero."""
     w_in, w_out = (np.nan_to_num(w, nan=0).clip(-LARGEST, LARGEST) for w in (network.w_in, network.w_out))
     return network.replace(w_in=w_in, w_out=w_out)
-
-
-def _shown_neurons(network: Network) -> Int[np.ndarray, "shown"]:
-    size = network.w_in.size + network.w_out.size
-    return np.arange(network.width)[:: -(-size // limits.FRAME_WEIGHTS)]
 
 
 def _eight_bits(blocks: Float[np.ndarray, "N B p"]) -> tuple[np.ndarray, np.ndarray]:

@@ -58,7 +58,9 @@ def curves(
     of steps is linear up to `linear` and logarithmic beyond.
     """
     named = _pooled(runs, over) if over else _named(runs)
-    found = [one for group in named.values() for one in group] if named else _histories(runs)
+    found = [one for group in named.values() for one in group]
+    if not named:
+        found = [one if isinstance(one, Mapping) else one.history for one in _listed(runs)]
     if not found:
         raise ModgrokError("There is no run to draw; give at least one.")
     words = WORDS.get(measure, str(measure).replace("_", " "))
@@ -183,10 +185,6 @@ def _lines(measure: str, words: str, histories: list[History]) -> Lines:
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}."
         raise ModgrokError(f"No curve {measure!r} was recorded; {hint}")
     return [(measure, words, PURPLE)]
-
-
-def _histories(runs: Any) -> list[History]:
-    return [one if isinstance(one, Mapping) else one.history for one in _listed(runs)]
 
 
 def _listed(runs: Any) -> Sequence[Any]:
