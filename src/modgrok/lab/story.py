@@ -12,7 +12,7 @@ from modgrok.lab import assets
 from modgrok.lab.frames import unpack
 
 REPLAY = assets.FOLDER / "story" / "story.replay"
-"""The run that the story stands on, made by `modgrok.lab.make_story`."""
+"""The run that the story stands on, made by `docs/story.py`."""
 
 
 def load() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
