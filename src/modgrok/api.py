@@ -163,10 +163,9 @@ def sweep(
             names |= described
         if isinstance(axis, Mapping) and not isinstance(masks := axis.get("train_on", ""), str):
             axes[i] = {**axis, "train_on": [write_choice(one, base.load_task(place.tables)) for one in masks]}
-    table = run_sweep(Sweep(base, axes), place, engine_named(engine, address), force=force)
-    own = {table.names[text]: name for text, name in names.items()}
-    table["task"] = [own.get(text, text) for text in table["task"]]
-    table.names |= names
+    chosen = Sweep(base, axes)
+    table = run_sweep(chosen, place, engine_named(engine, address), force=force)
+    table["task"] = [names.get(e.task, name) for e, name in zip(chosen.experiments, table["task"], strict=True)]
     return table
 
 

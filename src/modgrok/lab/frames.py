@@ -13,7 +13,7 @@ import numpy as np
 
 from modgrok.experiments.group_analysis import on_group
 from modgrok.experiments.stored_json import finite
-from modgrok.lab import dissection, embedding, limits
+from modgrok.lab import dissection, limits
 from modgrok.lab.panels import has_table
 from modgrok.measures import (
     circular_mean,
@@ -26,6 +26,8 @@ from modgrok.measures import (
     representation_accuracies,
     representation_counts,
 )
+from modgrok.measures.principal import principal_plane
+from modgrok.measures.spectrum import frequency_power
 from modgrok.networks import Network, as_numpy
 from modgrok.networks.scoring import output_blocks
 from modgrok.shapes import Bool, Float, Int
@@ -48,7 +50,7 @@ def frame(
     network = as_numpy(network)
     if not network.architecture.has_waves or not task.is_modular or task.structure.product is not None:
         on_vectors = network.architecture.has_waves and on_group(task)
-        facts, drawn = _vectors(network, task) if on_vectors else embedding.picture(network, task, coordinate)
+        facts, drawn = _vectors(network, task) if on_vectors else embedding(network, task, coordinate)
         if drawn and dissection.has_circuit(network.architecture, task):
             attended, weights = dissection.picture(network)
             facts, drawn = facts | attended, drawn | weights
@@ -157,6 +159,37 @@ def _vectors(network: Network, task: Task) -> tuple[dict[str, Any], dict[str, np
         "neuron_agreement": found.agreement.astype(np.float32),
     }
     return header, arrays
+
+
+def _first_vectors(network: Network, task: Task) -> Float[np.ndarray, "value d"] | None:
+    """The embedding of the first variable's values, or what a first layer on one-hot numbers makes of them; None where
+    inputs are signs or real vectors."""
+    signature = task.signature
+    if not signature.sizes or signature.signs:
+        return None
+    size = signature.sizes[0]
+    if "embedding" in network.parameters:
+        return np.asarray(network.parameters["embedding"])[:size]
+    if network.architecture.has_waves:
+        return np.asarray(network.w_in)[:, 0].T
+    return np.asarray(network.parameters["layers.0.weight"])[:, :size].T
+
+
+def embedding(network: Network, task: Task, coordinate: Basis | None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a frame: the share of the vectors' power at each frequency, along the coordinate, where the
+    task has one; every vector in the plane of the first two principal components, and their shares of the variance."""
+    found = _first_vectors(network, task)
+    if found is None or not np.isfinite(found).all():
+        return {}, {}
+    arrays: dict[str, np.ndarray] = {}
+    if task.structure.coordinate is not None:
+        along = coordinate and Basis(coordinate.length, coordinate.index[:1], coordinate.readout)
+        power = frequency_power(found.T[:, None, :].astype(np.float64), along)
+        power[0] = 0  # The mean, which says nothing of the numbers.
+        arrays["embedding_spectrum"] = (power / (power.sum() or 1)).astype(np.float32)
+    places, shares = principal_plane(found.astype(np.float64))
+    arrays["embedding_plane"] = places.astype(np.float32)
+    return {"embedding_shares": shares, "embedding_size": found.shape[1]}, arrays
 
 
 def _is_raw(coordinate: Basis | None, modulus: int) -> bool:

@@ -84,16 +84,8 @@ class Table(Frame):
     come the run and its outcome, None where there is none (yet).
     """
 
-    def __init__(
-        self,
-        columns: dict[str, list[Any]],
-        settings: tuple[str, ...],
-        names: Mapping[str, str] | None = None,
-        axes: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, columns: dict[str, list[Any]], settings: tuple[str, ...], axes: tuple[str, ...] = ()) -> None:
         super().__init__(columns)
-        self.names = dict(names or {})
-        """What tasks are called here that the sweep calls otherwise, by what it calls them."""
         self.settings, self.axes = settings, axes
         """The names of the columns that are settings, and of those that the sweep varies, if only over one value."""
 
@@ -149,4 +141,4 @@ def sweep_table(sweep: Sweep, results: Results) -> Table:
     measures = dict.fromkeys(name for result in results.outcomes.values() for name in result.measures)
     shown = OUTCOMES | {name: name for name in measures}
     columns = {name: [outcome.get(key) for outcome in outcomes] for name, key in shown.items()}
-    return Table(settings | {"run": results.ids} | columns, tuple(settings), called, sweep.names)
+    return Table(settings | {"run": results.ids} | columns, tuple(settings), sweep.names)
