@@ -66,11 +66,6 @@ class Flag:
     def required(self) -> bool:
         return self.setting.default is dataclasses.MISSING
 
-    @property
-    def switch(self) -> bool:
-        """Whether it takes no value."""
-        return self.setting.switch
-
     @cached_property
     def metavar(self) -> str:
         """What stands for its value in help."""
@@ -158,7 +153,7 @@ class _Reader:
 
     def _take(self, flag: Flag, given: list[str] | None, rest: list[str]) -> None:
         """Reads the values of a flag from what follows it."""
-        if flag.switch:
+        if flag.setting.switch:
             if given is not None:
                 raise ModgrokError(f"{flag.written} takes no value; give it alone, or leave it out.")
             self.given[flag] = [True]

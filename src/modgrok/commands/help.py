@@ -26,7 +26,7 @@ def help_text(arguments: Any, program: str, settings: Sequence[Setting], groups:
     for heading, members in _grouped(flags, groups).items():
         lines += ["", f"{heading}:"]
         for flag in members:
-            name = flag.written if flag.positional or flag.switch else f"{flag.written} {flag.metavar}"
+            name = flag.written if flag.positional or flag.setting.switch else f"{flag.written} {flag.metavar}"
             lines += _beside(name, meaning(flag))
     return "\n".join(lines)
 

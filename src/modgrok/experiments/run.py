@@ -202,7 +202,7 @@ class Run:
         """The network at the end, or at the latest snapshot while the run goes on."""
         result, steps = self.result, self.snapshots
         if result is not None:
-            return self._read_network(self._last_weights, result.steps)
+            return read_network(self._last_weights, self.place(result.steps)).network
         if not steps:
             raise ModgrokError(f"Run {self.id} has kept no weights yet; let it go on for a while.")
         return self.snapshot(steps[-1])
@@ -219,7 +219,7 @@ class Run:
         if path is None or not exists(path):
             kept = ", ".join(map(str, self.snapshots)) or "none"
             raise ModgrokError(f"Run {self.id} has kept no weights of step {step}; it has those of {kept}.")
-        return self._read_network(path, step)
+        return read_network(path, self.place(step)).network
 
     @property
     def _last_weights(self) -> Path:
@@ -227,9 +227,6 @@ class Run:
 
     def snapshot_path(self, step: int) -> Path:
         return self.folder / "snapshots" / f"{step:08d}.safetensors"
-
-    def _read_network(self, path: Path, step: int) -> Network:
-        return read_network(path, self.place(step)).network
 
     def place(self, step: int) -> str:
         """Whose weights a file holds, as the file says itself."""
