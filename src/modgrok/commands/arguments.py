@@ -118,9 +118,7 @@ def parse(arguments: type[Arguments], command: str, argv: Sequence[str], setting
     experiment that it takes."""
     program = f"modgrok {command}"
     if {"-h", "--help"} & set(argv):
-        from modgrok.commands.settings import headings
-
-        print(help_text(arguments, program, settings, headings() if settings else {}))
+        print(help_text(arguments, program, settings))
         raise SystemExit(0)
     return read_flags(arguments, program, argv, settings)
 

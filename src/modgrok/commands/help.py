@@ -18,12 +18,36 @@ NAMES = 26
 """Columns of the names beside their meanings."""
 
 
-def help_text(arguments: Any, program: str, settings: Sequence[Setting], groups: Mapping[str, str]) -> str:
-    """Usage, description and flags; `groups` names the heading under which a setting stands."""
+GROUPS = {
+    "task": "task modulus",
+    "data": "fraction sampling examples test_examples train_on split_seed wrong_labels",
+    "network": "network init_scale dropout parent",
+    "optimizer": "optimizer lr weight_decay decoupled warmup lr_end decay_to hold_norm orthogonal update_noise "
+    "weight_noise grokfast",
+    "training": "steps until batch_size loss seed precision loss_precision",
+    "measuring": "threshold evaluations refine snapshots record",
+}
+"""The settings of every experiment by what they are about; brought ones stand with what brings them."""
+KINDS = {"grokfast": "optimizer", "loss": "training"}
+
+
+def headings() -> dict[str, str]:
+    """The heading of every setting, in the order of the groups."""
+    from modgrok.experiments.experiment import known_settings  # Commands without settings do not wait for them.
+    from modgrok.experiments.known_settings import brought
+
+    own = {name: heading for heading, names in GROUPS.items() for name in names.split()}
+    others = brought()
+    found = {name: KINDS.get(kind := others.kind_of(name), kind) for name in others.settings}
+    return own | {name: found.get(name, "training") for name in known_settings() if name not in own}
+
+
+def help_text(arguments: Any, program: str, settings: Sequence[Setting]) -> str:
+    """Usage, description and flags, those of an experiment's settings under headings of their own."""
     flags = flags_of(arguments, settings)
     about = textwrap.fill(" ".join((arguments.__doc__ or "").split()), _width())
     lines = [f"usage: {program} {_usage(flags)}", "", about]
-    for heading, members in _grouped(flags, groups).items():
+    for heading, members in _grouped(flags, headings() if settings else {}).items():
         lines += ["", f"{heading}:"]
         for flag in members:
             name = flag.written if flag.positional or flag.setting.switch else f"{flag.written} {flag.metavar}"
