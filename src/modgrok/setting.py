@@ -188,8 +188,7 @@ def settings_of(kind: Any) -> dict[str, Setting]:
 
 
 def described(help: str, default: Any) -> tuple[str, str]:
-    """A meaning without its default, and the default in words, whether the text says it or the declaration; empty where
-    there is nothing to say."""
+    """A meaning without its default, and the default in words, whether the text says it or the declaration, or none."""
     if found := _DEFAULT.search(help):
         return help[: found.start()].rstrip(" .,;"), found[1]
     if default is None or isinstance(default, bool) or default is dataclasses.MISSING or default in ("", ()):

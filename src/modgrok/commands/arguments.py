@@ -114,8 +114,7 @@ def tell(as_json: bool, found: dict[str, Any], sentence: str) -> None:
 
 
 def parse(arguments: type[Arguments], command: str, argv: Sequence[str], settings: Sequence[Setting] = ()) -> Arguments:
-    """The command's arguments from its flags; `--help` prints them all and ends the program. `settings` are those of an
-    experiment that it takes."""
+    """The command's arguments from its flags, an experiment's settings among them; `--help` ends the program."""
     program = f"modgrok {command}"
     if {"-h", "--help"} & set(argv):
         print(help_text(arguments, program, settings))

@@ -44,8 +44,7 @@ class WatchedExecutor(Executor):
         self._hinted = False
 
     def forecast(self, results: Results) -> Estimate | None:
-        """Says on stderr what the missing runs will cost, and once whether their rates are far off; None where nothing
-        is missing."""
+        """Says what the missing runs will cost, and once whether their rates are far off; None where none is."""
         planned = plan(results, self.engine)
         runs, batches = count(results.runs, "run"), planned.batches
         known = f", {count(planned.stored)} of them already in the store" if planned.stored else ""

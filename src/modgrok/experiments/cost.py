@@ -163,8 +163,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Sums over all batches. The time is that of runs that train to their last step, and of compilation; runs that grok
-    stop early."""
+    """Sums over all batches, compilation included, if all runs train to their last step; runs that grok stop early."""
 
     speed: Speed
     workers: int
