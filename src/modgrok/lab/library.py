@@ -1,6 +1,5 @@
 """The runs of a store as the page sees them: lists, curves, frames, theory, measures. Nothing here imports JAX."""
 
-import base64
 import math
 import shlex
 from collections import OrderedDict
@@ -19,6 +18,7 @@ from modgrok.experiments.group_analysis import on_group
 from modgrok.experiments.store import RUN_NAME
 from modgrok.experiments.stored_json import finite
 from modgrok.lab import dissection
+from modgrok.lab.assets import base64_of
 from modgrok.lab.form import describe, natural_rate
 from modgrok.lab.frames import frame
 from modgrok.lab.limits import RUNS_LISTED
@@ -105,8 +105,8 @@ class Library:
                 "length": None if coordinate is None else coordinate.length,
                 "index": None if coordinate is None else [index.tolist() for index in coordinate.index],
                 "readout": None if coordinate is None else coordinate.readout.tolist(),
-                "table": _base64(task.table.astype("<i2")) if "answers" in shown else None,
-                "trained": _base64(_trained(experiment, task)) if "answers" in shown else None,
+                "table": base64_of(task.table.astype("<i2").tobytes()) if "answers" in shown else None,
+                "trained": base64_of(_trained(experiment, task).tobytes()) if "answers" in shown else None,
             },
         }
 
@@ -269,7 +269,3 @@ def _trained(experiment: Experiment, task: Task) -> np.ndarray:
 
 def _chosen(run: Run, coordinate: str) -> Basis | None:
     return run.task.structure.coordinate if coordinate == "task" else None
-
-
-def _base64(array: np.ndarray) -> str:
-    return base64.b64encode(array.tobytes()).decode()
