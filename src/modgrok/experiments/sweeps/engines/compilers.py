@@ -104,17 +104,13 @@ class Compilers:
                 ask(process, self.jobs[shape])
                 self.compiled[shape].set()
 
-    def wait(self, shape: Any) -> None:
-        """Waits until it is compiled or has failed."""
-        self.compiled[shape].wait()
-
     def settle(self, shape: Any) -> None:
         """Waits if it is being compiled; withdraws it from the queue otherwise."""
         try:
             self.waiting.remove(shape)
         except ValueError:
             if shape in self.compiled:
-                self.wait(shape)
+                self.compiled[shape].wait()
 
     def __exit__(self, *error: object) -> None:
         self.closed = True
