@@ -6,8 +6,10 @@ from modgrok.errors import ModgrokError
 from modgrok.experiments import Run
 from modgrok.experiments.analysis import Analysis, Overview, analyze
 from modgrok.experiments.group_analysis import GroupAnalysis
+from modgrok.networks import Network
 
-Subject: TypeAlias = Run | Analysis | Overview | GroupAnalysis
+Subject: TypeAlias = Run | Analysis | Overview | GroupAnalysis | Network
+"""A network alone is refused with a sentence: it does not say what it computes."""
 
 
 def measured(subject: Subject) -> Analysis | Overview | GroupAnalysis:
