@@ -28,7 +28,7 @@ from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.train import explanation, show_run
 from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments import Run, Store, archive
-from modgrok.experiments.export import WRITERS, long_columns
+from modgrok.experiments.export import WRITERS, curves_csv
 from modgrok.experiments.label import Label, write_label
 from modgrok.experiments.result import RunProgress
 from modgrok.experiments.store import RUN_NAME, check_intact
@@ -276,7 +276,7 @@ def _export(arguments: Export, store: Store) -> None:
     if arguments.out is None:
         if arguments.format != "csv" or arguments.json:
             raise ModgrokError("Name the file or folder to write with --out.")
-        sys.stdout.write(long_columns(runs).to_csv())
+        sys.stdout.write(curves_csv(runs))
         return
     WRITERS[arguments.format](runs, arguments.out)
     found = {"format": arguments.format, "out": str(arguments.out), "runs": [run.id for run in runs]}

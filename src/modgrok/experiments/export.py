@@ -30,9 +30,14 @@ def long_columns(runs: Sequence[Run]) -> Frame:
     return Frame({name: [row.get(name) for row in rows] for name in names})
 
 
-def write_csv(runs: Sequence[Run], path: Path) -> None:
+def curves_csv(runs: Sequence[Run]) -> str:
     """All curves as text, an empty field where a number does not exist."""
-    write_bytes(path, long_columns(runs).to_csv().encode())
+    return long_columns(runs).to_csv()
+
+
+def write_csv(runs: Sequence[Run], path: Path) -> None:
+    """`curves_csv` into a file."""
+    write_bytes(path, curves_csv(runs).encode())
 
 
 def write_parquet(runs: Sequence[Run], path: Path) -> None:

@@ -52,14 +52,18 @@ class Sweep:
         return math.prod(self.shape)
 
     @property
+    def axes(self) -> tuple[Axis, ...]:
+        return tuple(self.vary)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The number of values along each axis."""
-        return tuple(len(next(iter(axis.values()))) for axis in self.vary)
+        return tuple(len(next(iter(axis.values()))) for axis in self.axes)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The settings that vary, in the order of the axes."""
-        return tuple(name for axis in self.vary for name in axis)
+        return tuple(name for axis in self.axes for name in axis)
 
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
@@ -79,11 +83,11 @@ class Sweep:
     def combinations(self) -> Iterator[dict[str, Any]]:
         """The varying settings of every run."""
         for indices in itertools.product(*(range(length) for length in self.shape)):
-            yield {name: axis[name][i] for axis, i in zip(self.vary, indices, strict=True) for name in axis}
+            yield {name: axis[name][i] for axis, i in zip(self.axes, indices, strict=True) for name in axis}
 
     def as_dict(self) -> dict[str, Any]:
         """The sweep as JSON values: the base experiment and one object for each axis."""
-        vary = [{name: list(found) for name, found in axis.items()} for axis in self.vary]
+        vary = [{name: list(found) for name, found in axis.items()} for axis in self.axes]
         return {"experiment": self.experiment.as_dict(), "vary": vary}
 
     @property
