@@ -153,7 +153,7 @@ def _reports() -> list[Path]:
 
 def settings() -> str:
     """Every setting of an experiment."""
-    from modgrok.commands.settings import headings
+    from modgrok.commands.help import headings
 
     lines = [
         "# Settings",

@@ -46,15 +46,7 @@ if TYPE_CHECKING:
         neuron_waves,
         power_spectrum,
     )
-    from modgrok.networks import (
-        Architecture,
-        Network,
-        Score,
-        predictions,
-        score,
-        score_table,
-        two_layer,
-    )
+    from modgrok.networks import Architecture, Network, Score, predictions, score, score_table, two_layer
     from modgrok.tasks import Split, Structure, Task, task
     from modgrok.training.recording import record
 

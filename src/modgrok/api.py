@@ -20,6 +20,7 @@ from modgrok.experiments.named_task import task_name
 from modgrok.experiments.result import Result
 from modgrok.experiments.store import Store, StoreLike, as_store
 from modgrok.experiments.sweeps.critical import Critical, Effort, Search, critical_fractions
+from modgrok.experiments.sweeps.engines import engine_named
 from modgrok.experiments.sweeps.execution import Executor, run_sweep
 from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape_sweep
 from modgrok.experiments.sweeps.landscape import landscape as landscape_rows
@@ -148,8 +149,6 @@ def sweep(
 
         mg.sweep("n + m", 31, vary={"task": {"square": lambda n, m: (n + m) ** 2}, "seed": range(3)})
     """
-    from modgrok.experiments.sweeps.engines import engine_named
-
     if vary is None:
         raise ModgrokError('Say what the sweep varies, for example vary={"seed": range(5)}.')
     vary, place = [vary] if isinstance(vary, str) else vary, as_store(store)
@@ -164,10 +163,9 @@ def sweep(
             names |= described
         if isinstance(axis, Mapping) and not isinstance(masks := axis.get("train_on", ""), str):
             axes[i] = {**axis, "train_on": [write_choice(one, base.load_task(place.tables)) for one in masks]}
-    table = run_sweep(Sweep(base, axes), place, engine_named(engine, address), force=force)
-    own = {table.names[text]: name for text, name in names.items()}
-    table["task"] = [own.get(text, text) for text in table["task"]]
-    table.names |= names
+    chosen = Sweep(base, axes)
+    table = run_sweep(chosen, place, engine_named(engine, address), force=force)
+    table["task"] = [names.get(e.task, name) for e, name in zip(chosen.experiments, table["task"], strict=True)]
     return table
 
 
@@ -197,8 +195,6 @@ def critical(
 ) -> list[Critical]:
     """Estimates the critical fraction for each task of a list or mapping, each modulus and each sampling. `effort` sets
     how thoroughly to search. An `executor` replaces the engine and trains into its own store."""
-    from modgrok.experiments.sweeps.engines import engine_named
-
     _leave_out(SEARCHED, settings)
     if not isinstance(effort, Effort | None):
         raise ModgrokError(f"effort must be a modgrok.Effort, such as Effort(seeds=12), not {abridged(effort)}.")
@@ -247,8 +243,6 @@ def landscape(
     **settings: Any,
 ) -> list[LandscapeRow]:
     """Trains many functions, and returns the structure of each beside how well it was learned."""
-    from modgrok.experiments.sweeps.engines import engine_named
-
     _leave_out(SEEDS, settings)
     place, functions = as_store(store), [functions] if isinstance(functions, str) else functions
     fraction = fraction if isinstance(fraction, Iterable) else [fraction]

@@ -3,8 +3,7 @@
 import base64
 import colorsys
 import html
-import struct
-import zlib
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,13 +42,21 @@ def grid(columns: Sequence[str], rows: Sequence[Sequence[Any]], total: int) -> s
 
 def table_picture(table: Int[np.ndarray, "n m"], answers: int) -> str:
     """A table of answers, the hue for the answer, gray where an input does not occur."""
+    from PIL import Image
+
     stride = -(-max(table.shape) // 256)
     small = table[::stride, ::stride]
     hues = small * 255 // answers
     pixels = np.where(small < 0, 255, hues).astype(np.uint8)
     wheel = [colorsys.hsv_to_rgb(i / 255, 0.75, 0.95) for i in range(255)]
     palette = bytes(round(255 * part) for color in wheel for part in color) + bytes.fromhex(EMPTY[1:])
-    return _png(pixels, palette)
+    drawn = io.BytesIO()
+    picture = Image.fromarray(pixels)
+    picture.putpalette(palette)
+    picture.save(drawn, "png")
+    style = f"width:{SIDE}px;height:{SIDE}px;image-rendering:pixelated"
+    data = base64.b64encode(drawn.getvalue()).decode()
+    return f'<img alt="table of answers" style="{style}" src="data:image/png;base64,{data}">'
 
 
 def curves_picture(train: Float[np.ndarray, "t"], test: Float[np.ndarray, "t"]) -> str:
@@ -61,18 +68,3 @@ def curves_picture(train: Float[np.ndarray, "t"], test: Float[np.ndarray, "t"]) 
         points = " ".join(f"{a:.1f},{(SIDE - 4) * (1 - b) + 2:.1f}" for a, b in zip(x, curve[known], strict=True))
         lines.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2"/>')
     return f'<svg width="{SIDE}" height="{SIDE}" role="img" aria-label="accuracies">{"".join(lines)}</svg>'
-
-
-def _png(pixels: np.ndarray, palette: bytes) -> str:
-    height, width = pixels.shape
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        checked = kind + content
-        return struct.pack(">I", len(content)) + checked + struct.pack(">I", zlib.crc32(checked))
-
-    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
-    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    parts = chunk(b"IHDR", header), chunk(b"PLTE", palette), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b"")
-    data = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(parts)).decode()
-    style = f"width:{SIDE}px;height:{SIDE}px;image-rendering:pixelated"
-    return f'<img alt="table of answers" style="{style}" src="data:image/png;base64,{data}">'

@@ -7,6 +7,7 @@ import gc
 import importlib
 import io
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -177,8 +178,6 @@ def _suggested() -> str:
 
 def _following(name: str, rest: list[str]) -> str:
     """The command that usually comes next, with what this one was asked about."""
-    import shlex
-
     task = [word for word in rest[:1] if not word.startswith("-")]
     places = [i for i, word in enumerate(rest) if word == "--modulus"]
     chosen = task + (rest[places[0] : places[0] + 2] if places and name == "solve" else [])

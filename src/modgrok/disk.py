@@ -227,8 +227,7 @@ def _is_alive(claim: Path) -> bool:
 
 
 def _name_of(process: int) -> str:
-    """A running process, told apart from an earlier one of the same number by the time at which it began, where the
-    system says it."""
+    """A running process, told apart from an earlier one of its number by when it began, where the system says it."""
     began = ""
     with contextlib.suppress(ProcessLookupError, FileNotFoundError):
         if PROCESSES.exists():

@@ -55,8 +55,6 @@ def setting(
 ) -> Any:
     """A dataclass field that declares a setting; see `Setting`."""
     metadata = {"help": help, "range": range, "choices": choices, "spell": spell}
-    if default is dataclasses.MISSING:
-        return dataclasses.field(metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -124,7 +122,12 @@ class Setting:
         """The value as a plain Python type, so that 1, 1.0 and a NumPy number are one setting, with one hash; raises
         unless it is within the range, or among the words, which may be typed in capitals."""
         value = self._convert(value)
-        self._check(value)
+        if isinstance(value, str):
+            if (words := self.words) and value not in words:
+                self._refuse_word(value, words)
+        elif self.range and value is not None and not self._in_range(value):
+            others = " or ".join(("", *self.words))
+            raise ModgrokError(f"{self.name} must be {self._required(value)}{others}, not {abridged(value)}.")
         return value
 
     def _convert(self, value: Any) -> Any:
@@ -141,14 +144,6 @@ class Setting:
                 except (TypeError, ValueError, OverflowError):
                     raise ModgrokError(f"{self.name} must be {name}, not {abridged(value)}.") from None
         raise ModgrokError(f"{self.name} must be one of {', '.join(self.words)}, not {abridged(value)}.")
-
-    def _check(self, value: Any) -> None:
-        if isinstance(value, str):
-            if (words := self.words) and value not in words:
-                self._refuse_word(value, words)
-        elif self.range and value is not None and not self._in_range(value):
-            others = " or ".join(("", *self.words))
-            raise ModgrokError(f"{self.name} must be {self._required(value)}{others}, not {abridged(value)}.")
 
     @cached_property
     def _interval(self) -> tuple[bool, float, float, bool]:
@@ -193,8 +188,7 @@ def settings_of(kind: Any) -> dict[str, Setting]:
 
 
 def described(help: str, default: Any) -> tuple[str, str]:
-    """A meaning without its default, and the default in words, whether the text says it or the declaration; empty where
-    there is nothing to say."""
+    """A meaning without its default, and the default in words, whether the text says it or the declaration, or none."""
     if found := _DEFAULT.search(help):
         return help[: found.start()].rstrip(" .,;"), found[1]
     if default is None or isinstance(default, bool) or default is dataclasses.MISSING or default in ("", ()):

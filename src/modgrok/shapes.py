@@ -8,20 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
-    from jaxtyping import (
-        Array,
-        Bool,
-        Complex,
-        Float,
-        Float16,
-        Float32,
-        Inexact,
-        Int,
-        Int32,
-        Integer,
-        Shaped,
-        UInt64,
-    )
+    from jaxtyping import Array, Bool, Complex, Float, Float16, Float32, Inexact, Int, Int32, Integer, Shaped, UInt64
 else:
 
     class Unchecked:
@@ -32,18 +19,3 @@ else:
 
     Array = Any
     Bool = Complex = Float = Float16 = Float32 = Inexact = Int = Int32 = Integer = Shaped = UInt64 = Unchecked
-
-__all__ = [
-    "Array",
-    "Bool",
-    "Complex",
-    "Float",
-    "Float16",
-    "Float32",
-    "Inexact",
-    "Int",
-    "Int32",
-    "Integer",
-    "Shaped",
-    "UInt64",
-]

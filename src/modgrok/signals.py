@@ -25,8 +25,7 @@ class Process:
 
 
 def catch(handler: Callable[[int, Any], None]) -> dict[int, Any]:
-    """Calls a handler for all four signals but those that the program was started to ignore (nohup); returns what was
-    done about them before."""
+    """Calls a handler for the signals that the program was not started to ignore (nohup); returns the ones before."""
     caught = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     return {number: signal.signal(number, handler) for number in caught}
 

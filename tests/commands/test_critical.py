@@ -145,7 +145,7 @@ def test_a_run_that_fails_ends_the_program_with_1(
             raise ValueError("broken")
         train_batches(batches, store, observer)
 
-    monkeypatch.setattr(train, "train_batches", failing)
+    monkeypatch.setattr(local, "train_batches", failing)
     monkeypatch.setattr(local, "plan_here", lambda asked, store: plan_experiments(asked, store, "cpu", lambda *_: 1))
     with pytest.raises(SystemExit) as stop:
         cli.main(["critical", "n + m", "--modulus", "7", "--width", "16", *FEW, "--store", str(tmp_path)])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from modgrok.errors import ModgrokError
-from modgrok.experiments.columns import Frame, read_csv, to_csv, uniform
+from modgrok.experiments.columns import Frame, read_csv, uniform
 
 COLUMNS = {"run": ["012345678901", "1e5"], "rate": [0.1, None], "steps": [3, 10**20], "task": ["n, m", 'a "b"']}
 
@@ -19,7 +19,7 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
 
 
 def test_there_is_a_header_without_rows() -> None:
-    assert to_csv({"run": [], "step": []}) == "run,step\n"
+    assert Frame({"run": [], "step": []}).to_csv() == "run,step\n"
 
 
 def test_mixed_columns_are_texts() -> None:

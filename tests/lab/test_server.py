@@ -204,8 +204,8 @@ def test_the_replay_file_needs_nothing_else(client: Any, run: str) -> None:
 
 def test_the_command_line_trains_the_same_run() -> None:
     from modgrok.commands.arguments import parse
-    from modgrok.commands.settings import given, settings_type
     from modgrok.commands.train import Train
+    from modgrok.experiments.given_settings import chosen_settings
 
     experiments = [
         Experiment("n + m"),
@@ -219,10 +219,7 @@ def test_the_command_line_trains_the_same_run() -> None:
     ]
     for experiment in experiments:
         words = shlex.split(command(experiment.resolve()))
-        assert (
-            Experiment(**given(parse(Train, "train", words[2:], settings_type("Settings")).settings)).id
-            == experiment.id
-        )
+        assert Experiment(**parse(Train, "train", words[2:], chosen_settings()).settings).id == experiment.id
 
 
 def test_a_port_in_use_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from rich.table import Table
 
+from modgrok import plot
 from modgrok.commands.arguments import (
     FIGURES,
     InStore,
@@ -27,11 +28,11 @@ from modgrok.experiments.group_analysis import GroupAnalysis, on_group
 from modgrok.experiments.store import check_intact
 from modgrok.measures.cleaning import CAUTIONS
 from modgrok.measures.vectors import VECTOR_CAUTIONS
-from modgrok.networks import Network, Score
+from modgrok.networks import Score
 from modgrok.networks.foreign import load
 from modgrok.networks.storage import StoredNetwork, read_network
 from modgrok.networks.weight_files import saved_by_modgrok
-from modgrok.tasks import Task, reads_modulus
+from modgrok.tasks import reads_modulus
 from modgrok.tasks import task as find_task
 from modgrok.tasks.basis.representation import FIELDS
 from modgrok.text import count, number, percent
@@ -73,15 +74,14 @@ class Subject(NamedTuple):
     """What is analyzed."""
 
     name: str
-    network: Network
-    task: Task
-    step: int | None
-    run: Run | None
+    found: Analysis | GroupAnalysis | Overview
+    run: Run | None = None
+    step: int | None = None
 
     def title(self, what: str) -> str:
-        where = "" if self.step is None else f", step {count(self.step)}"
-        modulus = f" mod {self.task.modulus}" if reads_modulus(self.task.name) else ""
-        return f"{self.task.name}{modulus}, {what} ({self.name}{where})"
+        task, where = self.found.task, "" if self.step is None else f", step {count(self.step)}"
+        modulus = f" mod {task.modulus}" if reads_modulus(task.name) else ""
+        return f"{task.name}{modulus}, {what} ({self.name}{where})"
 
 
 def main(argv: list[str]) -> None:
@@ -89,11 +89,9 @@ def main(argv: list[str]) -> None:
     arguments = parse(Analyze, "analyze", argv)
     check_output(arguments.figure, *FIGURES)
     subject = _from_file(arguments) if arguments.run.endswith(FILES) else _from_store(arguments)
-    if subject.run is None:
-        found = analyze(subject.network, subject.task, top=arguments.top)
-    else:
-        found = analyze(subject.run, step=arguments.step, top=arguments.top)
-    figure_of(lambda: _draw(subject, found), arguments.figure)
+    found = subject.found
+    history = subject.run.history if subject.run and arguments.figure else None
+    figure_of(lambda: plot.portrait(found, history, subject.title("network")), arguments.figure)
     if arguments.json:
         source = {"run": subject.run.id if subject.run else None, "source": subject.name, "step": subject.step}
         print_json(source | found.as_dict())
@@ -128,11 +126,10 @@ def _from_store(arguments: Analyze) -> Subject:
             raise ModgrokError(f"A run knows its {name}; --{name} is for files.")
     run = Store(arguments.store).find(arguments.run)
     check_intact(run)
-    if arguments.step is not None:
-        return Subject(run.id, run.snapshot(arguments.step), run.task, arguments.step, run)
-    network = run.network
-    step = run.result["steps"] if run.result else run.snapshots[-1]
-    return Subject(run.id, network, run.task, step, run)
+    found, step = analyze(run, step=arguments.step, top=arguments.top), arguments.step
+    if step is None:
+        step = run.result["steps"] if run.result else run.snapshots[-1]
+    return Subject(run.id, found, run, step)
 
 
 def _from_file(arguments: Analyze) -> Subject:
@@ -144,7 +141,7 @@ def _from_file(arguments: Analyze) -> Subject:
     text = arguments.task or settings.get("expression") or settings.get("task")
     if not isinstance(text, str):
         raise ModgrokError(f"{path} does not say which function it computes; give --task.")
-    return Subject(str(path), network, find_task(text, network.modulus), None, None)
+    return Subject(str(path), analyze(network, find_task(text, network.modulus), top=arguments.top))
 
 
 def _read(path: Path, options: dict[str, Any]) -> StoredNetwork:
@@ -156,14 +153,8 @@ def _read(path: Path, options: dict[str, Any]) -> StoredNetwork:
     return StoredNetwork(load(path, **options), {})
 
 
-def _draw(subject: Subject, analysis: Analysis | GroupAnalysis | Overview) -> Any:
-    from modgrok import plot
-
-    return plot.portrait(analysis, subject.run.history if subject.run else None, subject.title("network"))
-
-
 def _show(subject: Subject, analysis: Analysis) -> None:
-    network, task, distance = subject.network, subject.task, analysis.distance
+    network, task, distance = analysis.network, analysis.task, analysis.distance
     ipr = f"{_number(analysis.ipr.mean)} raw"
     if analysis.task_ipr is not None:
         ipr += f", {_number(analysis.task_ipr.mean)} in the task's coordinate"
@@ -218,7 +209,7 @@ def _print(
     cleaning = new_table("cleaned", "accuracy", "MSE", title="What is left when the network is cleaned")
     for row in analysis.cleaning:
         cleaning.add_row(row.name, percent(row.accuracy, 2), _number(row.loss))
-    for part in (facts(rows, subject.title(count(subject.network.width, "neuron"))), shares, cleaning):
+    for part in (facts(rows, subject.title(count(analysis.network.width, "neuron"))), shares, cleaning):
         out.print(part)
         out.print()
     out.print("\n".join(f"“{name}” {caution}." for name, caution in cautions.items()), style="dim", soft_wrap=False)

@@ -1,6 +1,5 @@
 """From a frozen dataclass to flags, help and checks, and from a result to text or JSON: what all commands share."""
 
-import dataclasses
 import json
 import os
 import sys
@@ -16,7 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from modgrok.commands.flags import Positional, read_flags
+from modgrok.commands.help import choices_text, help_text
 from modgrok.errors import ModgrokError
+from modgrok.setting import Setting
 from modgrok.text import in_ascii, printable
 
 Arguments = TypeVar("Arguments")
@@ -112,29 +113,19 @@ def tell(as_json: bool, found: dict[str, Any], sentence: str) -> None:
     print_json(found) if as_json else out.print(sentence)
 
 
-def parse(arguments: type[Arguments], command: str, argv: Sequence[str], settings: Any = None) -> Arguments:
-    """The command's arguments from its flags; `--help` prints them all and ends the program. `settings` is the type of
-    the field of that name, where it depends on what is registered."""
-    if settings is not None:
-        about = {"__doc__": arguments.__doc__}
-        bases, fields = (arguments,), [("settings", settings)]
-        arguments = dataclasses.make_dataclass(arguments.__name__, fields, bases=bases, namespace=about, frozen=True)
+def parse(arguments: type[Arguments], command: str, argv: Sequence[str], settings: Sequence[Setting] = ()) -> Arguments:
+    """The command's arguments from its flags, an experiment's settings among them; `--help` ends the program."""
     program = f"modgrok {command}"
     if {"-h", "--help"} & set(argv):
-        from modgrok.commands.help import help_text
-        from modgrok.commands.settings import headings
-
-        print(help_text(arguments, program, headings() if settings is not None else None))
+        print(help_text(arguments, program, settings))
         raise SystemExit(0)
-    return read_flags(arguments, program, argv)
+    return read_flags(arguments, program, argv, settings)
 
 
 def choose(commands: Mapping[str, type], command: str, about: str, argv: Sequence[str]) -> tuple[str, list[str]]:
     """Which of several subcommands is asked for, and the rest of the line."""
     name, *rest = argv
     if name in ("-h", "--help"):
-        from modgrok.commands.help import choices_text
-
         print(choices_text(commands, command, about))
         raise SystemExit(0)
     if name not in commands:

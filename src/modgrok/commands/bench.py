@@ -6,6 +6,7 @@ from typing import Any
 from modgrok.commands.arguments import Printed, err, new_table, out, parse, print_json
 from modgrok.experiments.bench import Workload, compare
 from modgrok.text import count, duration, number, percent
+from modgrok.training.devices import use_all_cores
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,6 @@ class Bench(Printed):
 def main(argv: list[str]) -> None:
     """Measure, print."""
     arguments = parse(Bench, "bench", argv)
-    from modgrok.training.devices import use_all_cores
-
     use_all_cores()
     with err.status("Starting.") as status:
         result = compare(arguments.workload, lambda sentence: status.update(sentence))

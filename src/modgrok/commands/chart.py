@@ -35,7 +35,8 @@ def accuracy_chart(steps: Steps, train: Curve, test: Curve, width: int) -> Text:
         picture.append(f"{label:>{MARGIN - 1}} ┤", AXIS)
         for i in range(columns):
             dots = _dots(row, int(level[i]), int(before[i]))
-            picture.append(*((dots, TRAIN) if dots else (_block(row, float(area[i])), TEST)))
+            block = BLOCKS[min(max(round((float(area[i]) * HEIGHT - row) * 8), 0), 8)]
+            picture.append(*((dots, TRAIN) if dots else (block, TEST)))
         picture.append("\n")
     picture.append(_axis(last, columns) + "\n", AXIS)
     picture.append(" " * MARGIN).append(" ⠒⠒ train", TRAIN).append("  ").append("██ test", TEST)
@@ -53,10 +54,6 @@ def _dots(row: int, level: int, before: int) -> str:
         elif min(level, before) < at < max(level, before):
             dots |= LEFT[i]
     return chr(BRAILLE + dots) if dots else ""
-
-
-def _block(row: int, height: float) -> str:
-    return BLOCKS[min(max(round((height * HEIGHT - row) * 8), 0), 8)]
 
 
 def _axis(last: int, columns: int) -> str:

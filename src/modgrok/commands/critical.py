@@ -9,9 +9,9 @@ from modgrok import plot
 from modgrok.api import SEARCHED, critical
 from modgrok.commands.arguments import FIGURES, Printed, check_output, figure_of, new_table, out, parse, print_json
 from modgrok.commands.flags import Positional
-from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor
 from modgrok.disk import write_json
+from modgrok.experiments.given_settings import chosen_settings
 from modgrok.experiments.sweeps.critical import Critical, Effort
 from modgrok.experiments.sweeps.sweep import DEFAULTS, EVALUATIONS
 from modgrok.experiments.sweeps.trends import describe, sentences
@@ -27,7 +27,7 @@ class CriticalFraction(Printed):
 
     task: Annotated[tuple[str, ...], Positional("EXPR …")]
     """What to learn, as in modgrok train."""
-    settings: Any
+    settings: dict[str, Any]
     effort: Effort
     options: EngineOptions
     modulus: tuple[int, ...] = ()
@@ -43,7 +43,7 @@ class CriticalFraction(Printed):
 def main(argv: list[str]) -> None:
     """Search, fit, print."""
     own = ("task", "modulus", "sampling", *SEARCHED)
-    settings = settings_type("Settings", DEFAULTS | {"evaluations": EVALUATIONS}, own)
+    settings = chosen_settings(DEFAULTS | {"evaluations": EVALUATIONS}, own)
     asked = parse(CriticalFraction, "critical", argv, settings)
     check_output(asked.figure, *FIGURES)
     check_output(asked.out, ".json")
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> None:
         sampling=asked.sampling,
         effort=asked.effort,
         executor=executor,
-        **given(asked.settings),
+        **asked.settings,
     )
     described = describe(found)
     if asked.out is not None:

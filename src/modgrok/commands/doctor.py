@@ -7,12 +7,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 import modgrok
-from modgrok.commands.arguments import InStore, out, parse, print_json
+from modgrok.commands.arguments import InStore, facts, out, parse, print_json
 from modgrok.experiments import Store
+from modgrok.experiments.environment import commit
 from modgrok.text import count
 
 REQUIRED = ("jax", "jaxlib", "optax", "numpy", "scipy", "matplotlib", "safetensors")
@@ -31,17 +29,13 @@ def main(argv: list[str]) -> None:
     if arguments.json:
         print_json(found)
         return
-    table = Table(show_header=False, title="modgrok doctor", title_justify="left")
-    for name, value in found.items():
-        table.add_row(name, Text(_words(value)))
-    out.print(table, highlight=False)
+    out.print(facts({name: _words(value) for name, value in found.items()}, "modgrok doctor"))
 
 
 def examine(store: Path) -> dict[str, Any]:
     """Facts by name, as JSON values."""
     import jax
 
-    from modgrok.experiments.environment import commit
     from modgrok.training.compilation_cache import enable_cache
 
     try:

@@ -45,7 +45,7 @@ class Flag:
     path: tuple[str, ...]
     """The fields that lead to it: its own, behind that of a nested dataclass."""
     owner: Any
-    """The dataclass that has it."""
+    """The dataclass that has it; None of an experiment's settings."""
     mark: Positional | Repeated | None
     several: bool
 
@@ -65,11 +65,6 @@ class Flag:
     @property
     def required(self) -> bool:
         return self.setting.default is dataclasses.MISSING
-
-    @property
-    def switch(self) -> bool:
-        """Whether it takes no value."""
-        return self.setting.switch
 
     @cached_property
     def metavar(self) -> str:
@@ -92,29 +87,34 @@ class Flag:
             raise
 
 
-def flags_of(arguments: Any, path: tuple[str, ...] = ()) -> list[Flag]:
-    """The flags of a dataclass, those of nested ones among them."""
-    hints, found = typing.get_type_hints(arguments, include_extras=True), []
-    plain = settings_of(arguments)
-    for field in dataclasses.fields(arguments):
-        hint, here = hints[field.name], (*path, field.name)
-        marks = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Positional | Repeated)]
-        kind = get_args(hint)[0] if marks else hint
-        if dataclasses.is_dataclass(kind):
-            found += flags_of(kind, here)
-            continue
-        element = _element(kind)
-        one = plain[field.name]
-        about = dataclasses.replace(one, type=element or (kind if marks else one.type))
-        found.append(Flag(about, here, arguments, marks[0] if marks else None, element is not None))
+def flags_of(arguments: Any, settings: Sequence[Setting] = (), path: tuple[str, ...] = ()) -> list[Flag]:
+    """The flags of a dataclass, those of nested ones among them; `settings` stand in its field of that name."""
+    hints, found = typing.get_type_hints(arguments, include_extras=True), list[Flag]()
+    for name, one in settings_of(arguments).items():
+        here = (*path, name)
+        if name == "settings":
+            marks = {"task": Positional("EXPR")}
+            found += [_flag(each, (*here, each.name), None, marks.get(each.name)) for each in settings]
+        elif dataclasses.is_dataclass(one.type):
+            found += flags_of(one.type, path=here)
+        else:
+            found.append(_flag(one, here, arguments, *getattr(hints[name], "__metadata__", ())))
     return found
 
 
-def read_flags(arguments: type[Arguments], program: str, argv: Sequence[str]) -> Arguments:
+def _flag(one: Setting, path: tuple[str, ...], owner: Any, mark: Positional | Repeated | None = None) -> Flag:
+    element = _element(one.type)
+    return Flag(dataclasses.replace(one, type=element or one.type), path, owner, mark, element is not None)
+
+
+def read_flags(
+    arguments: type[Arguments], program: str, argv: Sequence[str], settings: Sequence[Setting] = ()
+) -> Arguments:
     """The dataclass that a command line describes; raises with a remedy where it describes none."""
-    reader = _Reader(flags_of(arguments), program)
+    reader = _Reader(flags_of(arguments, settings), program)
     reader.read(list(argv))
-    return _build(arguments, reader.values())
+    usual = {("settings", one.name): one.default for one in settings}
+    return _build(arguments, usual | reader.values())
 
 
 class _Reader:
@@ -153,7 +153,7 @@ class _Reader:
 
     def _take(self, flag: Flag, given: list[str] | None, rest: list[str]) -> None:
         """Reads the values of a flag from what follows it."""
-        if flag.switch:
+        if flag.setting.switch:
             if given is not None:
                 raise ModgrokError(f"{flag.written} takes no value; give it alone, or leave it out.")
             self.given[flag] = [True]
@@ -187,7 +187,8 @@ class _Reader:
                 )
             if flag.required and not words:
                 example = {"EXPR": '"n + m"', "RUN": "last"}.get(noun, noun)
-                raise ModgrokError(f"{self.program} needs {_article(noun)}: {self.program} {example}.")
+                article = "an" if noun[0] in "AEIO" else "a"
+                raise ModgrokError(f"{self.program} needs {article} {noun}: {self.program} {example}.")
             if flag.several:
                 if noun == "EXPR" and any(_OPERATOR.fullmatch(word) for word in words):
                     raise ModgrokError(f'Put quotes around each EXPR: "{" ".join(words)}".')
@@ -219,7 +220,9 @@ def _build(arguments: Any, values: dict[tuple[str, ...], Any]) -> Any:
     hints, own = typing.get_type_hints(arguments), {}
     for field in dataclasses.fields(arguments):
         inside = {path[1:]: value for path, value in values.items() if path[0] == field.name}
-        if dataclasses.is_dataclass(hints[field.name]):
+        if field.name == "settings":
+            own[field.name] = {name: value for (name,), value in inside.items()}
+        elif dataclasses.is_dataclass(hints[field.name]):
             own[field.name] = _build(hints[field.name], inside)
         elif () in inside:
             own[field.name] = inside[()]
@@ -252,7 +255,3 @@ def _readable(flag: Flag, word: str) -> bool:
     except ModgrokError:
         return False
     return True
-
-
-def _article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'AEIO' else 'a'} {noun}"

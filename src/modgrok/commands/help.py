@@ -4,12 +4,12 @@ import ast
 import inspect
 import shutil
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from modgrok.commands.flags import Flag, flags_of
-from modgrok.setting import described
+from modgrok.setting import Setting, described
 
 WIDEST = 100
 NARROW = 70
@@ -18,15 +18,39 @@ NAMES = 26
 """Columns of the names beside their meanings."""
 
 
-def help_text(arguments: Any, program: str, groups: Mapping[str, str] | None = None) -> str:
-    """Usage, description and flags; `groups` names the heading under which a flag stands."""
-    flags = flags_of(arguments)
+GROUPS = {
+    "task": "task modulus",
+    "data": "fraction sampling examples test_examples train_on split_seed wrong_labels",
+    "network": "network init_scale dropout parent",
+    "optimizer": "optimizer lr weight_decay decoupled warmup lr_end decay_to hold_norm orthogonal update_noise "
+    "weight_noise grokfast",
+    "training": "steps until batch_size loss seed precision loss_precision",
+    "measuring": "threshold evaluations refine snapshots record",
+}
+"""The settings of every experiment by what they are about; brought ones stand with what brings them."""
+KINDS = {"grokfast": "optimizer", "loss": "training"}
+
+
+def headings() -> dict[str, str]:
+    """The heading of every setting, in the order of the groups."""
+    from modgrok.experiments.experiment import known_settings  # Commands without settings do not wait for them.
+    from modgrok.experiments.known_settings import brought
+
+    own = {name: heading for heading, names in GROUPS.items() for name in names.split()}
+    others = brought()
+    found = {name: KINDS.get(kind := others.kind_of(name), kind) for name in others.settings}
+    return own | {name: found.get(name, "training") for name in known_settings() if name not in own}
+
+
+def help_text(arguments: Any, program: str, settings: Sequence[Setting]) -> str:
+    """Usage, description and flags, those of an experiment's settings under headings of their own."""
+    flags = flags_of(arguments, settings)
     about = textwrap.fill(" ".join((arguments.__doc__ or "").split()), _width())
     lines = [f"usage: {program} {_usage(flags)}", "", about]
-    for heading, members in _grouped(flags, arguments, groups or {}).items():
+    for heading, members in _grouped(flags, headings() if settings else {}).items():
         lines += ["", f"{heading}:"]
         for flag in members:
-            name = flag.written if flag.positional or flag.switch else f"{flag.written} {flag.metavar}"
+            name = flag.written if flag.positional or flag.setting.switch else f"{flag.written} {flag.metavar}"
             lines += _beside(name, meaning(flag))
     return "\n".join(lines)
 
@@ -41,7 +65,7 @@ def choices_text(commands: Mapping[str, type], command: str, about: str) -> str:
 
 def meaning(flag: Flag) -> str:
     """What a flag is for, and its default."""
-    help = _documented(flag.owner).get(flag.name) or flag.setting.help
+    help = flag.setting.help if flag.owner is None else _documented(flag.owner).get(flag.name, flag.setting.help)
     text, default = described(" ".join(help.split()), flag.setting.default)
     return f"{text} (default: {default})" if default else text
 
@@ -51,12 +75,12 @@ def _usage(flags: list[Flag]) -> str:
     return " ".join([*(text.replace("[[", "[").replace("]]", "]") for text in shown), "[options]"])
 
 
-def _grouped(flags: list[Flag], arguments: Any, groups: Mapping[str, str]) -> dict[str, list[Flag]]:
+def _grouped(flags: list[Flag], groups: Mapping[str, str]) -> dict[str, list[Flag]]:
     """Flags by heading: that of a setting, what a nested dataclass says of itself, or options."""
     found: dict[str, list[Flag]] = {heading: [] for heading in dict.fromkeys(groups.values())}
     for flag in flags:
-        own = "options" if len(flag.path) == 1 else _heading(flag.owner)
-        found.setdefault(groups.get(flag.name, own), []).append(flag)
+        heading = groups.get(flag.name) or ("options" if len(flag.path) == 1 else _heading(flag.owner))
+        found.setdefault(heading, []).append(flag)
     ordered = {heading: sorted(members, key=lambda flag: not flag.positional) for heading, members in found.items()}
     return {heading: members for heading, members in ordered.items() if members}
 

@@ -19,9 +19,9 @@ from modgrok.commands.arguments import (
     print_json,
 )
 from modgrok.commands.flags import Positional
-from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor
 from modgrok.experiments import Experiment
+from modgrok.experiments.given_settings import chosen_settings
 from modgrok.experiments.sweeps.landscape import LandscapeRow, landscape, landscape_sweep, sentences
 from modgrok.experiments.sweeps.record import Record
 from modgrok.experiments.sweeps.sweep import DEFAULTS
@@ -35,7 +35,7 @@ class Landscape(Printed):
     is learned easily (most runs grok at a fraction up to 0.75), with much data (test accuracy of at least one half at
     the largest fraction), or not at all."""
 
-    settings: Any
+    settings: dict[str, Any]
     options: EngineOptions
     functions: Annotated[tuple[str, ...], Positional("EXPR …")] = ()
     """The functions; by default a catalog of 36 polynomials of every kind."""
@@ -51,11 +51,11 @@ class Landscape(Printed):
 
 def main(argv: list[str]) -> None:
     """Train, classify, print."""
-    settings = settings_type("Settings", DEFAULTS, ("task", "fraction", *SEEDS))
+    settings = chosen_settings(DEFAULTS, ("task", "fraction", *SEEDS))
     asked = parse(Landscape, "landscape", argv, settings)
     check_output(asked.figure, *FIGURES)
     check_output(asked.out, *TABLES)
-    base = Experiment("n + m", **given(asked.settings))
+    base = Experiment("n + m", **asked.settings)
     sweep = landscape_sweep(base, asked.functions, asked.fraction, asked.seeds)
     executor = WatchedExecutor(asked.options)
     results = Results(sweep.experiments, executor.store)

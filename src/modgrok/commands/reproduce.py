@@ -56,10 +56,8 @@ def main(argv: list[str]) -> None:
     if asked.list:
         _list(asked.json)
         return
-    fields = [field.name for field in dataclasses.fields(Request)]
-    request = Request(**{name: getattr(asked, name) for name in fields})
-    if request.plan:
-        _show_plan(request, asked.json)
+    if asked.plan:
+        _show_plan(asked)
         return
     watched: list[StudyProgress] = []
 
@@ -68,7 +66,7 @@ def main(argv: list[str]) -> None:
         return watched[0]
 
     try:
-        outcome = reproduce(request, watch, lambda text: err.print(text))
+        outcome = reproduce(asked, watch, lambda text: err.print(text))
     except KeyboardInterrupt:
         sentence = "Stopped; rerun the command to resume."
     except ModgrokError as error:
@@ -97,15 +95,13 @@ def _list(as_json: bool) -> None:
     out.print(table)
 
 
-def _show_plan(request: Request, as_json: bool) -> None:
-    rows = planned(request)
-    if as_json:
-        print_json(
-            {"paper": request.paper, "profile": request.profile, "plan": [dataclasses.asdict(row) for row in rows]}
-        )
+def _show_plan(asked: Reproduce) -> None:
+    rows = planned(asked)
+    if asked.json:
+        print_json({"paper": asked.paper, "profile": asked.profile, "plan": [dataclasses.asdict(row) for row in rows]})
         return
     numbers = ("runs", "run-steps at most", "this CPU", "an H200")
-    table = new_table("study", *numbers, title=f"{request.paper}, profile {request.profile}", right=numbers)
+    table = new_table("study", *numbers, title=f"{asked.paper}, profile {asked.profile}", right=numbers)
     for row in rows:
         times = duration(row.cpu_seconds), duration(row.gpu_seconds)
         table.add_row(row.study, str(row.runs), count(row.run_steps), *times)

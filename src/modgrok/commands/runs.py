@@ -26,11 +26,11 @@ from modgrok.commands.arguments import (
 )
 from modgrok.commands.flags import Positional, Repeated
 from modgrok.commands.train import explanation, show_run
-from modgrok.errors import ModgrokError, Unknown
+from modgrok.errors import Damaged, ModgrokError, Unknown
 from modgrok.experiments import Run, Store, archive
+from modgrok.experiments.export import WRITERS, curves_csv
 from modgrok.experiments.label import Label, write_label
 from modgrok.experiments.result import RunProgress
-from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import RUN_NAME, check_intact
 from modgrok.experiments.sweeps.record import find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.values import value
@@ -265,8 +265,6 @@ def _show(arguments: Show, store: Store) -> None:
 
 
 def _export(arguments: Export, store: Store) -> None:
-    from modgrok.experiments.export import WRITERS, curves_csv
-
     if arguments.format in ("csv", "parquet"):
         check_output(arguments.out, f".{arguments.format}")
     named = [store.find(name) for name in arguments.runs]

@@ -25,12 +25,11 @@ from modgrok.commands.arguments import (
     typed_flags,
 )
 from modgrok.commands.flags import Positional, Repeated
-from modgrok.commands.settings import given, settings_type
 from modgrok.commands.sweeping import EngineOptions, WatchedExecutor, ended_runs, tell_bad_ends
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Store
 from modgrok.experiments.experiment import known_settings
-from modgrok.experiments.given_settings import is_settings_file
+from modgrok.experiments.given_settings import chosen_settings, is_settings_file
 from modgrok.experiments.label import Label
 from modgrok.experiments.sweeps.record import Record, find_sweep, stored_sweeps
 from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize
@@ -46,7 +45,7 @@ class NewSweep(Printed):
     [[vary]] is an axis, such as fraction = "0.2:0.8:0.05" or optimizer = ["gd", "adamw"]; settings in one [[vary]]
     change together. See also modgrok sweep show --help and modgrok sweep list --help."""
 
-    settings: Any
+    settings: dict[str, Any]
     options: EngineOptions
     vary: Annotated[tuple[str, ...], Repeated("NAME=VALUES")] = ()
     """An axis: seed=0:5 counts 0 to 4, fraction=0.2:0.8:0.05 goes in steps and includes both ends, lr=log:1e-3:1e-1:5
@@ -89,7 +88,7 @@ def main(argv: list[str]) -> None:
         return _show(parse(Show, "sweep show", argv[1:]))
     if argv[:1] == ["list"]:
         return _list(parse(List, "sweep list", argv[1:]))
-    asked = parse(NewSweep, "sweep", argv, settings_type("Settings", DEFAULTS))
+    asked = parse(NewSweep, "sweep", argv, chosen_settings(DEFAULTS))
     check_output(asked.out, *TABLES)
     sweep = _sweep(asked, typed_flags(argv))
     executor = WatchedExecutor(asked.options)
@@ -114,7 +113,7 @@ def main(argv: list[str]) -> None:
 
 def _sweep(asked: NewSweep, typed: set[str]) -> Sweep:
     """What is described by flags, or by a file."""
-    settings = given(asked.settings)
+    settings = asked.settings
     if is_settings_file(settings["task"]):
         if beside := typed & {"vary", *known_settings()}:
             file = settings["task"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from modgrok.commands.arguments import err
 from modgrok.commands.train import explanation
+from modgrok.errors import Interrupted
 from modgrok.experiments import Experiment
 from modgrok.experiments.cost import Estimate, estimate
 from modgrok.experiments.divergence import rate_hints
@@ -43,14 +44,15 @@ class WatchedExecutor(Executor):
         self._hinted = False
 
     def forecast(self, results: Results) -> Estimate | None:
-        """Says on stderr what the missing runs will cost, and once whether their rates are far off; None where nothing
-        is missing."""
+        """Says what the missing runs will cost, and once whether their rates are far off; None where none is."""
         planned = plan(results, self.engine)
-        err.print(_counts(results.runs, planned.stored, len(planned.batches)))
-        if not planned.batches:
+        runs, batches = count(results.runs, "run"), planned.batches
+        known = f", {count(planned.stored)} of them already in the store" if planned.stored else ""
+        err.print(f"{runs}{known}; {count(len(batches), 'batch') if batches else 'nothing'} to train.")
+        if not batches:
             return None
-        speed = self.engine.measure(planned.batches[0])
-        cost = estimate(planned.batches, speed, self.engine.workers)
+        speed = self.engine.measure(batches[0])
+        cost = estimate(batches, speed, self.engine.workers)
         err.print(_costs(cost))
         if not self._hinted and (hint := rate_hints(results.pending)):
             err.print(hint, style="yellow")
@@ -67,8 +69,6 @@ class WatchedExecutor(Executor):
 
     def train(self, results: Results, record: Record | None = None) -> list[Failure]:
         """Trains what is missing; Ctrl-C and SIGTERM store what is done and end the program."""
-        from modgrok.errors import Interrupted
-
         planned = plan(results, self.engine)
         with ManyRuns(err, planned) as progress:
             try:
@@ -105,11 +105,6 @@ def tell_bad_ends(ended: Mapping[str, tuple[Experiment, Result]]) -> None:
         if number:
             run, why = next((run, explanation(*one)) for run, one in ended.items() if one[1].status == how)
             err.print(f"{count(number)} of {count(len(ended), 'run')} {how}. The first, {run}: {why}", style="yellow")
-
-
-def _counts(runs: int, stored: int, batches: int) -> str:
-    known = f", {count(stored)} of them already in the store" if stored else ""
-    return f"{count(runs, 'run')}{known}; {count(batches, 'batch') if batches else 'nothing'} to train."
 
 
 def _costs(cost: Estimate) -> str:

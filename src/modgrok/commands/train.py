@@ -8,14 +8,14 @@ from typing import Any
 
 from modgrok.commands.arguments import InStore, err, facts, out, parse, print_json, typed_flags
 from modgrok.commands.chart import accuracy_chart
-from modgrok.commands.settings import given, settings_type
+from modgrok.errors import Damaged, Interrupted
 from modgrok.experiments import Experiment, Run, Store
 from modgrok.experiments.divergence import rate_hint, why_diverged
 from modgrok.experiments.experiment import known_settings
-from modgrok.experiments.given_settings import is_settings_file, read_settings_file, starting_settings
+from modgrok.experiments.given_settings import chosen_settings, is_settings_file, read_settings_file, starting_settings
 from modgrok.experiments.progress import LiveProgress
-from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import check_intact
+from modgrok.experiments.train import train_all
 from modgrok.text import count, duration, number, percent, steps_between
 
 LABELS = {"ipr": "IPR", "task_ipr": "IPR in the task's coordinate"}
@@ -28,15 +28,15 @@ class Train(InStore):
     stopped run; a finished run is returned at once. Instead of EXPR you may give a .toml or .json file of settings,
     such as the experiment.json of a run; flags override it."""
 
-    settings: Any
+    settings: dict[str, Any]
     start: Path | None = None
     """Start from the weights in this file: one that solve --save wrote, or any file that analyze reads."""
 
 
 def main(argv: list[str]) -> None:
     """Train, print the outcome."""
-    arguments = parse(Train, "train", argv, settings_type("Settings"))
-    store, settings = Store(arguments.store), given(arguments.settings)
+    arguments = parse(Train, "train", argv, chosen_settings())
+    store, settings = Store(arguments.store), arguments.settings
     if is_settings_file(settings["task"]):
         typed = {name: value for name, value in settings.items() if name in typed_flags(argv)}
         settings = read_settings_file(Path(settings["task"])) | typed
@@ -74,9 +74,6 @@ def _has_ended(run: Run) -> bool:
 
 def _train(experiment: Experiment, store: Store) -> Run:
     """The trained run, or the end of the program where it was stopped: 130 for Ctrl-C, 143 for SIGTERM."""
-    from modgrok.errors import Interrupted
-    from modgrok.experiments.train import train_all
-
     with LiveProgress(err) as progress:
         try:
             return train_all([experiment], store, progress)[0]

@@ -35,6 +35,7 @@ from modgrok.shapes import Float, Integer
 from modgrok.tasks import Basis, Task, usual_modulus
 from modgrok.tasks import task as find_task
 from modgrok.text import abridged, number, percent
+from modgrok.training.losses import LOSSES, Objective
 
 STRONGEST = 8
 """How many of the strongest frequencies are named and kept unless another number is asked for."""
@@ -142,8 +143,7 @@ class Overview:
     weights: Float[np.ndarray, "N S p"] | None
     """Those that read the inputs, for tasks on numbers modulo p: the embedding's, or the first layer's."""
     spectrum: Float[np.ndarray, "k"] | None
-    """Share of their power at the frequencies 0 … ⌊L/2⌋ of the task's coordinate, or in each representation of its
-    group."""
+    """Share of their power at the frequencies 0 … ⌊L/2⌋ of the task's coordinate, or in its group's representations."""
 
     @property
     def coordinate(self) -> Basis | None:
@@ -186,8 +186,6 @@ def analyze(
 def _trained_score(run: Run, network: Network, score: Score) -> Score:
     """The score with the loss that a run was trained with, over all inputs."""
     import jax.numpy as jnp
-
-    from modgrok.training.losses import LOSSES, Objective
 
     e, total, answers = run.experiment, 0.0, run.task.table.reshape(-1)
     assert e.loss is not None
@@ -257,8 +255,7 @@ def _power(weights: Float[np.ndarray, "N S p"], task: Task) -> Float[np.ndarray,
 
 
 def progress_of(run: Run) -> dict[str, Any]:
-    """The progress measures of a run at its kept steps, with the key frequencies of the end and the loss that it was
-    trained with."""
+    """The progress measures of a run at its kept steps, with the key frequencies of the end and the run's own loss."""
     table, networks = run.task.table, [run.snapshot(step) for step in run.snapshots]
     if not networks or table is None or table.ndim != 2:
         raise ModgrokError(f"Run {run.id} has kept no weights on its way, or answers no pairs; train with snapshots.")

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.environment import environment
 from modgrok.experiments.experiment import Experiment
 from modgrok.shapes import Float
 
@@ -104,15 +105,10 @@ def result(workload: Workload, runs: int, seconds: Mapping[str, Seconds]) -> dic
     """What the times of our contestants say, as JSON values."""
     import jax
 
-    from modgrok.experiments.environment import environment
-
     alone = [seconds[name] for name in ("products in JAX", "products in NumPy") if name in seconds]
     products = min(alone, key=np.median)
     return {
-        "modulus": workload.modulus,
-        "width": workload.width,
-        "fraction": workload.fraction,
-        "examples": workload.examples,
+        **{name: getattr(workload, name) for name in ("modulus", "width", "fraction", "examples")},
         "flops_per_step": workload.flops,
         "one": _speed(workload, 1, seconds["one run"], products),
         "batch": _speed(workload, runs, seconds["batch"], seconds.get("products of the batch", runs * products)),

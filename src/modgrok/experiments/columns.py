@@ -14,18 +14,8 @@ from modgrok.errors import ModgrokError, import_extra
 Columns = Mapping[str, Sequence[Any]]
 
 
-def to_csv(columns: Columns) -> str:
-    """Comma-separated text with a header; empty where there is no value."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    cells = ([None if x != x else x for x in column] for column in columns.values())
-    writer.writerows(zip(*cells, strict=True))
-    return text.getvalue()
-
-
 def to_parquet(columns: Columns, metadata: Mapping[str, str] | None = None) -> bytes:
-    """The same for Parquet, with texts beside it."""
+    """The columns as a Parquet file, with texts beside them."""
     pyarrow, parquet = (
         import_extra(name, "Parquet needs pyarrow", "export") for name in ("pyarrow", "pyarrow.parquet")
     )
@@ -45,8 +35,7 @@ def uniform(columns: Columns) -> dict[str, Sequence[Any]]:
 
 
 class Frame(dict[str, Any]):
-    """Columns by name, all of one length, which is its own: `pandas.DataFrame(frame)` works, and so does
-    `frame["step"]`."""
+    """Columns by name, all of one length, which is its own: `pandas.DataFrame(frame)` and `frame["step"]` work."""
 
     words = ("table", "column")
     """What it is called, and what it holds."""
@@ -73,7 +62,12 @@ class Frame(dict[str, Any]):
 
     def to_csv(self) -> str:
         """Comma-separated text with a header; empty where there is no value."""
-        return to_csv(self)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self)
+        cells = ([None if x != x else x for x in column] for column in self.values())
+        writer.writerows(zip(*cells, strict=True))
+        return text.getvalue()
 
     def write(self, path: str | Path) -> None:
         """To a `.csv` or `.parquet` file."""

@@ -137,8 +137,7 @@ def gpu_seconds(parts: Sequence[Work]) -> float:
 
 @cache
 def cpu_rate() -> float:
-    """FLOPs per second that training reaches on this CPU, from a measurement of matrix products that takes a tenth of a
-    second."""
+    """FLOPs per second that training reaches on this CPU, from a tenth of a second of matrix products."""
     a, b = np.ones((2048, 500), np.float32), np.ones((500, 97), np.float32)
     best = math.inf
     for _ in range(6):
@@ -164,8 +163,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Sums over all batches. The time is that of runs that train to their last step, and of compilation; runs that grok
-    stop early."""
+    """Sums over all batches, compilation included, if all runs train to their last step; runs that grok stop early."""
 
     speed: Speed
     workers: int

@@ -9,13 +9,13 @@ from typing import Any
 
 from modgrok.disk import translate_os_errors, write_bytes
 from modgrok.errors import ModgrokError, import_extra
-from modgrok.experiments.columns import to_csv, to_parquet
+from modgrok.experiments.columns import Frame, to_parquet
 from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.run import Run
 from modgrok.sealed import exists
 
 
-def long_columns(runs: Sequence[Run]) -> dict[str, list[Any]]:
+def long_columns(runs: Sequence[Run]) -> Frame:
     """One row for each evaluation of each run: the run's id, its settings as far as any of the runs differs from the
     defaults in them, then its curves; None where a number does not exist."""
     settings = [run.experiment.as_dict() | {"task": run.task_name, "record": None} for run in runs]
@@ -27,12 +27,12 @@ def long_columns(runs: Sequence[Run]) -> dict[str, list[Any]]:
         for row in run.rows()
     ]
     names = dict.fromkeys(name for row in rows for name in row) or ("run", "step")
-    return {name: [row.get(name) for row in rows] for name in names}
+    return Frame({name: [row.get(name) for row in rows] for name in names})
 
 
 def curves_csv(runs: Sequence[Run]) -> str:
     """All curves as text, an empty field where a number does not exist."""
-    return to_csv(long_columns(runs))
+    return long_columns(runs).to_csv()
 
 
 def write_csv(runs: Sequence[Run], path: Path) -> None:

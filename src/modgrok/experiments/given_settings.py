@@ -6,7 +6,7 @@ Files are TOML or JSON, flat as keywords are.
 import contextlib
 import inspect
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from modgrok.experiments.store import Store
 from modgrok.networks import Network
 from modgrok.networks.foreign import load
 from modgrok.sealed import parse_json
+from modgrok.setting import Setting
 from modgrok.tasks import Split, Task, reads_modulus
 from modgrok.tasks import task as find_task
 from modgrok.tasks.choice import write_choice
@@ -91,17 +92,19 @@ def _measure_names(given: Any) -> tuple[str, ...]:
 def declare_settings(function: Any, defaults: Mapping[str, Any] | None = None, without: Sequence[str] = ()) -> None:
     """Every setting of an experiment as a keyword of the function, for `help` and completion; but those left out, and
     with other defaults where given."""
-    signature, defaults, keyword = inspect.signature(function), defaults or {}, inspect.Parameter.KEYWORD_ONLY
-    known = known_settings().values()
-    listed = [one for one in known if one.name not in (*signature.parameters, *without)]
+    signature, keyword = inspect.signature(function), inspect.Parameter.KEYWORD_ONLY
+    listed = chosen_settings(defaults, (*signature.parameters, *without))
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    made = [
-        inspect.Parameter(one.name, keyword, default=defaults.get(one.name, one.default), annotation=one.type)
-        for one in listed
-    ]
+    made = [inspect.Parameter(one.name, keyword, default=one.default, annotation=one.type) for one in listed]
     function.__signature__ = signature.replace(parameters=[*own, *made])
     lines = "\n".join(f"        {one.name}: {one.help}" for one in listed)
     function.__doc__ = f"{function.__doc__.rstrip()}\n\n    Settings:\n{lines}\n    "
+
+
+def chosen_settings(defaults: Mapping[str, Any] | None = None, without: Collection[str] = ()) -> list[Setting]:
+    """All settings that are known now but those left out, with other defaults where given."""
+    chosen = [one for one in known_settings().values() if one.name not in without]
+    return [replace(one, default=(defaults or {}).get(one.name, one.default)) for one in chosen]
 
 
 def is_settings_file(text: str | Path) -> bool:
@@ -110,8 +113,7 @@ def is_settings_file(text: str | Path) -> bool:
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:
-    """The settings by name: all that the file holds, or its table `experiment`, as a run's own `experiment.json` has
-    it."""
+    """The settings by name: all that the file holds, or its table `experiment`, as a run's own file has it."""
     content = read_mapping(path)
     if content.get("vary"):
         raise ModgrokError(

@@ -88,23 +88,13 @@ class Forwarding(Observer):
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
 
-    def planned(self, batches: "Sequence[RunBatch]") -> None:
-        self.observer.planned(batches)
 
-    def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        self.observer.advanced(members, step, run_steps)
+def _forwarded(event: str) -> Any:
+    def forward(self: Forwarding, *told: Any) -> Any:
+        return getattr(self.observer, event)(*told)
 
-    def measured(self, run: "Run", row: dict[str, Any]) -> None:
-        self.observer.measured(run, row)
+    return forward
 
-    def kept(self, run: "Run", step: int, network: Network) -> None:
-        self.observer.kept(run, step, network)
 
-    def ended(self, run: "Run", result: Result) -> None:
-        self.observer.ended(run, result)
-
-    def remark(self, sentence: str) -> None:
-        self.observer.remark(sentence)
-
-    def stop_requested(self) -> bool:
-        return self.observer.stop_requested()
+for _event in [name for name in vars(Observer) if not name.startswith("_")]:
+    setattr(Forwarding, _event, _forwarded(_event))

@@ -47,8 +47,7 @@ def place_batch(
 
 
 def measure_speed(batch: RunBatch) -> Speed:
-    """Speed of a batch on this machine, from a few steps that no run can leave by diverging; training reuses the
-    compiled program."""
+    """Speed of a batch here, from a few steps without divergence; training reuses the compiled program."""
     devices = tuple(jax.local_devices())
     with precision_of(batch.program):
         placed = place_batch(batch, devices, still=True)

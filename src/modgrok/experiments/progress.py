@@ -1,5 +1,4 @@
-"""Progress of training in a terminal or under a notebook's cell: step, speed, accuracies, time left. Elsewhere, an
-occasional line."""
+"""Progress of training in a terminal or under a notebook's cell; elsewhere, an occasional line."""
 
 import math
 import sys
@@ -175,8 +174,7 @@ class EarlyEnds:
     lengths: float
 
     def expected(self, left: float) -> float:
-        """Share of what is left that runs will train, with this share of their length left, if they end at a constant
-        rate."""
+        """Share of what is left that runs will train, with this share of their length left, ending at one rate."""
         ends = self.ended / self.lengths * left
         return -math.expm1(-ends) / ends if ends > 0 else 1.0
 
@@ -205,8 +203,8 @@ class ManyRuns(LiveProgress):
         self.pace, self.batch_pace = Pace(), Pace()
         """Of all training, and of the batch that trains now, which begins as all before."""
         self.starts, self.started = deque[float](maxlen=8), set[int]()
-        self.began = self._last_advance = time.monotonic()
-        self._speeds = [(self.began, 0)]
+        self._last_advance = time.monotonic()
+        self._speeds = [(self._last_advance, 0)]
 
     def planned(self, batches: Sequence[Any]) -> None:
         for member in (member for batch in batches for member in batch.members):

@@ -38,8 +38,6 @@ from modgrok.sealed import exists, parse_json
 from modgrok.tasks import Task
 from modgrok.text import count, percent, steps_between
 
-__all__ = ["Damaged", "Run"]
-
 CURVES, STATE = "curves.jsonl", "state.safetensors"
 FORMAT = 2
 """Of a run's folder."""
@@ -97,17 +95,14 @@ class Run:
     @property
     def settings(self) -> dict[str, Any]:
         """What `experiment.json` holds: `experiment` and `environment`."""
-        return {"experiment": self._settings.experiment, "environment": self._settings.environment}
-
-    @property
-    def _settings(self) -> Settings:
-        return read_settings(self.folder)
+        found = read_settings(self.folder)
+        return {"experiment": found.experiment, "environment": found.environment}
 
     @cached_property
     def experiment(self) -> Experiment:
-        settings = self._settings
+        settings = self.settings["experiment"]
         try:
-            return Experiment.from_dict(settings.experiment)
+            return Experiment.from_dict(settings)
         except Unknown as error:
             raise Unknown(
                 f"The {error.what} of run {self.id} is not known here; import what registers it, and read the run from "
@@ -155,8 +150,7 @@ class Run:
 
     @property
     def memorized_at(self) -> int | None:
-        """The step by which the training accuracy reached the threshold; None if it has not, or while the run goes
-        on."""
+        """The step by which the training accuracy reached the threshold; None if it has not, or is not known yet."""
         return self.result.memorized_at if self.result else None
 
     @property
@@ -209,7 +203,7 @@ class Run:
         """The network at the end, or at the latest snapshot while the run goes on."""
         result, steps = self.result, self.snapshots
         if result is not None:
-            return self._read_network(self._last_weights, result.steps)
+            return read_network(self._last_weights, self.place(result.steps)).network
         if not steps:
             raise ModgrokError(f"Run {self.id} has kept no weights yet; let it go on for a while.")
         return self.snapshot(steps[-1])
@@ -226,7 +220,7 @@ class Run:
         if path is None or not exists(path):
             kept = ", ".join(map(str, self.snapshots)) or "none"
             raise ModgrokError(f"Run {self.id} has kept no weights of step {step}; it has those of {kept}.")
-        return self._read_network(path, step)
+        return read_network(path, self.place(step)).network
 
     @property
     def _last_weights(self) -> Path:
@@ -234,9 +228,6 @@ class Run:
 
     def snapshot_path(self, step: int) -> Path:
         return self.folder / "snapshots" / f"{step:08d}.safetensors"
-
-    def _read_network(self, path: Path, step: int) -> Network:
-        return read_network(path, self.place(step)).network
 
     def place(self, step: int) -> str:
         """Whose weights a file holds, as the file says itself."""
@@ -248,13 +239,9 @@ class Run:
         paths = (self.folder / "checkpoint.safetensors", self.folder / "checkpoint.before.safetensors")
         return [path for path in paths if exists(path)]
 
-    def read_checkpoint(self) -> tuple[int, dict[str, np.ndarray]] | None:
-        """Step and state of the latest checkpoint that is intact, None where there is none; `Damaged` where there are
-        checkpoints and none of them is."""
-        found = self._intact_checkpoint()
-        return None if found is None else found[:2]
-
-    def _intact_checkpoint(self) -> tuple[int, dict[str, np.ndarray], Manifest] | None:
+    def read_checkpoint(self) -> tuple[int, dict[str, np.ndarray], Manifest] | None:
+        """Step, state and what else there was of the latest checkpoint that is intact, None where there is none;
+        `Damaged` where there are checkpoints and none of them is."""
         first: Damaged | None = None
         for path in self.checkpoints:
             try:
@@ -306,7 +293,7 @@ class Run:
         if result is not None:
             _ = self.rows(), self.network
         else:
-            checkpoint = self._intact_checkpoint()
+            checkpoint = self.read_checkpoint()
             kept = checkpoint[2] if checkpoint else None
             self._check_curves(kept)
         self._check_snapshots(kept)
@@ -320,7 +307,7 @@ class Run:
         result, kept = self._result_and_manifest()
         if result is None or kept is None:
             return None
-        _ = self._settings
+        _ = self.settings
         if self._curves.end() != kept.curves:
             raise self._other_curves(kept)
         check_place(self._last_weights, self.place(result.steps))

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from modgrok.disk import write_bytes
 from modgrok.errors import Damaged
 from modgrok.sealed import UNSEALED, check_seal, parse_json, read_file, seal
+from modgrok.text import abridged
 
 Value = TypeVar("Value")
 
@@ -42,14 +43,14 @@ def build(kind: type[Value], value: dict[str, Any], path: Path) -> Value:
     """The dataclass whose fields are the entries of an object read from a file."""
     hints = _hints(kind)  # type: ignore[arg-type]
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    needed = {name for name, field in fields.items() if _has_no_default(field)}
+    needed = {name for name, field in fields.items() if field.default is field.default_factory is dataclasses.MISSING}
     if missing := sorted(needed - value.keys()):
         raise Damaged(f"{path} has no {missing[0]!r}.")
     if unknown := sorted(value.keys() - fields.keys()):
         raise Damaged(f"{path} has an entry {unknown[0]!r}, which does not belong there.")
     for name, entry in value.items():
         if not fits(entry, hints[name]):
-            raise Damaged(f"{path} has {_shown(entry)} as its {name!r}.")
+            raise Damaged(f"{path} has {abridged(entry)} as its {name!r}.")
     return kind(**value)
 
 
@@ -79,12 +80,3 @@ def fits(value: Any, hint: Any) -> bool:
     if hint is float:
         return (type(value) is float and math.isfinite(value)) or fits(value, int)
     return type(value) is hint or (value is None and hint is types.NoneType)
-
-
-def _has_no_default(field: "dataclasses.Field[Any]") -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-
-
-def _shown(value: Any) -> str:
-    text = repr(value) if not isinstance(value, int) or abs(value) < LARGEST else "a number of many digits"
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -15,18 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import Damaged, ModgrokError
 from modgrok.experiments.experiment import Experiment, settings_hash
-from modgrok.experiments.given_settings import (
-    declare_settings,
-    describe_source,
-    described_settings,
-    starting_settings,
-)
+from modgrok.experiments.given_settings import declare_settings, describe_source, described_settings, starting_settings
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import PlannedRun, RunBatch, plan_here
 from modgrok.experiments.progress import progress_display
-from modgrok.experiments.run import Damaged, Run
+from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store, as_store, start_afresh
 from modgrok.networks import Network

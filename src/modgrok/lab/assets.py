@@ -52,17 +52,18 @@ def page(name: str, main: str, nonce: str) -> str:
     return text(name).replace("<!-- head -->", "\n".join(head))
 
 
-def bundle(main: str) -> str:
-    """Styles and modules for the head of a page that is one file."""
-    urls = {f"{MODULES}{name}": _data_url(text(name)) for name in modules(main)}
+def one_file(name: str, main: str, *data: str) -> str:
+    """A page that works without a server: its HTML, with styles, modules and data in its head."""
+    urls = {f"{MODULES}{part}": f"data:text/javascript;base64,{base64_of(content(part))}" for part in modules(main)}
     styles = "\n".join(text(style) for style in STYLES)
-    parts = [
+    head = [
         f"<style>{styles}</style>",
         f'<script type="importmap">{json.dumps({"imports": urls})}</script>',
         f'<script type="module">import "{MODULES}{main}";</script>',
     ]
-    return "\n".join(parts)
+    return text(name).replace("<!-- head -->", "\n".join([*head, *data]))
 
 
-def _data_url(source: str) -> str:
-    return "data:text/javascript;base64," + base64.b64encode(source.encode()).decode()
+def base64_of(content: bytes) -> str:
+    """Bytes as a text for a page."""
+    return base64.b64encode(content).decode()

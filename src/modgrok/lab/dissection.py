@@ -63,8 +63,7 @@ def progress(
 
 
 def picture(network: Network) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and arrays of a frame: the attention of every head at every pair to n, m and =, 0 … 255, and the frequency
-    to which each head responds."""
+    """Header and arrays of a frame: the attention of every head at every pair, 0 … 255, and each head's frequency."""
     circuit = Circuit(network)
     heads = [{"frequency": k, "explained": float(np.nan_to_num(share))} for k, share in circuit.heads()]
     return {"heads": heads}, {"attention": np.round(255 * np.nan_to_num(circuit.attention)).astype(np.uint8)}

@@ -58,13 +58,9 @@ def check(settings: Any) -> dict[str, Any]:
     return {
         "valid": True,
         "run": resolved.id,
-        "modulus": resolved.modulus,
         "listed": task.enumerable,
-        "lr": resolved.lr,
+        **{name: getattr(resolved, name) for name in ("modulus", "lr", "steps", "momentum", "batch_size")},
         "auto_lr": natural_rate(resolved),
-        "steps": resolved.steps,
-        "momentum": resolved.momentum,
-        "batch_size": resolved.batch_size,
         "seconds": COMPILE_SECONDS + work(resolved, task).cpu_seconds,
         **describe(task),
     }

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.group_analysis import on_group
-from modgrok.lab import dissection, embedding, limits
+from modgrok.experiments.stored_json import finite
+from modgrok.lab import dissection, limits
 from modgrok.lab.panels import has_table
 from modgrok.measures import (
     circular_mean,
@@ -25,6 +26,8 @@ from modgrok.measures import (
     representation_accuracies,
     representation_counts,
 )
+from modgrok.measures.principal import principal_plane
+from modgrok.measures.spectrum import frequency_power
 from modgrok.networks import Network, as_numpy
 from modgrok.networks.scoring import output_blocks
 from modgrok.shapes import Bool, Float, Int
@@ -47,7 +50,7 @@ def frame(
     network = as_numpy(network)
     if not network.architecture.has_waves or not task.is_modular or task.structure.product is not None:
         on_vectors = network.architecture.has_waves and on_group(task)
-        facts, drawn = _vectors(network, task) if on_vectors else embedding.picture(network, task, coordinate)
+        facts, drawn = _vectors(network, task) if on_vectors else embedding(network, task, coordinate)
         if drawn and dissection.has_circuit(network.architecture, task):
             attended, weights = dissection.picture(network)
             facts, drawn = facts | attended, drawn | weights
@@ -58,7 +61,7 @@ def frame(
         return pack(header | scores, drawn | tables)
     network = _within_bounds(network)
     N, S, p = network.w_in.shape
-    shown = _shown_neurons(network)
+    shown = np.arange(N)[:: -(-(network.w_in.size + network.w_out.size) // limits.FRAME_WEIGHTS)]
     waves = neuron_waves(network, coordinate)
     power = power_spectrum(network.w_in, coordinate)
     raw = power if _is_raw(coordinate, p) else power_spectrum(network.w_in)
@@ -89,9 +92,9 @@ def frame(
         "activation": network.activation,
         "hidden_scale": network.scales.hidden,
         "output_scale": network.scales.output,
-        "phase_mean": _number(circular_mean(waves.residual)),
-        "phase_spread": _number(circular_spread(waves.residual).deviation),
-        "phase_resultant": _number(circular_spread(waves.residual).resultant),
+        "phase_mean": finite(circular_mean(waves.residual)),
+        "phase_spread": finite(circular_spread(waves.residual).deviation),
+        "phase_resultant": finite(circular_spread(waves.residual).resultant),
         "ranking": _ranking(waves.frequency, waves.amplitudes),
     }
     if p**S * N * p <= limits.TABLE_PRODUCTS:
@@ -158,6 +161,37 @@ def _vectors(network: Network, task: Task) -> tuple[dict[str, Any], dict[str, np
     return header, arrays
 
 
+def _first_vectors(network: Network, task: Task) -> Float[np.ndarray, "value d"] | None:
+    """The embedding of the first variable's values, or what a first layer on one-hot numbers makes of them; None where
+    inputs are signs or real vectors."""
+    signature = task.signature
+    if not signature.sizes or signature.signs:
+        return None
+    size = signature.sizes[0]
+    if "embedding" in network.parameters:
+        return np.asarray(network.parameters["embedding"])[:size]
+    if network.architecture.has_waves:
+        return np.asarray(network.w_in)[:, 0].T
+    return np.asarray(network.parameters["layers.0.weight"])[:, :size].T
+
+
+def embedding(network: Network, task: Task, coordinate: Basis | None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a frame: the share of the vectors' power at each frequency, along the coordinate, where the
+    task has one; every vector in the plane of the first two principal components, and their shares of the variance."""
+    found = _first_vectors(network, task)
+    if found is None or not np.isfinite(found).all():
+        return {}, {}
+    arrays: dict[str, np.ndarray] = {}
+    if task.structure.coordinate is not None:
+        along = coordinate and Basis(coordinate.length, coordinate.index[:1], coordinate.readout)
+        power = frequency_power(found.T[:, None, :].astype(np.float64), along)
+        power[0] = 0  # The mean, which says nothing of the numbers.
+        arrays["embedding_spectrum"] = (power / (power.sum() or 1)).astype(np.float32)
+    places, shares = principal_plane(found.astype(np.float64))
+    arrays["embedding_plane"] = places.astype(np.float32)
+    return {"embedding_shares": shares, "embedding_size": found.shape[1]}, arrays
+
+
 def _is_raw(coordinate: Basis | None, modulus: int) -> bool:
     """Whether a coordinate leaves every number at its own place."""
     places = np.arange(modulus)
@@ -170,11 +204,6 @@ def _within_bounds(network: Network) -> Network:
     """The network with weights that can be squared and added up: those of a run that diverged are cut or zero."""
     w_in, w_out = (np.nan_to_num(w, nan=0).clip(-LARGEST, LARGEST) for w in (network.w_in, network.w_out))
     return network.replace(w_in=w_in, w_out=w_out)
-
-
-def _shown_neurons(network: Network) -> Int[np.ndarray, "shown"]:
-    size = network.w_in.size + network.w_out.size
-    return np.arange(network.width)[:: -(-size // limits.FRAME_WEIGHTS)]
 
 
 def _eight_bits(blocks: Float[np.ndarray, "N B p"]) -> tuple[np.ndarray, np.ndarray]:
@@ -248,8 +277,4 @@ def _table(
 
 
 def _mean(values: np.ndarray, where: Bool[np.ndarray, "input"]) -> float | None:
-    return _number(values[where].mean()) if where.any() else None
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    return finite(values[where].mean()) if where.any() else None

@@ -1,6 +1,5 @@
 """The runs of a store as the page sees them: lists, curves, frames, theory, measures. Nothing here imports JAX."""
 
-import base64
 import math
 import shlex
 from collections import OrderedDict
@@ -18,7 +17,9 @@ from modgrok.experiments.experiment import known_settings
 from modgrok.experiments.group_analysis import on_group
 from modgrok.experiments.named_task import TABLE
 from modgrok.experiments.store import RUN_NAME
+from modgrok.experiments.stored_json import finite
 from modgrok.lab import dissection
+from modgrok.lab.assets import base64_of
 from modgrok.lab.form import describe, natural_rate
 from modgrok.lab.frames import frame
 from modgrok.lab.limits import RUNS_LISTED
@@ -105,8 +106,8 @@ class Library:
                 "length": None if coordinate is None else coordinate.length,
                 "index": None if coordinate is None else [index.tolist() for index in coordinate.index],
                 "readout": None if coordinate is None else coordinate.readout.tolist(),
-                "table": _base64(task.table.astype("<i2")) if "answers" in shown else None,
-                "trained": _base64(_trained(experiment, task)) if "answers" in shown else None,
+                "table": base64_of(task.table.astype("<i2").tobytes()) if "answers" in shown else None,
+                "trained": base64_of(_trained(experiment, task).tobytes()) if "answers" in shown else None,
             },
         }
 
@@ -246,8 +247,7 @@ def _words(name: str, value: Any) -> list[str]:
 
 
 def _first_difference(found: Experiment, wanted: Experiment, given: Collection[str]) -> str | None:
-    """The first setting, of those not given, in which an experiment, with its defaults written out, is not the wanted
-    one."""
+    """The first setting, of those not given, in which a resolved experiment is not the wanted one."""
     resolved = found.resolve()
     names = (name for name in known_settings() if name not in given)
     return next((name for name in names if getattr(resolved, name) != getattr(wanted, name)), None)
@@ -260,7 +260,7 @@ def _closed_form_ipr(task: Task, architecture: Any) -> dict[str, float | None] |
         return None
     w_in = solve(task, "waves", width=max(architecture.width, 2 * task.arity)).w_in
     ratios = {"ipr": average_ipr(w_in).mean, "task_ipr": average_ipr(w_in, task.structure.coordinate).mean}
-    return {name: float(x) if math.isfinite(x) else None for name, x in ratios.items()}
+    return {name: finite(x) for name, x in ratios.items()}
 
 
 def _trained(experiment: Experiment, task: Task) -> np.ndarray:
@@ -270,7 +270,3 @@ def _trained(experiment: Experiment, task: Task) -> np.ndarray:
 
 def _chosen(run: Run, coordinate: str) -> Basis | None:
     return run.task.structure.coordinate if coordinate == "task" else None
-
-
-def _base64(array: np.ndarray) -> str:
-    return base64.b64encode(array.tobytes()).decode()

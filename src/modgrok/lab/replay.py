@@ -1,6 +1,5 @@
 """One run as one HTML file that replays it offline, without Python: page, modules, curves and frames."""
 
-import base64
 import gzip
 import html
 import json
@@ -15,8 +14,7 @@ from modgrok.lab.limits import REPLAY_FRAMES
 
 
 def replay(library: Library, run: Run) -> str:
-    """The file's text. Of longer runs some snapshots are left out, evenly; runs of which only curves are drawn have
-    none."""
+    """The file's text. Of longer runs some snapshots are left out, evenly; where only curves are drawn, all."""
     details = library.details(run)
     steps = details["snapshots"]
     if not steps and FRAMED & set(details["panels"]):
@@ -32,25 +30,13 @@ def replay(library: Library, run: Run) -> str:
     forms = [form for form in details["task"]["forms"] if has_waves and form != "complex"]
     frames |= {form: library.theory(run, form, coordinate) for form in forms}
     details["coordinate"] = coordinate
-    parts = [
-        assets.bundle("main.js"),
-        f'<script type="application/json" id="replay-run">{_json(details)}</script>',
-        *(
-            f'<script type="text/plain" data-frame="{name}">{_packed(content)}</script>'
-            for name, content in frames.items()
-        ),
-    ]
-    title = f"{run.task.name}, run {run.id}"
-    return (
-        assets.text("lab.html")
-        .replace("<!-- head -->", "\n".join(parts))
-        .replace("<title>modgrok lab", f"<title>{html.escape(title)}")
+    about = json.dumps(details, allow_nan=False).replace("<", "\\u003c")
+    packed = {name: assets.base64_of(gzip.compress(content, 6)) for name, content in frames.items()}
+    page = assets.one_file(
+        "lab.html",
+        "main.js",
+        f'<script type="application/json" id="replay-run">{about}</script>',
+        *(f'<script type="text/plain" data-frame="{name}">{content}</script>' for name, content in packed.items()),
     )
-
-
-def _packed(content: bytes) -> str:
-    return base64.b64encode(gzip.compress(content, 6)).decode()
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
+    title = f"{run.task.name}, run {run.id}"
+    return page.replace("<title>modgrok lab", f"<title>{html.escape(title)}")

@@ -8,7 +8,6 @@ import math
 import os
 import secrets
 import socket
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -36,8 +35,6 @@ BATCH_SECONDS = 0.1
 """Events are sent in batches this far apart: as often as a screen can show them."""
 HEARTBEAT_SECONDS = 5.0
 STEP_DIGITS = 12
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Lab:
@@ -213,8 +210,7 @@ def open_port(port: int) -> Door:
     if not 0 <= port < 1 << 16:
         raise ModgrokError(f"port must be from 1 to 65535, or 0 to choose a free one, not {port}.")
     listening = Door(socket.AF_INET, socket.SOCK_STREAM)
-    if sys.platform != "win32":
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(("127.0.0.1", port))
         listening.listen(128)
@@ -253,7 +249,7 @@ async def _body(request: Request) -> Any:
         raise ModgrokError("The request is not JSON, or nests too deeply.") from error
 
 
-def _answer(handler: Callable[[Request], Any]) -> Handler:
+def _answer(handler: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Response]]:
     """JSON or binary from what a handler returns, and status 422 with the sentence where it cannot be done. One that
     does not wait for anything runs in a thread."""
 

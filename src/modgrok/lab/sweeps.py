@@ -1,6 +1,5 @@
 """The sweeps of a store as maps: which settings vary, and the outcome of every run."""
 
-import json
 import math
 import re
 from pathlib import Path
@@ -11,6 +10,7 @@ from modgrok.experiments import Store
 from modgrok.experiments.columns import read_csv
 from modgrok.experiments.result import bad_ends
 from modgrok.experiments.sweeps.summary import Cell
+from modgrok.sealed import parse_json
 
 SWEEP_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
 ROWS = 20_000
@@ -88,10 +88,7 @@ def _path(store: Store, name: str) -> Path:
 
 def _title(folder: Path) -> str:
     try:
-        stored = json.loads((folder / "sweep.json").read_text())
-    except (OSError, ValueError, RecursionError):
+        base = parse_json((folder / "sweep.json").read_bytes())["experiment"]
+        return f"{base['task']} mod {base.get('modulus', '?')}"
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return folder.name
-    base = stored.get("experiment") if isinstance(stored, dict) else None
-    if not isinstance(base, dict) or "task" not in base:
-        return folder.name
-    return f"{base['task']} mod {base.get('modulus', '?')}"

@@ -14,10 +14,12 @@ from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import Any
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import Interrupted, ModgrokError
 from modgrok.experiments import Experiment, Observer, Store
 from modgrok.experiments.result import Result
+from modgrok.experiments.train import train_stored
 from modgrok.networks import Network
+from modgrok.training.devices import use_all_cores
 
 PROGRESS_SECONDS = 0.25
 NICENESS = 5
@@ -74,10 +76,6 @@ def main() -> None:
     requests: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, reports.stop), daemon=True).start()
     store = Store(sys.argv[1])
-    from modgrok.errors import Interrupted
-    from modgrok.experiments.train import train_stored
-    from modgrok.training.devices import use_all_cores
-
     use_all_cores()
     write({"event": "ready"})
     while (request := requests.get()) is not None:

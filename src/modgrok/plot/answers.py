@@ -1,32 +1,28 @@
 """Pictures over the table of a function of two variables: which inputs are answered rightly, and any other map."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments import Run
+from modgrok.experiments.analysis import subject_of
+from modgrok.networks import Network, predictions
 from modgrok.palette import EMPTY, PURPLE, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.plot.phases import frequencies
+from modgrok.plot.style import Axes
 from modgrok.shapes import Float, Integer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from modgrok.experiments import Run
-    from modgrok.networks import Network
-    from modgrok.tasks import Task
+from modgrok.tasks import Task
 
 STATES = {"train, right": TRAIN, "train, wrong": "#f9e4b7", "test, right": TEST, "test, wrong": "#c4dcec"}
 """What may be said of an input, and its color: pale where the answer is wrong."""
 
 
 def answer_states(
-    network: "Network", task: "Task", train: Integer[np.ndarray, "train"] | None = None
+    network: Network, task: Task, train: Integer[np.ndarray, "train"] | None = None
 ) -> Integer[np.ndarray, "n m"]:
     """For every input its place in `STATES`, −1 where there is none; without a training set all inputs are test."""
-    from modgrok.networks import predictions
-
     if task.arity != 2 or task.table is None:
         raise ModgrokError(f"The table of answers needs a task of two variables; {task.name!r} has {task.arity}.")
     states = np.where(predictions(network) == task.table, 2, 3)
@@ -35,10 +31,8 @@ def answer_states(
     return np.where(task.table < 0, -1, states)
 
 
-def answers(subject: "Run | Network", task: "Task | str | None" = None, *, ax: "Axes | None" = None) -> "Axes":
+def answers(subject: Run | Network, task: Task | str | None = None, *, ax: "Axes | None" = None) -> "Axes":
     """Draws which inputs a network answers right, with training inputs marked: a run's, or a network's on a task."""
-    from modgrok.experiments.analysis import subject_of
-
     network, found = subject_of(subject, task)
     train = None if network is subject else subject.experiment.split.divide(found)[0]
     states = answer_states(network, found, train)

@@ -1,28 +1,23 @@
 """Critical fractions: the share of successes against the fraction, and α_c against p."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from modgrok.experiments import Experiment
+from modgrok.experiments.sweeps.critical import Critical
+from modgrok.experiments.sweeps.trends import like_first, power_law
 from modgrok.palette import SERIES
 from modgrok.plot import style
 from modgrok.plot.curves import differences
+from modgrok.plot.style import Axes, Figure
 from modgrok.text import count, number
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-    from modgrok.experiments import Experiment
-    from modgrok.experiments.sweeps.critical import Critical
-
-
-def critical(found: "Critical | Sequence[Critical]") -> "Figure":
+def critical(found: Critical | Sequence[Critical]) -> "Figure":
     """Draws the share of runs that grok, with fitted curves. For several moduli, these are the curves of the first task
     and sampling, beside α_c with its intervals."""
-    from modgrok.experiments.sweeps.trends import like_first
-
     found = found if isinstance(found, Sequence) else [found]
     moduli = {one.experiment.modulus for one in found}
     with style.context():
@@ -36,7 +31,7 @@ def critical(found: "Critical | Sequence[Critical]") -> "Figure":
         return figure
 
 
-def transitions(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Axes":
+def transitions(found: Sequence[Critical], *, ax: "Axes | None" = None) -> "Axes":
     """Share of runs that grok at each fraction, with the fit and the 95 % interval of α_c: by modulus for several, by
     the settings in which they differ for one."""
     several = len({one.experiment.modulus for one in found}) > 1
@@ -69,13 +64,13 @@ def transitions(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Ax
     return panel
 
 
-def optimizer_name(experiment: "Experiment") -> str:
+def optimizer_name(experiment: Experiment) -> str:
     """The optimizer as papers call it: AdamW without weight decay is Adam."""
     adam = experiment.optimizer == "adamw" and not experiment.weight_decay
     return "adam" if adam else experiment.optimizer
 
 
-def _points(ax: "Axes", one: "Critical", color: str, label: str | None) -> None:
+def _points(ax: "Axes", one: Critical, color: str, label: str | None) -> None:
     shares = [successes / trials for successes, trials in one.counts.values()]
     sizes = [4 + 2.5 * trials for _, trials in one.counts.values()]
     ax.scatter(list(one.counts), shares, s=sizes, color=color, alpha=0.7, lw=0, label=label)
@@ -86,10 +81,8 @@ def _points(ax: "Axes", one: "Critical", color: str, label: str | None) -> None:
         ax.axvspan(t.low, t.high, color=color, alpha=0.15, lw=0)
 
 
-def against_modulus(found: "Sequence[Critical]", *, ax: "Axes | None" = None) -> "Axes":
+def against_modulus(found: Sequence[Critical], *, ax: "Axes | None" = None) -> "Axes":
     """Draws α_c with its interval for each modulus, task and sampling, and a power law through three or more moduli."""
-    from modgrok.experiments.sweeps.trends import power_law
-
     with style.axes(ax) as panel:
         several = len({one.experiment.task for one in found}) > 1
         kinds = dict.fromkeys((one.experiment.task, one.experiment.sampling) for one in found)

@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments import Run
+from modgrok.experiments.experiment import known_settings
+from modgrok.experiments.sweeps.summary import REPETITIONS
 from modgrok.palette import GRAY, GREEN, PURPLE, SERIES, TEST, TRAIN
 from modgrok.plot import style
+from modgrok.plot.style import Axes
+from modgrok.setting import require_settings
 from modgrok.text import count, number
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from modgrok.experiments import Run
 
 History = Mapping[str, Any]
 """Curves by name, `step` among them."""
@@ -39,7 +39,7 @@ LOGARITHMIC = ("loss", "gradient")
 
 
 def curves(
-    runs: "Run | History | Sequence[Run | History] | Mapping[str, Run | Sequence[Run]]",
+    runs: Run | History | Sequence[Run | History] | Mapping[str, Run | Sequence[Run]],
     measure: str = "accuracy",
     *,
     over: str | None = None,
@@ -58,7 +58,9 @@ def curves(
     of steps is linear up to `linear` and logarithmic beyond.
     """
     named = _pooled(runs, over) if over else _named(runs)
-    found = [one for group in named.values() for one in group] if named else _histories(runs)
+    found = [one for group in named.values() for one in group]
+    if not named:
+        found = [one if isinstance(one, Mapping) else one.history for one in _listed(runs)]
     if not found:
         raise ModgrokError("There is no run to draw; give at least one.")
     words = WORDS.get(measure, str(measure).replace("_", " "))
@@ -140,10 +142,6 @@ def _named(runs: Any) -> dict[str, list[History]]:
 
 def _pooled(runs: Any, over: str) -> dict[str, list[History]]:
     """Runs that differ in one setting alone, by the settings in which these groups differ."""
-    from modgrok.experiments.experiment import known_settings
-    from modgrok.experiments.sweeps.summary import REPETITIONS
-    from modgrok.setting import require_settings
-
     require_settings("An experiment", [over], known_settings())
     if isinstance(runs, Mapping) or not all(hasattr(run, "experiment") for run in _listed(runs)):
         raise ModgrokError(f"over={over!r} pools a list of runs.")
@@ -187,10 +185,6 @@ def _lines(measure: str, words: str, histories: list[History]) -> Lines:
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}."
         raise ModgrokError(f"No curve {measure!r} was recorded; {hint}")
     return [(measure, words, PURPLE)]
-
-
-def _histories(runs: Any) -> list[History]:
-    return [one if isinstance(one, Mapping) else one.history for one in _listed(runs)]
 
 
 def _listed(runs: Any) -> Sequence[Any]:

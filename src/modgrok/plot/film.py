@@ -1,21 +1,20 @@
 """A run as an animated picture: its weights, its table of answers, and both accuracies with the time that passes."""
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments import Run
+from modgrok.experiments.analysis import Analysis, analyze
+from modgrok.networks import Network
 from modgrok.palette import EMPTY, PURPLE
 from modgrok.plot import style
 from modgrok.plot.answers import STATES, answer_states
 from modgrok.plot.curves import curves
 from modgrok.shapes import Float, Int
 from modgrok.text import count
-
-if TYPE_CHECKING:
-    from modgrok.experiments import Run
-    from modgrok.networks import Network
 
 FORMATS = {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}
 RATE = 10
@@ -29,7 +28,7 @@ SIZE, SHARES = (7.6, 2.4), (1.1, 1.0, 1.3)
 """Inches of the picture, and how its width is shared by weights, answers and curves."""
 
 
-def film(run: "Run", kind: str = ".gif", seconds: float = 8.0) -> bytes:
+def film(run: Run, kind: str = ".gif", seconds: float = 8.0) -> bytes:
     """The film of a run with snapshots, as a file of that suffix; time is logarithmic in the step."""
     if kind not in FORMATS:
         raise ModgrokError(f"A film is written to a {', '.join(FORMATS)} file, not to {kind}.")
@@ -53,7 +52,7 @@ def film_steps(kept: list[int], count: int) -> list[int]:
     return [kept[max(0, int(place))] for place in places]
 
 
-def _pictures(run: "Run", steps: list[int]) -> list[Any]:
+def _pictures(run: Run, steps: list[int]) -> list[Any]:
     """One picture for each step. Pictures of the same step are drawn once, as they differ in nothing."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.colors import ListedColormap
@@ -103,10 +102,8 @@ def _pictures(run: "Run", steps: list[int]) -> list[Any]:
     return [few[step] for step in steps]
 
 
-def _neurons(run: "Run") -> "tuple[Int[np.ndarray, 'neuron'], Int[np.ndarray, 'p']] | None":
+def _neurons(run: Run) -> tuple[Int[np.ndarray, "neuron"], Int[np.ndarray, "p"]] | None:
     """Neurons whose last waves are slow, and values along the task's coordinate; None without waves."""
-    from modgrok.experiments.analysis import Analysis, analyze
-
     found = analyze(run)
     if not isinstance(found, Analysis):
         return None
@@ -117,7 +114,7 @@ def _neurons(run: "Run") -> "tuple[Int[np.ndarray, 'neuron'], Int[np.ndarray, 'p
     return shown, np.argsort(index, kind="stable")
 
 
-def _rows(network: "Network", shown: tuple[Any, Any]) -> Float[np.ndarray, "neuron p"]:
+def _rows(network: Network, shown: tuple[Any, Any]) -> Float[np.ndarray, "neuron p"]:
     """Weights of the first variable as lines below each other, each neuron's over its largest."""
     neurons, values = shown
     rows = np.asarray(network.w_in).real[neurons, 0][:, values]

@@ -1,23 +1,20 @@
 """The landscape of functions: test accuracy by function and fraction, in the three classes."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from modgrok.experiments.sweeps.landscape import LandscapeRow
 from modgrok.palette import EMPTY
 from modgrok.plot import style
+from modgrok.plot.style import Axes
 from modgrok.text import number, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from modgrok.experiments.sweeps.landscape import LandscapeRow
 
 HEADINGS = {"easily": "learned easily", "with much data": "learned with\nmuch data", "not at all": "not learned"}
 
 
-def landscape(rows: "Sequence[LandscapeRow]", title: str = "", *, ax: "Axes | None" = None) -> "Axes":
+def landscape(rows: Sequence[LandscapeRow], title: str = "", *, ax: "Axes | None" = None) -> "Axes":
     """Draws a map with a row for each function, labeled with its structure; lines separate the classes."""
     fractions = [point.fraction for point in rows[0].points]
     values = np.array([[point.accuracy for point in row.points] for row in rows], float)
@@ -43,7 +40,7 @@ def landscape(rows: "Sequence[LandscapeRow]", title: str = "", *, ax: "Axes | No
     return panel
 
 
-def _part_classes(ax: "Axes", rows: "Sequence[LandscapeRow]") -> None:
+def _part_classes(ax: "Axes", rows: Sequence[LandscapeRow]) -> None:
     start = 0
     for i in range(1, len(rows) + 1):
         if i < len(rows) and rows[i].complexity == rows[start].complexity:

@@ -3,14 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from modgrok.palette import BLUE, EMPTY, GRAY, GREEN, ORANGE
 from modgrok.plot import style
+from modgrok.plot.style import Axes
 from modgrok.plot.sweep import places, words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PHASES = {"comprehension": GREEN, "grokking": ORANGE, "memorization": BLUE, "confusion": GRAY}
 """Each phase and its color."""

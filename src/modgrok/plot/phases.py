@@ -1,18 +1,18 @@
 """The waves of all neurons: how their phases add up, and which frequencies they have."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.analysis import Analysis
+from modgrok.experiments.group_analysis import GroupAnalysis, on_group
 from modgrok.palette import TEST
 from modgrok.plot import style
 from modgrok.plot.representations import representations
+from modgrok.plot.style import Axes
 from modgrok.plot.subject import Subject, measured, with_waves
 from modgrok.shapes import Float
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BINS = 60
 
@@ -51,9 +51,6 @@ def circle(heights: Any, edges: Any, arity: int = 2, color: str = TEST, *, ax: "
 def spectrum(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     """Draws how many neurons have each frequency, or each representation on a group. For networks without such neurons,
     it draws the share of the input weights' power instead."""
-    from modgrok.experiments.analysis import Analysis
-    from modgrok.experiments.group_analysis import GroupAnalysis, on_group
-
     found = measured(subject)
     if isinstance(found, GroupAnalysis):
         return representations(found, ax=ax)

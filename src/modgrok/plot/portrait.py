@@ -1,18 +1,18 @@
 """A network on one page: its curves, its input weights in order, its phases, its spectrum."""
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from modgrok.experiments.analysis import Analysis
+from modgrok.experiments.group_analysis import GroupAnalysis, on_group
 from modgrok.plot import style
 from modgrok.plot.answers import answers
 from modgrok.plot.curves import History, learning
 from modgrok.plot.phases import phases, spectrum
 from modgrok.plot.representations import gaps, purity, representations
+from modgrok.plot.style import Figure
 from modgrok.plot.subject import Subject, measured
 from modgrok.plot.weights import weights
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def portrait(subject: Subject, history: History | None = None, title: str = "") -> "Figure":
@@ -31,9 +31,6 @@ def portrait(subject: Subject, history: History | None = None, title: str = "") 
 
 def _pictures(found: Any) -> list[Any]:
     """What is drawn of a network besides its curves: at most three."""
-    from modgrok.experiments.analysis import Analysis
-    from modgrok.experiments.group_analysis import GroupAnalysis, on_group
-
     if isinstance(found, GroupAnalysis):
         return [representations, purity, gaps]
     if isinstance(found, Analysis):

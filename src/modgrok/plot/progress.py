@@ -1,33 +1,28 @@
 """Progress measures: losses without all but the key frequencies, and without those."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from modgrok.experiments import Run
+from modgrok.experiments.analysis import progress_of, subject_of
+from modgrok.measures.network_progress import excluded_alone, network_progress
+from modgrok.networks import Network
 from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.plot.phases import frequencies
+from modgrok.plot.style import Axes
+from modgrok.tasks import Task
 from modgrok.text import count
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from modgrok.experiments import Run
-    from modgrok.networks import Network
-    from modgrok.tasks import Task
 
 LINES = {"train": TRAIN, "test": TEST, "restricted": GREEN, "excluded": PURPLE}
 
 
-def progress(subject: "Run | Network", task: "Task | str | None" = None, *, ax: "Axes | None" = None) -> "Axes":
+def progress(subject: Run | Network, task: Task | str | None = None, *, ax: "Axes | None" = None) -> "Axes":
     """Draws the restricted and the excluded loss of a run with snapshots beside its own loss, over the steps; for a
     network on a task, the loss without each single frequency."""
-    from modgrok.experiments import Run
-
     return _on_the_way(subject, ax) if isinstance(subject, Run) and task is None else _of_network(subject, task, ax)
 
 
-def _on_the_way(run: "Run", ax: "Axes | None") -> "Axes":
-    from modgrok.experiments.analysis import progress_of
-
+def _on_the_way(run: Run, ax: "Axes | None") -> "Axes":
     found = progress_of(run)
     with style.axes(ax) as panel:
         for name, color in LINES.items():
@@ -41,9 +36,6 @@ def _on_the_way(run: "Run", ax: "Axes | None") -> "Axes":
 
 
 def _of_network(subject: Any, task: Any, ax: "Axes | None") -> "Axes":
-    from modgrok.experiments.analysis import subject_of
-    from modgrok.measures.network_progress import excluded_alone, network_progress
-
     network, found = subject_of(subject, task)
     loss = network.architecture.loss
     losses = network_progress(network, found.table, loss=loss)

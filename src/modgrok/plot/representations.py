@@ -1,15 +1,11 @@
 """A network on a group: which representations its neurons have, and how near they are to the closed form."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from modgrok.palette import SERIES, TEST
 from modgrok.plot import style
+from modgrok.plot.style import Axes
 from modgrok.plot.subject import Subject, on_a_group
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BINS = 40
 

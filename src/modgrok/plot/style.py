@@ -16,6 +16,8 @@ from modgrok.palette import EMPTY, GRAY, SERIES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+else:  # Matplotlib is imported when something is drawn.
+    Axes = Figure = Any
 
 COLUMN, PAGE = 4.6, 7.0
 """Widths of a figure of one panel and of one across the page, in inches."""

@@ -1,24 +1,19 @@
 """An outcome against one or two settings of a sweep: curves with their spread, or a map."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.sweeps.summary import GROKKED, Cell, Summary, summarize
+from modgrok.experiments.sweeps.table import Table
 from modgrok.palette import EMPTY, GRAY, SERIES
 from modgrok.plot import style
+from modgrok.plot.style import Axes
 from modgrok.text import abridged, number
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from modgrok.experiments.sweeps.summary import Cell, Summary
-    from modgrok.experiments.sweeps.table import Table
-
 Kind = Literal["auto", "curves", "map"]
-GROKKED = "grokked"
-"""The outcome whose mean is the share of runs that grokked."""
 SHARES = ("train_accuracy", "test_accuracy", GROKKED)
 """Outcomes between 0 and 1."""
 WORDS = {
@@ -43,7 +38,7 @@ TICK_LETTERS = 13
 
 
 def sweep(
-    data: "Table | Summary",
+    data: Table | Summary,
     kind: Kind = "auto",
     *,
     outcome: str = "grokked_at",
@@ -53,9 +48,6 @@ def sweep(
 ) -> "Axes":
     """Draws an outcome of a sweep's table over the settings x and y, by default the first one or two that vary, except
     seeds. It is a map if both have several numeric values, and curves otherwise."""
-    from modgrok.experiments.sweeps.summary import Summary, summarize
-    from modgrok.experiments.sweeps.table import Table
-
     if not isinstance(data, Summary | Table):
         raise ModgrokError(f"sweep draws the table that modgrok.sweep returns, not {abridged(data)}.")
     summary = data if isinstance(data, Summary) else summarize(data, outcome, x, y)
@@ -107,7 +99,7 @@ def geometric(values: Sequence[Any]) -> bool:
     return bool(ratios.max() < 1.05 * ratios.min() and ratios.min() > 1.2)
 
 
-def _curves(ax: "Axes", summary: "Summary") -> None:
+def _curves(ax: "Axes", summary: Summary) -> None:
     ordered = numeric(summary.x_values)
     count = len(summary.y_values)
     for i, (y_value, row) in enumerate(zip(summary.y_values, summary.cells, strict=True)):
@@ -141,7 +133,7 @@ def _curves(ax: "Axes", summary: "Summary") -> None:
     _legend(ax, summary)
 
 
-def _mark_absences(ax: "Axes", at: Any, middle: Any, row: "Sequence[Cell]", color: str, height: float) -> None:
+def _mark_absences(ax: "Axes", at: Any, middle: Any, row: Sequence[Cell], color: str, height: float) -> None:
     """Hollow points where only some of the runs have a value, crosses near the top where none has."""
     some = [0 < len(cell.values) < cell.ended for cell in row]
     none = [cell.ended > 0 and not cell.values for cell in row]
@@ -152,7 +144,7 @@ def _mark_absences(ax: "Axes", at: Any, middle: Any, row: "Sequence[Cell]", colo
         ax.plot(at[none], heights, "x", color=color, transform=ax.get_xaxis_transform(), gid="none")
 
 
-def _legend(ax: "Axes", summary: "Summary") -> None:
+def _legend(ax: "Axes", summary: Summary) -> None:
     labels = ABSENCES.get(summary.outcome, ("some runs have no value", "no run has a value"))
     for marker, which, label in zip("ox", ("some", "none"), labels, strict=True):
         if any(line.get_gid() == which for line in ax.lines):
@@ -167,12 +159,12 @@ def _legend(ax: "Axes", summary: "Summary") -> None:
         ax.legend(handles, names, title=None if summary.y is None else words(summary.y))
 
 
-def pooled(summary: "Summary") -> str:
+def pooled(summary: Summary) -> str:
     """What bands and medians are taken over."""
     return " and ".join(REPETITIONS.get(name, words(name)) for name in summary.pooled) or "runs"
 
 
-def _map(ax: "Axes", summary: "Summary") -> None:
+def _map(ax: "Axes", summary: Summary) -> None:
     values = np.stack([_middles(summary, row) for row in summary.cells])
     ax.set_facecolor(EMPTY)
     limits: Any = {"vmin": 0, "vmax": 1} if summary.outcome in SHARES else {}
@@ -188,10 +180,10 @@ def _map(ax: "Axes", summary: "Summary") -> None:
     ax.set_ylabel(words(summary.y or ""))
 
 
-def _middles(summary: "Summary", row: "Sequence[Cell]") -> Any:
+def _middles(summary: Summary, row: Sequence[Cell]) -> Any:
     """Medians; of the share of runs that grok, which is a mean, the mean."""
     return _array(row, "mean" if summary.outcome == GROKKED else "median")
 
 
-def _array(row: "Sequence[Cell]", name: str) -> Any:
+def _array(row: Sequence[Cell], name: str) -> Any:
     return np.array([getattr(cell, name) for cell in row], float)

@@ -1,16 +1,18 @@
 """The input weights of a network in an order in which their waves can be seen."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.experiments.analysis import Analysis
+from modgrok.experiments.group_analysis import GroupAnalysis
+from modgrok.measures import power_spectrum, raw_coordinate
 from modgrok.plot import style
+from modgrok.plot.style import Axes
 from modgrok.plot.subject import Subject, measured
 from modgrok.shapes import Float
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from modgrok.tasks.task import variable_names
 
 
 def ordered_weights(subject: Subject) -> Float[np.ndarray, "N input"]:
@@ -19,10 +21,6 @@ def ordered_weights(subject: Subject) -> Float[np.ndarray, "N input"]:
 
     Values that have no place in the coordinate (0 in a product) come first in their block.
     """
-    from modgrok.experiments.analysis import Analysis
-    from modgrok.experiments.group_analysis import GroupAnalysis
-    from modgrok.measures import power_spectrum, raw_coordinate
-
     found = measured(subject)
     if isinstance(found, GroupAnalysis) or (not isinstance(found, Analysis) and found.weights is None):
         kind, name = found.network.architecture.name, found.task.name
@@ -44,8 +42,6 @@ def ordered_weights(subject: Subject) -> Float[np.ndarray, "N input"]:
 
 def weights(subject: Subject, *, ax: "Axes | None" = None) -> "Axes":
     """Draws the sorted weights as a map: waves appear as stripes that grow finer downward."""
-    from modgrok.tasks.task import variable_names
-
     found = measured(subject)
     rows, arity = ordered_weights(found), found.task.arity
     width = rows.shape[1] / arity

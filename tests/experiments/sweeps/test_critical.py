@@ -121,8 +121,8 @@ def test_trends(several: list[Critical]) -> None:
     expected = -math.log((6 / 97**0.5 - 0.3) / (6 / 53**0.5 - 0.3)) / math.log(97 / 53)
     assert law.exponent == pytest.approx(expected, abs=2 * law.error)
     assert power_law(several[:2]) is None
-    balanced, answers = gains(several)
-    assert (balanced.sampling, answers.sampling) == ("balanced", "answers")
+    (first, balanced), (second, answers) = gains(several)
+    assert (first.sampling, second.sampling) == ("balanced", "answers")
     assert balanced.low <= -0.03 <= balanced.high < 0
     assert answers.low < 0 < answers.high
     said = sentences(several)

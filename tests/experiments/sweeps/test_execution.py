@@ -169,7 +169,7 @@ def test_training_sets_of_all_lengths_share_batches_on_a_cpu(tmp_path: Path) -> 
 
 
 def test_the_local_engine_splits_what_needs_too_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from modgrok.experiments import train
+    from modgrok.experiments.sweeps.engines import local
 
     tried: list[int] = []
 
@@ -181,7 +181,7 @@ def test_the_local_engine_splits_what_needs_too_much_memory(tmp_path: Path, monk
         if batch.experiments[0].seed == 1:
             raise ValueError("broken")
 
-    monkeypatch.setattr(train, "train_batches", train_batches)
+    monkeypatch.setattr(local, "train_batches", train_batches)
     store, engine = Store(tmp_path), LocalEngine()
     experiments = Results(SWEEP.experiments[:4], store).pending
     failures = engine.train(plan_experiments(experiments, store, "cpu", lambda *_: 4), store, Observer())

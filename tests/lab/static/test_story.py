@@ -3,6 +3,7 @@
 import functools
 import json
 import re
+import runpy
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from modgrok.cli import main
 from modgrok.closed_form import exact_width, solve
 from modgrok.experiments import Experiment
-from modgrok.lab import make_story, story
+from modgrok.lab import story
 from modgrok.measures import circular_spread, neuron_waves, own_waves, waves_only
 from modgrok.networks import Network, predictions, score_table, two_layer
 from modgrok.networks.scoring import output_blocks
@@ -26,7 +27,9 @@ MEASURED = {name: np.array(values) for name, values in HEADER["measured"].items(
 P = HEADER["modulus"]
 ADDITION = task("n + m", P)
 TRIANGLE, FIVE = task("group:S3"), task("group:S5")
-VERDICTS = Path(__file__).parents[3] / "docs" / "reproduction" / "groups" / "verdicts.json"
+DOCS = Path(__file__).parents[3] / "docs"
+VERDICTS = DOCS / "reproduction" / "groups" / "verdicts.json"
+RUN: Experiment = runpy.run_path(str(DOCS / "story.py"))["RUN"]
 TRAINED = ARRAYS["trained"].astype(bool)
 MOST_BYTES = 1_200_000
 FITS = "document.documentElement.scrollWidth <= innerWidth"
@@ -102,7 +105,7 @@ def test_what_the_story_claims_is_so() -> None:
     assert orders == {"n*m": "product", "n^2+m^2": "sum", "n^2+m^2+n*m": "none", "n^3+n*m^2+m": "none"}
     assert {other["width"] for other in HEADER["others"]} > {HEADER["width"]}, "some of them wider"
     assert min(others[name]["test_accuracy"][-1] for name in ("n*m", "n^2+m^2")) > 0.98
-    assert make_story.RUN.resolve().as_dict().items() >= {name: HEADER[name] for name in ("lr", "fraction")}.items()
+    assert RUN.resolve().as_dict().items() >= {name: HEADER[name] for name in ("lr", "fraction")}.items()
 
 
 def test_what_the_story_claims_of_other_moves_is_so() -> None:
@@ -569,7 +572,7 @@ def test_it_is_the_first_thing_the_lab_shows_and_leads_to_its_own_run(
     page.locator(".end .button").click()
     expect(page.locator("#train")).to_be_visible()
     page.wait_for_url(re.compile(f"run={runs['tiny']}&step=30"))  # It was played, so the clock holds its last step.
-    assert Experiment.from_dict(asked[-1]).resolve().id == make_story.RUN.resolve().id
+    assert Experiment.from_dict(asked[-1]).resolve().id == RUN.resolve().id
     table, curves = (page.locator(f"#{panel}").bounding_box() for panel in ("answers", "curves"))
     assert table["x"] + table["width"] <= curves["x"]
     assert curves["y"] == table["y"]

@@ -91,8 +91,7 @@ class Search:
         ]
 
     def add(self, experiment: Experiment, result: Result | None) -> None:
-        """Takes note of a run that has ended; one that could not be trained does not count, and is not asked for
-        again."""
+        """Takes note of a run that has ended; one that could not be trained is not asked for again."""
         self.attempts[experiment.fraction] = self.attempts.get(experiment.fraction, 0) + 1
         if result is not None:
             self.successes.setdefault(experiment.fraction, []).append(result.grokked_at is not None)

@@ -58,8 +58,7 @@ class SweepFile:
 
 
 def stored_sweeps(store: Store) -> Iterator[dict[str, Any]]:
-    """What is written down about every sweep of the store, the latest first; of one that cannot be read, its `id` and
-    the `reason`."""
+    """What is written down about every sweep, the latest first; `id` and `reason` of one that cannot be read."""
     paths = [path for path in (store.folder / "sweeps").glob("*/sweep.json") if path.is_file()]
     for path in sorted(paths, key=lambda path: -path.stat().st_mtime):
         try:

@@ -111,17 +111,13 @@ def _choose(varying: dict[str, tuple[Any, ...]], y: str | None) -> tuple[str, st
 def _outcomes(table: Table, name: str) -> list[float | None]:
     if name == GROKKED:
         return [
-            None if not ended else float(step is not None)
-            for ended, step in zip(_ended(table), table["grokked_at"], strict=True)
+            None if status == "unfinished" else float(step is not None)
+            for status, step in zip(table["status"], table["grokked_at"], strict=True)
         ]
     numbers = [key for key in table if key not in (*table.settings, "run", "status")]
     if name not in numbers:
         raise ModgrokError(f"An outcome is {GROKKED} or one of {', '.join(numbers)}, not {name!r}.")
     return [None if value is None or not math.isfinite(value) else float(value) for value in table[name]]
-
-
-def _ended(table: Table) -> list[bool]:
-    return [status != "unfinished" for status in table["status"]]
 
 
 def _cell(runs: list[tuple[str, float | None]]) -> Cell:

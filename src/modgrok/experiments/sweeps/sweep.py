@@ -20,8 +20,7 @@ Axis = dict[str, tuple[Any, ...]]
 """Settings that change together, each with its values, all of one length. Most axes have one setting."""
 
 DEFAULTS: dict[str, Any] = {"snapshots": 0, "until": 0}
-"""Settings that differ from a single experiment's where many networks train: no weights on the way, and no step after
-grokking."""
+"""Settings that differ from a single experiment's: no weights on the way, and no step after grokking."""
 EVALUATIONS = 60
 """How often a run is measured where success alone is looked for."""
 

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modgrok.card import grid
-from modgrok.errors import ModgrokError, import_extra
+from modgrok.errors import Damaged, ModgrokError, import_extra
 from modgrok.experiments.columns import Frame
 from modgrok.experiments.experiment import Experiment, known_settings
 from modgrok.experiments.named_task import task_name
 from modgrok.experiments.result import Result, bad_ends
-from modgrok.experiments.run import Damaged
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.sweep import Sweep
 
@@ -55,8 +54,7 @@ class Results:
         return len(self._runs)
 
     def refresh(self) -> None:
-        """Looks in the store for outcomes from other processes. A damaged run counts as missing; training moves it
-        aside."""
+        """Looks in the store for outcomes from other processes; a damaged run counts as missing."""
         for name, run in self._runs.items():
             if name not in self.outcomes and name not in self.again:
                 with contextlib.suppress(Damaged):
@@ -87,16 +85,8 @@ class Table(Frame):
     come the run and its outcome, None where there is none (yet).
     """
 
-    def __init__(
-        self,
-        columns: dict[str, list[Any]],
-        settings: tuple[str, ...],
-        names: Mapping[str, str] | None = None,
-        axes: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, columns: dict[str, list[Any]], settings: tuple[str, ...], axes: tuple[str, ...] = ()) -> None:
         super().__init__(columns)
-        self.names = dict(names or {})
-        """What tasks are called here that the sweep calls otherwise, by what it calls them."""
         self.settings, self.axes = settings, axes
         """The names of the columns that are settings, and of those that the sweep varies, if only over one value."""
 
@@ -152,4 +142,4 @@ def sweep_table(sweep: Sweep, results: Results) -> Table:
     measures = dict.fromkeys(name for result in results.outcomes.values() for name in result.measures)
     shown = OUTCOMES | {name: name for name in measures}
     columns = {name: [outcome.get(key) for outcome in outcomes] for name, key in shown.items()}
-    return Table(settings | {"run": results.ids} | columns, tuple(settings), called, sweep.names)
+    return Table(settings | {"run": results.ids} | columns, tuple(settings), sweep.names)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from modgrok.experiments import Experiment
 from modgrok.experiments.sweeps.critical import Critical
 from modgrok.experiments.sweeps.logistic import CONFIDENCE, Transition
 
@@ -34,17 +35,6 @@ class Difference:
     high: float
 
 
-@dataclass(frozen=True)
-class Gain:
-    """α_c under one sampling minus α_c under random sampling, all else equal."""
-
-    sampling: str
-    modulus: int | None
-    difference: float
-    low: float
-    high: float
-
-
 def power_law(found: Iterable[Critical]) -> PowerLaw | None:
     """The law through estimates at three or more moduli; None for fewer."""
     known = [one for one in found if one.transition.critical is not None]
@@ -63,17 +53,12 @@ def power_law(found: Iterable[Critical]) -> PowerLaw | None:
     return PowerLaw(math.exp(log_factor), float(exponent), Z95 * math.sqrt(scatter * covariance[1, 1]))
 
 
-def gains(found: Sequence[Critical]) -> list[Gain]:
-    """For every guided sampling that was measured beside random sampling of the same task at the same modulus."""
-    random = {_place(one): one for one in found if one.experiment.sampling == "random"}
-    pairs = [(one, random.get(_place(one))) for one in found if one.experiment.sampling != "random"]
-    compared = []
-    for guided, reference in pairs:
-        gap = None if reference is None else difference(guided.transition, reference.transition)
-        if gap is not None:
-            e = guided.experiment
-            compared.append(Gain(e.sampling, e.modulus, gap.middle, gap.low, gap.high))
-    return compared
+def gains(found: Sequence[Critical]) -> list[tuple[Experiment, Difference]]:
+    """Every guided sampling that was measured beside random sampling, and its α_c minus that one, all else equal."""
+    random = {_place(one): one.transition for one in found if one.experiment.sampling == "random"}
+    guided = [one for one in found if one.experiment.sampling != "random" and _place(one) in random]
+    compared = [(one.experiment, difference(one.transition, random[_place(one)])) for one in guided]
+    return [(e, gap) for e, gap in compared if gap is not None]
 
 
 def difference(one: Transition, other: Transition) -> Difference | None:
@@ -99,7 +84,10 @@ def describe(found: Sequence[Critical]) -> dict[str, Any]:
         "confidence": CONFIDENCE,
         "critical": [one.as_dict() for one in found],
         "power_law": None if law is None else asdict(law),
-        "gains": [asdict(gain) for gain in gains(found)],
+        "gains": [
+            {"sampling": e.sampling, "modulus": e.modulus, "difference": gap.middle, "low": gap.low, "high": gap.high}
+            for e, gap in gains(found)
+        ],
         "sentences": sentences(found),
     }
 
@@ -119,13 +107,13 @@ def sentences(found: Sequence[Critical]) -> list[str]:
             f"α_c {verb} with p: {first} at p = {first.experiment.modulus}, {last} at p = {last.experiment.modulus}; "
             f"about p^({-law.exponent:.2f} ± {law.error:.2f})."
         )
-    for gain in gains(found):
+    for e, gap in gains(found):
         verdict = (
-            "needs less data" if gain.high < 0 else "needs more data" if gain.low > 0 else "makes no clear difference"
+            "needs less data" if gap.high < 0 else "needs more data" if gap.low > 0 else "makes no clear difference"
         )
         said.append(
-            f"At p = {gain.modulus} {gain.sampling} sampling {verdict}: α_c changes by {gain.difference:+.3f} "
-            f"[{gain.low:+.3f}, {gain.high:+.3f}] against random sampling."
+            f"At p = {e.modulus} {e.sampling} sampling {verdict}: α_c changes by {gap.middle:+.3f} "
+            f"[{gap.low:+.3f}, {gap.high:+.3f}] against random sampling."
         )
     return said
 

@@ -182,7 +182,7 @@ def test_what_needs_too_much_memory_is_split_and_what_fails_is_reported(
     def stubborn(parcel: bytes, begun: Any) -> Iterator[Any]:
         batch = remote.unpack(parcel)
         if len(batch.members) > 1:
-            yield remote.Failed("RESOURCE_EXHAUSTED", out_of_memory=True)
+            yield "failed", "RESOURCE_EXHAUSTED", True
         elif batch.experiments[0].seed == 3:
             raise ValueError("broken")
         else:

@@ -11,8 +11,6 @@ from modgrok.experiments.observer import Observer
 from modgrok.experiments.planner import Failure, RunBatch
 from modgrok.experiments.store import Store
 
-__all__ = ["Engine", "EngineName", "check_engine", "engine_named"]
-
 EngineName = Literal["local", "ray"]
 
 

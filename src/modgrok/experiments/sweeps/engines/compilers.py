@@ -78,8 +78,7 @@ def compiling_ahead(batches: Sequence[RunBatch]) -> Iterator[Wait]:
 
 
 class Compilers:
-    """Processes that compile batches. A process with nothing left to do ends, to release its GPU memory for
-    training."""
+    """Processes that compile batches, each of which ends, and releases its GPU memory, when nothing is left to do."""
 
     def __init__(self, batches: dict[Any, RunBatch], workers: int) -> None:
         self.jobs = {shape: _job(batch) for shape, batch in batches.items()}
@@ -105,17 +104,13 @@ class Compilers:
                 ask(process, self.jobs[shape])
                 self.compiled[shape].set()
 
-    def wait(self, shape: Any) -> None:
-        """Waits until it is compiled or has failed."""
-        self.compiled[shape].wait()
-
     def settle(self, shape: Any) -> None:
         """Waits if it is being compiled; withdraws it from the queue otherwise."""
         try:
             self.waiting.remove(shape)
         except ValueError:
             if shape in self.compiled:
-                self.wait(shape)
+                self.compiled[shape].wait()
 
     def __exit__(self, *error: object) -> None:
         self.closed = True

@@ -12,6 +12,7 @@ from modgrok.experiments.planner import Failure, RunBatch, out_of_memory, plan_h
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import Engine
 from modgrok.experiments.sweeps.engines.compilers import compiling_ahead
+from modgrok.experiments.train import train_batches
 
 
 class LocalEngine(Engine):
@@ -31,7 +32,6 @@ class LocalEngine(Engine):
         return measure_speed(batch)
 
     def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
-        from modgrok.experiments.train import train_batches
         from modgrok.training.together import forget_programs
 
         queue, failures = deque(batches), list[Failure]()

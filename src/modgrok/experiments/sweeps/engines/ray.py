@@ -23,6 +23,7 @@ from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import RunWriter
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import Engine, reaper, remote
+from modgrok.experiments.train import remaining
 from modgrok.experiments.user_code import user_parts
 
 ATTEMPTS = 4
@@ -156,8 +157,6 @@ class RayEngine(Engine):
 
     def _start(self, batch: RunBatch, store: Store, observer: Observer) -> list[_Job]:
         """Submits the unfinished runs of a batch, with the files of those that have begun."""
-        from modgrok.experiments.train import remaining
-
         # Repeating a batch is done here, where it is known which of its runs have come in already.
         stream = inspect.unwrap(remote.train_batch)  # Ray wants the generator itself, whatever checks are put round it.
         task = self.ray.remote(stream).options(**self._needs, max_retries=0, num_returns="streaming")
@@ -182,16 +181,16 @@ class RayEngine(Engine):
         except StopIteration:
             return self._lost(job, "it ended early", observer)
         except errors.OutOfMemoryError as error:
-            event = remote.Failed(str(error).splitlines()[0], out_of_memory=True)
+            event = "failed", str(error).splitlines()[0], True
         except errors.RayTaskError as error:
-            event = remote.Failed(str(error.cause), out_of_memory=False)
+            event = "failed", str(error.cause), False
         except errors.RayError as error:
             return self._lost(job, type(error).__name__, observer)
         match event:
-            case remote.Advanced(active, step, run_steps):
+            case "advanced", active, step, run_steps:
                 job.run_steps += run_steps
                 observer.advanced(list(job.members.values())[:active], step, run_steps)
-            case remote.Ended(name, files):
+            case "ended", name, files:
                 del job.members[name]
                 run = store.run(name)
                 _receive(run, files)
@@ -199,9 +198,9 @@ class RayEngine(Engine):
                 assert result is not None
                 job.run_steps -= result.steps
                 observer.ended(run, result)
-            case remote.Remark(sentence):
+            case "remark", sentence:
                 observer.remark(sentence)
-            case remote.Failed(reason, out_of_memory):
+            case "failed", reason, out_of_memory:
                 return self._failed(job, reason, out_of_memory, observer)
         return None
 

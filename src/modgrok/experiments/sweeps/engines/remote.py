@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from modgrok.disk import Lock, write_bytes
 from modgrok.errors import ModgrokError
@@ -22,6 +22,7 @@ from modgrok.experiments.result import Result
 from modgrok.experiments.run import Run
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import reaper
+from modgrok.experiments.train import train_batches
 from modgrok.experiments.user_code import register_parts
 
 PREFIX = "modgrok-worker-"
@@ -31,37 +32,9 @@ TELL_SECONDS = 0.5
 """Least time between two events of progress."""
 
 
-class Advanced(NamedTuple):
-    """Progress of the batch."""
-
-    active: int
-    step: int
-    run_steps: int
-
-
-class Ended(NamedTuple):
-    """A run has its result: all of its files."""
-
-    run: str
-    files: dict[str, bytes]
-
-
-class Remark(NamedTuple):
-    """A remark for the user."""
-
-    sentence: str
-
-
-class Failed(NamedTuple):
-    """The batch failed."""
-
-    reason: str
-    out_of_memory: bool
-
-
-Event = Advanced | Ended | Remark | Failed
-
-
+Event = tuple[Any, ...]
+"""What an observer hears, by its name: `advanced` with the number of active runs, their step and the run-steps since
+the last time, `ended` with a run and all its files, `remark`. Or `failed`: why, and whether memory was short."""
 Parcel = bytes
 """A batch as it travels, with the parts of a user's own that it needs."""
 
@@ -139,12 +112,10 @@ def write_files(run: Run, files: dict[str, bytes]) -> None:
 
 
 def _train(batch: RunBatch, store: Store, teller: "_Teller") -> None:
-    from modgrok.experiments.train import train_batches
-
     try:
         train_batches([batch], store, teller)
     except Exception as error:
-        teller.events.put(Failed(f"{type(error).__name__}: {error}", out_of_memory(error)))
+        teller.events.put(("failed", f"{type(error).__name__}: {error}", out_of_memory(error)))
     teller.events.put(None)
 
 
@@ -154,24 +125,24 @@ class _Teller(Observer):
     def __init__(self) -> None:
         self.events: queue.Queue[Event | None] = queue.Queue()
         self.stopped = False
-        self._told, self._pending = time.monotonic(), Advanced(0, 0, 0)
+        self._told, self._run_steps = time.monotonic(), 0
 
     def advanced(self, members: Sequence[Any], step: int, run_steps: int) -> None:
-        self._pending = Advanced(len(members), step, self._pending.run_steps + run_steps)
+        self._active, self._step, self._run_steps = len(members), step, self._run_steps + run_steps
         if time.monotonic() - self._told > TELL_SECONDS:
             self._tell()
 
     def ended(self, run: Run, result: Result) -> None:
-        if self._pending.run_steps:
+        if self._run_steps:
             self._tell()
-        self.events.put(Ended(run.id, files_of(run)))
+        self.events.put(("ended", run.id, files_of(run)))
 
     def _tell(self) -> None:
-        self.events.put(self._pending)
-        self._told, self._pending = time.monotonic(), Advanced(0, 0, 0)
+        self.events.put(("advanced", self._active, self._step, self._run_steps))
+        self._told, self._run_steps = time.monotonic(), 0
 
     def remark(self, sentence: str) -> None:
-        self.events.put(Remark(sentence))
+        self.events.put(("remark", sentence))
 
     def stop_requested(self) -> bool:
         return self.stopped

@@ -1,4 +1,6 @@
-"""Trains the runs of the story and writes its replay: `python -m modgrok.lab.make_story`, about a minute on two cores.
+"""Trains the runs of the story and writes its replay, in about a minute on two cores.
+
+    python docs/story.py
 
 One run of n + m mod 59 at a quarter of its table and its control, the same network on random answers: their weights at
 the steps where something moves, rounded to 6 bits, and the margin of every cell. And the curves and last answers of
