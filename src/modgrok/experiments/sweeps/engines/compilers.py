@@ -1,5 +1,5 @@
 """Programs compiled ahead, in processes of their own, into the cache on disk: on a GPU, where a reproduction of many
-batches took 219 s with them and 276 s without (`benchmarks/results/README.md`). On a CPU nothing is compiled ahead.
+batches took 219 s with them and 276 s without (measured once). On a CPU nothing is compiled ahead.
 
 Tracing a program holds Python's interpreter, so threads would take it from the training that goes on beside them. As a
 program this module compiles what it reads, one pickled job after another, and answers each with a line; it ends with
