@@ -7,10 +7,12 @@ import numpy as np
 from modgrok.errors import ModgrokError
 from modgrok.measures import progress_measures as measures
 from modgrok.measures.ipr import average_ipr
-from modgrok.measures.progress_measures import Among, Answers
+from modgrok.measures.progress_measures import Among
 from modgrok.networks import Network, grid, outputs
-from modgrok.shapes import Float
+from modgrok.shapes import Float, Integer
 
+Table = Integer[np.ndarray, "..."]
+"""Of a task; `logits_of` refuses those that are not of pairs modulo p."""
 LOSSES = {"cross_entropy": measures.cross_entropy, "mse": measures.squared_error}
 """With which the measures are taken; for networks trained with another loss that is cross-entropy."""
 
@@ -35,7 +37,7 @@ def key_frequencies_of(network: Network) -> tuple[int, ...]:
 
 def network_progress(
     network: Network,
-    answers: Answers,
+    answers: Table,
     trained: Among = None,
     keys: Iterable[int] | None = None,
     loss: str = "cross_entropy",
@@ -60,7 +62,7 @@ def network_progress(
 
 
 def excluded_alone(
-    network: Network, answers: Answers, trained: Among = None, loss: str = "cross_entropy"
+    network: Network, answers: Table, trained: Among = None, loss: str = "cross_entropy"
 ) -> Float[np.ndarray, "k"]:
     """The excluded loss of each frequency 1, 2, … alone."""
     logits, of = logits_of(network), LOSSES.get(loss, measures.cross_entropy)
