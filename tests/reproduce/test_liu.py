@@ -32,6 +32,12 @@ def test_every_study_is_measured_drawn_and_judged(judge: Any) -> None:
     assert verdicts["critical_share"].outcome != "undecided here"
 
 
+@pytest.mark.parametrize(("half", "outcome"), [(22, "holds"), (40, "does not hold here"), (60, "does not hold here")])
+def test_the_share_from_which_sets_force_the_embedding(half: int, outcome: str, outcomes: Any) -> None:
+    drawn = [{"sets": 100, "examples": n, "linear": 1 / (1 + np.exp(half - n))} for n in range(5, 56)]
+    assert outcomes(PAPER, {"fig4": TIMES + drawn})["critical_share"] == outcome
+
+
 def grid(name: str, rows: dict[float, str], y: str) -> list[dict[str, Any]]:
     """A diagram by initials of phases: rates of the decoder from slow to fast, and a row for each y."""
     names = {"C": "comprehension", "G": "grokking", "M": "memorization", "x": "confusion"}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from modgrok.reproduce.omnigrok2022 import PAPER, sizes
+from modgrok.reproduce.omnigrok2022.landscape import SYSTEMS
 from modgrok.reproduce.omnigrok2022.sizes import FULL, QUICK, SETTINGS, TINY, too_large
 from modgrok.reproduce.table import Table
 
@@ -29,6 +30,7 @@ TABLE = [HELD | SHARED | {"seed": seed, "grokked_at": time} for seed, time in en
 """Times that are inverse to decay."""
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize(
     ("claim", "where", "column", "value", "outcome"),
     [
@@ -46,9 +48,10 @@ TABLE = [HELD | SHARED | {"seed": seed, "grokked_at": time} for seed, time in en
     ],
 )
 def test_verdicts(
-    claim: str, where: dict[str, Any], column: str, value: Any, outcome: str, outcomes: Callable[..., dict[str, str]]
+    system: str, claim: str, where: dict[str, Any], column: str, value: Any, outcome: str, outcomes: Any
 ) -> None:
-    assert outcomes(PAPER, {"figS": TABLE}, ("figS", where, column, value))[f"{claim}_teacher"] == outcome
+    figure = SYSTEMS[system][0]
+    assert outcomes(PAPER, {figure: TABLE}, (figure, where, column, value))[f"{claim}_{system}"] == outcome
 
 
 U, L = (0.9, 0.02, 0.8), (0.9, 0.0, 0.0)
