@@ -2,14 +2,11 @@
 
 import dataclasses
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
-
-from rich.table import Table
-from rich.text import Text
 
 from modgrok.api import pack, replay
 from modgrok.commands.arguments import (
@@ -25,24 +22,17 @@ from modgrok.commands.arguments import (
     tell,
 )
 from modgrok.commands.flags import Positional, Repeated
+from modgrok.commands.run_rows import fits, run_row, run_table, wanted_setting
 from modgrok.commands.train import explanation, show_run
-from modgrok.errors import Damaged, ModgrokError, Unknown
+from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments import Run, Store, archive
 from modgrok.experiments.export import WRITERS, curves_csv
-from modgrok.experiments.label import Label, write_label
-from modgrok.experiments.result import RunProgress
+from modgrok.experiments.label import write_label
 from modgrok.experiments.store import RUN_NAME, check_intact
 from modgrok.experiments.sweeps.record import find_sweep, stored_sweeps
-from modgrok.experiments.sweeps.values import value
 from modgrok.sealed import exists
-from modgrok.text import NONE, count, number, percent, size, steps_between
+from modgrok.text import count, size
 
-REACHED = ("memorized_after", "memorized_at", "grokked_after", "grokked_at")
-"""What a result says of the time of learning."""
-COLUMNS = "run,name,task,p,network,N,α,optimizer,rate,seed,status,steps,test,grokked at".split(",")
-DROPPED = ("rate", "seed", "N", "optimizer", "network", "steps", "α", "p", "test", "name")
-"""Columns that a narrow terminal does without, the first one first."""
-RIGHT = {"p", "N", "α", "rate", "seed", "steps", "test", "grokked at"}
 Names = Annotated[tuple[str, ...], Positional("RUN …")]
 
 
@@ -134,10 +124,10 @@ def main(argv: list[str]) -> None:
 
 
 def _list(arguments: List, store: Store) -> None:
-    wanted = [_wanted(text) for text in arguments.where]
+    wanted = [wanted_setting(text) for text in arguments.where]
     if arguments.limit is not None and arguments.limit < 1:
         raise ModgrokError(f"limit must be at least 1, not {arguments.limit}.")
-    found = (row for row in map(_row, (*store, *store.remains())) if _fits(row, wanted, arguments.search))
+    found = (row for row in map(run_row, (*store, *store.remains())) if fits(row, wanted, arguments.search))
     rows = list(islice(found, arguments.limit))
     if arguments.json:
         print_json({"store": str(store.folder), "runs": rows})
@@ -146,95 +136,10 @@ def _list(arguments: List, store: Store) -> None:
         which = "like that" if wanted or arguments.search else "yet; modgrok train makes one"
         out.print(f"There are no runs in {store.folder} {which}.")
         return
-    out.print(_table([_cells(row) for row in rows], out.width))
+    out.print(run_table(rows, out.width))
     for row in rows:
         if "reason" in row:
             out.print(f"{row['run']} is {row['status']}: {row['reason']}", style="yellow")
-
-
-def _table(cells: list[dict[str, Any]], width: int) -> Table:
-    """A row for each run, with as many columns as there is room for."""
-    shown = [name for name in COLUMNS if name != "name" or any(row[name] for row in cells)]
-    needed = {name: max(len(name), *(len(str(row[name])) for row in cells)) for name in shown}
-    for name in DROPPED:
-        if sum(needed[one] + 2 for one in shown) <= width:
-            break
-        shown = [one for one in shown if one != name]
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in shown:
-        grid.add_column(name, justify="right" if name in RIGHT else "left", min_width=min(needed[name], 12))
-    for row in cells:
-        grid.add_row(*(row[name] for name in shown))
-    return grid
-
-
-def _wanted(text: str) -> tuple[str, Any]:
-    name, equals, given = text.partition("=")
-    if not equals:
-        raise ModgrokError(f"--where takes NAME=VALUE, such as fraction=0.5, not {text!r}.")
-    name = name.strip().replace("-", "_")
-    return name, value(name, given.strip())
-
-
-def _fits(row: dict[str, Any], wanted: list[tuple[str, Any]], search: str) -> bool:
-    texts = (row["run"], row.get("task", ""), row.get("name", ""), row.get("note", ""))
-    tags = (f"#{tag}" for tag in row.get("tags", ()))
-    if not any(search.lower() in text.lower() for text in (*texts, *tags)):
-        return False
-    return not wanted or ("experiment" in row and all(row["experiment"].get(name) == given for name, given in wanted))
-
-
-def _row(run: Run) -> dict[str, Any]:
-    try:
-        check_intact(run)
-        result: Mapping[str, Any] = run.result or {}
-        rows = run.rows()
-        last = rows[-1] if rows else {}
-        return {
-            "run": run.id,
-            "task": run.task_name,
-            **dataclasses.asdict(run.labels),
-            "status": run.status,
-            "steps": result.get("steps", last.get("step", 0)),
-            "train_accuracy": last.get("train_accuracy"),
-            "test_accuracy": last.get("test_accuracy"),
-            **(_reached(run, rows) if not result else {name: result[name] for name in REACHED}),
-            "experiment": run.experiment.as_dict(),
-        }
-    except ModgrokError as error:
-        kinds = {Damaged: "damaged", Unknown: "unknown"}
-        return {"run": run.id, "status": kinds.get(type(error), "unreadable"), "reason": str(error)}
-
-
-def _reached(run: Run, rows: list[dict[str, Any]]) -> dict[str, int | None]:
-    """When an unfinished run memorized and grokked, as far as its curves say."""
-    progress = RunProgress(run.experiment)
-    progress.restore(rows)
-    curves = {"memorized": progress.crossing("train_accuracy"), "grokked": progress.crossing("test_accuracy")}
-    return {f"{name}_{end}": getattr(found, end) for name, found in curves.items() for end in ("after", "at")}
-
-
-def _cells(row: dict[str, Any]) -> dict[str, Any]:
-    """The columns of a run by name."""
-    if "reason" in row:
-        return dict.fromkeys(COLUMNS, "") | {"run": row["run"], "task": NONE, "status": Text(row["status"], "yellow")}
-    e = row["experiment"]
-    return {
-        "run": row["run"],
-        "name": Label(row["name"], row["tags"]).short,
-        "task": row["task"],
-        "p": NONE if e["modulus"] is None else str(e["modulus"]),
-        "network": e["network"],
-        "N": NONE if e["width"] is None else str(e["width"]),
-        "α": number(e["fraction"], 4),
-        "optimizer": e["optimizer"],
-        "rate": number(e["lr"], 4),
-        "seed": str(e["seed"]),
-        "status": row["status"],
-        "steps": count(row["steps"]),
-        "test": percent(row["test_accuracy"]),
-        "grokked at": steps_between(row["grokked_after"], row["grokked_at"]),
-    }
 
 
 def _show(arguments: Show, store: Store) -> None:
