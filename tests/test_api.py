@@ -67,6 +67,8 @@ def test_training_starts_from_a_network_or_its_file(tmp_path: Path, capsys: pyte
     path = tmp_path / "exact.safetensors"
     exact.save(path)
     assert mg.train("n + m", start=path, **settings).id == run.id
+    mg.replay(run, tmp_path / "replay.html")
+    assert run.id in (tmp_path / "replay.html").read_text()
     flags = "--lr 1e-3 --weight-decay 0 --steps 3 --evaluations 3".split()
     cli.main(["train", "n + m", "--start", str(path), "--store", str(tmp_path), *flags])
     assert run.id in capsys.readouterr().out
@@ -108,3 +110,12 @@ def test_one_name_loads_a_run_or_a_network(tmp_path: Path) -> None:
         np.testing.assert_array_equal(network.w_in, run.network.w_in)
     with pytest.raises(mg.ModgrokError, match="A run knows its activation"):
         mg.load("last", tmp_path, activation="relu")
+
+
+def test_what_cannot_be_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(mg.ModgrokError, match="width must be a whole number, not '5'"):
+        mg.solve("n + m", 7, width="5")
+    with pytest.raises(mg.ModgrokError, match=r"raised ZeroDivisionError \(.*\) at n=0, m=0"):
+        mg.task(lambda n, m: 1 // (n - m), 7)
+    with pytest.raises(mg.ModgrokError, match="a figure of Matplotlib or its axes, not None"):
+        mg.plot.save(None, tmp_path / "x.png")

@@ -64,12 +64,17 @@ def load(name: str | Path | Mapping[str, Any] = "last", store: StoreLike = None,
 
 def runs(store: StoreLike = None, search: str = "", **settings: Any) -> list[Run]:
     """Returns the stored runs, the latest first. Settings such as `optimizer="gd"`, and a text to `search` for in
-    names, tags, notes and tasks, select some of them."""
+    names, tags, notes and tasks, select some of them, of those that can be read here."""
     require_settings("An experiment", settings, known_settings())
-    found = list(as_store(store))
-    if search:
-        found = [run for run in found if run.labels.has(search) or search.lower() in run.task_name.lower()]
-    return [run for run in found if all(getattr(run.experiment, name) == value for name, value in settings.items())]
+
+    def fits(run: Run) -> bool:
+        try:
+            named = not search or run.labels.has(search) or search.lower() in run.task_name.lower()
+            return named and all(getattr(run.experiment, name) == value for name, value in settings.items())
+        except ModgrokError:
+            return False
+
+    return list(filter(fits, as_store(store))) if search or settings else list(as_store(store))
 
 
 def pack(runs: Run | str | Table | Sequence[Run | str], path: str | Path, store: StoreLike = None) -> list[Run]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import modgrok as mg
 from modgrok import cli
 from modgrok.commands import runs
 from modgrok.disk import Lock
@@ -91,12 +92,14 @@ def test_damage_is_named_and_does_not_hide_the_rest(
     assert run_json("runs", "list", "--store", str(store))["runs"] == []
 
 
-@pytest.mark.parametrize(("setting", "name"), [("network", "bilinear"), ("activation", "softsign")])
+@pytest.mark.parametrize(("setting", "name"), [("network", "bilinear"), ("activation", "softsign"), ("task", "max:20")])
 def test_a_run_of_something_unknown_is_sound_and_does_not_hide_the_rest(
     run_json: Any, capsys: pytest.CaptureFixture[str], store: Path, setting: str, name: str
 ) -> None:
     run, own = only_run(store), store / "0123456789ab"
-    write_settings(own, run.experiment.as_dict() | {setting: name}, {})
+    others = {"modulus": None, "cap": 10} if setting == "task" else {}
+    write_settings(own, run.experiment.as_dict() | {setting: name} | others, {})
+    assert [one.id for one in mg.runs(store, modulus=run.experiment.modulus)] == [run.id]
     rows = run_json("runs", "list", "--store", str(store))["runs"]
     assert {row["run"]: row["status"] for row in rows} == {run.id: "finished", own.name: "unknown"}
     cli.main(["runs", "list", "--store", str(store)])

@@ -223,6 +223,11 @@ def test_who_does_not_register_them_is_told_so(run, monkeypatch, capsys):
         _ = Store(run.folder.parent).find(run.id).experiment
 
 
+def test_a_replay_shows_what_the_page_knows_of_them(run, tmp_path):
+    mg.replay(run, tmp_path / "replay.html")
+    assert run.id in (tmp_path / "replay.html").read_text()
+
+
 PROGRAM = f"""
 import os, signal, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})

@@ -1,8 +1,9 @@
 """The weights that compute a task, written down instead of trained."""
 
 import math
+import operator
 from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -65,6 +66,7 @@ def solve(
     natural = natural_activation(task.arity)
     activation = None if activation is None else activation_name(activation)
     check_activation(activation or natural)
+    width, seed = None if width is None else _whole("width", width), _whole("seed", seed)
     if seed < 0:
         raise ModgrokError(f"seed must be 0 or larger, not {seed}.")
     if constant and form not in ("waves", "complex"):
@@ -96,6 +98,13 @@ def solve(
             layers = vector_layers(basis, frequencies, width, branches, rng, constant)
     precision = np.result_type(dtype, np.complex64) if form == "complex" else np.dtype(dtype)
     return as_network(layers, activation or natural, parametrization, precision)
+
+
+def _whole(name: str, given: Any) -> int:
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise ModgrokError(f"{name} must be a whole number, not {given!r}.") from None
 
 
 def available(structure: Structure, arity: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import ModgrokError, Unknown
 from modgrok.experiments.user_code import UNKNOWN, family_code
 from modgrok.tasks import Task, task
 from modgrok.tasks.families.family import family_of
@@ -60,6 +60,12 @@ def given_name(table: Path) -> str | None:
         return table.with_suffix(".txt").read_text(encoding="utf-8").strip() or None
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def require_known(text: Any) -> None:
+    """Raises where nothing that is registered reads a task of this name."""
+    if isinstance(text, str) and not text.startswith(TABLE) and family_of(text) is None:
+        raise Unknown(f"Nothing is registered that reads the task {text!r}.", f"task {text!r}")
 
 
 def group_order(text: str, found: Task) -> int:

@@ -28,7 +28,7 @@ from modgrok.experiments.columns import Frame
 from modgrok.experiments.curves import Curves, Mark
 from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.label import Label, read_label, write_label
-from modgrok.experiments.named_task import task_name
+from modgrok.experiments.named_task import require_known, task_name
 from modgrok.experiments.result import Result
 from modgrok.experiments.stored_json import build, read_sealed_json, write_sealed_json
 from modgrok.networks import Network
@@ -102,6 +102,7 @@ class Run:
     def experiment(self) -> Experiment:
         settings = self.settings["experiment"]
         try:
+            require_known(settings.get("task"))
             return Experiment.from_dict(settings)
         except Unknown as error:
             raise Unknown(

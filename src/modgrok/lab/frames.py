@@ -162,17 +162,12 @@ def _vectors(network: Network, task: Task) -> tuple[dict[str, Any], dict[str, np
 
 
 def _first_vectors(network: Network, task: Task) -> Float[np.ndarray, "value d"] | None:
-    """The embedding of the first variable's values, or what a first layer on one-hot numbers makes of them; None where
-    inputs are signs or real vectors."""
+    """The weights that read each value of the first variable; None where none read numbers."""
     signature = task.signature
     if not signature.sizes or signature.signs:
         return None
-    size = signature.sizes[0]
-    if "embedding" in network.parameters:
-        return np.asarray(network.parameters["embedding"])[:size]
-    if network.architecture.has_waves:
-        return np.asarray(network.w_in)[:, 0].T
-    return np.asarray(network.parameters["layers.0.weight"])[:, :size].T
+    read = network.architecture.input_weights(network.parameters, signature)
+    return None if read is None else np.asarray(read)[:, 0].T[: signature.sizes[0]]
 
 
 def embedding(network: Network, task: Task, coordinate: Basis | None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

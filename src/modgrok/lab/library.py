@@ -112,15 +112,17 @@ class Library:
         }
 
     def _parent(self, experiment: Experiment) -> dict[str, Any] | None:
-        """Where a fork began: the parent's run and step, and its curves up to there while the store has them."""
-        if not experiment.parent:
+        """Where a fork began: the parent's run and step, and its curves up to there while the store has them; None for
+        weights that were given."""
+        name, fork, place = experiment.parent.partition("@")
+        if not fork:
             return None
-        name, _, step = experiment.parent.partition("@")
+        step = int(place.partition(":")[0])
         try:
-            rows = [row for row in self.find(name).rows() if row["step"] <= int(step)]
+            rows = [row for row in self.find(name).rows() if row["step"] <= step]
         except UNREADABLE:
             rows = []
-        return {"run": name, "step": int(step), "rows": rows}
+        return {"run": name, "step": step, "rows": rows}
 
     def frame(self, run: Run, step: int, coordinate: str, changes: list[str]) -> bytes:
         """The frame of a stored step, after what-if changes if there are any."""

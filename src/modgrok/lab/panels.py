@@ -1,5 +1,7 @@
 """Which panels of the page have something to say of a run."""
 
+import numpy as np
+
 from modgrok.experiments import Experiment
 from modgrok.experiments.group_analysis import on_group
 from modgrok.lab.dissection import has_circuit
@@ -35,9 +37,12 @@ def has_table(task: Task) -> bool:
 
 
 def has_embedding(experiment: Experiment, task: Task) -> bool:
-    """Whether the network has a vector for every number, and weights of its own are not drawn."""
-    drawn = has_waves(experiment, task) or has_vectors(experiment, task)
-    return not drawn and bool(task.signature.sizes) and not task.signature.signs
+    """Whether the network has weights for every number, and they are not drawn otherwise."""
+    if not task.signature.sizes or task.signature.signs or has_waves(experiment, task) or has_vectors(experiment, task):
+        return False
+    shapes = experiment.architecture.shapes(task.signature)
+    empty = {name: np.broadcast_to(0.0, shape) for name, shape in shapes.items()}
+    return experiment.architecture.input_weights(empty, task.signature) is not None
 
 
 def has_waves(experiment: Experiment, task: Task) -> bool:

@@ -68,7 +68,7 @@ def as_array(given: Any, name: str) -> np.ndarray:
     if found.dtype.name in ("float16", "bfloat16"):
         found = found.astype(np.float32)
     if found.dtype.kind not in "fc":
-        raise ModgrokError(f"{name} must hold real or complex numbers, not {found.dtype}.")
+        raise ModgrokError(f"{name} must hold real or complex floating-point numbers, not {found.dtype}; convert it.")
     double = np.float64 if found.dtype.kind == "f" else np.complex128
     found = found.astype(double if found.itemsize > np.dtype(double).itemsize else found.dtype.newbyteorder("="))
     if not np.isfinite(found).all():

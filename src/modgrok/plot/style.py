@@ -12,6 +12,7 @@ from modgrok.disk import write_bytes
 from modgrok.errors import ModgrokError
 from modgrok.experiments.environment import in_notebook
 from modgrok.palette import EMPTY, GRAY, SERIES
+from modgrok.text import abridged
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,7 +92,8 @@ def save(picture: "Figure | Axes", path: str | Path, resolution: int = RESOLUTIO
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
         raise ModgrokError(f"Write a figure to a .png, .svg or .pdf file, not to {path.name}.")
-    figure: Any = picture.figure
+    if (figure := getattr(picture, "figure", None)) is None:
+        raise ModgrokError(f"save writes a figure of Matplotlib or its axes, not {abridged(picture)}.")
     drawn = io.BytesIO()
     kind = path.suffix.lower()[1:]
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)

@@ -226,7 +226,13 @@ class Task:
         sizes = table_shape(modulus, _arity(function) if arity is None else arity)
         table = np.empty(sizes, dtype=np.int64)
         for inputs in product(*map(range, sizes)):
-            answer = function(*inputs)
+            try:
+                answer = function(*inputs)
+            except Exception as error:
+                raise ModgrokError(
+                    f"The task's function raised {type(error).__name__} ({error}) at "
+                    f"{describe_input(variable_names(len(sizes)), inputs)}; return None where an input does not occur."
+                ) from error
             try:
                 table[inputs] = HOLE if answer is None else operator.index(answer) % modulus
             except TypeError:

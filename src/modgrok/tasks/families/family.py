@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from modgrok.errors import ModgrokError
+from modgrok.errors import ModgrokError, Unknown
 from modgrok.setting import Setting, require_settings
 from modgrok.tasks.task import Task, whole_modulus
 
@@ -87,7 +87,7 @@ def _from_text(text: str, modulus: int | None, settings: dict[str, Any]) -> Task
     words = [family.name for family in FAMILIES.values() if family.pattern.startswith(f"{family.name}:")]
     close = get_close_matches(word.lower(), words, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(words)}."
-    raise ModgrokError(f"There is no family of tasks called {word!r}; {hint}")
+    raise Unknown(f"There is no family of tasks called {word!r}; {hint}", f"task {text!r}")
 
 
 def family_of(text: str) -> Family | None:
