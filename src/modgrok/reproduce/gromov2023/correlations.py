@@ -10,7 +10,7 @@ from modgrok.closed_form import solve
 from modgrok.closed_form.interference import expected_loss, printed_loss
 from modgrok.experiments import Run
 from modgrok.measures import shuffle_phases
-from modgrok.measures.phase_statistics import excess_kurtosis, triple_correlation
+from modgrok.measures.waves import excess_kurtosis, triple_correlation
 from modgrok.networks import Network, score_table, two_layer
 from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, study
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, usual, usual_by_gd

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from modgrok.measures.trials import Cells, Time, fastest_trial, tuned_times
+from modgrok.measures.samples import Cells, Time, fastest_trial, tuned_times
 from modgrok.reproduce.form import Line, Runs, Settings, Sizes, Table, runs
 from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, natural_unit
 

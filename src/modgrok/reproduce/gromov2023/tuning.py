@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.sweeps.trends import clearly_below
-from modgrok.measures.trials import first_times
+from modgrok.measures.samples import first_times
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import LINES, legend_above, modular, seeds, step_axis, time_curve
