@@ -6,7 +6,7 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.measures.grokking_events import acceleration, loss_peak
-from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Runs, Sizes, Table, joined, runs, study
 from modgrok.reproduce.gromov2023.delay import too_little_data, with_data
 from modgrok.reproduce.gromov2023.dynamics import all_grok
 from modgrok.reproduce.gromov2023.preactivations import explained_of
@@ -34,7 +34,7 @@ def varied(s: Sizes) -> Runs:
     }
     named = [some.tag(kind="optimizer", name=name) for name, some in optimizers.items()]
     named += [usual_by_gd(s, task=text).tag(kind="function", name=text) for text in FUNCTIONS]
-    return sum(named, Runs([]))
+    return joined(named)
 
 
 def with_entropy(s: Sizes) -> Runs:

@@ -13,7 +13,7 @@ from modgrok.measures.laws import fit_laws
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import LINES, modular, panels, seeds
-from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, joined, runs, study
 from modgrok.reproduce.gromov2023.search import until_grokked
 from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, budgets, natural_rate
 from modgrok.reproduce.transitions import error_bars, transitions, within
@@ -49,7 +49,7 @@ def moduli_and_widths(s: Sizes) -> Runs:
     p, N = s.sweep_modulus, s.sweep_width
     moduli = [around(s, way, modulus, N).tag(part="moduli") for way, some in s.law_moduli.items() for modulus in some]
     widths = [around(s, "Adam", p, width).tag(part="widths") for width in sorted({*s.law_widths, N})]
-    return sum(moduli + widths, Runs([]))
+    return joined(moduli + widths)
 
 
 def fractions_and_laws(s: Sizes, t: Table) -> dict[str, Any]:

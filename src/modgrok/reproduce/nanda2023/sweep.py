@@ -6,14 +6,13 @@ from modgrok.measures.network_progress import key_frequencies_of
 from modgrok.palette import BLUE
 from modgrok.plot import style
 from modgrok.reproduce.figures import modular, seeds, times
-from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, study
+from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, joined, study
 from modgrok.reproduce.nanda2023.sizes import PAPER_STEPS, timed
 from modgrok.text import count, number, percent
 
 
 def by_modulus(s: Sizes) -> Runs:
-    cells = (timed(s).but(modulus=p, fraction=a, weight_decay=g, steps=steps) for p, a, g, steps in s.moduli)
-    return sum(cells, Runs([]))
+    return joined(timed(s).but(modulus=p, fraction=a, weight_decay=g, steps=steps) for p, a, g, steps in s.moduli)
 
 
 sweep = study(

@@ -13,7 +13,7 @@ from modgrok.networks import Network
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import named_lines, panels
-from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, study
+from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, joined, study
 from modgrok.reproduce.power2022.operations import KNOWN
 from modgrok.reproduce.power2022.sizes import ADDITION, PRODUCT, products, trained, what
 from modgrok.shapes import Float, Int
@@ -126,8 +126,9 @@ def nearness_of(run: Run) -> dict[str, Any]:
 def networks(s: Sizes) -> Runs:
     """The product of each group, with weights kept on the way."""
     length = {"steps": s.coset_steps, "snapshots": s.evaluations // 2, "seeds": s.coset_seeds}
-    found = [trained(s.but(group=name), PRODUCT, share, **length).tag(group=name) for name, share in s.coset_groups]
-    return sum(found, Runs([]))
+    return joined(
+        trained(s.but(group=name), PRODUCT, share, **length).tag(group=name) for name, share in s.coset_groups
+    )
 
 
 geometry = study(
