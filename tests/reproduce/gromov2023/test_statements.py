@@ -11,10 +11,12 @@ from modgrok.closed_form.interference import printed_loss
 from modgrok.measures.grokking_events import acceleration
 from modgrok.networks import score_table
 from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.gromov2023 import PAPER, behavior, correlations, statements
+from modgrok.reproduce.gromov2023 import behavior, correlations, statements
 from modgrok.reproduce.gromov2023.statements import MIXED
-from modgrok.reproduce.paper import members
+from modgrok.reproduce.paper import find_paper, members
 from modgrok.tasks import task
+
+PAPER = find_paper()
 
 HOLDS, REMARK, FAILS = "holds", "holds with a remark", "does not hold here"
 FAILED = {"test_accuracy": 0.05, "grokked_at": None}
