@@ -7,7 +7,7 @@ from typing import Any
 from modgrok.palette import GRAY, MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import PHASES, PhaseDiagram, phase_diagram
-from modgrok.reproduce.table import Column, Table
+from modgrok.reproduce.table import Column, Row, Table
 from modgrok.text import count, number
 
 LINES = ("-", "--", ":", "-.")
@@ -54,6 +54,12 @@ def modular(t: Table) -> str:
 def seed_look(seed: int, label: str | None = None, faint: float = 0.4) -> dict[str, Any]:
     """Seed 0 bold and in the legend, all others faint."""
     return {"alpha": faint, "linewidth": 0.8} if seed else {"alpha": 1, "linewidth": 1.3, "label": label}
+
+
+def mark_events(panel: Any, row: Row, named: bool) -> None:
+    """When a run memorized and when it grokked, named or not."""
+    for name, side in (("memorized", "right"), ("grokked", "left")):
+        style.mark(panel, row[f"{name}_at"], name if named else "", side)
 
 
 def times(panel: Any, t: Table, x: str, labels: Sequence[str | None] = (None, None, None)) -> None:

@@ -44,10 +44,6 @@ def with_entropy(s: Sizes) -> Runs:
     return found.tag(kind="loss", name="cross-entropy")
 
 
-def peak_of(run: Run) -> dict[str, Any]:
-    return loss_peak(run.history, run.result)
-
-
 def over_training(run: Run) -> dict[str, Any]:
     """The IPR at grokking, half way from there to the end, and at the end."""
     result: Any = run.result
@@ -56,11 +52,7 @@ def over_training(run: Run) -> dict[str, Any]:
     return {"at_grokking": places[0], "half_way": places[1], "end": ipr[-1]}
 
 
-def rates_of(run: Run) -> dict[str, Any]:
-    return acceleration(run.history, run.result)
-
-
-KEPT = ("memorized_at", "grokked_at", "test_accuracy", peak_of, explained_of)
+KEPT = ("memorized_at", "grokked_at", "test_accuracy", loss_peak, explained_of)
 general = study(
     "general_behavior",
     "Other optimizers and functions",
@@ -83,7 +75,7 @@ late = study(
     "memorization: from memorization to the onset, and from there to grokking. Beside it a network that stays a "
     "memorizer: from memorization to half of its steps, and from there to the end.",
     runs=lambda s: too_little_data(s) + with_data(s, *s.late_fractions),
-    keep=("memorized_at", "grokked_at", rates_of),
+    keep=("memorized_at", "grokked_at", acceleration),
 )
 
 
