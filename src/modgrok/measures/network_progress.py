@@ -61,13 +61,11 @@ def network_progress(
     return found
 
 
-def excluded_alone(
-    network: Network, answers: Table, trained: Among = None, loss: str = "cross_entropy"
-) -> Float[np.ndarray, "k"]:
+def excluded_alone(network: Network, answers: Table, loss: str = "cross_entropy") -> Float[np.ndarray, "k"]:
     """The excluded loss of each frequency 1, 2, … alone."""
     logits, of = logits_of(network), LOSSES.get(loss, measures.cross_entropy)
     frequencies = range(1, (len(answers) - 1) // 2 + 1)
-    return np.array([of(measures.excluded_logits(logits, [k]), answers, trained) for k in frequencies])
+    return np.array([of(measures.excluded_logits(logits, [k]), answers) for k in frequencies])
 
 
 def logits_of(network: Network) -> Float[np.ndarray, "p p p"]:

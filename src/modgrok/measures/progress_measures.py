@@ -70,9 +70,9 @@ def squared_error(logits: Logits, answers: Answers, among: Among = None) -> floa
     return float(losses.mean() if among is None else losses[among].mean())
 
 
-def restricted_loss(logits: Logits, answers: Answers, frequencies: Iterable[int], among: Among = None) -> float:
-    """Cross-entropy of the restricted logits: over all pairs in the paper."""
-    return cross_entropy(restricted_logits(logits, frequencies), answers, among)
+def restricted_loss(logits: Logits, answers: Answers, frequencies: Iterable[int]) -> float:
+    """Cross-entropy of the restricted logits over all pairs."""
+    return cross_entropy(restricted_logits(logits, frequencies), answers)
 
 
 def excluded_loss(logits: Logits, answers: Answers, frequencies: Iterable[int], among: Among = None) -> float:
@@ -124,9 +124,9 @@ class NeuronFrequencies(NamedTuple):
     frequency: Integer[np.ndarray, "N"]
     explained: Float[np.ndarray, "N"]
 
-    def keys(self, threshold: float = EXPLAINED) -> tuple[int, ...]:
-        """Rule (c): the frequencies of all neurons that are explained above a threshold."""
-        return tuple(np.unique(self.frequency[self.explained > threshold]).tolist())
+    def keys(self) -> tuple[int, ...]:
+        """Rule (c): the frequencies of all neurons that are explained above `EXPLAINED`."""
+        return tuple(np.unique(self.frequency[self.explained > EXPLAINED]).tolist())
 
 
 def neuron_frequencies(activations: Float[np.ndarray, "p p N"]) -> NeuronFrequencies:
