@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modgrok.measures.network_progress import key_frequencies_of
+from modgrok.measures.progress_measures import key_frequencies_of
 from modgrok.palette import BLUE
 from modgrok.plot import style
 from modgrok.reproduce.figures import modular, seeds, times
