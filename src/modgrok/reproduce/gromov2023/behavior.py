@@ -10,7 +10,7 @@ from modgrok.reproduce.form import Ask, Runs, Sizes, Table, joined, runs, study
 from modgrok.reproduce.gromov2023.delay import too_little_data, with_data
 from modgrok.reproduce.gromov2023.dynamics import all_grok
 from modgrok.reproduce.gromov2023.preactivations import explained_of
-from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, usual, usual_by_gd
+from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_rate, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import with_minibatches
 from modgrok.text import number, percent, spread
 
@@ -24,10 +24,10 @@ LATE = 3
 
 def varied(s: Sizes) -> Runs:
     """Other optimizers, and functions beside GD's n + m, without weight decay, which lowers the test loss itself."""
-    rate = usual_by_gd(s).rows[0][1]["lr"]
+    slow = natural_rate(s.usual_gd.rate, s.sweep_modulus, s.sweep_width) / 10
     optimizers = {
         "GD": usual_by_gd(s),
-        "momentum": usual_by_gd(s, optimizer="momentum", lr=rate / 10),
+        "momentum": usual_by_gd(s, optimizer="momentum", lr=slow),
         "SGD + batch norm": with_minibatches(s),
         "Adam": usual(s, **WITHOUT_DECAY),
         "AdamW": usual(s),
