@@ -20,6 +20,7 @@ from modgrok.shapes import Float, Int
 from modgrok.tasks.basis import representations
 from modgrok.tasks.basis.group import Cayley, conjugation, generated
 from modgrok.tasks.basis.named_groups import cayley_table
+from modgrok.tasks.basis.representation import names
 from modgrok.text import count, number, percent
 
 PARTITIONS = 200
@@ -176,11 +177,6 @@ def planes(t: Table, left: Any, right: Any) -> str:
     for panel in (left, right):
         panel.set(xticks=[], yticks=[])
     return "t-SNE of the rows of the unembedding"
-
-
-def names(dimensions: list[int]) -> list[str]:
-    """4 and 4′ for the first and the second of dimension 4."""
-    return [f"{d}{'′' * dimensions[:i].count(d)}" for i, d in enumerate(dimensions)]
 
 
 @learned.figure()
