@@ -9,8 +9,10 @@ import pytest
 
 from modgrok import cli
 from modgrok.experiments import Store
-from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import TINY
+from modgrok.reproduce.paper import find_paper
+
+PAPER = find_paper()
 
 
 @pytest.fixture

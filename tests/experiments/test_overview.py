@@ -10,7 +10,7 @@ import pytest
 import modgrok as mg
 from modgrok import cli
 from modgrok.experiments.analysis import progress_of
-from modgrok.measures.network_progress import key_frequencies_of
+from modgrok.measures.progress_measures import key_frequencies_of
 
 mpl.use("agg")
 NETWORKS: dict[str, dict[str, Any]] = {

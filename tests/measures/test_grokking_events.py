@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ def test_gradients_that_grow_long_after_grokking_are_told_apart() -> None:
     gradient = np.array([1, 2, 4, 6, 3, 1, 1, 1, 1, 9, 8.0])
     names = ("train_loss", "test_loss", "train_accuracy", "test_accuracy", "norm_in", "norm_out", "ipr")
     curves = dict.fromkeys(names, flat) | {"step": step, "gradient_in": gradient, "gradient_out": gradient}
-    events = grokking_events(curves, 20, 40)
+    events = grokking_events(SimpleNamespace(history=curves, result={"memorized_at": 20, "grokked_at": 40}))
     assert events["gradient_peak_at"] == 30
     assert events["gradient_peak"] == pytest.approx(6 * 2**0.5)
     assert events["gradient_settled"] == pytest.approx(2**0.5)

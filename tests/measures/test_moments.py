@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from modgrok.closed_form import solve
-from modgrok.measures.phase_statistics import excess_kurtosis, triple_correlation
+from modgrok.measures.waves import excess_kurtosis, triple_correlation
 from modgrok.tasks import task
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from modgrok.closed_form import solve
 from modgrok.measures import neuron_waves
-from modgrok.measures.phase_statistics import agreement
+from modgrok.measures.waves import agreement
 from modgrok.tasks import task
 
 

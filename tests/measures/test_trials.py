@@ -1,6 +1,6 @@
 """Which trial of a search is chosen."""
 
-from modgrok.measures.trials import best_trial, edge, fastest_trial, first_times, tuned_times
+from modgrok.measures.samples import best_trial, edge, fastest_trial, first_times, tuned_times
 
 
 def test_the_fastest_is_chosen_or_else_the_best() -> None:

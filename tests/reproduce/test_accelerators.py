@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from modgrok.reproduce.accelerators import PAPER
 from modgrok.reproduce.accelerators.contest import choose
 from modgrok.reproduce.accelerators.sizes import (
     ADAMW,
@@ -25,8 +24,10 @@ from modgrok.reproduce.accelerators.sizes import (
     searched,
 )
 from modgrok.reproduce.claim import Verdict
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.table import Table
 
+PAPER = find_paper("accelerators")
 Rows = list[dict[str, Any]]
 
 

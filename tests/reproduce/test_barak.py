@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from modgrok.reproduce.barak2022 import PAPER
 from modgrok.reproduce.barak2022.sizes import FULL, TINY, parity
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
+
+PAPER = find_paper("barak2022")
 
 
 def test_online_runs_see_fresh_examples() -> None:

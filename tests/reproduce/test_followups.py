@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from modgrok.reproduce.followups import PAPER
 from modgrok.reproduce.followups.corruption import PHASES, five_phases, phase
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.reproduce.table import Table
 
+PAPER = find_paper("followups")
 Outcomes = Callable[..., dict[str, str]]
 Change = tuple[str, dict[str, Any], str, Any]
 

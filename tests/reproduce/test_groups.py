@@ -12,12 +12,13 @@ from modgrok.closed_form import solve
 from modgrok.measures.cosets import subgroups
 from modgrok.measures.vectors import SHARED, UNSHARED
 from modgrok.networks import Network, two_layer
-from modgrok.reproduce.groups import PAPER
 from modgrok.reproduce.groups.dealing import exponent
 from modgrok.reproduce.groups.neurons import told
 from modgrok.reproduce.groups.sizes import FULL, QUICK, basis_of, task_of
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
 
+PAPER = find_paper("groups")
 Outcomes = Callable[..., dict[str, str]]
 S4 = {"dimensions": [1, 2, 3, 3], "types": [1, 1, 1, 1], "width": 256}
 A5 = {"dimensions": [3, 3, 4, 5], "types": [1, 1, 1, 1], "width": 976}

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from modgrok.errors import ModgrokError
-from modgrok.reproduce.liu2022 import PAPER
 from modgrok.reproduce.liu2022.sizes import FULL, QUICK, TINY, TOY
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
 from modgrok.reproduce.sizes import Sizes
 from modgrok.tasks import task
+
+PAPER = find_paper("liu2022")
 
 
 def test_the_task_has_fixed_codes() -> None:

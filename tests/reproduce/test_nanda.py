@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modgrok.reproduce.nanda2023 import PAPER
 from modgrok.reproduce.nanda2023.progress import phases
 from modgrok.reproduce.nanda2023.sizes import FULL, QUICK
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
 
+PAPER = find_paper("nanda2023")
 Outcomes = Callable[..., dict[str, str]]
 
 

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from modgrok.reproduce.omnigrok2022 import PAPER, sizes
+from modgrok.reproduce.omnigrok2022 import sizes
 from modgrok.reproduce.omnigrok2022.landscape import SYSTEMS
 from modgrok.reproduce.omnigrok2022.sizes import FULL, QUICK, SETTINGS, TINY, too_large
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.table import Table
+
+PAPER = find_paper("omnigrok2022")
 
 
 def landscape(test: tuple[float, ...] = (1.0, 0.1, 1.0), train: tuple[float, ...] = (1.0, 0.01, 0.01)) -> list[Any]:

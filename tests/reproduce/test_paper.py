@@ -6,7 +6,6 @@ import pytest
 
 from modgrok.errors import ModgrokError
 from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import FULL, QUICK
 from modgrok.reproduce.paper import Paper, find_paper, paper_keys
 from modgrok.reproduce.pipeline import Request, planned, shares
@@ -14,6 +13,8 @@ from modgrok.reproduce.runs import runs
 from modgrok.reproduce.sizes import sizes
 from modgrok.reproduce.study import Study, make_claim, study
 from modgrok.reproduce.table import Table
+
+PAPER = find_paper()
 
 
 def test_papers_are_found_by_their_folders() -> None:

@@ -12,9 +12,11 @@ import modgrok as mg
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Observer, Store
 from modgrok.reproduce import measuring
-from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import TINY
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce, shares
+
+PAPER = find_paper()
 
 
 class Counting(Observer):

@@ -11,8 +11,8 @@ from modgrok.experiments import Run
 from modgrok.measures.cosets import cosets
 from modgrok.networks import Network
 from modgrok.networks.mlp import MLP
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
-from modgrok.reproduce.power2022 import PAPER
 from modgrok.reproduce.power2022.operations import COUNTERPARTS
 from modgrok.reproduce.power2022.sizes import FULL, OPERATIONS, QUICK, VARIANTS, trained
 from modgrok.reproduce.power2022.unembedding import GENERATORS, last_known, names
@@ -21,6 +21,7 @@ from modgrok.tasks.basis import representations
 from modgrok.tasks.basis.group import check_group, conjugation, generated, inverses
 from modgrok.tasks.basis.named_groups import cayley_table
 
+PAPER = find_paper("power2022")
 Outcomes = Callable[..., dict[str, str]]
 S5 = cayley_table("S5")
 SUBGROUP = np.flatnonzero(generated(S5, GENERATORS["S5"]))

@@ -2,11 +2,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import TINY
 from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce, shares
 from modgrok.reproduce.report import describe, render
+
+PAPER = find_paper()
 
 
 def test_the_report_is_whole_and_needs_nothing_else(tmp_path: Path, write_runs: Any) -> None:

@@ -2,9 +2,11 @@ from pathlib import Path
 
 import numpy as np
 
-from modgrok.reproduce.gromov2023 import PAPER
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.records import read_records, record_path, write_record
 from modgrok.reproduce.table import rounded
+
+PAPER = find_paper()
 
 
 def test_numbers_become_json() -> None:

@@ -12,12 +12,13 @@ import pytest
 from modgrok.experiments import Experiment
 from modgrok.experiments.programs import program_of
 from modgrok.networks import Network
-from modgrok.reproduce.thilak2022 import PAPER
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.thilak2022.along_update import curvature, features, follow
 from modgrok.reproduce.thilak2022.sizes import DOUBLE, FIRST, FULL, LAST, QUICK, TINY, perceptron
 from modgrok.training.data import PaddedShape, run_data
 from modgrok.training.kernels import kernel_for
 
+PAPER = find_paper("thilak2022")
 Outcomes = Callable[..., dict[str, str]]
 
 

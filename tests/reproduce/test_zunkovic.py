@@ -9,10 +9,13 @@ import pytest
 from scipy.special import gamma, hyp2f1
 
 from modgrok.measures import tensor_network, threshold_model
-from modgrok.measures.ball_model import Ball, test_error
+from modgrok.measures.linear_flow import Ball, test_error
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.pipeline import Request, reproduce
-from modgrok.reproduce.zunkovic2022 import PAPER, rule30
+from modgrok.reproduce.zunkovic2022 import rule30
 from modgrok.reproduce.zunkovic2022.trained import strings
+
+PAPER = find_paper("zunkovic2022")
 
 ball_error = test_error
 del test_error  # pytest would collect it

@@ -44,14 +44,14 @@ class Descent(NamedTuple):
         return next((kind for kind, (low, high) in bounds.items() if low <= self.power <= high), UNCLEAR)
 
 
-def nearest(target: Target, widths: Sequence[int], starts: int, steps: int, seed: int = 0) -> list[Descent]:
+def nearest(target: Target, widths: Sequence[int], starts: int, steps: int) -> list[Descent]:
     """Descends from `starts` random starts at each width, `steps` at each penalty; all in one program, in which
     narrower networks have neurons of zero weights that stay so."""
     import jax
     import jax.numpy as jnp
 
     p, most = len(target), max(widths)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     first = 0.5 * rng.standard_normal((len(widths), starts, 3, most, p))
     first *= (np.arange(most) < np.array(widths)[:, None])[:, None, None, :, None]
     one_to_one = np.eye(p)

@@ -27,7 +27,7 @@ from modgrok.measures import (
     neuron_waves,
     top_frequencies,
 )
-from modgrok.measures.network_progress import key_frequencies_of, network_progress
+from modgrok.measures.progress_measures import key_frequencies_of, network_progress
 from modgrok.measures.vectors import on_elements, representation_power
 from modgrok.networks import Network, Score, as_numpy, grid, score_table
 from modgrok.networks.scoring import blocks

@@ -93,34 +93,6 @@ def check_memory(experiments: Sequence[Experiment], tasks: Sequence[Task], on_cp
             )
 
 
-@dataclass(frozen=True)
-class Total:
-    """The total cost of many runs."""
-
-    runs: int
-    run_steps: int
-    """An upper bound: runs may stop when they have grokked."""
-    programs: int
-    """Programs to compile unless cached, at `COMPILE_SECONDS` each."""
-    flops: float
-    cpu_seconds: float
-    """On the CPU of this machine."""
-    gpu_seconds: float
-    """On an H200."""
-
-
-def total(parts: Sequence[Work]) -> Total:
-    """The sums over many runs."""
-    return Total(
-        runs=len(parts),
-        run_steps=sum(part.steps for part in parts),
-        programs=len({part.program for part in parts}),
-        flops=float(sum(part.flops for part in parts)),
-        cpu_seconds=sum(part.cpu_seconds for part in parts),
-        gpu_seconds=gpu_seconds(parts),
-    )
-
-
 def gpu_seconds(parts: Sequence[Work]) -> float:
     """Time on an H200, where the runs of a program train together."""
     batches: dict[Program, list[Work]] = {}

@@ -7,9 +7,9 @@ import numpy as np
 
 from modgrok.lab import limits
 from modgrok.measures.circuit import Circuit
-from modgrok.measures.network_progress import embedding_and_readout
 from modgrok.measures.progress_measures import (
     cross_entropy,
+    embedding_and_readout,
     excluded_logits,
     frequency_norms,
     key_frequencies,

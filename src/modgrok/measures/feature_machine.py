@@ -24,13 +24,13 @@ class Iteration(NamedTuple):
     """Of the block of M between n and m from one with equal values along all (anti)diagonals; None where it is 0."""
 
 
-def learn(p: int, fraction: float, iterations: int, seed: int = 0) -> list[Iteration]:
+def learn(p: int, fraction: float, iterations: int) -> list[Iteration]:
     """The machine's iterations, from M = 1."""
     from scipy.linalg import solve
 
     pairs = np.indices((p, p)).reshape(2, -1).T
     answers = pairs.sum(axis=1) % p
-    order = np.random.default_rng(seed).permutation(p * p)
+    order = np.random.default_rng(0).permutation(p * p)
     trained, tested = np.split(order, [round(fraction * p * p)])
     inputs = np.eye(p)[pairs].reshape(p * p, 2 * p)
     x, targets = inputs[trained], np.eye(p)[answers]

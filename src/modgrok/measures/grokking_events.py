@@ -23,12 +23,11 @@ COARSE = 24
 """Places along the curve from which the search for the best breaks starts."""
 RIDGE = 1e-13
 """Keeps the fit of neighboring breaks solvable."""
-ONSET = 0.1
-"""Test accuracy at which generalization counts as begun."""
 
 
-def grokking_events(h: Mapping[str, np.ndarray], memorized: int | None, grokked: int | None) -> dict[str, Any]:
+def grokking_events(run: Any) -> dict[str, Any]:
     """When what happened on a run's curves, and how large it was; None where it did not happen."""
+    h, memorized, grokked = run.history, run.result["memorized_at"], run.result["grokked_at"]
     step, test = h["step"], h["test_accuracy"]
     gradient = np.hypot(h["gradient_in"], h["gradient_out"])
     norm = np.hypot(h["norm_in"], h["norm_out"])
@@ -76,10 +75,10 @@ def grokking_events(h: Mapping[str, np.ndarray], memorized: int | None, grokked:
     }
 
 
-def ipr_growth(h: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """The broken line of four pieces that is closest to the inverse participation ratio, how the ratio begins, and
+def ipr_growth(run: Any) -> dict[str, Any]:
+    """The broken line of four pieces that is closest to a run's inverse participation ratio, how the ratio begins, and
     where test accuracy rises meanwhile."""
-    step, ratio, test = h["step"].astype(np.float64), h["ipr"], h["test_accuracy"]
+    step, ratio, test = run.history["step"].astype(np.float64), run.history["ipr"], run.history["test_accuracy"]
     line = fit_broken_line(step, ratio, 4)
     onset, complete = (next((float(s) for s in step[test >= level]), None) for level in (ONSET, COMPLETE))
     early = step <= EARLY * (step[-1] if onset is None else onset)
@@ -151,23 +150,24 @@ def fit_broken_line(x: Float[np.ndarray, "point"], y: Float[np.ndarray, "point"]
     return BrokenLine(x[list(chosen)], np.cumsum(coefficients[1:]) / (x[-1] - x[0]), heights, float(np.sqrt(error)))
 
 
-def loss_peak(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
+def loss_peak(run: Any) -> dict[str, Any]:
     """The maximum of the test loss until grokking: when, how far above the least before, and the test accuracy there.
 
     It is local: where the loss stands highest above the least that it was before. Answers that are not equally
     frequent, as those of (n + m)², are learned first, and the loss begins by falling.
     """
-    step, test, loss = (history[name] for name in ("step", "test_accuracy", "test_loss"))
-    grokked = result["grokked_at"]
+    step, test, loss = (run.history[name] for name in ("step", "test_accuracy", "test_loss"))
+    grokked = run.result["grokked_at"]
     before = len(step) if grokked is None else int(np.searchsorted(step, grokked)) + 1
     rise = loss[:before] / np.minimum.accumulate(loss[:before])
     peak = int(rise.argmax())
     return {"peak_at": step[peak], "rise": rise[peak] - 1, "test_accuracy_at_peak": test[peak]}
 
 
-def acceleration(history: dict[str, np.ndarray], result: Any) -> dict[str, Any]:
+def acceleration(run: Any) -> dict[str, Any]:
     """The mean rate −d ln(train loss)/dt from memorization to the onset of generalization (10 % test accuracy), and on
     to grokking. Without grokking, from memorization to half of the steps and on to the end."""
+    history, result = run.history, run.result
     step, test, loss = history["step"], history["test_accuracy"], np.log(history["train_loss"])
     if result["memorized_at"] is None:
         return {"before": None, "during": None}

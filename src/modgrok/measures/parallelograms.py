@@ -17,6 +17,8 @@ import numpy as np
 from modgrok.arrays import namespace
 from modgrok.shapes import Bool, Float, Int
 
+NUMBERS = 10
+"""Of the toy, whose training sets these are."""
 CLOSE = 0.01
 """Below this mean square over dimensions of a standardized embedding, a parallelogram counts as realized."""
 NULL = 1e-8
@@ -59,19 +61,19 @@ def rows(shapes: Int[np.ndarray, "parallelogram 4"], numbers: int) -> Float[np.n
     return one[i] + one[j] - one[m] - one[n]
 
 
-def _eigenvalues(pairs: Pairs, numbers: int) -> Float[np.ndarray, "number"]:
-    matrix = rows(parallelograms(pairs), numbers)
+def _eigenvalues(pairs: Pairs) -> Float[np.ndarray, "number"]:
+    matrix = rows(parallelograms(pairs), NUMBERS)
     return np.linalg.eigvalsh(2 / max(1, len(matrix)) * matrix.T @ matrix)
 
 
-def degrees_of_freedom(pairs: Pairs, numbers: int = 10) -> int:
+def degrees_of_freedom(pairs: Pairs) -> int:
     """Dimension of the kernel; 2 where the linear embedding is the only one."""
-    return int((_eigenvalues(pairs, numbers) < NULL).sum())
+    return int((_eigenvalues(pairs) < NULL).sum())
 
 
-def grokking_rate(pairs: Pairs, numbers: int = 10) -> float:
+def grokking_rate(pairs: Pairs) -> float:
     """λ3; 6/7 for all pairs of ten numbers, 0 where other embeddings than the linear one are left."""
-    return float(max(_eigenvalues(pairs, numbers)[2], 0.0))
+    return float(max(_eigenvalues(pairs)[2], 0.0))
 
 
 def predicted_accuracy(embedding: Float[np.ndarray, "number d"], pairs: Pairs) -> float:
@@ -80,14 +82,14 @@ def predicted_accuracy(embedding: Float[np.ndarray, "number d"], pairs: Pairs) -
     return _answered(pairs, shapes[np.asarray(realized(embedding, shapes))], len(embedding))
 
 
-def best_accuracy(pairs: Pairs, numbers: int = 10) -> float:
+def best_accuracy(pairs: Pairs) -> float:
     """The same for an embedding that realizes what the training set forces and nothing else: a parallelogram is forced
     where its row lies in the span of A."""
-    matrix = rows(parallelograms(pairs), numbers)
-    _, singular, directions = np.linalg.svd(np.vstack([matrix, np.zeros(numbers)]))
+    matrix = rows(parallelograms(pairs), NUMBERS)
+    _, singular, directions = np.linalg.svd(np.vstack([matrix, np.zeros(NUMBERS)]))
     free = directions[np.count_nonzero(singular > np.sqrt(NULL)) :]
-    shapes = parallelograms(unordered_pairs(numbers))
-    return _answered(pairs, shapes[(np.abs(rows(shapes, numbers) @ free.T) < 1e-6).all(axis=1)], numbers)
+    shapes = parallelograms(unordered_pairs(NUMBERS))
+    return _answered(pairs, shapes[(np.abs(rows(shapes, NUMBERS) @ free.T) < 1e-6).all(axis=1)], NUMBERS)
 
 
 def _answered(pairs: Pairs, shapes: Int[np.ndarray, "parallelogram 4"], numbers: int) -> float:
@@ -96,7 +98,7 @@ def _answered(pairs: Pairs, shapes: Int[np.ndarray, "parallelogram 4"], numbers:
     return len(known | implied) / len(unordered_pairs(numbers))
 
 
-def draw_pairs(count: int, rng: np.random.Generator, numbers: int = 10) -> Pairs:
+def draw_pairs(count: int, rng: np.random.Generator) -> Pairs:
     """A random training set."""
-    everything = unordered_pairs(numbers)
+    everything = unordered_pairs(NUMBERS)
     return [everything[k] for k in rng.choice(len(everything), count, replace=False)]

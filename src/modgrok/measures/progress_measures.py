@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from modgrok.errors import ModgrokError
+from modgrok.measures.ipr import average_ipr
 from modgrok.measures.triples import NEGLIGIBLE
+from modgrok.networks import Network, grid, outputs
 from modgrok.shapes import Bool, Float, Integer
 
 Logits = Float[np.ndarray, "p p c"]
@@ -70,9 +72,9 @@ def squared_error(logits: Logits, answers: Answers, among: Among = None) -> floa
     return float(losses.mean() if among is None else losses[among].mean())
 
 
-def restricted_loss(logits: Logits, answers: Answers, frequencies: Iterable[int], among: Among = None) -> float:
-    """Cross-entropy of the restricted logits: over all pairs in the paper."""
-    return cross_entropy(restricted_logits(logits, frequencies), answers, among)
+def restricted_loss(logits: Logits, answers: Answers, frequencies: Iterable[int]) -> float:
+    """Cross-entropy of the restricted logits over all pairs."""
+    return cross_entropy(restricted_logits(logits, frequencies), answers)
 
 
 def excluded_loss(logits: Logits, answers: Answers, frequencies: Iterable[int], among: Among = None) -> float:
@@ -124,9 +126,9 @@ class NeuronFrequencies(NamedTuple):
     frequency: Integer[np.ndarray, "N"]
     explained: Float[np.ndarray, "N"]
 
-    def keys(self, threshold: float = EXPLAINED) -> tuple[int, ...]:
-        """Rule (c): the frequencies of all neurons that are explained above a threshold."""
-        return tuple(np.unique(self.frequency[self.explained > threshold]).tolist())
+    def keys(self) -> tuple[int, ...]:
+        """Rule (c): the frequencies of all neurons that are explained above `EXPLAINED`."""
+        return tuple(np.unique(self.frequency[self.explained > EXPLAINED]).tolist())
 
 
 def neuron_frequencies(activations: Float[np.ndarray, "p p N"]) -> NeuronFrequencies:
@@ -164,6 +166,71 @@ def cosine_fit(logits: Float[np.ndarray, "p p p"], frequencies: Iterable[int] | 
     waves = np.cos(2 * np.pi / p * (np.outer(chosen, n) % p))
     coefficients = np.sqrt(2) * p**-1.5 * waves @ by_place
     return CosineFit(coefficients, float(np.square(coefficients).sum() / np.square(centered).sum()))
+
+
+LOSSES = {"cross_entropy": cross_entropy, "mse": squared_error}
+"""With which the measures of a network are taken; for those trained with another loss that is cross-entropy."""
+Table = Integer[np.ndarray, "..."]
+"""Of a task; `logits_of` refuses those that are not of pairs modulo p."""
+
+
+def embedding_and_readout(network: Network) -> tuple[Float[np.ndarray, "p a"], Float[np.ndarray, "p b"]]:
+    """$W_E$ and $W_L$: the weights that read a number, and what the last hidden layer says to the answers; of a
+    transformer its embedding and $W_U W_{out}$ of the last block."""
+    p, w, made = network.signature.outputs, network.parameters, network.architecture
+    read = made.input_weights(w, network.signature)
+    if read is None or read.shape[2] != p:
+        raise ModgrokError(f"Progress measures need a network that answers numbers modulo p, not {made.name}.")
+    readout = np.asarray(made.last_layer(w), np.float64)[:p]
+    if made.name == "transformer":
+        readout = readout @ np.asarray(w[f"blocks.mlp.{network.layers - 1}.out.weight"], np.float64)
+    return np.asarray(read, np.float64).reshape(-1, p).T, readout
+
+
+def key_frequencies_of(network: Network) -> tuple[int, ...]:
+    """The frequencies whose norm in $W_L$ is above a quarter of the largest."""
+    return key_frequencies(embedding_and_readout(network)[1])
+
+
+def network_progress(
+    network: Network,
+    answers: Table,
+    trained: Among = None,
+    keys: Iterable[int] | None = None,
+    loss: str = "cross_entropy",
+) -> dict[str, float]:
+    """Losses on the training and test pairs, restricted and excluded loss for the key frequencies, Gini coefficients
+    and the sum of squared weights; without a training set the excluded loss is that of all pairs."""
+    logits, (embedding, readout) = logits_of(network), embedding_and_readout(network)
+    keys = key_frequencies(readout) if keys is None else tuple(keys)
+    of = LOSSES.get(loss, cross_entropy)
+    parts = {"loss": None} if trained is None else {"train_loss": trained, "test_loss": ~trained}
+    found = {
+        **{name: of(logits, answers, among) for name, among in parts.items()},
+        "restricted_loss": of(restricted_logits(logits, keys), answers),
+        "excluded_loss": of(excluded_logits(logits, keys), answers, trained),
+        "gini_embedding": gini(frequency_norms(embedding)),
+        "gini_readout": gini(frequency_norms(readout)),
+        "squares": float(sum(np.square(np.asarray(w, np.float64)).sum() for w in network.parameters.values())),
+    }
+    if network.architecture.has_waves:
+        found["ipr"] = float(average_ipr(network.w_in).mean)
+    return found
+
+
+def excluded_alone(network: Network, answers: Table, loss: str = "cross_entropy") -> Float[np.ndarray, "k"]:
+    """The excluded loss of each frequency 1, 2, … alone."""
+    logits, of = logits_of(network), LOSSES.get(loss, cross_entropy)
+    frequencies = range(1, (len(answers) - 1) // 2 + 1)
+    return np.array([of(excluded_logits(logits, [k]), answers) for k in frequencies])
+
+
+def logits_of(network: Network) -> Float[np.ndarray, "p p p"]:
+    """$L[a, b, c]$ over both arguments and the answers."""
+    sizes, p = network.signature.sizes, network.signature.outputs
+    if sizes != (p, p):
+        raise ModgrokError(f"Progress measures need pairs modulo p, not inputs {sizes} with {p} answers.")
+    return np.asarray(outputs(network, grid(sizes)), np.float64).reshape(p, p, p)
 
 
 def _along_sums(logits: Logits, frequencies: Iterable[int]) -> Logits:

@@ -1,8 +1,10 @@
-"""What samples say: intervals of means, what chance alone would do, and whether groups of equal runs differ by more."""
+"""What samples say: intervals of means, what chance alone would do, whether groups of equal runs differ by more, and
+which of several trials is best."""
 
 import math
+import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -42,3 +44,49 @@ def order_chance(lower: Sequence[float], higher: Sequence[float]) -> float:
                 sums[size][total + rank[value]] += ways
     found = sum(rank[value] for value in lower)
     return sum(ways for total, ways in sums[-1].items() if total <= found) / math.comb(len(values), len(lower))
+
+
+Time = int | float | None
+"""Until a run groks; None where it does not."""
+Cells = Sequence[Sequence[Time]]
+"""Times by trial and seed."""
+
+
+def best_trial(found: Sequence[tuple[int | None, float]]) -> int:
+    """Of trials with a time and an accuracy the fastest, or the most accurate where none gets there."""
+    return min(range(len(found)), key=lambda i: (math.inf if found[i][0] is None else found[i][0], -found[i][1]))
+
+
+def fastest_trial(cells: Cells) -> int | None:
+    """The trial of smallest median time among those in which most seeds grok; None where no run of any groks."""
+
+    def order(trial: int) -> tuple[int, float]:
+        times = [math.inf if time is None else time for time in cells[trial]]
+        return times.count(math.inf), statistics.median(times)
+
+    if all(time is None for cell in cells for time in cell):
+        return None
+    return min(range(len(cells)), key=order)
+
+
+def tuned_times(cells: Cells) -> list[Time]:
+    """The time of every seed under the trial that the other seeds choose."""
+    seeds = range(len(cells[0]))
+    found: list[Time] = []
+    for seed in seeds:
+        chosen = fastest_trial([[cell[i] for i in seeds if i != seed or len(seeds) == 1] for cell in cells])
+        found.append(None if chosen is None else cells[chosen][seed])
+    return found
+
+
+def first_times(cells: Cells) -> list[Time]:
+    """The time of every seed under the trial in which it groks first."""
+    return [min((time for time in seed if time is not None), default=None) for seed in zip(*cells, strict=True)]
+
+
+def edge(chosen: float, tried: Iterable[float], name: str) -> str:
+    """ ", the largest rate tried" where the chosen value is an outermost one; a smallest of 0 is none."""
+    values = set(tried)
+    if len(values) > 1 and chosen == max(values):
+        return f", the largest {name} tried"
+    return f", the smallest {name} tried" if len(values) > 1 and chosen == min(values) > 0 else ""

@@ -74,7 +74,7 @@ def largest_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int
     return float(np.linalg.eigvalsh(projected)[-1])
 
 
-def traced_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int = ITERATIONS) -> Any:
+def traced_eigenvalue(product: Callable[[Any], Any], size: int) -> Any:
     """The same in JAX with float32, so that it can be recorded while networks train; from a start that is fixed."""
     import jax
     import jax.numpy as jnp
@@ -90,13 +90,13 @@ def traced_eigenvalue(product: Callable[[Any], Any], size: int, iterations: int 
             v = v - (basis @ v) @ basis
         return (basis, v), along
 
-    start = (jnp.zeros((iterations, size), jnp.float32), first)
-    _, along = jax.lax.scan(extend, start, jnp.arange(iterations))
+    start = (jnp.zeros((ITERATIONS, size), jnp.float32), first)
+    _, along = jax.lax.scan(extend, start, jnp.arange(ITERATIONS))
     projected = jnp.tril(along)
     return jnp.linalg.eigvalsh(projected + jnp.tril(along, -1).T)[-1]
 
 
-def box_sharpness(network: Network, inputs: Inputs, labels: Labels, seed: int = 0) -> float:
+def box_sharpness(network: Network, inputs: Inputs, labels: Labels) -> float:
     """φ of the mean cross-entropy over these examples."""
     import jax
     import jax.numpy as jnp
@@ -106,7 +106,7 @@ def box_sharpness(network: Network, inputs: Inputs, labels: Labels, seed: int = 
         names = sorted(network.parameters)
         point = [np.asarray(network.parameters[name], np.float64) for name in names]
         flat = np.concatenate([part.ravel() for part in point])
-        subspace = np.linalg.qr(np.random.default_rng(seed).standard_normal((flat.size, DIMENSIONS)))[0]
+        subspace = np.linalg.qr(np.random.default_rng(0).standard_normal((flat.size, DIMENSIONS)))[0]
         moves = subspace * (RADIUS * (np.abs(subspace.T @ flat) + 1))
         ends = np.cumsum([part.size for part in point])[:-1]
         boxes = [part.reshape(*at.shape, -1) for part, at in zip(np.split(moves, ends), point, strict=True)]

@@ -4,7 +4,7 @@ from typing import Any
 
 from modgrok.experiments import Run
 from modgrok.experiments.analysis import progress_of, subject_of
-from modgrok.measures.network_progress import excluded_alone, network_progress
+from modgrok.measures.progress_measures import excluded_alone, network_progress
 from modgrok.networks import Network
 from modgrok.palette import GRAY, GREEN, PURPLE, TEST, TRAIN
 from modgrok.plot import style

@@ -7,7 +7,7 @@ from typing import Any
 from modgrok.palette import GRAY, MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import PHASES, PhaseDiagram, phase_diagram
-from modgrok.reproduce.table import Column, Table
+from modgrok.reproduce.table import Column, Row, Table
 from modgrok.text import count, number
 
 LINES = ("-", "--", ":", "-.")
@@ -56,6 +56,12 @@ def seed_look(seed: int, label: str | None = None, faint: float = 0.4) -> dict[s
     return {"alpha": faint, "linewidth": 0.8} if seed else {"alpha": 1, "linewidth": 1.3, "label": label}
 
 
+def mark_events(panel: Any, row: Row, named: bool) -> None:
+    """When a run memorized and when it grokked, named or not."""
+    for name, side in (("memorized", "right"), ("grokked", "left")):
+        style.mark(panel, row[f"{name}_at"], name if named else "", side)
+
+
 def times(panel: Any, t: Table, x: str, labels: Sequence[str | None] = (None, None, None)) -> None:
     """Steps to 99 % of the training set and of the test set, a mark for each run; crosses where some seed does not get
     there within the steps."""
@@ -81,18 +87,24 @@ def phase_map(
     return diagram
 
 
+def series_look(series: int) -> dict[str, Any]:
+    """Color, marker and line by which series are told apart."""
+    look = {"color": SERIES, "marker": MARKERS, "ls": LINES}
+    return {name: values[series % len(values)] for name, values in look.items()}
+
+
 def time_curve(panel: Any, t: Table, x: str, series: int, label: str, row: int | None = None) -> None:
     """Medians against x with the range of the seeds; a cross alone, on top, where at least half of them do not grok.
     Series differ in color, marker, line and the row of their crosses, so that none hides another."""
-    color, marker = SERIES[series % len(SERIES)], MARKERS[series % len(MARKERS)]
+    look = series_look(series)
     medians = t.median("grokked_at", x)
     middle = [math.nan if value is None else value for value in medians.y]
-    panel.plot([*medians], middle, color=color, marker=marker, ls=LINES[series % len(LINES)], label=label)
+    panel.plot([*medians], middle, label=label, **look)
     ends = {at: times for at, times in t.of("grokked_at", Column.known, x).items() if medians[at] is not None}
-    panel.vlines([*ends], [*map(min, ends.values())], [*map(max, ends.values())], color=color)
+    panel.vlines([*ends], [*map(min, ends.values())], [*map(max, ends.values())], color=look["color"])
     never = [at for at, value in medians.items() if value is None]
     heights = [TOP - ROW * (series if row is None else row)] * len(never)
-    panel.plot(never, heights, "x", color=color, markersize=3, transform=panel.get_xaxis_transform())
+    panel.plot(never, heights, "x", color=look["color"], markersize=3, transform=panel.get_xaxis_transform())
 
 
 def step_axis(panel: Any, steps: int, rows: int, named: bool = True) -> None:

@@ -3,10 +3,10 @@
 import importlib
 import json
 import pkgutil
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
@@ -115,29 +115,6 @@ class Paper:
         return [study for study in self.studies if study.name in wanted and study.name not in profile.left_out]
 
 
-def read_paper(package: str, profiles: tuple[Sizes, ...], *modules: ModuleType) -> Paper:
-    """The prose of a package's `paper.toml`, with the studies and claims of these modules, or of all that it has; those
-    that the prose does not name under `[order]` come last."""
-    prose: dict[str, Any] = tomllib.loads(files(package).joinpath("paper.toml").read_text("utf-8"))
-    order = prose.pop("order", {})
-    if not modules:
-        paths = sys.modules[package].__path__
-        modules = tuple(importlib.import_module(f"{package}.{one.name}") for one in pkgutil.iter_modules(paths))
-
-    def ordered(kind: type, names: str) -> tuple[Any, ...]:
-        place = {name: i for i, name in enumerate(names.split())}
-        return tuple(sorted(members(kind, *modules), key=lambda one: place.get(one.name, len(place))))
-
-    return Paper(
-        key=package.rpartition(".")[2],
-        studies=ordered(Study, order.get("studies", "")),
-        claims=ordered(Claim, order.get("claims", "")),
-        profiles=profiles,
-        takeaways=tuple(Takeaway(**one) for one in prose.pop("takeaways", ())),
-        **prose,
-    )
-
-
 def members(kind: type, *modules: ModuleType) -> tuple[Any, ...]:
     """All studies or claims of modules, single or in a tuple or a dictionary, in the order in which they are written,
     those beyond the paper last."""
@@ -154,8 +131,28 @@ def paper_keys() -> list[str]:
     return sorted(found, key=lambda key: (key != DEFAULT, key))
 
 
+@cache
 def find_paper(key: str = DEFAULT) -> Paper:
-    """The paper of that key."""
+    """The prose of `paper.toml` in the folder of that key, with the studies and claims of the modules there. Under
+    `[order]` the prose may name modules, studies and claims; studies and claims that it does not name come last."""
     if key not in paper_keys():
         raise ModgrokError(f"There is no paper {key!r}; there are {', '.join(paper_keys())}.")
-    return importlib.import_module(f"modgrok.reproduce.{key}").PAPER
+    package = f"modgrok.reproduce.{key}"
+    prose: dict[str, Any] = tomllib.loads(files(package).joinpath("paper.toml").read_text("utf-8"))
+    order = prose.pop("order", {})
+    paths = importlib.import_module(package).__path__
+    names = order.get("modules", "").split() or [one.name for one in pkgutil.iter_modules(paths)]
+    modules = [importlib.import_module(f"{package}.{name}") for name in names]
+
+    def ordered(kind: type, names: str) -> tuple[Any, ...]:
+        place = {name: i for i, name in enumerate(names.split())}
+        return tuple(sorted(members(kind, *modules), key=lambda one: place.get(one.name, len(place))))
+
+    return Paper(
+        key=key,
+        studies=ordered(Study, order.get("studies", "")),
+        claims=ordered(Claim, order.get("claims", "")),
+        profiles=importlib.import_module(f"{package}.sizes").PROFILES,
+        takeaways=tuple(Takeaway(**one) for one in prose.pop("takeaways", ())),
+        **prose,
+    )

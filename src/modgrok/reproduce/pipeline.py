@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from modgrok.errors import ModgrokError
 from modgrok.experiments import Experiment, Observer, Store
-from modgrok.experiments.cost import Total, total, work
+from modgrok.experiments.cost import gpu_seconds, work
 from modgrok.experiments.environment import host_environment
 from modgrok.experiments.sweeps.engines import EngineName, check_engine, engine_named
 from modgrok.experiments.sweeps.execution import Plan, plan
@@ -84,10 +84,20 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class StudyCost(Total):
+class StudyCost:
     """The cost of a study beyond the studies before it."""
 
-    study: str = ""
+    runs: int
+    run_steps: int
+    """An upper bound: runs may stop when they have grokked."""
+    programs: int
+    """Programs to compile unless cached, at `COMPILE_SECONDS` each."""
+    flops: float
+    cpu_seconds: float
+    """On the CPU of this machine."""
+    gpu_seconds: float
+    """On an H200."""
+    study: str
 
 
 def planned(request: Request) -> list[StudyCost]:
@@ -99,7 +109,18 @@ def planned(request: Request) -> list[StudyCost]:
     works = [(first, work(experiment, experiment.load_task())) for first, experiment in asked]
     parts = {study.name: [one for first, one in works if first == study.name] for study in studies}
     parts["total"] = [one for _, one in works]
-    return [StudyCost(study=name, **asdict(total(some))) for name, some in parts.items()]
+    return [
+        StudyCost(
+            runs=len(some),
+            run_steps=sum(one.steps for one in some),
+            programs=len({one.program for one in some}),
+            flops=float(sum(one.flops for one in some)),
+            cpu_seconds=sum(one.cpu_seconds for one in some),
+            gpu_seconds=gpu_seconds(some),
+            study=name,
+        )
+        for name, some in parts.items()
+    ]
 
 
 def shares(studies: Sequence[Study], profile: Sizes) -> dict[Experiment, str]:

@@ -1,6 +1,6 @@
 """The runs of a study, written as sweeps: settings in common, and what varies."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any
@@ -30,7 +30,7 @@ class Runs:
         return len(self.rows)
 
     def __add__(self, other: "Runs") -> "Runs":
-        return Runs([*self.rows, *other.rows])
+        return joined((self, other))
 
     def __getitem__(self, part: slice) -> "Runs":
         return Runs(self.rows[part])
@@ -64,6 +64,11 @@ def runs(common: Settings, **more: Any) -> Runs:
     `variant`. What is named last varies fastest.
     """
     return Runs([({}, dict(common))]).but(**more)
+
+
+def joined(parts: Iterable[Runs]) -> Runs:
+    """The runs of all parts, in order."""
+    return Runs([row for part in parts for row in part.rows])
 
 
 def _points(axes: Mapping[str, Axis]) -> Iterator[tuple[Settings, Settings]]:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.sweeps.logistic import Transition, transition_within
-from modgrok.palette import MARKERS, SERIES
 from modgrok.reproduce.claim import Ask
+from modgrok.reproduce.figures import series_look
 from modgrok.reproduce.table import Table
 from modgrok.text import count
 
@@ -51,17 +51,11 @@ def error_bars(
 ) -> None:
     """α_c with its interval at every x, or lying at every y; an arrow at the outermost α tried where it lies beyond."""
     middle, ends = bars(found)
-    look: Any = {
-        "color": SERIES[series],
-        "marker": MARKERS[series],
-        "capsize": 2,
-        "lw": 0,
-        "elinewidth": 1,
-        "label": label,
-    }
+    look = series_look(series) | {"ls": ""}
     for place, one in zip(places, found, strict=True):
         beyond, arrow = (one.low, "^>") if one.high is None else (one.high, "v<")
         if one.critical is None:
             at = (beyond, place) if lying else (place, beyond)
-            panel.plot(*at, color=SERIES[series], marker=arrow[lying], ls="", fillstyle="none")
-    panel.errorbar(*((middle, places) if lying else (places, middle)), **{"xerr" if lying else "yerr": ends}, **look)
+            panel.plot(*at, **look | {"marker": arrow[lying], "fillstyle": "none"})
+    look |= {"xerr" if lying else "yerr": ends, "capsize": 2, "elinewidth": 1, "label": label}
+    panel.errorbar(*((middle, places) if lying else (places, middle)), **look)

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modgrok.reproduce.findings import PAPER
 from modgrok.reproduce.findings.alignment import RENAMED, WAYS
+from modgrok.reproduce.paper import find_paper
 
+PAPER = find_paper("findings")
 Outcomes = Callable[..., dict[str, str]]
 FAILS, UNDECIDED = "does not hold here", "undecided here"
 SIZES = {"modulus": 97, "width": 500, "steps": 10_000}

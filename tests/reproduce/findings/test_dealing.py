@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from modgrok.reproduce.findings import PAPER
+from modgrok.reproduce.paper import find_paper
 
+PAPER = find_paper("findings")
 Outcomes = Callable[..., dict[str, str]]
 FAILS, UNDECIDED = "does not hold here", "undecided here"
 AGREE = {"race": 0.7, "strongest": 0.4, "shuffled": 0.01}

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from modgrok.closed_form.limiting import EXACT, LIMIT, NEITHER
-from modgrok.reproduce.findings import PAPER
+from modgrok.reproduce.paper import find_paper
 
+PAPER = find_paper("findings")
 Outcomes = Callable[..., dict[str, str]]
 FAILS, UNDECIDED, STUDY = "does not hold here", "undecided here", "few_neurons"
 MANY = {"starts": 64, "steps": 300}

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from modgrok.experiments.sweeps.logistic import Transition
-from modgrok.reproduce.findings import PAPER
+from modgrok.reproduce.paper import find_paper
 
+PAPER = find_paper("findings")
 Outcomes = Callable[..., dict[str, str]]
 FAILS, UNDECIDED = "does not hold here", "undecided here"
 SIZES = {"modulus": 97, "width": 500, "steps": 10_000, "status": "finished"}

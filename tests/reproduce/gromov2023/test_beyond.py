@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.gromov2023 import PAPER, memorizer, statements
 from modgrok.reproduce.gromov2023 import followed as networks
+from modgrok.reproduce.gromov2023 import memorizer, statements
 from modgrok.reproduce.gromov2023.memorizer import RANDOM, SHARE, SHARES, SIGNS, UNSTRUCTURED
-from modgrok.reproduce.paper import members
+from modgrok.reproduce.paper import find_paper, members
+
+PAPER = find_paper()
 
 HOLDS, REMARK, FAILS, NOT_RUN = "holds", "holds with a remark", "does not hold here", "undecided here"
 HELD = {"as it is": 0.03, "waves": 1.0, "own waves": 0.01, "waves, readouts shuffled": 0.02, "coherence": 0.6}

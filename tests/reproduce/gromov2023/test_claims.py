@@ -10,11 +10,12 @@ from modgrok.experiments import Experiment, Run
 from modgrok.measures.spectrum import FAMILIES
 from modgrok.networks import Network
 from modgrok.reproduce.claim import Verdict
-from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.sizes import TINY, Recipe
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.study import Numbers
 from modgrok.reproduce.table import Table
 
+PAPER = find_paper()
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 CLEAR = TINY.but(modulus=23, width=256, gd=Recipe(1e6, 1000, 100), adamw=Recipe(0.1, 1000, 100))
 

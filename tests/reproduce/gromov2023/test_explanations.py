@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from modgrok.experiments.sweeps.logistic import Transition
-from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.activations import wave_of_sum
 from modgrok.reproduce.gromov2023.critical import EASY, HARD
 from modgrok.reproduce.gromov2023.sizes import TINY
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.table import Table
+
+PAPER = find_paper()
 
 HOLDS, REMARK, FAILS, OPEN = "holds", "holds with a remark", "does not hold here", "undecided here"
 KNOWN, ABOVE = (asdict(Transition(*ends)) for ends in ((0.85, 0.8, 0.9, 0.01), (None, 0.98, None, None)))

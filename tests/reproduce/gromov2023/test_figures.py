@@ -10,14 +10,16 @@ from modgrok.closed_form.random_phases import whole_copies
 from modgrok.measures import neuron_waves
 from modgrok.networks import score_table
 from modgrok.plot import style
-from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.activations import unit_waves
 from modgrok.reproduce.gromov2023.preactivations import power_shares
 from modgrok.reproduce.gromov2023.sizes import TINY
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Numbers, Study
 from modgrok.reproduce.table import Column, Table
 from modgrok.tasks import Task, task
+
+PAPER = find_paper()
 
 
 def measure(study: str, write_runs: Any, profile: Sizes = TINY) -> Numbers:

@@ -11,11 +11,12 @@ import pytest
 
 from modgrok.experiments.sweeps.logistic import transition_within
 from modgrok.measures.laws import fit_laws
-from modgrok.reproduce.gromov2023 import PAPER
 from modgrok.reproduce.gromov2023.search import trials
 from modgrok.reproduce.gromov2023.sizes import FULL, QUICK, natural_unit
+from modgrok.reproduce.paper import find_paper
 from modgrok.reproduce.table import Table
 
+PAPER = find_paper()
 Rows = list[dict[str, Any]]
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 HOLDS, REMARK, FAILS, ABSENT = "holds", "holds with a remark", "does not hold here", "undecided here"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from modgrok.closed_form.interference import printed_loss
 from modgrok.measures.grokking_events import acceleration
 from modgrok.networks import score_table
 from modgrok.reproduce.claim import Claim
-from modgrok.reproduce.gromov2023 import PAPER, behavior, correlations, statements
+from modgrok.reproduce.gromov2023 import behavior, correlations, statements
 from modgrok.reproduce.gromov2023.statements import MIXED
-from modgrok.reproduce.paper import members
+from modgrok.reproduce.paper import find_paper, members
 from modgrok.tasks import task
+
+PAPER = find_paper()
 
 HOLDS, REMARK, FAILS = "holds", "holds with a remark", "does not hold here"
 FAILED = {"test_accuracy": 0.05, "grokked_at": None}
@@ -169,12 +172,16 @@ def test_a_loss_that_falls_faster_while_the_network_generalizes_accelerates() ->
     loss = np.where(step < 500, -1e-4 * step, -0.05 - 1e-3 * (step - 500))
     test = np.clip((step - 500) / 200, 0, 1)
     history = {"step": step, "train_loss": np.exp(loss), "test_accuracy": test}
-    found = acceleration(history, {"memorized_at": 400, "grokked_at": 700})
+
+    def rates(memorized: int | None, grokked: int | None, **curves: Any) -> dict[str, Any]:
+        result = {"memorized_at": memorized, "grokked_at": grokked}
+        return acceleration(SimpleNamespace(history=history | curves, result=result))
+
+    found = rates(400, 700)
     assert found["before"] == pytest.approx(2.5e-4)
     assert found["during"] == pytest.approx(1e-3)
-    memorizer = acceleration(history | {"train_loss": np.exp(-1e-4 * step)}, {"memorized_at": 400, "grokked_at": None})
-    assert memorizer == pytest.approx({"before": 1e-4, "during": 1e-4})
-    assert acceleration(history, {"memorized_at": None, "grokked_at": None})["during"] is None
+    assert rates(400, None, train_loss=np.exp(-1e-4 * step)) == pytest.approx({"before": 1e-4, "during": 1e-4})
+    assert rates(None, None)["during"] is None
 
 
 def test_the_errata_are_those_of_the_theory() -> None:

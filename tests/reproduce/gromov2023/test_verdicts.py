@@ -7,7 +7,6 @@ import pytest
 
 from modgrok.reproduce.claim import Claim
 from modgrok.reproduce.gromov2023 import (
-    PAPER,
     activations,
     closed_forms,
     delay,
@@ -20,9 +19,11 @@ from modgrok.reproduce.gromov2023 import (
     widths,
 )
 from modgrok.reproduce.gromov2023.widths import width_for
-from modgrok.reproduce.paper import members
+from modgrok.reproduce.paper import find_paper, members
 from modgrok.reproduce.study import Numbers
 from modgrok.reproduce.table import Table
+
+PAPER = find_paper()
 
 YES, REMARK, NO, ABSENT = "holds", "holds with a remark", "does not hold here", "undecided here"
 CLAIMS = {claim.name: claim for claim in PAPER.claims}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from modgrok.measures.trials import best_trial, edge
+from modgrok.measures.samples import best_trial, edge
 from modgrok.palette import BLUE, EMPTY, GRAY, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.accelerators.sizes import BASELINE, CONTESTANTS, FASTER, KNOWN, MOVING_AVERAGE, WINDOW, searched

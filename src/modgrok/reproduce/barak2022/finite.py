@@ -7,9 +7,8 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures.effective_width import active_neurons, incoming_norms
 from modgrok.palette import GRAY, SERIES, TEST, TRAIN
-from modgrok.plot import style
 from modgrok.reproduce.barak2022.sizes import parity
-from modgrok.reproduce.figures import seed_look
+from modgrok.reproduce.figures import mark_events, seed_look
 from modgrok.reproduce.form import Ask, Runs, Sizes, Table, curves, study
 from modgrok.text import count, percent, spread
 
@@ -57,11 +56,10 @@ def accuracies_and_norms(t: Table, left: Any, right: Any) -> str:
     right.plot(first.kept, first.others, color=GRAY, label="mean of the others")
     right.plot([], [], color=SERIES[2], label=f"the {ACTIVE} largest at the end")
     right.legend()
-    for panel, (memorized, grokked) in ((left, ("memorized", "grokked")), (right, ("", ""))):
+    for panel in (left, right):
         panel.set_xscale("symlog", linthresh=10)
         panel.set_xlabel("step")
-        style.mark(panel, first.memorized_at, memorized, "right")
-        style.mark(panel, first.grokked_at, grokked)
+        mark_events(panel, first, panel is left)
     left.set(ylabel="accuracy", ylim=(0.4, 1.02))
     right.set_ylabel("norm of a neuron's weights")
     left.legend(loc="upper left")

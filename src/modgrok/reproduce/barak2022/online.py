@@ -9,7 +9,7 @@ from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.barak2022.sizes import parity
 from modgrok.reproduce.figures import seed_look, seeds
-from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, study
+from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, joined, study
 from modgrok.text import number, percent
 
 K = 3
@@ -28,7 +28,7 @@ def all_sizes(s: Sizes) -> Runs:
     """For every k and n, at the paper's rate 1; runs stop when they have it."""
     cells = ((k, n, steps) for k, bits in s.scaling.items() for n, steps in bits.items())
     usual = {"lr": 1.0, "until": 0, "evaluations": 200}
-    return sum((parity(n, k, s.scaling_seeds, steps=steps, **usual) for k, n, steps in cells), Runs([]))
+    return joined(parity(n, k, s.scaling_seeds, steps=steps, **usual) for k, n, steps in cells)
 
 
 def progress_of(run: Any) -> dict[str, Any]:

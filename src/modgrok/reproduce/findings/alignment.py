@@ -18,7 +18,7 @@ from modgrok.measures.effective_width import random_waves, rule_score, waves_alo
 from modgrok.networks import predictions, score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, SERIES, VERMILLION
 from modgrok.reproduce.findings.sizes import descent_rate
-from modgrok.reproduce.form import Column, Line, Runs, Settings, Sizes, Table, runs, study
+from modgrok.reproduce.form import Column, Line, Runs, Settings, Sizes, Table, joined, runs, study
 from modgrok.tasks import task
 
 RANDOM = "random labels"
@@ -99,7 +99,7 @@ def all_parts(s: Sizes) -> Runs:
         "clock": clocks(s),
         "kinds": kinds(s, s.kinds),
     }
-    return sum((some.tag(part=part) for part, some in parts.items()), Runs([])) + turned(s)
+    return joined(some.tag(part=part) for part, some in parts.items()) + turned(s)
 
 
 def reference(s: Sizes) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from modgrok.measures.vectors import neuron_vectors, rescale_representations
 from modgrok.networks import two_layer
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.reproduce.figures import seeds
-from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Row, Runs, Sizes, Table, joined, runs, study
 from modgrok.reproduce.groups.dealing import dealt, exponent
 from modgrok.reproduce.groups.sizes import DECAYS, basis_of, exact
 from modgrok.text import number
@@ -41,11 +41,10 @@ def settings(s: Sizes, group: str, rule: str) -> dict[str, Any]:
 
 def trained(s: Sizes) -> Runs:
     """Ordinary networks, by every optimizer."""
-    found = Runs([])
-    for group, rule in product(s.dealing_groups, RULES):
-        some = runs(settings(s, group, rule), seed=range(s.dealing_seeds))
-        found += some.tag(group=group, rule=rule, scale=None)
-    return found
+    return joined(
+        runs(settings(s, group, rule), seed=range(s.dealing_seeds)).tag(group=group, rule=rule, scale=None)
+        for group, rule in product(s.dealing_groups, RULES)
+    )
 
 
 def rescaled(s: Sizes) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from modgrok.experiments import Run
 from modgrok.palette import GRAY, MARKERS, SERIES
 from modgrok.reproduce.figures import LINES, modular, seeds
 from modgrok.reproduce.findings.sizes import descent_rate
-from modgrok.reproduce.form import Ask, Column, Line, Runs, Settings, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Column, Line, Runs, Settings, Sizes, Table, joined, runs, study
 from modgrok.reproduce.gromov2023.sizes import natural_unit
 from modgrok.reproduce.transitions import error_bars, transitions, within
 from modgrok.text import number, percent
@@ -39,10 +39,8 @@ def descent(s: Sizes, x: float, beta: float, time: float | None = None) -> Setti
 
 def grid(s: Sizes) -> Runs:
     """Ceilings, momenta and fractions."""
-    found = Runs([])
-    for beta, ceilings in s.ceilings.items():
-        every = {x: descent(s, x, beta) for x in ceilings}
-        found += runs({}, x=every).tag(beta=beta, part="grid")
+    every = {beta: {x: descent(s, x, beta) for x in ceilings} for beta, ceilings in s.ceilings.items()}
+    found = joined(runs({}, x=some).tag(beta=beta, part="grid") for beta, some in every.items())
     return found.but(until=0, fraction=list(s.step_fractions), seed=range(s.step_seeds))
 
 

@@ -9,7 +9,7 @@ def descent_rate(rate: float, modulus: int, width: int) -> float:
     return float(f"{rate * 1e6 * natural_unit(modulus, width):.5g}")
 
 
-QUICK, FULL, TINY = sizes(
+PROFILES = QUICK, FULL, TINY = sizes(
     # Finding 2
     few_modulus=(97, 97, 11),
     few_width=(500, 500, 16),

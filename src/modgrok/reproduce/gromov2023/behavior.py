@@ -6,11 +6,11 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.measures.grokking_events import acceleration, loss_peak
-from modgrok.reproduce.form import Ask, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Runs, Sizes, Table, joined, runs, study
 from modgrok.reproduce.gromov2023.delay import too_little_data, with_data
 from modgrok.reproduce.gromov2023.dynamics import all_grok
 from modgrok.reproduce.gromov2023.preactivations import explained_of
-from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, usual, usual_by_gd
+from modgrok.reproduce.gromov2023.sizes import addition_by_gd, by_adamw, natural_rate, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import with_minibatches
 from modgrok.text import number, percent, spread
 
@@ -24,17 +24,17 @@ LATE = 3
 
 def varied(s: Sizes) -> Runs:
     """Other optimizers, and functions beside GD's n + m, without weight decay, which lowers the test loss itself."""
-    rate = usual_by_gd(s).rows[0][1]["lr"]
+    slow = natural_rate(s.usual_gd.rate, s.sweep_modulus, s.sweep_width) / 10
     optimizers = {
         "GD": usual_by_gd(s),
-        "momentum": usual_by_gd(s, optimizer="momentum", lr=rate / 10),
+        "momentum": usual_by_gd(s, optimizer="momentum", lr=slow),
         "SGD + batch norm": with_minibatches(s),
         "Adam": usual(s, **WITHOUT_DECAY),
         "AdamW": usual(s),
     }
     named = [some.tag(kind="optimizer", name=name) for name, some in optimizers.items()]
     named += [usual_by_gd(s, task=text).tag(kind="function", name=text) for text in FUNCTIONS]
-    return sum(named, Runs([]))
+    return joined(named)
 
 
 def with_entropy(s: Sizes) -> Runs:
@@ -42,10 +42,6 @@ def with_entropy(s: Sizes) -> Runs:
     settings = s.adam_entropy.adamw(s.sweep_modulus, s.sweep_width, s.usual_fraction) | WITHOUT_DECAY
     found = runs(settings, loss="cross_entropy", seed=range(s.sweep_seeds))
     return found.tag(kind="loss", name="cross-entropy")
-
-
-def peak_of(run: Run) -> dict[str, Any]:
-    return loss_peak(run.history, run.result)
 
 
 def over_training(run: Run) -> dict[str, Any]:
@@ -56,11 +52,7 @@ def over_training(run: Run) -> dict[str, Any]:
     return {"at_grokking": places[0], "half_way": places[1], "end": ipr[-1]}
 
 
-def rates_of(run: Run) -> dict[str, Any]:
-    return acceleration(run.history, run.result)
-
-
-KEPT = ("memorized_at", "grokked_at", "test_accuracy", peak_of, explained_of)
+KEPT = ("memorized_at", "grokked_at", "test_accuracy", loss_peak, explained_of)
 general = study(
     "general_behavior",
     "Other optimizers and functions",
@@ -83,7 +75,7 @@ late = study(
     "memorization: from memorization to the onset, and from there to grokking. Beside it a network that stays a "
     "memorizer: from memorization to half of its steps, and from there to the end.",
     runs=lambda s: too_little_data(s) + with_data(s, *s.late_fractions),
-    keep=("memorized_at", "grokked_at", rates_of),
+    keep=("memorized_at", "grokked_at", acceleration),
 )
 
 

@@ -10,9 +10,9 @@ from modgrok.closed_form import solve
 from modgrok.closed_form.interference import expected_loss, printed_loss
 from modgrok.experiments import Run
 from modgrok.measures import shuffle_phases
-from modgrok.measures.phase_statistics import excess_kurtosis, triple_correlation
+from modgrok.measures.waves import excess_kurtosis, triple_correlation
 from modgrok.networks import Network, score_table, two_layer
-from modgrok.reproduce.form import Ask, Column, Runs, Sizes, Table, study
+from modgrok.reproduce.form import Ask, Column, Sizes, Table, joined, study
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd, usual, usual_by_gd
 from modgrok.reproduce.gromov2023.statements import LEARNED
 from modgrok.tasks import task
@@ -98,7 +98,7 @@ shuffled = study(
     "Narrow networks trained on n + m under gradient descent and AdamW, whose phases are then dealt anew among the "
     "neurons of each frequency; every neuron keeps its φ1 + φ2 − φ3, its amplitudes and all that is no wave.",
     runs=lambda s: (
-        sum((usual_by_gd(s, width=N) for N in s.narrow_widths), Runs([])).tag(way="GD")
+        joined(usual_by_gd(s, width=N) for N in s.narrow_widths).tag(way="GD")
         + usual(s, width=[*s.narrow_widths]).tag(way="AdamW")
     ),
     keep=dealt_anew,

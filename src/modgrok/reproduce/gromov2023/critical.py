@@ -7,9 +7,9 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.experiments.sweeps.trends import clearly_below
-from modgrok.palette import MARKERS, SERIES
+from modgrok.palette import SERIES
 from modgrok.plot import style
-from modgrok.reproduce.figures import LINES, legend_above, modular, seeds, step_axis, time_curve
+from modgrok.reproduce.figures import legend_above, modular, seeds, series_look, step_axis, time_curve
 from modgrok.reproduce.form import BEYOND, Ask, Runs, Settings, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.search import until_grokked
 from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, budgets, natural_rate
@@ -76,7 +76,7 @@ def patience(t: Table, left: Any, right: Any) -> str:
     T = np.array(next(iter(curves.values()))["budget"])
     for i, (way, found) in enumerate(curves.items()):
         middle, (below, above) = bars(found["alpha"])
-        left.plot(T, middle, color=SERIES[i], marker=MARKERS[i], ls=LINES[i % len(LINES)], markevery=4)
+        left.plot(T, middle, markevery=4, **series_look(i))
         low, high = np.array(middle) - below, np.array(middle) + above
         left.fill_between(T, low, high, where=np.isfinite(middle), color=SERIES[i], alpha=0.15, linewidth=0)
         time_curve(right, t.where(way=way), "fraction", i, way)

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from modgrok.closed_form import solve
-from modgrok.experiments import Run
 from modgrok.measures import norm_growth
 from modgrok.measures.grokking_events import AFTERMATH, grokking_events
 from modgrok.plot import curves, style
-from modgrok.reproduce.figures import modular
+from modgrok.reproduce.figures import mark_events, modular
 from modgrok.reproduce.form import BEYOND, Ask, Column, Row, Sizes, Table, study
 from modgrok.reproduce.form import curves as whole_curves
 from modgrok.reproduce.gromov2023.sizes import addition_by_gd
@@ -20,11 +19,6 @@ LINEAR = 100
 """Steps up to which the axis of Fig. 0 is linear."""
 CLOSED = 0.05
 """Share of its largest value below which the gap between test and train loss counts as closed."""
-
-
-def events_of(run: Run) -> dict[str, Any]:
-    result: Any = run.result
-    return grokking_events(run.history, result["memorized_at"], result["grokked_at"])
 
 
 def peak_and_growth(s: Sizes, t: Table) -> dict[str, Any]:
@@ -50,7 +44,7 @@ descent = study(
     keep=(
         whole_curves("train_loss", "test_loss", "train_accuracy", "test_accuracy", "ipr"),
         whole_curves("norm_in", "norm_out", "gradient_in", "gradient_out"),
-        events_of,
+        grokking_events,
     ),
     also=peak_and_growth,
 )
@@ -69,8 +63,7 @@ def losses_norms_accuracies_gradients(t: Table, *grid: Any) -> str:
     first = t.first
     for panel, measure in zip(grid, ("loss", "norm", "accuracy", "gradient"), strict=True):
         curves([vars(row) for row in t], measure, linear=LINEAR, ax=panel)
-        for name, side in (("memorized_at", "right"), ("grokked_at", "left")):
-            style.mark(panel, first[name], name.removesuffix("_at") if measure == "accuracy" else "", side)
+        mark_events(panel, first, measure == "accuracy")
     for upper, panel in zip(grid[:2], grid[2:], strict=True):
         upper.set_xlabel("")
         panel.set_title(panel.get_title(loc="left"), pad=13)

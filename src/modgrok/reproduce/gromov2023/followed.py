@@ -10,8 +10,7 @@ from modgrok.experiments import Run
 from modgrok.measures.sharpness import loss_sharpness
 from modgrok.measures.tangent_kernel import kernel_path
 from modgrok.palette import GRAY, GREEN, PURPLE, SERIES, TEST, TRAIN, VERMILLION
-from modgrok.plot import style
-from modgrok.reproduce.figures import modular, seed_look
+from modgrok.reproduce.figures import mark_events, modular, seed_look
 from modgrok.reproduce.form import BEYOND, Ask, Column, Row, Runs, Sizes, Table, runs, study
 from modgrok.reproduce.gromov2023.sizes import Recipe
 from modgrok.text import number, percent, spread
@@ -128,8 +127,7 @@ def kernels(t: Table, above: Any, below: Any) -> str:
     above.set(ylabel="alignment (CKA)", ylim=(-0.03, 1.03))
     _step_axis(below, "step")
     for panel in (above, below):
-        for name, side in (("memorized_at", "right"), ("grokked_at", "left")):
-            style.mark(panel, t.first[name], name.removesuffix("_at") if panel is above else "", side)
+        mark_events(panel, t.first, panel is above)
         panel.legend(loc="center left")
     return _note(t, "test pairs")
 

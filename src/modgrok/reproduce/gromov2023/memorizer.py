@@ -15,7 +15,7 @@ from modgrok.measures import early_flow, neuron_waves, own_waves, shuffle_phases
 from modgrok.networks import score_table
 from modgrok.palette import BLUE, GRAY, GREEN, MARKERS, ORANGE, PURPLE, VERMILLION
 from modgrok.reproduce.figures import panels
-from modgrok.reproduce.form import BEYOND, Ask, Column, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import BEYOND, Ask, Column, Runs, Sizes, Table, joined, runs, study
 from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, natural_rate
 from modgrok.tasks import task
 from modgrok.text import number, percent
@@ -57,14 +57,14 @@ def all_parts(s: Sizes) -> Runs:
         "pairs": memorizing(s, *SHARES),
         "steps": memorizing(s, evaluations=10, snapshots=11),
         "width": memorizing(s, width=[*s.memorizer_widths]),
-        "p": sum((memorizing(s, modulus=p) for p in s.memorizer_moduli), Runs([])),
+        "p": joined(memorizing(s, modulus=p) for p in s.memorizer_moduli),
         "optimizer": descended(s) + memorizing(s, optimizer="adamw", weight_decay=USUAL_DECAY),
         "function": memorizing(s, task=[*FUNCTIONS]),
         "signs": memorizing(s, task=[*SIGNS]),
         RANDOM: memorizing(s, wrong_labels=1 - 1 / s.modulus),
         "flow": descended(s, SHARE, 0.5),
     }
-    return sum((some.tag(part=part) for part, some in parts.items()), Runs([]))
+    return joined(some.tag(part=part) for part, some in parts.items())
 
 
 def held(run: Run, step: int | None = None) -> dict[str, Any]:

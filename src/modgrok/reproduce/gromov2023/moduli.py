@@ -10,10 +10,9 @@ import numpy as np
 from modgrok.experiments.sweeps.logistic import Transition
 from modgrok.experiments.sweeps.trends import clearly_below, difference
 from modgrok.measures.laws import fit_laws
-from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
-from modgrok.reproduce.figures import LINES, modular, panels, seeds
-from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.figures import modular, panels, seeds, series_look
+from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, joined, runs, study
 from modgrok.reproduce.gromov2023.search import until_grokked
 from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, budgets, natural_rate
 from modgrok.reproduce.transitions import error_bars, transitions, within
@@ -49,7 +48,7 @@ def moduli_and_widths(s: Sizes) -> Runs:
     p, N = s.sweep_modulus, s.sweep_width
     moduli = [around(s, way, modulus, N).tag(part="moduli") for way, some in s.law_moduli.items() for modulus in some]
     widths = [around(s, "Adam", p, width).tag(part="widths") for width in sorted({*s.law_widths, N})]
-    return sum(moduli + widths, Runs([]))
+    return joined(moduli + widths)
 
 
 def fractions_and_laws(s: Sizes, t: Table) -> dict[str, Any]:
@@ -235,10 +234,11 @@ def chosen_pairs(t: Table, panel: Any) -> str:
     for i, row in enumerate(transitions(t)):
         some = t.where(sampling=row.sampling)
         shares = some.of("grokked_at", lambda times: len(times.known()) / len(times), "fraction")
-        look: Any = {"color": SERIES[i], "marker": MARKERS[i], "lw": 0, "fillstyle": "none"}
-        panel.plot([*shares], shares.y, label=f"{row.sampling}: {row.alpha}", **look)
+        look = series_look(i)
+        points = look | {"ls": "", "fillstyle": "none"}
+        panel.plot([*shares], shares.y, label=f"{row.sampling}: {row.alpha}", **points)
         if row.alpha.critical is not None:
-            panel.plot(x, row.alpha.probability(x), color=SERIES[i], ls=LINES[i % len(LINES)])
+            panel.plot(x, row.alpha.probability(x), **look | {"marker": ""})
     within_steps = f"share of runs that grok within {count(t.one('steps'))} steps"
     panel.set(xlabel="fraction of the pairs trained on, α", ylabel=within_steps, ylim=(-0.04, 1.04))
     panel.set_title("Which pairs are trained on")

@@ -5,7 +5,6 @@ from itertools import pairwise
 from typing import Any
 
 from modgrok.closed_form import solve
-from modgrok.experiments import Run
 from modgrok.measures import average_ipr
 from modgrok.measures.grokking_events import EARLY, ipr_growth
 from modgrok.measures.samples import mean_interval
@@ -21,10 +20,6 @@ from modgrok.text import count, number, percent, spread
 PIECES = ("(i)", "(ii)", "(iii)", "(iv)")
 FRACTIONS = (0.5, 0.8)
 """Less and more data, at which final ratios are compared."""
-
-
-def regimes_of(run: Run) -> dict[str, Any]:
-    return ipr_growth(run.history)
 
 
 def closed_form_and_intervals(s: Sizes, t: Table) -> dict[str, Any]:
@@ -43,7 +38,7 @@ regimes = study(
     "groks; (iii) slower growth; (iv) near saturation. The paper's regimes differ: its fast growth starts after "
     "grokking.",
     runs=lambda s: by_adamw(s, s.adamw),
-    keep=(whole_curves("ipr", "train_accuracy", "test_accuracy"), "grokked_at", regimes_of),
+    keep=(whole_curves("ipr", "train_accuracy", "test_accuracy"), "grokked_at", ipr_growth),
     also=closed_form_and_intervals,
 )
 more_data = study(

@@ -6,7 +6,7 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.measures import circular_mean, circular_spread, kuiper, neuron_waves
-from modgrok.measures.phase_statistics import CLEAR, phase_statistics, share_in_waves
+from modgrok.measures.waves import CLEAR, phase_statistics, share_in_waves
 from modgrok.networks import Network
 from modgrok.palette import BLUE, GRAY, ORANGE
 from modgrok.plot.phases import angle_histogram, circle

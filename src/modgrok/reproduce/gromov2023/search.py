@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from modgrok.measures.trials import Cells, Time, fastest_trial, tuned_times
-from modgrok.reproduce.form import Line, Runs, Settings, Sizes, Table, runs
+from modgrok.measures.samples import Cells, Time, fastest_trial, tuned_times
+from modgrok.reproduce.form import Line, Runs, Settings, Sizes, Table, joined, runs
 from modgrok.reproduce.gromov2023.sizes import USUAL_DECAY, natural_unit
 
 RATES_PER_DECADE = 3
@@ -72,12 +72,9 @@ def searched(s: Sizes, fractions: Sequence[float] = (), seeds: int = 0) -> Runs:
     """All trials, under the tags `way` (which of the eight) and `trial` (its number), at every α of figure 3a, unless
     other fractions are given with their number of seeds."""
     common = until_grokked(s, s.search_steps, s.search_evaluations)
-    found = Runs([])
-    for way, some in trials(s).items():
-        tried = runs(common, trial=dict(enumerate(some)), fraction=[*(fractions or s.fractions)])
-        tried = tried.but(seed=range(seeds or s.search_seeds))
-        found += tried.fresh_seeds().tag(way=way)
-    return found
+    varied = {"fraction": [*(fractions or s.fractions)], "seed": range(seeds or s.search_seeds)}
+    tried = {way: runs(common, trial=dict(enumerate(some)), **varied) for way, some in trials(s).items()}
+    return joined(some.fresh_seeds().tag(way=way) for way, some in tried.items())
 
 
 def tuned(t: Table, choose: Callable[[Cells], list[Time]] = tuned_times) -> Table:

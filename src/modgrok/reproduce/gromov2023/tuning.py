@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from modgrok.experiments.sweeps.trends import clearly_below
-from modgrok.measures.trials import first_times
-from modgrok.palette import MARKERS, SERIES
+from modgrok.measures.samples import first_times
 from modgrok.plot import style
-from modgrok.reproduce.figures import LINES, legend_above, modular, seeds, step_axis, time_curve
+from modgrok.reproduce.figures import legend_above, modular, seeds, series_look, step_axis, time_curve
 from modgrok.reproduce.form import Ask, Line, Table, rounded, study
 from modgrok.reproduce.gromov2023 import search
 from modgrok.reproduce.gromov2023.sizes import budgets
@@ -114,8 +113,7 @@ def with_and_without(t: Table, left: Any) -> str:
     for i, (way, base) in enumerate(search.REGULARIZED.items()):
         found = search.ratios(medians, way, base)
         ratios = np.array(rounded([found.get(a) for a in fractions]), float)
-        look: Any = {"color": SERIES[i], "marker": MARKERS[i], "ls": LINES[i % len(LINES)]}
-        left.plot(fractions, ratios, label=f"{way} / {base}", **look)
+        left.plot(fractions, ratios, label=f"{way} / {base}", **series_look(i))
     left.axhline(1, color="black", lw=0.7, ls=":")
     left.set_yscale("log")
     for set_formatter in (left.yaxis.set_major_formatter, left.yaxis.set_minor_formatter):

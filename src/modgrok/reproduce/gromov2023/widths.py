@@ -15,7 +15,7 @@ from modgrok.networks import score_table
 from modgrok.palette import MARKERS, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import LINES, legend_above, seeds, step_axis, time_curve
-from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, joined, runs, study
 from modgrok.reproduce.gromov2023.search import searched, tuned
 from modgrok.tasks import Task, task
 from modgrok.text import count, number, percent, spread
@@ -30,12 +30,11 @@ Rows = Iterator[dict[str, Any]]
 
 
 def trained_widths(s: Sizes) -> Runs:
-    found = Runs([])
-    for series, make in (("GD", s.descent.gd), ("AdamW", s.adaptive.adamw)):
-        for width in s.widths:
-            settings = make(s.sweep_modulus, width, s.width_fraction)
-            found += runs(settings, until=AFTER, seed=range(s.sweep_seeds)).tag(series=series)
-    return found
+    return joined(
+        runs(make(s.sweep_modulus, width, s.width_fraction), until=AFTER, seed=range(s.sweep_seeds)).tag(series=series)
+        for series, make in (("GD", s.descent.gd), ("AdamW", s.adaptive.adamw))
+        for width in s.widths
+    )
 
 
 def time_or_accuracy(run: Run) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from modgrok.closed_form.exact import exact_width
 from modgrok.experiments import Experiment
-from modgrok.reproduce.form import Runs, Sizes, runs, sizes
+from modgrok.reproduce.form import Runs, Sizes, joined, runs, sizes
 from modgrok.tasks.basis import Basis
 from modgrok.tasks.task import Task
 
@@ -82,6 +82,8 @@ def trained(s: Sizes, groups: tuple[str, ...], random_labels: bool = False, **mo
 
 def wider(s: Sizes, groups: tuple[str, ...], shares: tuple[float, ...], **more: Any) -> Runs:
     """Groups at widths in units of the exact network's."""
-    cells = [(group, share) for group in groups for share in shares]
-    made = [trained(s, (g,), snapshots=0, width=round(x * exact(g)), **more).tag(share=x) for g, x in cells]
-    return sum(made, Runs([]))
+    return joined(
+        trained(s, (group,), snapshots=0, width=round(x * exact(group)), **more).tag(share=x)
+        for group in groups
+        for x in shares
+    )

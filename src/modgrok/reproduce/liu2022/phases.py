@@ -8,7 +8,7 @@ import numpy as np
 from modgrok.plot import style
 from modgrok.plot.phase_diagram import PHASES, patches, phase
 from modgrok.reproduce.figures import panels, phase_map
-from modgrok.reproduce.form import Ask, Runs, Settings, Sizes, Table, runs, study
+from modgrok.reproduce.form import Ask, Runs, Settings, Sizes, Table, joined, runs, study
 from modgrok.reproduce.liu2022.sizes import PAPER_STEPS, TOY
 from modgrok.text import count, number, percent
 
@@ -44,12 +44,13 @@ def diagram(name: str, steps: int, seeds: int, varied: Settings) -> Runs:
 
 def corner_runs(s: Sizes) -> Runs:
     """The fastest decoder without and with the strongest decay, in diagrams (b) to (d)."""
-    found = Runs([])
-    for name in ("b", "c", "d"):
+
+    def corner(name: str) -> Runs:
         whole = axes(s, name)
         decays = [min(whole["weight_decay"]), max(whole["weight_decay"])]
-        found += diagram(name, s.other_steps, s.other_seeds, whole | {"weight_decay": decays, "lr": max(whole["lr"])})
-    return found
+        return diagram(name, s.other_steps, s.other_seeds, whole | {"weight_decay": decays, "lr": max(whole["lr"])})
+
+    return joined(map(corner, "bcd"))
 
 
 def classified(s: Sizes, t: Table) -> dict[str, Any]:
@@ -65,7 +66,7 @@ squared = study(
     "How the toy ends up, against (a) the learning rates of embedding and decoder and (b) the decoder's rate and "
     "weight decay. Comprehension: training and test accuracy pass 90 % at about the same time; grokking: the test "
     "accuracy much later; memorization: training accuracy alone; confusion: neither.",
-    runs=lambda s: sum((diagram(name, s.diagram_steps, s.diagram_seeds, axes(s, name)) for name in "ab"), Runs([])),
+    runs=lambda s: joined(diagram(name, s.diagram_steps, s.diagram_seeds, axes(s, name)) for name in "ab"),
     also=classified,
 )
 classes = study(

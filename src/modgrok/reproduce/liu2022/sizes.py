@@ -4,7 +4,7 @@ from typing import Any
 
 from modgrok.reproduce.form import Runs, Sizes, runs, sizes
 
-NUMBERS, PAIRS = 10, 55
+PAIRS = 55
 TOY: dict[str, Any] = {
     **{"task": "add:10,codes=30:unordered", "network": "embedding-mlp", "embedding": 1, "width": 200, "depth": 2},
     **{"activation": "tanh", "optimizer": "adamw", "beta2": 0.999, "weight_decay": 0.0, "embedding_decay": 0.0},

@@ -8,13 +8,13 @@ import numpy as np
 
 from modgrok.experiments import Run
 from modgrok.measures import parallelograms as theory
-from modgrok.measures.parallelograms import parallelograms, unordered_pairs
+from modgrok.measures.parallelograms import NUMBERS, parallelograms, unordered_pairs
 from modgrok.measures.times import first_reached
 from modgrok.palette import BLUE, GRAY, MARKERS, SERIES, TEST, TRAIN, VERMILLION
 from modgrok.plot import style
 from modgrok.reproduce.figures import seed_look
 from modgrok.reproduce.form import Ask, Sizes, Table, curves, study
-from modgrok.reproduce.liu2022.sizes import NUMBERS, PAIRS, toys
+from modgrok.reproduce.liu2022.sizes import PAIRS, toys
 from modgrok.text import count, number, percent
 
 CRITICAL = (0.35, 0.47)

@@ -8,7 +8,7 @@ import numpy as np
 from modgrok.experiments import Run
 from modgrok.measures import progress_measures as measures
 from modgrok.measures.circuit import Circuit, ablations, explained_along_sums
-from modgrok.measures.network_progress import embedding_and_readout, key_frequencies_of, logits_of
+from modgrok.measures.progress_measures import embedding_and_readout, key_frequencies_of, logits_of
 from modgrok.palette import BLUE, GRAY, SERIES, VERMILLION
 from modgrok.reproduce.figures import modular
 from modgrok.reproduce.form import BEYOND, Ask, Row, Table, study

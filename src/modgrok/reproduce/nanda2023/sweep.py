@@ -2,19 +2,13 @@
 
 from typing import Any
 
-from modgrok.measures.network_progress import key_frequencies_of
+from modgrok.measures.progress_measures import key_frequencies_of
 from modgrok.palette import BLUE
 from modgrok.plot import style
 from modgrok.reproduce.figures import modular, seeds, times
-from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, study
+from modgrok.reproduce.form import BEYOND, Ask, Table, joined, study
 from modgrok.reproduce.nanda2023.sizes import PAPER_STEPS, timed
 from modgrok.text import count, number, percent
-
-
-def by_modulus(s: Sizes) -> Runs:
-    cells = (timed(s).but(modulus=p, fraction=a, weight_decay=g, steps=steps) for p, a, g, steps in s.moduli)
-    return sum(cells, Runs([]))
-
 
 sweep = study(
     "figA",
@@ -32,7 +26,9 @@ moduli = study(
     "Other moduli",
     "(a) Steps until 99 % of the training set (squares) and of the test set (dots) are right, for each modulus; "
     "crosses where some seed does not get there. (b) How many key frequencies W_L has when the test set is known.",
-    runs=by_modulus,
+    runs=lambda s: joined(
+        timed(s).but(modulus=p, fraction=a, weight_decay=g, steps=steps) for p, a, g, steps in s.moduli
+    ),
     keep=("memorized_at", "grokked_at", lambda run: {"frequencies": key_frequencies_of(run.network)}),
 )
 

@@ -6,7 +6,7 @@ from modgrok.experiments import Run
 from modgrok.palette import TEST
 from modgrok.plot import style
 from modgrok.reproduce.figures import named_lines, seeds
-from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, rounded, study
+from modgrok.reproduce.form import Ask, Column, Line, Runs, Sizes, Table, joined, rounded, study
 from modgrok.reproduce.power2022.sizes import ADDITION, CUBIC, DIVISION, OPERATIONS, grokking, trained, what
 from modgrok.text import count, percent, spread
 
@@ -26,7 +26,7 @@ def best(run: Run) -> dict[str, float]:
 def everything(s: Sizes) -> Runs:
     """Every operation at every fraction."""
     fractions = {name: s.group_fractions if "group" in OPERATIONS[name] else s.fractions for name in s.operations}
-    return sum((trained(s, name, *some) for name, some in fractions.items()), Runs([]))
+    return joined(trained(s, name, *some) for name, some in fractions.items())
 
 
 operations = study(

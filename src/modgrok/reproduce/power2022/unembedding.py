@@ -13,13 +13,14 @@ from modgrok.networks import Network
 from modgrok.palette import GRAY, SERIES
 from modgrok.plot import style
 from modgrok.reproduce.figures import named_lines, panels
-from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, study
+from modgrok.reproduce.form import BEYOND, Ask, Runs, Sizes, Table, joined, study
 from modgrok.reproduce.power2022.operations import KNOWN
 from modgrok.reproduce.power2022.sizes import ADDITION, PRODUCT, products, trained, what
 from modgrok.shapes import Float, Int
 from modgrok.tasks.basis import representations
 from modgrok.tasks.basis.group import Cayley, conjugation, generated
 from modgrok.tasks.basis.named_groups import cayley_table
+from modgrok.tasks.basis.representation import names
 from modgrok.text import count, number, percent
 
 PARTITIONS = 200
@@ -126,8 +127,9 @@ def nearness_of(run: Run) -> dict[str, Any]:
 def networks(s: Sizes) -> Runs:
     """The product of each group, with weights kept on the way."""
     length = {"steps": s.coset_steps, "snapshots": s.evaluations // 2, "seeds": s.coset_seeds}
-    found = [trained(s.but(group=name), PRODUCT, share, **length).tag(group=name) for name, share in s.coset_groups]
-    return sum(found, Runs([]))
+    return joined(
+        trained(s.but(group=name), PRODUCT, share, **length).tag(group=name) for name, share in s.coset_groups
+    )
 
 
 geometry = study(
@@ -175,11 +177,6 @@ def planes(t: Table, left: Any, right: Any) -> str:
     for panel in (left, right):
         panel.set(xticks=[], yticks=[])
     return "t-SNE of the rows of the unembedding"
-
-
-def names(dimensions: list[int]) -> list[str]:
-    """4 and 4′ for the first and the second of dimension 4."""
-    return [f"{d}{'′' * dimensions[:i].count(d)}" for i, d in enumerate(dimensions)]
 
 
 @learned.figure()

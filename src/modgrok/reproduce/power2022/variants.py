@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from modgrok.measures.trials import best_trial, edge
+from modgrok.measures.samples import best_trial, edge
 from modgrok.palette import EMPTY, GRAY, MARKERS, TEST, TRAIN
 from modgrok.reproduce.figures import seeds
 from modgrok.reproduce.form import BEYOND, Ask, Row, Runs, Settings, Sizes, Table, study

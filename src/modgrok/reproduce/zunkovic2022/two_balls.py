@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.measures.ball_model import Ball, draw_points, test_error
 from modgrok.measures.laws import exponent
-from modgrok.measures.linear_flow import Flow, Inputs
+from modgrok.measures.linear_flow import Ball, Flow, Inputs, draw_points, test_error
 from modgrok.palette import GRAY, MARKERS, SERIES, TEST, TRAIN
 from modgrok.plot import style
 from modgrok.reproduce.form import Ask, Sizes, Table, study

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from modgrok.shapes import Int
-from modgrok.tasks.basis.representation import Representation, representations, waves
+from modgrok.tasks.basis.representation import Representation, names, representations, waves
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,5 @@ class Basis:
 
     @property
     def names(self) -> list[str]:
-        """4 and 4′ for the first and the second representation of dimension 4."""
-        dimensions = [one.dimension for one in self.representations]
-        return [f"{d}{'′' * dimensions[:k].count(d)}" for k, d in enumerate(dimensions)]
+        """Of the representations."""
+        return names([one.dimension for one in self.representations])

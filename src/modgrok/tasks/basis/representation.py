@@ -85,6 +85,11 @@ class Representation:
         return self.matrices[:, :: self.type].reshape(len(self.matrices), -1)
 
 
+def names(dimensions: list[int]) -> list[str]:
+    """4 and 4′ for the first and the second representation of dimension 4."""
+    return [f"{d}{'′' * dimensions[:k].count(d)}" for k, d in enumerate(dimensions)]
+
+
 def representations(table: Int[np.ndarray, "x x"]) -> tuple[Representation, ...]:
     """All of a group, or of a monoid of groups: the trivial one first, then by dimension and character.
 
