@@ -50,7 +50,7 @@ def test_shares_times_and_sizes() -> None:
 
 def test_a_spread_names_median_range_and_what_is_missing() -> None:
     assert spread([3, 1, 2]) == "2 (1 to 3, 3 seeds)"
-    assert spread([3, None]) == "3 (2 seeds, none in 1)"
+    assert spread([3, None]) == "3 (1 of 2 seeds)"
     assert spread([None, None]) == "none of 2"
     assert spread([0.5], percent, over="fraction") == "50.0\u202f% (1 fraction)"
 

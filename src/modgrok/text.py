@@ -117,14 +117,13 @@ def size(count_of_bytes: int) -> str:
 
 
 def spread(values: Sequence[Value], text: Callable[[Value], str] = number, over: str = "seed") -> str:
-    """Median and range over seeds, or over what is said; those without a number are counted."""
+    """Median and range over seeds, or over what is said: of those that have a number, and how many these are."""
     known = sorted(value for value in values if value is not None)
     if not known:
         return f"none of {len(values)}"
-    among = count(len(values), over)
-    missing = f", none in {len(values) - len(known)}" if len(known) < len(values) else ""
+    among = f"{f'{len(known)} of ' if len(known) < len(values) else ''}{count(len(values), over)}"
     middle, least, most = text(float(statistics.median(known))), text(known[0]), text(known[-1])
-    return f"{middle} ({among}{missing})" if least == most else f"{middle} ({least} to {most}, {among}{missing})"
+    return f"{middle} ({among})" if least == most else f"{middle} ({least} to {most}, {among})"
 
 
 def listed(values: Mapping[Any, Value], text: Callable[[Value], str] = number) -> str:

@@ -100,8 +100,26 @@ def test_a_figure_is_drawn_from_numbers_though_the_quick_profile_leaves_it_out(t
 
 
 def test_a_folder_without_numbers_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModgrokError, match="no session"):
+    with pytest.raises(ModgrokError, match=r"session\.json is missing"):
         reproduce(Request(from_numbers=tmp_path, out=tmp_path / "out"), say=silent)
+
+
+def test_numbers_of_another_paper_are_refused(tmp_path: Path) -> None:
+    numbers = Path("docs/reproduction/liu2022")
+    with pytest.raises(ModgrokError, match="holds the numbers of liu2022, not of nanda2023"):
+        reproduce(Request("nanda2023", from_numbers=numbers, out=tmp_path / "out"), say=silent)
+    with pytest.raises(ModgrokError, match="not of nanda2023"):
+        reproduce(Request("nanda2023", profile="tiny", only=("fig3",), out=numbers), say=silent)
+    with pytest.raises(ModgrokError, match="plan has no effect beside from_numbers"):
+        Request("liu2022", from_numbers=numbers, plan=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_change_of_profile_is_said(tmp_path: Path) -> None:
+    (tmp_path / "session.json").write_text('{"paper": "gromov2023", "profile": "full"}')
+    said: list[str] = []
+    reproduce(Request(profile="tiny", only=("kernel",), out=tmp_path), say=said.append)
+    assert said[0] == f"{tmp_path} holds numbers of the full profile; those of tiny take their place."
 
 
 def test_the_call_from_python_plans_without_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

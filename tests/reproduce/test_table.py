@@ -216,7 +216,7 @@ def test_a_claim_that_is_not_run_states_its_conditions_too() -> None:
     claim = make_claim(judge, "claim", "It is so.", "2", (study("one", "One"),))
     assert claim.verdict({}) == Verdict("undecided here", "Not run: there are no numbers for one.")
     assert claim.verdict({}).threshold == (
-        "steps of 500 or more to decide; seeds of … or more to decide; the accuracy is at least 3; of 3 the "
+        "steps of 500 or more to fail; seeds of … or more to fail; the accuracy is at least 3; of 3 the "
         "rate is at least 0.5; undecided unless two decays grok"
     )
     run = Table([{"steps": 500, "seed": 0, "needed": 1, "found": 2}]).to_json(5)

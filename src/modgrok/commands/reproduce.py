@@ -120,10 +120,11 @@ def _show(outcome: Outcome, as_json: bool) -> None:
         print_json({"verdicts": verdicts, "report": None if outcome.report is None else str(outcome.report)})
         return
     table = new_table("claim", "verdict", "what was found", title="verdicts")
-    for name, verdict in outcome.verdicts.items():
+    shown = {name: outcome.verdicts[name] for name in outcome.asked}
+    for name, verdict in shown.items():
         table.add_row(name, Text(verdict.outcome, COLORS[verdict.outcome]), verdict.sentence)
     out.print(table)
-    counts = ", ".join(counted(outcome.verdicts.values()).values())
-    out.print(f"{counts}, of {len(outcome.verdicts)} claims")
+    counts = ", ".join(counted(shown.values()).values())
+    out.print(f"{counts}, of {count(len(shown), 'claim')}")
     if outcome.report is not None:
         out.print(f"Report: {outcome.report!s}")

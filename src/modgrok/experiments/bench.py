@@ -44,7 +44,7 @@ class Workload:
         if self.runs is not None and self.runs < 1:
             raise ModgrokError(f"A batch has at least 1 run, not {self.runs}.")
         if not 0 < self.seconds <= 600:
-            raise ModgrokError(f"Each contestant is timed for up to 600 seconds, not {self.seconds:g}.")
+            raise ModgrokError(f"Each contestant is timed for more than 0 and up to 600 seconds, not {self.seconds:g}.")
         self.experiment(0)
 
     def experiment(self, seed: int) -> Experiment:

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any, Literal
 
 from modgrok.measures.samples import order_chance
-from modgrok.reproduce.phrases import FORMS, phrases_of, unasked
+from modgrok.reproduce.phrases import BUDGETS, FORMS, phrases_of, unasked
 from modgrok.reproduce.table import Numbers, Table
 from modgrok.text import count, number, percent, spread
 
@@ -160,7 +160,7 @@ class Ask:
         happen; an effect that fewer seeds do not tell from noise is undecided either way.
         """
         for name, needed in least.items():
-            self.phrases.append(FORMS["budget"].format(name, count(int(needed))))
+            self.phrases.append(BUDGETS[of].format(name, count(int(needed))))
             have = t.seeds if name == "seeds" else min(t[name])
             if have < needed:
                 self.lacking.append(f"{name} {count(int(have))} here, {count(int(needed))} or more needed")

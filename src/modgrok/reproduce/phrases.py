@@ -15,9 +15,14 @@ FORMS = {
     "lower": "{}, beyond what equal runs differ by (rank test, P ≤ 5 %; else undecided)",
     "remark": "remark unless {}",
     "possible": "undecided unless {}",
-    "budget": "{} of {} or more to decide",
 }
-"""Methods of `Ask` that state a condition, all but the last by a phrase, and how each enters a threshold."""
+"""Methods of `Ask` that state a condition by a phrase, and how each enters a threshold."""
+BUDGETS = {
+    "event": "{} of {} or more to fail",
+    "never": "{} of {} or more to hold",
+    "effect": "{} of {} or more to decide",
+}
+"""Likewise `Ask.budget`: what fewer steps, seeds, … leave undecided."""
 
 
 def unasked(judge: Callable[..., Any], asked: Sequence[str]) -> list[str]:
@@ -37,9 +42,10 @@ def phrases_of(judge: Callable[..., Any], given: Mapping[str, Any] | None = None
     for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
         match call.func:
             case ast.Attribute(ast.Name("ask"), "budget"):
-                least = {one.arg: _value(one.value, known) for one in call.keywords if one.arg != "of"}
+                least = {one.arg: _value(one.value, known) for one in call.keywords}
+                form = BUDGETS[least.pop("of", "event")]
                 texts = {name: n if n == "…" else count(int(n)) for name, n in least.items()}
-                found += [FORMS["budget"].format(name, text) for name, text in texts.items()]
+                found += [form.format(name, text) for name, text in texts.items()]
             case ast.Attribute(ast.Name("ask"), method) if method in FORMS:
                 found.append(FORMS[method].format(_value(call.args[0], known)))
             case ast.Name(name) if isinstance(helper := known.get(name), FunctionType):

@@ -16,8 +16,15 @@ from modgrok.experiments.sweeps.execution import Plan, plan
 from modgrok.experiments.sweeps.table import Results
 from modgrok.reproduce.claim import Verdict
 from modgrok.reproduce.measuring import Measuring, Say, draw, picture
-from modgrok.reproduce.paper import DEFAULT, find_paper
-from modgrok.reproduce.records import add_to_session, copy_records, read_records, read_session, recorded_profile
+from modgrok.reproduce.paper import DEFAULT, Paper, find_paper
+from modgrok.reproduce.records import (
+    add_to_session,
+    copy_records,
+    read_records,
+    read_session,
+    recorded_otherwise,
+    recorded_profile,
+)
 from modgrok.reproduce.report import write_report
 from modgrok.reproduce.sizes import Sizes
 from modgrok.reproduce.study import Study
@@ -57,6 +64,8 @@ class Request:
 
     def __post_init__(self) -> None:
         check_engine(self.engine, self.address)
+        if self.plan and self.from_numbers is not None:
+            raise ModgrokError("plan has no effect beside from_numbers, with which nothing is trained; drop one.")
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Request":
@@ -80,6 +89,9 @@ class Outcome:
     """What a reproduction ends with."""
 
     verdicts: dict[str, Verdict]
+    """On all claims."""
+    asked: tuple[str, ...]
+    """The claims on the studies that were asked for."""
     report: Path | None
 
 
@@ -136,17 +148,21 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
     """Does what is asked and writes it to the request's folder."""
     paper, out = find_paper(request.paper), request.folder
     source = request.from_numbers
-    profile = paper.profile(request.profile if source is None else recorded_profile(source))
+    profile = paper.profile(request.profile) if source is None else recorded_profile(source, paper)
     studies = paper.chosen(request.only, profile)
     if source is not None:
-        copy_records(source, paper, out)
+        copy_records(source, paper, profile, out)
     else:
+        if replaced := recorded_otherwise(out, paper, profile):
+            say(f"{out} holds numbers of the {replaced} profile; those of {profile.name} take their place.")
         with Measuring(paper, profile, out, say, drawn=not request.numbers_only) as measuring:
-            train(request, studies, profile, watch, measuring)
+            train(request, paper, studies, profile, watch, measuring)
     records = read_records(out, paper, profile)
     verdicts = paper.verdicts(records, profile)
+    names = {study.name for study in studies}
+    asked = tuple(claim.name for claim in paper.claims if not request.only or names.intersection(claim.studies))
     if request.numbers_only:
-        return Outcome(verdicts, None)
+        return Outcome(verdicts, asked, None)
     if source is not None:
         for study in studies if request.only else paper.studies:
             if study.name in records:
@@ -154,10 +170,12 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
     for study in studies if request.only else ():
         for figure in study.figures if study.name in records else ():
             say(f"figure: {picture(out, figure)}")
-    return Outcome(verdicts, write_report(paper, profile, records, verdicts, out))
+    return Outcome(verdicts, asked, write_report(paper, profile, records, verdicts, out))
 
 
-def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Watch, measuring: Measuring) -> None:
+def train(
+    request: Request, paper: Paper, studies: Sequence[Study], profile: Sizes, watch: Watch, measuring: Measuring
+) -> None:
     """Trains what the folder's store does not have yet, and has each study measured as soon as its runs have ended."""
     out = request.folder
     store = Store(out / "runs")
@@ -165,7 +183,7 @@ def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Wat
     needed = {e: asked[e] for e in sorted(asked, key=lambda e: bool(e.parent))}  # Whoever has a parent comes after it.
     results = Results(list(needed), store, request.force)
     if not needed and read_session(out).get("profile") != profile.name:
-        add_to_session(out, profile, host_environment(), 0.0)
+        add_to_session(out, paper, profile, host_environment(), 0.0)
     ids = dict(zip(needed, results.ids, strict=True))
     measuring.missing = {study.name: {ids[e] for e in study.needs(profile)} for study in studies}
     measuring.start(set(results.outcomes))
@@ -182,7 +200,7 @@ def train(request: Request, studies: Sequence[Study], profile: Sizes, watch: Wat
             measuring.observer = observer or Observer()
             failures = planned.train(measuring)
     finally:
-        add_to_session(out, profile, _environment(store, results), time.monotonic() - began)
+        add_to_session(out, paper, profile, _environment(store, results), time.monotonic() - began)
     if failures:
         raise ModgrokError(f"{failures[0]} Rerun the command to try again.")
 

@@ -49,18 +49,20 @@ def read_session(out: Path) -> dict[str, Any]:
     """Sizes, environment and training time, as far as known."""
     path = out / SESSION
     try:
-        return json.loads(path.read_text()) if path.exists() else {}
+        found = json.loads(path.read_text()) if path.exists() else {}
     except ValueError:
         return {}
+    return found if isinstance(found, dict) else {}
 
 
-def add_to_session(out: Path, profile: Sizes, environment: dict[str, Any], seconds: float) -> None:
+def add_to_session(out: Path, paper: Paper, profile: Sizes, environment: dict[str, Any], seconds: float) -> None:
     """Adds the time and the sources of one call; a folder that changes its profile starts anew."""
     before = read_session(out)
     if before.get("profile") != profile.name:
         before = {}
     commits = [*session_commits(before), *session_commits({"environment": environment})]
     session = {
+        "paper": paper.key,
         "profile": profile.name,
         "environment": environment,
         "commits": list(dict.fromkeys(commits)),
@@ -75,19 +77,33 @@ def session_commits(session: dict[str, Any]) -> list[str]:
     return session.get("commits") or ([last] if last else [])
 
 
-def recorded_profile(source: Path) -> str:
-    """The name of the profile whose numbers a folder holds."""
-    session = read_session(source)
+def recorded_profile(source: Path, paper: Paper) -> Sizes:
+    """The profile whose numbers a folder of this paper holds."""
+    session = _session_of(source, paper)
     if "profile" not in session:
         raise ModgrokError(
-            f"{source} is not the folder of a reproduction: it has no {SESSION}. Name one that `modgrok "
-            "reproduce` wrote."
+            f"{source} is not the folder of a reproduction: its {SESSION} is missing or not what was written. Name one "
+            "that `modgrok reproduce` wrote."
         )
-    return str(session["profile"])
+    return paper.profile(str(session["profile"]))
 
 
-def copy_records(source: Path, paper: Paper, out: Path) -> None:
-    """Copies the numbers of another reproduction."""
+def recorded_otherwise(out: Path, paper: Paper, profile: Sizes) -> str:
+    """The name of another profile whose numbers a folder holds; empty where there is none."""
+    held = _session_of(out, paper).get("profile", profile.name)
+    return "" if held == profile.name else str(held)
+
+
+def _session_of(folder: Path, paper: Paper) -> dict[str, Any]:
+    session = read_session(folder)
+    if (held := session.get("paper", paper.key)) != paper.key:
+        raise ModgrokError(f"{folder} holds the numbers of {held}, not of {paper.key}; name another folder.")
+    return session
+
+
+def copy_records(source: Path, paper: Paper, profile: Sizes, out: Path) -> None:
+    """Copies the numbers of another reproduction, once all of them could be read."""
+    read_records(source, paper, profile)
     for path in (source / SESSION, *(record_path(source, study) for study in paper.studies)):
         target = out / path.relative_to(source)
         if path.exists() and path.resolve() != target.resolve():

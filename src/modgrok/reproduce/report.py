@@ -104,7 +104,8 @@ class Report:
 
     def _deviations(self) -> list[str]:
         say = self.profile.say
-        rows = [map(_plain, (what, paper, say(here), why)) for what, paper, here, why in self.paper.deviations]
+        said = [(what, paper, say(here), why) for what, paper, here, why in self.paper.deviations]
+        rows = [map(_plain, row) for row in said if row[1] != row[2]]
         return [_table(("", "Paper", "Here", "Why"), rows)] if rows else []
 
     def _figure(self, figure: Figure) -> str:
@@ -123,7 +124,8 @@ class Report:
         shown = [f.name for study in claim.studies for f in self.figures if f.study.name == study]
         links = "".join(f" [{_label(name)}](#{name})." for name in shown)
         measured = [(_plain(name), _plain(text)) for name, text in verdict.measured.items()]
-        source = "Beyond the paper." if claim.beyond else f"Paper: section {_plain(claim.section)}."
+        place = f"section {claim.section}" if claim.section[:1].isdigit() else claim.section
+        source = "Beyond the paper." if claim.beyond else f"Paper: {_plain(place)}."
         return (
             f'<a id="{claim.name}"></a>\n\n### {_plain(claim.statement)}\n\n{_mark(verdict)} '
             f"{_plain(verdict.sentence)}\n\n"

@@ -41,8 +41,8 @@ def test_three_classes(pretended: Any, tmp_path: Path) -> None:
     assert [row.structure.known for row in rows] == [True, False, False]
     assert rows[0].as_dict()["test_accuracy"] == [0.05, 1.0, 1.0]
     assert sentences(rows) == [
-        "Of the functions with a known structure are learned: 1 easily.",
-        "Of the functions without a known structure are learned: 1 with much data, 1 not at all.",
+        "Functions with a known structure, by how they are learned: 1 easily.",
+        "Functions without a known structure, by how they are learned: 1 with much data, 1 not at all.",
     ]
     assert plot.landscape(rows, "mod 11").texts
 

@@ -57,7 +57,10 @@ class Effort:
                 f"Fractions are tried from low to high, 0 < low < high < 1, not {self.low}, {self.high}."
             )
         if self.seeds < 1 or self.points < 2 or self.rounds < 0:
-            raise ModgrokError("At least one seed and two points are needed, and no negative number of rounds.")
+            raise ModgrokError(
+                f"seeds must be at least 1, points at least 2 and rounds at least 0, not {self.seeds}, {self.points} "
+                f"and {self.rounds}."
+            )
         if max(self.seeds, self.points, self.rounds) > REASONABLE:
             raise ModgrokError(
                 f"Seeds, points and rounds go up to {REASONABLE} each; refine around the transition instead."

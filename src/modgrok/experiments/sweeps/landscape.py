@@ -141,7 +141,7 @@ def sentences(rows: Sequence[LandscapeRow]) -> list[str]:
         group = [row.complexity for row in rows if row.structure.known == known and row.complexity is not None]
         if group:
             counts = ", ".join(f"{group.count(name)} {name}" for name in CLASSES if name in group)
-            said.append(f"Of the functions {what} are learned: {counts}.")
+            said.append(f"Functions {what}, by how they are learned: {counts}.")
     return said
 
 

@@ -200,7 +200,7 @@ def parts_of_the_circuit(t: Table, networks: Table, ask: Ask) -> None:
     for part in ("the MLP", "attention", "the path around attention"):
         ask.that(f"without {part} it is above 0.5", losses[f"without {part}"] > 0.5)
     ask.that("without the key directions too", losses["neurons without the key directions"] > 0.5)
-    ask.yes("Replacing parts helps or does no harm, and nothing of the circuit can go.")
+    ask.yes("The waves of n + m alone answer better than the whole network, and no part of the circuit can go.")
     around = losses["without the path around the MLP"]
     ask.remark("without the path around the MLP it is at most ten times the full one", around <= 10 * full)
     ask.show({f"loss, {row.part}" if row.frequency is None else row.part: number(row.loss) for row in t})

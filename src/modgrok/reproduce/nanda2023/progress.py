@@ -79,7 +79,7 @@ def measures_on_the_way(t: Table, *panels: Any) -> str:
 def most(ask: Ask, phrase: str, good: Sequence[bool]) -> None:
     """More than half of the seeds that grok; a remark where not all."""
     ask.that(f"in most seeds that grok, {phrase}", 2 * sum(good) > len(good))
-    ask.note(f"In {count(len(good) - sum(good), 'seed')} it does not.", not all(good))
+    ask.note(f"Not so in {count(len(good) - sum(good), 'seed')}.", not all(good))
 
 
 @progress.claim("3 (Fig. 2)")
@@ -93,7 +93,7 @@ def grokking(t: Table, ask: Ask) -> None:
     ask.that("every seed knows the training set within 500 steps", learned.whole() and max(learned) <= 500)
     ask.that("most seeds know the test set at least three times as late", 2 * sum(late) > len(late))
     ask.that(f"at p = {MODULUS} the median time to 95 % of the test set is 4 000 to 12 000 steps", timely)
-    ask.note(f"In {count(late.count(False), 'seed')} it does not.", not all(late))
+    ask.note(f"Not so in {count(late.count(False), 'seed')}.", not all(late))
     ask.show({"steps to 99 % of the training set": learned, "steps to 95 % of the test set": reached})
 
 
