@@ -41,6 +41,8 @@ FOREIGN = {
     for foreign in known.split()
 }
 """What other programs call settings."""
+ALIKE = 0.7
+"""From which likeness on a name was probably misspelled: `fraction` is no `activation` (.67)."""
 _INTERVAL = re.compile(r"([\[(])(\S+), (\S+)([\])])")
 _DEFAULT = re.compile(r"[;,.]? (?:and )?by default (.*?)\.?$", re.IGNORECASE)
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
@@ -201,7 +203,7 @@ def known_as(name: str, known: Collection[str]) -> str | None:
     """The setting that was probably meant: what others call so, or one that is spelled alike."""
     if (meant := FOREIGN.get(name.lower())) in known:
         return meant
-    close = get_close_matches(name, known, n=1)
+    close = get_close_matches(name, known, n=1, cutoff=ALIKE)
     return close[0] if close else None
 
 

@@ -129,6 +129,8 @@ def test_summaries(trained: tuple[Store, Results]) -> None:
     assert [cell.mean for cell in shares.cells[0]] == [0, 1, 1]
     assert [cell.ended for cell in shares.cells[0]] == [4, 4, 4]
     json.dumps(summary.as_dict(), allow_nan=False)
+    with pytest.raises(ModgrokError, match="x and y are both fraction"):
+        summarize(table, x="fraction", y="fraction")
     for outcome, x, says in (("grokked_at", "width", "does not vary"), ("status", None, "An outcome is")):
         with pytest.raises(ModgrokError, match=says):
             summarize(table, outcome, x)

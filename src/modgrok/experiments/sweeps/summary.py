@@ -84,6 +84,8 @@ def summarize(table: Table, outcome: str = "grokked_at", x: str | None = None, y
     for name in filter(None, (x, y)):
         if name not in varying:
             raise ModgrokError(f"{name} does not vary in this sweep; what does: {', '.join(varying) or 'nothing'}.")
+    if x is not None and x == y:
+        raise ModgrokError(f"x and y are both {x}; leave y out to see it alone.")
     outcomes = _outcomes(table, outcome)
     x_values = varying.get(x, (None,))
     y_values = varying[y] if y is not None else (None,)
