@@ -223,8 +223,8 @@ def slow_and_fast(t: Table, left: Any, right: Any) -> None:
         label = "random starts" if column == "sampled" else column
         right.bar(places + 0.27 * (i - 1), t[column], 0.25, color=color, label=label)
     right.set_xticks(places, t.each(lambda r: f"D = {r.dimension}\nε = {r.gap:g}\nλ2 = {r.l2:g}"))
-    right.set_ylabel("mean grokking time")
-    right.legend(fontsize=6)
+    right.set(ylabel="mean grokking time", ylim=(0, 1.2 * max(t["sampled"])))
+    right.legend(loc="upper center", fontsize=6, ncols=3)
 
 
 @balls.claim("4")
