@@ -110,6 +110,8 @@ def test_numbers_of_another_paper_are_refused(tmp_path: Path) -> None:
         reproduce(Request("nanda2023", from_numbers=numbers, out=tmp_path / "out"), say=silent)
     with pytest.raises(ModgrokError, match="not of nanda2023"):
         reproduce(Request("nanda2023", profile="tiny", only=("fig3",), out=numbers), say=silent)
+    with pytest.raises(ModgrokError, match="not of nanda2023"):
+        reproduce(Request("nanda2023", from_numbers=Path("docs/reproduction/nanda2023"), out=numbers), say=silent)
     with pytest.raises(ModgrokError, match="plan has no effect beside from_numbers"):
         Request("liu2022", from_numbers=numbers, plan=True)
     assert not (tmp_path / "out").exists()

@@ -150,11 +150,11 @@ def reproduce(request: Request, watch: Watch = lambda planned, studies: nullcont
     source = request.from_numbers
     profile = paper.profile(request.profile) if source is None else recorded_profile(source, paper)
     studies = paper.chosen(request.only, profile)
+    if replaced := recorded_otherwise(out, paper, profile):
+        say(f"{out} holds numbers of the {replaced} profile; those of {profile.name} take their place.")
     if source is not None:
         copy_records(source, paper, profile, out)
     else:
-        if replaced := recorded_otherwise(out, paper, profile):
-            say(f"{out} holds numbers of the {replaced} profile; those of {profile.name} take their place.")
         with Measuring(paper, profile, out, say, drawn=not request.numbers_only) as measuring:
             train(request, paper, studies, profile, watch, measuring)
     records = read_records(out, paper, profile)
