@@ -37,8 +37,6 @@ MOST_OUTPUTS = 256
 """The most outputs that a program can hold."""
 ROWS = 128
 """The rows of a tile of examples."""
-UNROLL = 1
-LOOK = 1
 WIDTHS = (32, 64, 128, 256)
 """Possible numbers of columns of the one-hot matrix."""
 
@@ -94,15 +92,20 @@ class Windows:
         block = np.ravel_multi_index(tuple(blocks.T), (self.size,) * blocks.shape[1]) if blocks.size else 0 * inputs[:, 0]
         order = np.lexsort((inputs[:, 0], block))
         first, block = inputs[order, 0], block[order]
-        # Increases along the rows, and by more than a window from block to block.
-        place = first + block * (self.size + self.lengths[0])
-        begins, begin = [], 0
-        while begin < len(order):
-            begins.append(begin)
-            begin = min(begin + ROWS, int(np.searchsorted(place, place[begin] + self.lengths[0])))
+        begins: list[int] = []
+        for here in np.split(np.arange(len(order)), np.flatnonzero(np.diff(block)) + 1):
+            begins += [int(here[0]) + cut for cut in self._cut(first[here])]
         starts = np.array(begins, np.int64)
         others = blocks[order[starts]] * np.array(self.lengths[1:], np.int32)
         return Tiles(order, starts, np.concatenate([first[starts, None], others], axis=1))
+
+    def _cut(self, first: Int32[np.ndarray, "example"]) -> list[int]:
+        """Where the tiles of examples begin whose first variable rises and keeps to a window."""
+        begins, begin = [], 0
+        while begin < len(first):
+            begins.append(begin)
+            begin = min(begin + ROWS, int(np.searchsorted(first, first[begin] + self.lengths[0])))
+        return begins
 
     def rows(self, inputs: Int32[np.ndarray, "example S"], count: int) -> "Rows":
         """Index arrays of `count` rows."""
@@ -404,37 +407,29 @@ def gradients(
             triton.debug_barrier()
 
         def body(n: Any, of_outputs: Any) -> Any:
-            number = start + n * UNROLL * tile.rows // ROWS
+            number = start + n
             values, there = windows.in_table([bases[s, number] for s in range(windows.variables)], column)
             index, known = _grid(jnp.where(there, values, size + column), at), _both(there, inside)
             before = triton.load(d_columns.at[(part, *index)], mask=known, other=0.0)
-            if LOOK == 2:
-                column2 = _range(2 * windows.width)
-                values2, _ = windows.in_table([bases[s, number] for s in range(windows.variables)], column2)
-                both = triton.load(table.at[_grid(values2, at)])
-            else:
-                high, low = (triton.load(table.at[_grid(part * size + values, at)]) for part in range(2))
+            high, low = (triton.load(table.at[_grid(part * size + values, at)]) for part in range(2))
             by_value = jnp.zeros((tile.columns, windows.width), SINGLE)
-            for piece in range(UNROLL):
-                row = start * ROWS + (n * UNROLL + piece) * tile.rows + _range(tile.rows)
+            for piece in range(ROWS // tile.rows):
+                row = number * ROWS + piece * tile.rows + _range(tile.rows)
                 rest, ones = triton.load(left.at[_grid(row, q)]), triton.load(one_hot.at[_grid(row, column)])
-                if LOOK == 2:
-                    ones2 = triton.load(one_hot.at[_grid(row, column2)])
-                    h = triton.dot(both, ones2, trans_a=True, trans_b=True)
-                else:
-                    h = _plus(high, ones, triton.dot(low, ones, trans_a=True, trans_b=True), True, True)
+                h = _plus(high, ones, triton.dot(low, ones, trans_a=True, trans_b=True), True, True)
                 d_z = triton.dot(readout, rest, trans_a=True, trans_b=True)
                 z, pull_back = jax.vjp(function.of, h * of_h if function.degree is None else h)
                 d_h = pull_back(d_z)[0]
                 if function.degree is None:
                     z, d_h = z * of_z, d_h * of_d_h
+                # First, so that the matrix units go on with it while the sums by value are waited for.
                 of_outputs = _plus(z.astype(HALF), rest, of_outputs)
                 rounded = d_h.astype(HALF)
                 by_value = _plus((d_h - rounded.astype(SINGLE)).astype(HALF), ones, _plus(rounded, ones, by_value))
             triton.store(d_columns.at[(part, *index)], before + by_value.T * to_columns, mask=known)
             return of_outputs
 
-        found = _loop(jnp.minimum(each, used[0] - start) * (ROWS // tile.rows // UNROLL), body, jnp.zeros((tile.columns, every), SINGLE))
+        found = _loop(jnp.minimum(each, used[0] - start), body, jnp.zeros((tile.columns, every), SINGLE))
         triton.store(d_readout.at[(part, *_grid(q, at))], found.T * to_readout, mask=_both(q < outputs, inside))
 
     shapes = _shape((parts, size, width)), _shape((parts, outputs, width))
