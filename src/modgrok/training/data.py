@@ -120,7 +120,7 @@ def _batch(
         return padded.reshape(count, length, *values.shape[1:])
 
     weight = np.full(len(labels), 1 / max(1, len(labels)), program.dtype)
-    tables = kernel.tables(inputs, padded)
+    tables = kernel.tables(inputs, labels, padded)
     return Batch(in_blocks(inputs), in_blocks(labels), in_blocks(weight), tables, dealt[1])
 
 

@@ -94,8 +94,8 @@ class Gpu(TwoLayerKernel):
         most = max(len(self.windows(n).tiles(known).starts) for n in {padded, int(padded * self.program.on.padding)})
         return PaddedShape(padded, round_up(most, 4) * ROWS)
 
-    def tables(self, inputs: np.ndarray, padded: PaddedShape) -> Any:
-        rows = self.windows(padded.rows).rows(inputs, padded.slots)
+    def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
+        rows = self.windows(padded.rows).rows(inputs, labels, padded.slots)
         return Tables(rows, np.asarray(1 / max(1, len(inputs)), np.float32))
 
     def extra_floats(self, padded: PaddedShape) -> int:
@@ -128,24 +128,27 @@ KERNEL = Gpu
 def _step(kernel: Gpu, parameters: Parameters, batch: Batch) -> tuple[Float[Array, ""], Parameters]:
     program, network, outputs = kernel.program, kernel.network, kernel.program.signature.outputs
     function, prefactors = _function(network.activation), network.scales(program.signature)[:2]
-    columns, readout = parameters["columns"], parameters["readout"]
-    labels, weight, (rows, share) = batch.labels.reshape(-1), batch.weight.reshape(-1), batch.tables
+    columns, readout, (rows, share) = parameters["columns"], parameters["readout"], batch.tables
     windows = Windows(*columns.shape[:2], rows.one_hot.shape[1] // 2)
-    tiles = _tiles(program.runs * len(labels) * network.width)
+    tiles = _tiles(program.runs * len(rows.labels) * network.width)
     of_residuals, of_gradients = tiles.wide if outputs > 128 else (tiles.residuals, tiles.gradients)
     mse, counts = program.loss == "mse", 2 / outputs if program.loss == "mse" else 1.0
-    scaled = _scaled(function, prefactors, columns, readout, share, (len(rows.source), counts, not mse), tiles)
+    scaled = _scaled(function, prefactors, columns, readout, share, (len(rows.labels), counts, not mse), tiles)
     inside = program.loss in pallas.LOSSES and program.loss_precision == "float32"
-    loss = program.loss if inside else None
-    losses, left = pallas.residuals(loss, function, outputs, windows, rows, scaled, labels, weight, of_residuals)
+    loss, left, losses = program.loss if inside else None, None, None
+    if not inside or scaled.inwards.shape[1] > of_gradients.columns:
+        losses, left = pallas.residuals(loss, function, outputs, windows, rows, scaled, share, of_residuals)
     if not inside:
-        losses, left = _residuals(program, left, scaled, labels[rows.source], weight[rows.source], share * counts)
+        losses, left = _residuals(program, left, scaled, rows.labels, share, counts)
     programs = program.runs * -(-network.width // of_gradients.columns)
     parts = max(1, min(rows.bases.shape[1], PROGRAMS // programs))
-    found = pallas.gradients(function, outputs, windows, rows, left, scaled, of_gradients, parts)
+    made, *found = pallas.gradients(
+        loss, function, outputs, windows, rows, left, scaled, share, of_gradients, parts
+    )
     of_columns, of_readout = (part[0] if parts == 1 else part.sum(axis=0) for part in found)
-    loss = jnp.where(jnp.isfinite(scaled.of_run[2]), losses.sum(), jnp.nan)
-    return loss, {"columns": of_columns.reshape(columns.shape), "readout": of_readout}
+    total = (made if losses is None else losses).sum()
+    gradient = {"columns": of_columns.reshape(columns.shape), "readout": of_readout}
+    return jnp.where(jnp.isfinite(scaled.of_run[2]), total, jnp.nan), gradient
 
 
 def _scaled(
@@ -155,17 +158,18 @@ def _scaled(
 
 
 def _residuals(
-    program: Program, out: Float32[Array, "row outputs"], scaled: Scaled, labels: Any, weight: Any, share: Any
-) -> tuple[Float[Array, "row"], Float16[Array, "row outputs"]]:
+    program: Program, out: Float32[Array, "row every"], scaled: Scaled, labels: Any, share: Any, counts: float
+) -> tuple[Float[Array, "row"], Float16[Array, "row every"]]:
     """`pallas.residuals` in plain XLA, for every loss, from the outputs."""
+    weight = jnp.where(labels == pallas.NOBODY, 0.0, share)
 
     def weighted(out: Any) -> Any:
-        losses = program.objective.losses(out, labels, None, program.signature.outputs)
+        losses = program.objective.losses(out, jnp.maximum(labels, 0), None, program.signature.outputs)
         return weight.astype(losses.dtype) * losses
 
     losses, pull_back = jax.vjp(weighted, out)
     (d_out,) = pull_back(jnp.ones_like(losses))
-    return losses, pallas.to_half(d_out * (scaled.of_run[1] / share))
+    return losses, pallas.to_half(d_out * (scaled.of_run[1] / (share * counts)))
 
 
 def _tiles(activations: int) -> Sizes:

@@ -37,6 +37,7 @@ MOST_OUTPUTS = 256
 """The most outputs that a program can hold."""
 ROWS = 128
 """The rows of a tile of examples."""
+NOBODY = -1
 WIDTHS = (32, 64, 128, 256)
 """Possible numbers of columns of the one-hot matrix."""
 
@@ -107,20 +108,20 @@ class Windows:
             begin = min(begin + ROWS, int(np.searchsorted(first, first[begin] + self.lengths[0])))
         return begins
 
-    def rows(self, inputs: Int32[np.ndarray, "example S"], count: int) -> "Rows":
+    def rows(self, inputs: Int32[np.ndarray, "example S"], labels: Int32[np.ndarray, "example"], count: int) -> "Rows":
         """Index arrays of `count` rows."""
         order, starts, bases = self.tiles(inputs)
         tile = np.searchsorted(starts, np.arange(len(order)), side="right") - 1
         at = tile * ROWS + np.arange(len(order)) - starts[tile]
-        source = np.full(count, len(inputs), np.int32)
-        source[at] = order
+        answers = np.full(count, NOBODY, np.int32)
+        answers[at] = labels[order]
         one_hot = np.zeros((count, self.width), np.float16)
         for s, column in enumerate(self._first_columns):
             one_hot[at, column + inputs[order, s] - bases[tile, s]] = 1
         padded = np.zeros((self.variables, count // ROWS), np.int32)
         padded[:, : len(starts)] = bases.T
         one_hot = np.concatenate([one_hot, one_hot], axis=1)
-        return Rows(source, one_hot, padded, np.array([len(starts)], np.int32))
+        return Rows(answers, one_hot, padded, np.array([len(starts)], np.int32))
 
     def in_table(self, bases: Any, column: Any) -> tuple[Any, Any]:
         """Of columns the row of the table of all values, by variable, and whether there is one; the columns beyond are
@@ -152,8 +153,8 @@ class Tiles(NamedTuple):
 class Rows(NamedTuple):
     """The examples in the order in which the kernels take them."""
 
-    source: Int32[Any, "row"]
-    """The example in each row; rows that are not used name the one beyond, whose weight is zero."""
+    labels: Int32[Any, "row"]
+    """`NOBODY` in rows that are not used."""
     one_hot: Float16[Any, "row column"]
     bases: Int32[Any, "S tile"]
     """The first value of each variable's window."""
@@ -314,8 +315,7 @@ def residuals(
     windows: Windows,
     rows: Rows,
     scaled: Scaled,
-    labels: Int32[Array, "example"],
-    weight: Float32[Array, "example"],
+    share: Float32[Array, ""],
     tile: Tile,
 ) -> tuple[Float32[Array, "tile"], Array]:
     r"""The weighted losses of every tile's rows, and $\rho$ times what is left of the outputs in 16 bits, $f - \delta_y$
@@ -324,7 +324,7 @@ def residuals(
     tile = tile.within(width)
 
     def residuals_kernel(*refs: Any) -> None:
-        source, one_hot, bases, used, table, inwards, of_neuron, of_run, labels, weight, losses, left = refs
+        labels, one_hot, bases, used, table, inwards, of_neuron, of_run, share, losses, left = refs
         number = pl.program_id(0) * tile.rows // ROWS
         row, q = pl.program_id(0) * tile.rows + _range(tile.rows), _range(every)
         column = _range(2 * windows.width)
@@ -348,49 +348,58 @@ def residuals(
             triton.store(left.at[_grid(row, q)], out)
             losses[pl.program_id(0)] = jnp.asarray(0, SINGLE)
             return
-        example = triton.load(source.at[row])
-        label, counts = triton.load(labels.at[example]), triton.load(weight.at[example])
-        own, real = (q[None, :] == label[:, None]).astype(SINGLE), (q < outputs)[None, :]
-        if loss == "mse":
-            rest = jnp.where(real, out - own, 0.0)
-            each = (rest * rest).sum(axis=1) / outputs
-        else:
-            logits = jnp.where(real, out, -jnp.inf)
-            top = logits.max(axis=1)
-            powers = jnp.exp(logits - top[:, None])
-            total = powers.sum(axis=1)
-            rest = powers / total[:, None] - own
-            each = jnp.log(total) + top - (out * own).sum(axis=1)
-        losses[pl.program_id(0)] = (counts * each).sum()
-        value = jnp.where(counts[:, None] > 0, rest * of_run[1], 0.0)
-        triton.store(left.at[_grid(row, q)], to_half(value))
+        total, rest = _residual(loss, outputs, out, triton.load(labels.at[row]), share[0], of_run[1])
+        losses[pl.program_id(0)] = total
+        triton.store(left.at[_grid(row, q)], rest)
 
     shapes = _shape((count // tile.rows,)), _shape((count, every), SINGLE if loss is None else HALF)
     call = _call(residuals_kernel, shapes, (count // tile.rows,), tile)
-    return tuple(call(*rows, scaled.table, scaled.inwards, scaled.of_neuron, scaled.of_run, labels, weight))
+    return tuple(call(*rows, scaled.table, scaled.inwards, scaled.of_neuron, scaled.of_run, share[None]))
+
+
+def _residual(loss: str, outputs: int, out: Any, label: Any, share: Any, rho: Any) -> tuple[Any, Any]:
+    """Inside a kernel, the weighted loss of some rows and what `residuals` says is left of them."""
+    q, counts = _range(out.shape[1]), jnp.where(label == NOBODY, 0.0, share)
+    own, real = (q[None, :] == label[:, None]).astype(SINGLE), (q < outputs)[None, :]
+    if loss == "mse":
+        rest = jnp.where(real, out - own, 0.0)
+        each = (rest * rest).sum(axis=1) / outputs
+    else:
+        logits = jnp.where(real, out, -jnp.inf)
+        top = logits.max(axis=1)
+        powers = jnp.exp(logits - top[:, None])
+        total = powers.sum(axis=1)
+        rest = powers / total[:, None] - own
+        each = jnp.log(total) + top - (out * own).sum(axis=1)
+    return (counts * each).sum(), to_half(jnp.where(counts[:, None] > 0, rest * rho, 0.0))
 
 
 def gradients(
+    loss: str | None,
     function: Function,
     outputs: int,
     windows: Windows,
     rows: Rows,
-    left: Float16[Array, "row padded"],
+    left: Float16[Array, "row every"] | None,
     scaled: Scaled,
+    share: Float32[Array, ""],
     tile: Tile,
     parts: int,
-) -> tuple[Float32[Array, "part values N"], Float32[Array, "part outputs N"]]:
-    """The gradients of the columns of all variables and of the readout, in parts of the examples, to be added up."""
-    every, width, size = left.shape[1], scaled.of_columns.shape[0], windows.variables * windows.size
-    tile = tile.within(scaled.table.shape[1])
+) -> tuple[Float32[Array, "part"], Float32[Array, "part values N"], Float32[Array, "part outputs N"]]:
+    """The losses and the gradients of the columns of all variables and of the readout, in parts of the examples, to be
+    added up. Without residuals, of a network that fits into a tile, they are made here; otherwise losses are zero."""
+    (every, length), width, size = scaled.inwards.shape, scaled.of_columns.shape[0], windows.variables * windows.size
+    tile = tile.within(length)
 
     def gradients_kernel(*refs: Any) -> None:
-        one_hot, bases, used, table, backwards, of_neuron, of_columns, of_readout, left, d_columns, d_readout = refs
+        labels, one_hot, bases, used, table, inwards, backwards, of_neuron, of_run, of_columns, of_readout, share = refs[:12]
+        *left, losses, d_columns, d_readout = refs[12:]
         part, at = pl.program_id(0), pl.program_id(1) * tile.columns + _range(tile.columns)
         inside, q, column = at < width, _range(every), _range(windows.width)
         each = (used[0] + parts - 1) // parts
         start = part * each
         readout = triton.load(backwards.at[_grid(q, at)])
+        readout_in = None if left else triton.load(inwards.at[_grid(q, at)])
         of_h, of_z, of_d_h = (triton.load(of_neuron.at[n, at])[:, None] for n in range(3))
         to_columns, to_readout = (
             triton.load(factor.at[at], mask=inside, other=0.0)[None, :] for factor in (of_columns, of_readout)
@@ -406,7 +415,8 @@ def gradients(
         if not interpreted():
             triton.debug_barrier()
 
-        def body(n: Any, of_outputs: Any) -> Any:
+        def body(n: Any, total: Any) -> Any:
+            of_loss, of_outputs = total
             number = start + n
             values, there = windows.in_table([bases[s, number] for s in range(windows.variables)], column)
             index, known = _grid(jnp.where(there, values, size + column), at), _both(there, inside)
@@ -415,27 +425,33 @@ def gradients(
             by_value = jnp.zeros((tile.columns, windows.width), SINGLE)
             for piece in range(ROWS // tile.rows):
                 row = number * ROWS + piece * tile.rows + _range(tile.rows)
-                rest, ones = triton.load(left.at[_grid(row, q)]), triton.load(one_hot.at[_grid(row, column)])
+                ones = triton.load(one_hot.at[_grid(row, column)])
                 h = _plus(high, ones, triton.dot(low, ones, trans_a=True, trans_b=True), True, True)
-                d_z = triton.dot(readout, rest, trans_a=True, trans_b=True)
                 z, pull_back = jax.vjp(function.of, h * of_h if function.degree is None else h)
-                d_h = pull_back(d_z)[0]
-                if function.degree is None:
-                    z, d_h = z * of_z, d_h * of_d_h
+                rounded_z = (z if function.degree else z * of_z).astype(HALF)
+                if left:
+                    rest = triton.load(left[0].at[_grid(row, q)])
+                else:
+                    out = triton.dot(rounded_z, readout_in, trans_a=True, trans_b=True) * of_run[0]
+                    more, rest = _residual(loss, outputs, out, triton.load(labels.at[row]), share[0], of_run[1])
+                    of_loss = of_loss + more
+                d_h = pull_back(triton.dot(readout, rest, trans_a=True, trans_b=True))[0]
+                d_h = d_h if function.degree else d_h * of_d_h
                 # First, so that the matrix units go on with it while the sums by value are waited for.
-                of_outputs = _plus(z.astype(HALF), rest, of_outputs)
+                of_outputs = _plus(rounded_z, rest, of_outputs)
                 rounded = d_h.astype(HALF)
                 by_value = _plus((d_h - rounded.astype(SINGLE)).astype(HALF), ones, _plus(rounded, ones, by_value))
             triton.store(d_columns.at[(part, *index)], before + by_value.T * to_columns, mask=known)
-            return of_outputs
+            return of_loss, of_outputs
 
-        found = _loop(jnp.minimum(each, used[0] - start), body, jnp.zeros((tile.columns, every), SINGLE))
+        nothing = jnp.asarray(0, SINGLE), jnp.zeros((tile.columns, every), SINGLE)
+        of_loss, found = _loop(jnp.minimum(each, used[0] - start), body, nothing)
+        losses[part] = of_loss
         triton.store(d_readout.at[(part, *_grid(q, at))], found.T * to_readout, mask=_both(q < outputs, inside))
 
-    shapes = _shape((parts, size, width)), _shape((parts, outputs, width))
-    call = _call(gradients_kernel, shapes, (parts, -(-width // tile.columns)), tile)
-    of = scaled.table, scaled.backwards, scaled.of_neuron, scaled.of_columns, scaled.of_readout
-    return tuple(call(*rows[1:], *of, left))
+    shapes = _shape((parts,)), _shape((parts, size, width)), _shape((parts, outputs, width))
+    call = _call(gradients_kernel, shapes, (parts, length // tile.columns), tile)
+    return tuple(call(*rows, *scaled, share[None], *(() if left is None else (left,))))
 
 
 def power_below(bound: Float32[Array, "*shape"], exponent: int) -> Float32[Array, "*shape"]:
