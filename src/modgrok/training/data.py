@@ -54,7 +54,7 @@ class PaddedShape(NamedTuple):
     rows: int
     """Training examples, padding included."""
     slots: int = 0
-    """Most examples that share a value of a variable, for kernels that gather them."""
+    """Most examples that share a value of a variable, or all rows, for kernels with an order of their own."""
 
 
 def run_data(program: Program, task: Task, examples: Examples, padded: PaddedShape) -> RunData:

@@ -5,7 +5,7 @@ more asks for precision `highest`; it and all others take the plain way, which i
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from modgrok.shapes import Array, Float, Float16, Float32, Int32
 from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.kernels import pallas_kernels as pallas
 from modgrok.training.kernels.generic import LossAndGrad
-from modgrok.training.kernels.pallas_kernels import MOST_OUTPUTS, ROWS, SINGLE, Rows, Scaled, Tile, Windows, round_up
+from modgrok.training.kernels.pallas_kernels import ROWS, SINGLE, Rows, Scaled, Tile, Windows, round_up
 from modgrok.training.kernels.plain_xla import TwoLayerKernel
 from modgrok.training.program import Program
 
@@ -35,23 +35,36 @@ class Sizes:
     residuals: Tile = Tile(64, 32)
     gradients: Tile = Tile(32, 64)
     wide: tuple[Tile, Tile] = (Tile(64, 16), Tile(16, 32))
-    """The same two where a program holds more than 128 outputs or columns."""
+    """The last two where there are more than 128 outputs."""
+    whole: Tile | None = None
+    """The last for networks that fit into it: it makes the residuals too."""
+
+    def of_step(self, outputs: int, width: int) -> tuple[Tile | None, Tile]:
+        """The tiles of residuals, if they have a kernel of their own, and of gradients."""
+        if outputs > 128:
+            return self.wide
+        if self.whole is not None and width <= self.whole.columns:
+            return None, self.whole
+        return self.residuals, self.gradients
 
 
+WHOLE = Tile(128, 128, warps=8)
 TILES = {
     "NVIDIA H200": (
         Sizes(
-            sizes=Tile(32, 32),
-            residuals=Tile(64, 64, stages=2),
+            sizes=Tile(64, 32),
+            residuals=Tile(64, 128, stages=3),
             gradients=Tile(64, 64, stages=2),
             wide=(Tile(64, 32, stages=2), Tile(32, 64, warps=8, stages=2)),
+            whole=WHOLE,
         ),
         Sizes(
             sizes=Tile(32, 128, warps=8),
-            operands=Tile(128, 128, warps=8),
-            residuals=Tile(128, 64, warps=8, stages=3),
+            operands=Tile(32, 128),
+            residuals=Tile(128, 64, stages=3),
             gradients=Tile(64, 128, warps=8, stages=2),
             wide=(Tile(128, 32, warps=8, stages=2), Tile(32, 64, warps=8, stages=2)),
+            whole=WHOLE,
         ),
     )
 }
@@ -81,7 +94,7 @@ class Gpu(TwoLayerKernel):
         plain = program.batch_norm or program.codes or program.precision != "float32" or "dropout" in program.features
         if program.platform != "gpu" or plain:
             return False
-        return cls(program).gathers and program.signature.outputs <= MOST_OUTPUTS
+        return cls(program).gathers and program.signature.outputs <= pallas.MOST_OUTPUTS
 
     def windows(self, examples: int) -> Windows:
         sizes = self.program.signature.sizes
@@ -92,7 +105,7 @@ class Gpu(TwoLayerKernel):
         padded, known = round_up(rows + 1, 128), inputs()
         # As many as the longest training set of the batch may ask for.
         most = max(len(self.windows(n).tiles(known).starts) for n in {padded, int(padded * self.program.on.padding)})
-        return PaddedShape(padded, round_up(most, 4) * ROWS)
+        return PaddedShape(padded, round_up(max(1, most), 4) * ROWS)
 
     def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
         rows = self.windows(padded.rows).rows(inputs, labels, padded.slots)
@@ -129,22 +142,23 @@ def _step(kernel: Gpu, parameters: Parameters, batch: Batch) -> tuple[Float[Arra
     program, network, outputs = kernel.program, kernel.network, kernel.program.signature.outputs
     function, prefactors = _function(network.activation), network.scales(program.signature)[:2]
     columns, readout, (rows, share) = parameters["columns"], parameters["readout"], batch.tables
-    windows = Windows(*columns.shape[:2], rows.one_hot.shape[1] // 2)
+    windows = Windows(columns.shape[0], columns.shape[1], rows.one_hot.shape[1] // 2)
     tiles = _tiles(program.runs * len(rows.labels) * network.width)
-    of_residuals, of_gradients = tiles.wide if outputs > 128 else (tiles.residuals, tiles.gradients)
+    of_residuals, of_gradients = tiles.of_step(outputs, network.width)
     mse, counts = program.loss == "mse", 2 / outputs if program.loss == "mse" else 1.0
     scaled = _scaled(function, prefactors, columns, readout, share, (len(rows.labels), counts, not mse), tiles)
-    inside = program.loss in pallas.LOSSES and program.loss_precision == "float32"
-    loss, left, losses = program.loss if inside else None, None, None
-    if not inside or scaled.inwards.shape[1] > of_gradients.columns:
-        losses, left = pallas.residuals(loss, function, outputs, windows, rows, scaled, share, of_residuals)
-    if not inside:
+    known = program.loss in pallas.LOSSES and program.loss_precision == "float32"
+    loss = program.loss if known else None
+    losses: Any = None
+    left: Any = None
+    if of_residuals is not None or not known:
+        tile = of_residuals or tiles.residuals
+        losses, left = pallas.residuals(loss, function, outputs, windows, rows, scaled, share, tile)
+    if not known:
         losses, left = _residuals(program, left, scaled, rows.labels, share, counts)
     programs = program.runs * -(-network.width // of_gradients.columns)
     parts = max(1, min(rows.bases.shape[1], PROGRAMS // programs))
-    made, *found = pallas.gradients(
-        loss, function, outputs, windows, rows, left, scaled, share, of_gradients, parts
-    )
+    made, *found = pallas.gradients(loss, function, outputs, windows, rows, left, scaled, share, of_gradients, parts)
     of_columns, of_readout = (part[0] if parts == 1 else part.sum(axis=0) for part in found)
     total = (made if losses is None else losses).sum()
     gradient = {"columns": of_columns.reshape(columns.shape), "readout": of_readout}

@@ -72,7 +72,7 @@ class Windows:
 
     @classmethod
     def for_density(cls, variables: int, size: int, density: float) -> "Windows":
-        """The narrowest whose windows hold nearly enough examples for a tile, if a share `density` of the table occurs."""
+        """The narrowest whose windows nearly fill a tile, if a share `density` of the table occurs."""
         for width in WIDTHS:
             found = cls(variables, size, width)
             holds = found.lengths[0] * found.lengths[-1] ** (variables - 1) * density
@@ -90,7 +90,9 @@ class Windows:
     def tiles(self, inputs: Int32[np.ndarray, "example S"]) -> "Tiles":
         """Examples in tiles: sorted by the block of the others' values, then by the first variable."""
         blocks = inputs[:, 1:] // np.array(self.lengths[1:], np.int32)
-        block = np.ravel_multi_index(tuple(blocks.T), (self.size,) * blocks.shape[1]) if blocks.size else 0 * inputs[:, 0]
+        block = (
+            np.ravel_multi_index(tuple(blocks.T), (self.size,) * blocks.shape[1]) if blocks.size else 0 * inputs[:, 0]
+        )
         order = np.lexsort((inputs[:, 0], block))
         first, block = inputs[order, 0], block[order]
         begins: list[int] = []
@@ -251,8 +253,10 @@ def scale_operands(
     halves = _shape((2 * values, padded[1]), HALF), _shape(padded, HALF), _shape(padded, HALF)
     shapes = *halves, _shape((3,)), _shape((width,)), _shape((width,))
     grid = -(-max(values, padded[0]) // tile.rows), -(-padded[1] // tile.columns)
-    found = _call(operands_kernel, shapes, grid, tile)(columns, readout, of_neuron, sizes, share[None])
-    return Scaled(*found[:3], of_neuron, *found[3:])
+    table, inwards, backwards, *rest = _call(operands_kernel, shapes, grid, tile)(
+        columns, readout, of_neuron, sizes, share[None]
+    )
+    return Scaled(table, inwards, backwards, of_neuron, *rest)
 
 
 def _sizes(
@@ -318,8 +322,8 @@ def residuals(
     share: Float32[Array, ""],
     tile: Tile,
 ) -> tuple[Float32[Array, "tile"], Array]:
-    r"""The weighted losses of every tile's rows, and $\rho$ times what is left of the outputs in 16 bits, $f - \delta_y$
-    or softmax$(f) - \delta_y$, zero where the weight is; without a loss the outputs themselves."""
+    r"""The weighted losses of every tile's rows, and $\rho$ times what is left of the outputs in 16 bits,
+    $f - \delta_y$ or softmax$(f) - \delta_y$, zero where the weight is; without a loss the outputs themselves."""
     count, (every, width) = len(rows.one_hot), scaled.inwards.shape
     tile = tile.within(width)
 
@@ -357,7 +361,7 @@ def residuals(
     return tuple(call(*rows, scaled.table, scaled.inwards, scaled.of_neuron, scaled.of_run, share[None]))
 
 
-def _residual(loss: str, outputs: int, out: Any, label: Any, share: Any, rho: Any) -> tuple[Any, Any]:
+def _residual(loss: str | None, outputs: int, out: Any, label: Any, share: Any, rho: Any) -> tuple[Any, Any]:
     """Inside a kernel, the weighted loss of some rows and what `residuals` says is left of them."""
     q, counts = _range(out.shape[1]), jnp.where(label == NOBODY, 0.0, share)
     own, real = (q[None, :] == label[:, None]).astype(SINGLE), (q < outputs)[None, :]
@@ -392,7 +396,9 @@ def gradients(
     tile = tile.within(length)
 
     def gradients_kernel(*refs: Any) -> None:
-        labels, one_hot, bases, used, table, inwards, backwards, of_neuron, of_run, of_columns, of_readout, share = refs[:12]
+        labels, one_hot, bases, used, table, inwards, backwards, of_neuron, of_run, of_columns, of_readout, share = (
+            refs[:12]
+        )
         *left, losses, d_columns, d_readout = refs[12:]
         part, at = pl.program_id(0), pl.program_id(1) * tile.columns + _range(tile.columns)
         inside, q, column = at < width, _range(every), _range(windows.width)
