@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from modgrok.networks import TwoLayer
 from modgrok.tasks import Split, Task
 from modgrok.training.data import run_data
-from modgrok.training.kernels import generic, gpu, kernel_for, pallas_kernels, plain_xla
-from modgrok.training.kernels.pallas_kernels import NOBODY, ROWS, Windows, power_below, to_half
+from modgrok.training.kernels import generic, gpu, kernel_for, pallas_kernels, pallas_tools, plain_xla
+from modgrok.training.kernels.pallas_tools import power_below, to_half
+from modgrok.training.kernels.windows import NOBODY, ROWS, Windows
 from modgrok.training.program import Program
 
 ACTIVATIONS = ("quadratic", "relu", "gelu", "abs", "tanh", "silu", "leaky-relu", "sin", "x^3", "x^7")
+TASKS = [((5,), 5), ((7, 7), 7), ((4, 6), 3), ((3, 4, 5), 6), ((2, 2, 2, 2), 2), ((11, 11), 11), ((4, 6), 150)]
+"""Sizes of the variables, and number of answers."""
 WITHIN = 1.5e-3
 """Of a gradient's norm: operands of eleven bits, in sums of a few terms."""
 
@@ -76,7 +79,9 @@ def assert_near(found, exact, within=WITHIN):
 
 @settings(max_examples=5, phases=[Phase.explicit, Phase.generate])
 @given(
-    st.sampled_from([((5,), 5), ((7, 7), 7), ((4, 6), 3), ((3, 4, 5), 6), ((2, 2, 2, 2), 2), ((11, 11), 11), ((4, 6), 150)]),
+    st.sampled_from(
+        [((5,), 5), ((7, 7), 7), ((4, 6), 3), ((3, 4, 5), 6), ((2, 2, 2, 2), 2), ((11, 11), 11), ((4, 6), 150)]
+    ),
     st.integers(1, 150),
     st.sampled_from(ACTIVATIONS),
     # Losses that tell outputs from each other by less than these are rounded have no gradient to compare.
@@ -97,7 +102,8 @@ def test_gradients_are_those_of_the_generic_step(task, width, activation, loss_a
     [*((activation, "mse") for activation in ACTIVATIONS), ("quadratic", "cross_entropy"), ("x^3", "hinge")],
 )
 def test_every_activation_and_loss_can_be_compiled_for_a_gpu(activation, loss, monkeypatch):
-    monkeypatch.setattr(pallas_kernels, "interpreted", lambda: False)
+    for module in (pallas_kernels, pallas_tools):
+        monkeypatch.setattr(module, "interpreted", lambda: False)
     program, weights, data = a_case((7, 7, 7), 7, TwoLayer(40, activation), loss)
     step = jax.jit(lambda w, batch: gpu.Gpu(program).loss_and_grad(w, batch, None, None)[:2])
     as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
@@ -122,7 +128,7 @@ def test_runs_are_mapped_over(width):
 
 @pytest.mark.parametrize("loss", ["mse", "cross_entropy"])
 def test_a_network_that_fits_into_a_tile_makes_its_residuals_there(loss, monkeypatch):
-    whole = gpu.Sizes(whole=pallas_kernels.Tile(64, 64))
+    whole = gpu.Sizes(whole=pallas_tools.Tile(64, 64))
     monkeypatch.setattr(gpu, "OTHER_TILES", (whole, whole))
     monkeypatch.setattr(pallas_kernels, "residuals", None)
     program, weights, data = a_case((13, 13), 13, TwoLayer(50), loss)

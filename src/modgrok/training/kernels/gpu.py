@@ -21,8 +21,10 @@ from modgrok.shapes import Array, Float, Float16, Float32, Int32
 from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.kernels import pallas_kernels as pallas
 from modgrok.training.kernels.generic import LossAndGrad
-from modgrok.training.kernels.pallas_kernels import ROWS, SINGLE, Rows, Scaled, Tile, Windows, round_up
+from modgrok.training.kernels.pallas_kernels import Scaled
+from modgrok.training.kernels.pallas_tools import HALF, SINGLE, Tile, round_up, to_half
 from modgrok.training.kernels.plain_xla import TwoLayerKernel
+from modgrok.training.kernels.windows import NOBODY, ROWS, Rows, Windows
 from modgrok.training.program import Program
 
 
@@ -104,7 +106,8 @@ class Gpu(TwoLayerKernel):
         """Coarse, so that many training sets share a compilation; one row at least is to spare."""
         padded, known = round_up(rows + 1, 128), inputs()
         # As many as the longest training set of the batch may ask for.
-        most = max(len(self.windows(n).tiles(known).starts) for n in {padded, int(padded * self.program.on.padding)})
+        windows = {self.windows(n) for n in (padded, int(padded * self.program.on.padding))}
+        most = max(len(one.tiles(known).starts) for one in windows)
         return PaddedShape(padded, round_up(max(1, most), 4) * ROWS)
 
     def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
@@ -128,7 +131,7 @@ class Gpu(TwoLayerKernel):
         tiles = _tiles(self.program.runs * len(inputs) * network.width)
         scaled = _scaled(function, prefactors, columns, parameters["readout"], jnp.float32(1), (1, 1.0, True), tiles)
         z = function.of(look_up(columns * prefactors[0], inputs)) * scaled.of_neuron[1, : network.width][None, :]
-        z = jnp.pad(z.astype(pallas.HALF), ((0, 0), (0, scaled.inwards.shape[1] - network.width)))
+        z = jnp.pad(z.astype(HALF), ((0, 0), (0, scaled.inwards.shape[1] - network.width)))
         dimensions = (((1,), (1,)), ((), ()))
         out = jax.lax.dot_general(z, scaled.inwards, dimensions, preferred_element_type=SINGLE)
         return out[:, : signature.outputs] * scaled.of_run[0]
@@ -175,7 +178,7 @@ def _residuals(
     program: Program, out: Float32[Array, "row every"], scaled: Scaled, labels: Any, share: Any, counts: float
 ) -> tuple[Float[Array, "row"], Float16[Array, "row every"]]:
     """`pallas.residuals` in plain XLA, for every loss, from the outputs."""
-    weight = jnp.where(labels == pallas.NOBODY, 0.0, share)
+    weight = jnp.where(labels == NOBODY, 0.0, share)
 
     def weighted(out: Any) -> Any:
         losses = program.objective.losses(out, jnp.maximum(labels, 0), None, program.signature.outputs)
@@ -183,7 +186,7 @@ def _residuals(
 
     losses, pull_back = jax.vjp(weighted, out)
     (d_out,) = pull_back(jnp.ones_like(losses))
-    return losses, pallas.to_half(d_out * (scaled.of_run[1] / (share * counts)))
+    return losses, to_half(d_out * (scaled.of_run[1] / (share * counts)))
 
 
 def _tiles(activations: int) -> Sizes:
