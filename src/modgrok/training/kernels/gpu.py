@@ -39,13 +39,14 @@ class Sizes:
     wide: tuple[Tile, Tile] = (Tile(64, 16), Tile(16, 32))
     """The last two where there are more than 128 outputs."""
     whole: Tile | None = None
-    """The last for networks that fit into it: it makes the residuals too."""
+    """The last for networks that fit into it, if they have at most 64 outputs and a simple activation: it makes the
+    residuals too."""
 
-    def of_step(self, outputs: int, width: int) -> tuple[Tile | None, Tile]:
+    def of_step(self, outputs: int, width: int, simple: bool) -> tuple[Tile | None, Tile]:
         """The tiles of residuals, if they have a kernel of their own, and of gradients."""
         if outputs > 128:
             return self.wide
-        if self.whole is not None and width <= self.whole.columns:
+        if self.whole is not None and simple and outputs <= 64 and width <= self.whole.columns:
             return None, self.whole
         return self.residuals, self.gradients
 
@@ -147,7 +148,7 @@ def _step(kernel: Gpu, parameters: Parameters, batch: Batch) -> tuple[Float[Arra
     columns, readout, (rows, share) = parameters["columns"], parameters["readout"], batch.tables
     windows = Windows(columns.shape[0], columns.shape[1], rows.one_hot.shape[1] // 2)
     tiles = _tiles(program.runs * len(rows.labels) * network.width)
-    of_residuals, of_gradients = tiles.of_step(outputs, network.width)
+    of_residuals, of_gradients = tiles.of_step(outputs, network.width, function.degree is not None)
     mse, counts = program.loss == "mse", 2 / outputs if program.loss == "mse" else 1.0
     scaled = _scaled(function, prefactors, columns, readout, share, (len(rows.labels), counts, not mse), tiles)
     known = program.loss in pallas.LOSSES and program.loss_precision == "float32"

@@ -317,13 +317,14 @@ def gradients(
             number = start + n
             values, there = windows.in_table([bases[s, number] for s in range(windows.variables)], column)
             index, known = cells(jnp.where(there, values, size + column), at), both(there, inside)
-            before = triton.load(d_columns.at[(part, *index)], mask=known, other=0.0)
             high, low = (triton.load(table.at[cells(part * size + values, at)]) for part in range(2))
             by_value = jnp.zeros((tile.columns, windows.width), SINGLE)
             for piece in range(ROWS // tile.rows):
                 row = number * ROWS + piece * tile.rows + span(tile.rows)
                 ones = triton.load(one_hot.at[cells(row, column)])
                 h = plus(high, ones, triton.dot(low, ones, trans_a=True, trans_b=True), True, True)
+                if piece == 0:  # After the barrier that products wait at: other threads have written what is read.
+                    before = triton.load(d_columns.at[(part, *index)], mask=known, other=0.0)
                 z, pull_back = jax.vjp(function.of, h * of_h if function.degree is None else h)
                 rounded_z = (z if function.degree else z * of_z).astype(HALF)
                 if left:

@@ -12,6 +12,7 @@ from modgrok.shapes import Float16, Int32
 ROWS = 128
 """The rows of a tile of examples."""
 NOBODY = -1
+"""The label of a row that is not used."""
 WIDTHS = (32, 64, 128, 256)
 """Possible numbers of columns of the one-hot matrix."""
 
@@ -46,9 +47,7 @@ class Windows:
     def tiles(self, inputs: Int32[np.ndarray, "example S"]) -> "Tiles":
         """Examples in tiles: sorted by the block of the others' values, then by the first variable."""
         blocks = inputs[:, 1:] // np.array(self.lengths[1:], np.int32)
-        block = (
-            np.ravel_multi_index(tuple(blocks.T), (self.size,) * blocks.shape[1]) if blocks.size else 0 * inputs[:, 0]
-        )
+        block = blocks @ self.size ** np.arange(blocks.shape[1])
         order = np.lexsort((inputs[:, 0], block))
         first, block = inputs[order, 0], block[order]
         begins: list[int] = []
