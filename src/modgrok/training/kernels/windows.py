@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from modgrok.shapes import Float16, Int32
+from modgrok.shapes import Float16, Int32, Integer
 
 ROWS = 128
 """The rows of a tile of examples."""
@@ -44,7 +44,7 @@ class Windows:
         other = -(-self.size // blocks)
         return min(self.size, self.width - (self.variables - 1) * other), *(other,) * (self.variables - 1)
 
-    def tiles(self, inputs: Int32[np.ndarray, "example S"]) -> "Tiles":
+    def tiles(self, inputs: Integer[np.ndarray, "example S"]) -> "Tiles":
         """Examples in tiles: sorted by the block of the others' values, then by the first variable."""
         blocks = inputs[:, 1:] // np.array(self.lengths[1:], np.int32)
         block = blocks @ self.size ** np.arange(blocks.shape[1])
@@ -57,7 +57,7 @@ class Windows:
         others = blocks[order[starts]] * np.array(self.lengths[1:], np.int32)
         return Tiles(order, starts, np.concatenate([first[starts, None], others], axis=1))
 
-    def _cut(self, first: Int32[np.ndarray, "example"]) -> list[int]:
+    def _cut(self, first: Integer[np.ndarray, "example"]) -> list[int]:
         """Where the tiles of examples begin whose first variable rises and keeps to a window."""
         begins, begin = [], 0
         while begin < len(first):
@@ -65,7 +65,7 @@ class Windows:
             begin = min(begin + ROWS, int(np.searchsorted(first, first[begin] + self.lengths[0])))
         return begins
 
-    def rows(self, inputs: Int32[np.ndarray, "example S"], labels: Int32[np.ndarray, "example"], count: int) -> "Rows":
+    def rows(self, inputs: Integer[np.ndarray, "example S"], labels: Integer[np.ndarray, "example"], count: int) -> "Rows":
         """Index arrays of `count` rows."""
         order, starts, bases = self.tiles(inputs)
         tile = np.searchsorted(starts, np.arange(len(order)), side="right") - 1
@@ -103,7 +103,7 @@ class Tiles(NamedTuple):
     """Index of each example, tile after tile."""
     starts: np.ndarray
     """Where each tile begins."""
-    bases: Int32[np.ndarray, "tile S"]
+    bases: Integer[np.ndarray, "tile S"]
     """The first value of each variable's window."""
 
 
