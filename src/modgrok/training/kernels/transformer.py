@@ -49,8 +49,8 @@ from modgrok.training.program import Program
 class Tiles:
     """The tiles of every kernel; columns of the first two are neurons of the MLP."""
 
-    forward: Tile = Tile(128, 64, warps=8, stages=3)
-    backward: Tile = Tile(128, 64, warps=8, stages=3)
+    forward: Tile = Tile(64, 64, stages=2)
+    backward: Tile = Tile(64, 64, stages=2)
     sums: Tile = Tile(16, 32, warps=1)
 
 
@@ -210,12 +210,12 @@ def scale_operands(matrices: list[Float32[Array, "_ _"]], others: list[Float32[A
             found.append((triton.load(ref.at[_grid(row, column)], mask=inside, other=0.0), (row, column)))
         return found
 
-    def find(*refs: Any) -> None:
+    def find_largest(*refs: Any) -> None:
         *inputs, sizes = refs
         for n, (part, _) in enumerate(tiles(tuple(inputs))):
             sizes[pl.program_id(0), n] = jnp.abs(part).max()
 
-    def scale(*refs: Any) -> None:
+    def scale_matrices(*refs: Any) -> None:
         inputs, sizes, (*outputs, scales, largest) = refs[:4], refs[4], refs[5:]
         most = [triton.load(sizes.at[_range(PARTS), n]).max() for n in range(8)]
         of_output, of_in, of_out, _, last, value, in_bias, out_bias = most
@@ -233,9 +233,9 @@ def scale_operands(matrices: list[Float32[Array, "_ _"]], others: list[Float32[A
             inside = jnp.broadcast_to((row < rows)[:, None], part.shape)
             triton.store(ref.at[_grid(row, column)], (part * factor).astype(HALF), mask=inside)
 
-    sizes = _call(find, _shape((PARTS, 8)), (PARTS,), Tile(1, 1))(*arrays)
+    sizes = _call(find_largest, _shape((PARTS, 8)), (PARTS,), Tile(1, 1))(*arrays)
     shapes = [*(_shape((rows, x.shape[1]), HALF) for x, rows in zip(matrices, tall, strict=False))]
-    *halves, scales, largest = _call(scale, (*shapes, _shape((8,)), _shape((4,))), (PARTS,), Tile(1, 1))(
+    *halves, scales, largest = _call(scale_matrices, (*shapes, _shape((8,)), _shape((4,))), (PARTS,), Tile(1, 1))(
         *matrices, sizes
     )
     return Operands(tuple(halves), scales, largest)
@@ -260,7 +260,7 @@ def forward(
     (tokens, heads), (size, outputs) = seen.scores.shape, bounds
     head, columns, tiles = width // heads, min(tile.columns, hidden), rows // tile.rows
 
-    def kernel(*refs: Any) -> None:
+    def forward_tile(*refs: Any) -> None:
         last, values, scores, output, into, out, unembedding, scales, in_bias, out_bias, *more = refs
         inputs, labels, weight, attended, middle, neurons, final, losses, left, tops = more
         scale = [scales[n] for n in range(8)]
@@ -308,7 +308,7 @@ def forward(
 
     shapes = [_shape((rows, n), HALF) for n in (width, width, hidden, width)]
     shapes += [_shape((tiles,)), _shape((rows, every), HALF), _shape((tiles,))]
-    call = _call(kernel, shapes, (tiles,), tile)
+    call = _call(forward_tile, shapes, (tiles,), tile)
     *read, losses, left, tops = call(*seen, *operands.matrices, operands.scales, *biases, *examples)
     return tuple(read), losses, left, tops
 
@@ -323,21 +323,28 @@ def backward(
     """The derivatives after the MLP, in it and before it, scaled; those of what was attended to; the sums of the first
     three over every tile, next to each other; and the scales."""
     (rows, every), hidden, width = left.shape, neurons.shape[1], operands.matrices[0].shape[0]
-    columns, tiles = min(tile.columns, hidden), rows // tile.rows
+    columns, answers, narrow = (min(tile.columns, most) for most in (hidden, every, width))
+    tiles = rows // tile.rows
 
-    def kernel(*refs: Any) -> None:
+    def backward_tile(*refs: Any) -> None:
         left, tops, neurons, output, into, out, unembedding, scales, largest, *more = refs
         d_last, d_hidden, d_middle, d_attended, sums, of_d = more
         scale, program = [scales[n] for n in range(4)], pl.program_id(0)
-        row, at, q, n = program * tile.rows + _range(tile.rows), _range(width), _range(every), _range(next_power(many))
+        row, at, n = program * tile.rows + _range(tile.rows), _range(width), _range(next_power(many))
         top = triton.load(tops.at[n], mask=n < many, other=0.0).max()
         of_last = 2 * top * largest[UNEMBEDDING]
         of_hidden = width * largest[OUT] * of_last
         found = [_below(x, OPERAND) for x in (of_last, of_hidden, of_last + hidden * largest[IN] * of_hidden)]
         for place, factor in enumerate(found):
             of_d[place] = factor
-        d = triton.dot(triton.load(left.at[_grid(row, q)]), triton.load(unembedding.at[_grid(q, at)]))
-        d = d * (2.0**-RESIDUAL / scale[UNEMBEDDING])
+
+        def unembed(j: Any, total: Any) -> Any:
+            q = j * answers + _range(answers)
+            part, table = triton.load(left.at[_grid(row, q)]), triton.load(unembedding.at[_grid(q, at)])
+            return total + triton.dot(part, table)
+
+        nothing = jnp.zeros((tile.rows, width), SINGLE)
+        d = _loop(every // answers, unembed, nothing) * (2.0**-RESIDUAL / scale[UNEMBEDDING])
         triton.store(sums.at[program, at], d.sum(axis=0))
         operand = (d * found[D_LAST]).astype(HALF)
         triton.store(d_last.at[_grid(row, at)], operand)
@@ -356,13 +363,20 @@ def backward(
         triton.store(sums.at[program, width + hidden + at], d.sum(axis=0))
         operand = (d * found[D_MIDDLE]).astype(HALF)
         triton.store(d_middle.at[_grid(row, at)], operand)
-        d = triton.dot(operand, triton.load(output.at[_grid(at, at)])) * (1 / (found[D_MIDDLE] * scale[OUTPUT]))
-        triton.store(d_attended.at[_grid(row, at)], d)
+        of_value = 1 / (found[D_MIDDLE] * scale[OUTPUT])
+
+        def attend(j: Any, _: Any) -> Any:
+            c = j * narrow + _range(narrow)
+            part = triton.dot(operand, triton.load(output.at[_grid(at, c)])) * of_value
+            triton.store(d_attended.at[_grid(row, c)], part)
+            return 0
+
+        _loop(width // narrow, attend, 0)
 
     many = len(tops)
     shapes = [_shape((rows, n), HALF) for n in (width, hidden, width)]
     shapes += [_shape((rows, width)), _shape((tiles, hidden + 2 * width)), _shape((3,))]
-    call = _call(kernel, shapes, (tiles,), tile)
+    call = _call(backward_tile, shapes, (tiles,), tile)
     *d, d_attended, sums, scales = call(left, tops, neurons, *operands.arrays)
     return tuple(d), d_attended, sums, scales
 
@@ -374,7 +388,7 @@ def value_sums(
     (tokens, width), heads = seen.values.shape, seen.scores.shape[1]
     head, most = width // heads, by_value.rows.shape[1]
 
-    def kernel(*refs: Any) -> None:
+    def value_sum(*refs: Any) -> None:
         values, scores, d_attended, rows, others, counts, of_own, of_last, of_scores = refs
         value, s, h = (pl.program_id(n) for n in range(3))
         c, count, last = h * head + _range(head), counts[s, value], tokens - 1
@@ -403,7 +417,7 @@ def value_sums(
         of_scores[s, value, h] = found[2].sum()
 
     shapes = [_shape((2, most, n)) for n in (width, width, heads)]
-    call = _call(kernel, shapes, (most, 2, heads), tile)
+    call = _call(value_sum, shapes, (most, 2, heads), tile)
     of_own, of_last, of_scores = call(seen.values, seen.scores, d_attended, *by_value)
     second = tokens - 1 - size
     # Scores of an example change nothing together, so those of the last position follow from the others.
