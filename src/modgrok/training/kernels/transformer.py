@@ -9,7 +9,6 @@ largest weights keep operands in range without rounding. Every sum is made in a 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -45,19 +44,10 @@ from modgrok.training.kernels.plain_xla import _rows_by_value
 from modgrok.training.program import Program
 
 
-@dataclass(frozen=True)
-class Tiles:
-    """The tiles of every kernel; columns of the first two are neurons of the MLP."""
-
-    forward: Tile = Tile(64, 64, stages=2)
-    backward: Tile = Tile(64, 64, stages=2)
-    sums: Tile = Tile(16, 32, warps=1)
-
-
-TILES = {False: Tiles(forward=Tile(64, 64, stages=3), backward=Tile(64, 64, stages=3)), True: Tiles()}
-"""For little work and for much."""
-MUCH = 1 << 24
-"""Hidden activations of all runs from which there is much work."""
+FORWARD, BACKWARD = Tile(64, 64, stages=2), Tile(64, 64, stages=2)
+"""Examples, and neurons of the MLP; small enough for two programs on a multiprocessor, one of which multiplies while
+the other activates."""
+SUMS = Tile(16, 32, warps=1)
 ROWS = 128
 """Training sets are padded to a multiple of this, so that no tile needs a mask."""
 PARTS = 16
@@ -109,20 +99,16 @@ class TransformerKernel(Kernel):
     @classmethod
     def applies(cls, program: Program) -> bool:
         network, signature = program.architecture, program.signature
-        if type(network) is not Transformer or program.platform != "gpu" or program.loss != "cross_entropy":
-            return False
-        plain = network.layers == 1 and network.layer_norm == "none" and network.activation == "relu"
-        plain &= network.positions == "learned" and network.biases and not network.attention_biases
-        plain &= not (network.tied or network.framed) and len(signature.sizes) == 2 and signature.outputs > 1
-        full = (
-            program.batch_size is None and program.rule is None and not (program.codes or "dropout" in program.features)
-        )
-        exact = program.precision == "float32" and program.loss_precision == "float32"
-        width, hidden = network.width, network.hidden or 4 * network.width
-        fits = width // network.heads >= 16 and 32 <= width <= 256 and hidden >= max(64, width)
-        fits &= all(next_power(size) == size for size in (width // network.heads, width, hidden))
-        fits &= network._tokens(signature) <= 256
-        return plain and full and exact and fits
+        assert isinstance(network, Transformer)
+        free = "width heads hidden vocabulary bidirectional initialization".split()
+        plain = network == Transformer(**{name: getattr(network, name) for name in free})
+        plain &= len(signature.sizes) == 2 and signature.outputs > 1 and not program.codes
+        plain &= (program.loss, program.precision, program.loss_precision) == ("cross_entropy", "float32", "float32")
+        full = program.batch_size is None and program.rule is None and "dropout" not in program.features
+        head, width, hidden = network.width // network.heads, network.width, network.hidden or 4 * network.width
+        fits = width >= 32 and hidden >= max(64, width) and max(width, network._tokens(signature)) <= 256
+        fits &= all(next_power(size) == size for size in (head, width, hidden))
+        return program.platform == "gpu" and plain and full and fits
 
     def padded_shape(self, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
         most = max(int(np.bincount(values).max()) for values in inputs().T)
@@ -153,15 +139,14 @@ def _step(kernel: TransformerKernel, parameters: Parameters, batch: Batch) -> tu
     assert isinstance(network, Transformer)
     labels, (by_value, share) = batch.labels.reshape(-1), batch.tables
     in_bias, out_bias = (parameters[f"blocks.mlp.0.{name}.bias"] for name in ("in", "out"))
-    tiles = TILES[program.runs * len(labels) * len(in_bias) >= MUCH]
     seen, pull_seen = jax.vjp(partial(_seen, network, program.signature), parameters)
     operands = scale_operands([parameters[f"{name}.weight"] for name in MATRICES], [*seen[:2], in_bias, out_bias])
     size, outputs = program.signature.sizes[0], len(parameters["unembedding.weight"])
     examples = batch.inputs.reshape(-1, 2), labels, batch.weight.reshape(-1)
-    read, losses, left, tops = forward(seen, operands, (in_bias, out_bias), examples, (size, outputs), tiles.forward)
-    d, d_attended, sums, scales = backward(left, tops, read[2], operands, tiles.backward)
+    read, losses, left, tops = forward(seen, operands, (in_bias, out_bias), examples, (size, outputs), FORWARD)
+    d, d_attended, sums, scales = backward(left, tops, read[2], operands, BACKWARD)
     sums, width = sums.sum(axis=0) * share, network.width
-    d_values, d_scores = value_sums(seen, d_attended, by_value, size, tiles.sums)
+    d_values, d_scores = value_sums(seen, d_attended, by_value, size, SUMS)
     (gradient,) = pull_seen(Seen(sums[-width:], d_values * share, d_scores * share))
     factors = share / operands.scales[ATTENDED:]
     ways = (d[D_MIDDLE], scales[D_MIDDLE]), (d[D_HIDDEN], scales[D_HIDDEN]), (d[D_LAST], scales[D_LAST])
@@ -234,10 +219,9 @@ def scale_operands(matrices: list[Float32[Array, "_ _"]], others: list[Float32[A
             triton.store(ref.at[_grid(row, column)], (part * factor).astype(HALF), mask=inside)
 
     sizes = _call(find_largest, _shape((PARTS, 8)), (PARTS,), Tile(1, 1))(*arrays)
-    shapes = [*(_shape((rows, x.shape[1]), HALF) for x, rows in zip(matrices, tall, strict=False))]
-    *halves, scales, largest = _call(scale_matrices, (*shapes, _shape((8,)), _shape((4,))), (PARTS,), Tile(1, 1))(
-        *matrices, sizes
-    )
+    shapes = [_shape((rows, x.shape[1]), HALF) for x, rows in zip(matrices, tall, strict=True)]
+    call = _call(scale_matrices, [*shapes, _shape((8,)), _shape((4,))], (PARTS,), Tile(1, 1))
+    *halves, scales, largest = call(*matrices, sizes)
     return Operands(tuple(halves), scales, largest)
 
 
