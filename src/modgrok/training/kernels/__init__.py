@@ -12,7 +12,7 @@ ANY = "any"
 KERNELS: dict[tuple[str, str], str] = {
     ("two-layer", "gpu"): "gpu",
     ("two-layer", ANY): "plain_xla",
-    ("transformer", "gpu"): "transformer",
+    ("transformer", "gpu"): "fused_transformer",
 }
 """The modules of kernels by architecture and platform, imported where they are needed: Pallas takes long."""
 

@@ -43,7 +43,6 @@ from modgrok.training.kernels.pallas_kernels import (
 from modgrok.training.kernels.plain_xla import _rows_by_value
 from modgrok.training.program import Program
 
-
 FORWARD, BACKWARD = Tile(64, 64, stages=2), Tile(64, 64, stages=2)
 """Examples, and neurons of the MLP; small enough for two programs on a multiprocessor, one of which multiplies while
 the other activates."""

@@ -8,7 +8,7 @@ import pytest
 from modgrok.networks.transformer import Transformer
 from modgrok.tasks import Split, Task
 from modgrok.training.data import run_data
-from modgrok.training.kernels import generic, kernel_for, pallas_kernels, transformer
+from modgrok.training.kernels import fused_transformer, generic, kernel_for, pallas_kernels
 from modgrok.training.program import Program
 
 SMALL = Transformer(32, heads=2, hidden=64)
@@ -27,7 +27,7 @@ def _single_precision():
 @pytest.fixture
 def exact(monkeypatch):
     """Operands of 32 bits, so that nothing but the order of sums differs."""
-    monkeypatch.setattr(transformer, "HALF", jnp.float32)
+    monkeypatch.setattr(fused_transformer, "HALF", jnp.float32)
 
 
 def a_case(sizes=(7, 7), answers=7, network=SMALL, seed=0, scale=1.0, share=0.6, **changes):
@@ -79,7 +79,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_gradient_is_that_of_the_generic_kernel(case, exact):
     program, weights, batch = a_case(**case, code="exact")
-    assert kernel_for(program) == transformer.TransformerKernel(program)
+    assert kernel_for(program) == fused_transformer.TransformerKernel(program)
     assert_near(gradient(kernel_for(program), weights, batch), exactly(program, weights, batch))
 
 
