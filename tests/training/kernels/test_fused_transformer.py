@@ -1,5 +1,7 @@
 """The transformer's kernel, interpreted, against automatic differentiation in double precision."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -54,7 +56,8 @@ def exactly(program, weights, batch):
     with jax.enable_x64(True):
         wide = {name: jnp.asarray(w, jnp.float64) for name, w in weights.items()}
         batch = batch._replace(weight=jnp.asarray(batch.weight, jnp.float64), tables=None)
-        return jax.tree.map(np.asarray, gradient(generic.Kernel(program), wide, batch))
+        precise = dataclasses.replace(program, precision="float64", loss_precision="float64")
+        return jax.tree.map(np.asarray, gradient(generic.Kernel(precise), wide, batch))
 
 
 def assert_near(found, expected, within=ROUNDING):

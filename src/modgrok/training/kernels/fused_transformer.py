@@ -281,11 +281,14 @@ def forward(
         logits = jnp.where((q < outputs)[None, :], logits * (1 / (scale[LAST] * scale[UNEMBEDDING])), -jnp.inf)
         own, counts = q[None, :] == triton.load(labels.at[row])[:, None], triton.load(weight.at[row])
         top = logits.max(axis=1)
-        powers = jnp.exp(logits - top[:, None])
-        total = powers.sum(axis=1)
         right = jnp.where(own, logits, 0.0).sum(axis=1)
+        # Not softmax − 1, of which 32 bits leave nothing where an example is all but certain.
+        powers = jnp.where(own, 0.0, jnp.exp(logits - top[:, None]))
+        wrong = powers.sum(axis=1)
+        total = wrong + jnp.exp(right - top)
         losses[pl.program_id(0)] = (counts * (jnp.log(total) + top - right)).sum()
-        rest = jnp.where(counts[:, None] > 0, powers / total[:, None] - own.astype(SINGLE), 0.0)
+        rest = jnp.where(own, -wrong[:, None], powers) / total[:, None]
+        rest = jnp.where(counts[:, None] > 0, rest, 0.0)
         tops[pl.program_id(0)] = jnp.abs(rest).max()
         triton.store(left.at[_grid(row, q)], (rest * 2.0**RESIDUAL).astype(HALF))
 
