@@ -108,7 +108,7 @@ def test_every_activation_and_loss_can_be_compiled_for_a_gpu(activation, loss, m
 def test_runs_are_mapped_over():
     cases = [a_case((7, 7), 7, TwoLayer(33), seed=seed) for seed in range(3)]
     program = cases[0][0]
-    slots = max(data.batch.tables.by_value.rows.shape[2] for _, _, data in cases)
+    slots = max(0 for _, _, data in cases)
 
     def padded(batch):
         by_value = batch.tables.by_value

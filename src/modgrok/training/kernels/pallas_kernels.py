@@ -1,9 +1,14 @@
-r"""Five small kernels in Pallas (Triton) around the matrix products of the paper's network on a GPU.
+r"""Four small kernels in Pallas (Triton) that take a step of the paper's network on a GPU.
 
-Operands of the products have 16 bits: the mantissa of TF32 at half the bytes. Sums have 32. Powers of two that follow
-the weights keep everything in range without rounding: $\zeta_k$ for the activations of neuron k and $\omega_k$ for its
-readout, so that a neuron with small weights loses no digits beside one with large ones; for the whole run $\gamma$
-for the readout on the way in and $\rho$ for the residual.
+All sums run on the matrix units, the look-ups and the sums over the examples that share a value too: as products with
+the one-hot matrix of the inputs, tile by tile, while activations and their derivatives never leave the registers. The
+examples of a tile agree in all variables up to a few values, so that its matrix has few columns.
+
+Operands of the products have 16 bits: the mantissa of TF32 at half the bytes. Sums have 32. What is looked up, and what
+is summed by value, is split into two such numbers, which loses nothing. Powers of two that follow the weights keep
+everything in range without rounding: $\tau_k$ for the columns of neuron k, $\zeta_k$ for its activations, $\omega_k$
+for its readout and $\chi_k$ for its derivatives, so that a neuron with small weights loses no digits beside one with
+large ones; for the whole run $\gamma$ for the readout on the way in and $\rho$ for the residual.
 
 Every sum is made in one program, always in the same order: there are no atomics.
 """
@@ -14,19 +19,27 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from modgrok.shapes import Array, Float, Float16, Float32, Int32
+from modgrok.shapes import Array, Float16, Float32, Int32
 
 HALF, SINGLE, INTEGER = jnp.float16, jnp.float32, jnp.int32
 HALF_MAX = 65504.0
-Z_EXPONENT, READOUT_EXPONENT, RESIDUAL_EXPONENT, D_Z_EXPONENT = 6, 10, 8, 15
+TABLE_EXPONENT, Z_EXPONENT, READOUT_EXPONENT, RESIDUAL_EXPONENT, D_Z_EXPONENT = 8, 6, 10, 8, 15
 """Scaled numbers stay below two to the power of these."""
+TAU_MOST = 2.0**60
+r"""The most that $\tau$ may be, so that its square is a number."""
 SAMPLES = (1.0, 0.62, 0.38, 0.24)
 """Points at which an activation is evaluated to bound it, in units of the largest preactivation."""
+MOST_OUTPUTS = 256
+"""The most outputs that a program can hold."""
+ROWS = 128
+"""The rows of a tile of examples."""
+WIDTHS = (32, 64, 128, 256)
+"""Possible numbers of columns of the one-hot matrix."""
 
-Function = Callable[[Any], Any]
 Prefactors = tuple[float, float]
 """Of the first layer's preactivations and of the second's."""
 
@@ -40,23 +53,144 @@ class Tile:
     warps: int = 4
     stages: int = 1
     """Pipeline stages: how far a loop loads ahead."""
-    repeats: int = 1
-    """Tiles that a program processes in sequence."""
 
     def within(self, columns: int) -> "Tile":
         """The same tile, no wider than this many columns need."""
-        return Tile(self.rows, min(self.columns, next_power(columns)), self.warps, self.stages, self.repeats)
+        return Tile(self.rows, min(self.columns, next_power(columns)), self.warps, self.stages)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The columns of the one-hot matrix: a window of the values of each variable."""
+
+    variables: int
+    size: int
+    """Number of values of a variable."""
+    width: int
+    """Number of columns."""
+
+    @classmethod
+    def for_density(cls, variables: int, size: int, density: float) -> "Windows":
+        """The narrowest whose windows hold nearly enough examples for a tile, if a share `density` of the table occurs."""
+        for width in WIDTHS:
+            found = cls(variables, size, width)
+            holds = found.lengths[0] * found.lengths[-1] ** (variables - 1) * density
+            if holds >= 0.75 * ROWS or found.lengths == (size,) * variables:
+                break
+        return found
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Number of values in the window of each variable."""
+        blocks = -(-self.size // (self.width // self.variables))
+        other = -(-self.size // blocks)
+        return min(self.size, self.width - (self.variables - 1) * other), *(other,) * (self.variables - 1)
+
+    def tiles(self, inputs: Int32[np.ndarray, "example S"]) -> "Tiles":
+        """Examples in tiles: sorted by the block of the others' values, then by the first variable."""
+        blocks = inputs[:, 1:] // np.array(self.lengths[1:], np.int32)
+        block = np.ravel_multi_index(tuple(blocks.T), (self.size,) * blocks.shape[1]) if blocks.size else 0 * inputs[:, 0]
+        order = np.lexsort((inputs[:, 0], block))
+        first, block = inputs[order, 0], block[order]
+        begins: list[int] = []
+        for here in np.split(np.arange(len(order)), np.flatnonzero(np.diff(block)) + 1):
+            begins += [int(here[0]) + cut for cut in self._cut(first[here])]
+        starts = np.array(begins, np.int64)
+        others = blocks[order[starts]] * np.array(self.lengths[1:], np.int32)
+        return Tiles(order, starts, np.concatenate([first[starts, None], others], axis=1))
+
+    def _cut(self, first: Int32[np.ndarray, "example"]) -> list[int]:
+        """Where the tiles of examples begin whose first variable rises and keeps to a window."""
+        begins, begin = [], 0
+        while begin < len(first):
+            begins.append(begin)
+            begin = min(begin + ROWS, int(np.searchsorted(first, first[begin] + self.lengths[0])))
+        return begins
+
+    def rows(self, inputs: Int32[np.ndarray, "example S"], count: int) -> "Rows":
+        """Index arrays of `count` rows."""
+        order, starts, bases = self.tiles(inputs)
+        tile = np.searchsorted(starts, np.arange(len(order)), side="right") - 1
+        at = tile * ROWS + np.arange(len(order)) - starts[tile]
+        source = np.full(count, len(inputs), np.int32)
+        source[at] = order
+        one_hot = np.zeros((count, self.width), np.float16)
+        for s, column in enumerate(self._first_columns):
+            one_hot[at, column + inputs[order, s] - bases[tile, s]] = 1
+        padded = np.zeros((self.variables, count // ROWS), np.int32)
+        padded[:, : len(starts)] = bases.T
+        one_hot = np.concatenate([one_hot, one_hot], axis=1)
+        return Rows(source, one_hot, padded, np.array([len(starts)], np.int32))
+
+    def in_table(self, bases: Any, column: Any) -> tuple[Any, Any]:
+        """Of columns the row of the table of all values, by variable, and whether there is one; the columns beyond are
+        the same again in a second table."""
+        second, column = column // self.width, column % self.width
+        row, there = jnp.zeros_like(column), column < 0
+        for s, (first, length) in enumerate(zip(self._first_columns, self.lengths, strict=True)):
+            value = bases[s] + column - first
+            own = (column >= first) & (column < first + length) & (value < self.size)
+            row, there = jnp.where(own, s * self.size + value, row), there | own
+        return row + second * self.variables * self.size, there
+
+    @property
+    def _first_columns(self) -> list[int]:
+        return [sum(self.lengths[:s]) for s in range(self.variables)]
+
+
+class Tiles(NamedTuple):
+    """Examples in tiles of at most `ROWS`."""
+
+    order: np.ndarray
+    """Index of each example, tile after tile."""
+    starts: np.ndarray
+    """Where each tile begins."""
+    bases: Int32[np.ndarray, "tile S"]
+    """The first value of each variable's window."""
+
+
+class Rows(NamedTuple):
+    """The examples in the order in which the kernels take them."""
+
+    source: Int32[Any, "row"]
+    """The example in each row; rows that are not used name the one beyond, whose weight is zero."""
+    one_hot: Float16[Any, "row column"]
+    bases: Int32[Any, "S tile"]
+    """The first value of each variable's window."""
+    used: Int32[Any, "1"]
+    """Number of tiles in use."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """An activation in terms that Triton supports."""
+
+    of: Callable[[Any], Any]
+    degree: int | None
+    r"""The degree of homogeneity, if it is 1 or 2: then activations scale with preactivations, and $\zeta = \tau^d$."""
+
+    @property
+    def exponent(self) -> int:
+        """Scaled preactivations stay below two to the power of this."""
+        return TABLE_EXPONENT if self.degree is None else Z_EXPONENT // self.degree
+
+    @property
+    def slope_exponent(self) -> int:
+        """The same for the slope at them."""
+        return self.exponent + 1 if self.degree == 2 else 0
 
 
 class Scaled(NamedTuple):
     """The operands of a step, scaled into range, and the factors that undo the scaling."""
 
-    of_z: Float32[Array, "N"]
-    r"""$\zeta$."""
+    table: Float16[Array, "values2 width"]
+    r"""What the columns of all variables add to preactivations times $\tau$, then what is left of it by rounding."""
     inwards: Float16[Array, "outputs width"]
     r"""The readout times $\gamma/\zeta$."""
     backwards: Float16[Array, "outputs width"]
     r"""The readout times $\omega$."""
+    of_neuron: Float32[Array, "3 width"]
+    r"""$1/\tau$, $\zeta$ and $\chi$."""
     of_run: Float32[Array, "3"]
     r"""$1/\gamma$, $\rho$, and a number that is finite only where all gradients are sure to be."""
     of_columns: Float32[Array, "N"]
@@ -77,39 +211,47 @@ def scale_operands(
     """`bounds`: the number of residuals, the weight of one in the gradient in units of `share`, and whether they are at
     most 1, as for a softmax."""
     rows, counted, bounded = bounds
-    of_z, sizes = _sizes(function, prefactors, columns, readout, tiles[0])
-    count, width = readout.shape
-    padded = round_up(count, 8), padded_width(width)
+    of_neuron, sizes = _sizes(function, prefactors, columns, readout, tiles[0])
+    columns = columns.reshape(-1, columns.shape[2])
+    (count, width), values = readout.shape, len(columns)
+    padded = next_power(count), padded_width(width)
     every, tile = next_power(width), tiles[1].within(padded[1])
 
-    def kernel(readout: Any, of_z: Any, sizes: Any, share: Any, *out: Any) -> None:
-        inwards, backwards, of_run, of_columns, of_readout = out
+    def operands_kernel(columns: Any, readout: Any, of_neuron: Any, sizes: Any, share: Any, *out: Any) -> None:
+        table, inwards, backwards, of_run, of_columns, of_readout = out
         neuron = _range(every)
         known = neuron < width
-        of_neuron = triton.load(of_z.at[neuron], mask=known, other=1.0)
-        of_w, contribution, slope = (
-            triton.load(sizes.at[n, neuron], mask=known, other=float(n == 0)) for n in range(3)
-        )
+        of_z, of_d_h = (triton.load(of_neuron.at[n, neuron], mask=known, other=1.0) for n in (1, 2))
+        of_w, contribution = (triton.load(sizes.at[n, neuron], mask=known, other=float(n == 0)) for n in range(2))
         gamma = power_below(contribution.max() / 2 ** (Z_EXPONENT - 1), READOUT_EXPONENT)
         rho = 2.0 ** (RESIDUAL_EXPONENT - 1) if bounded else power_below(contribution.sum() + 1, RESIDUAL_EXPONENT)
         counts = share[0] * counted / rho
-        to_columns, to_readout = prefactors[0] * counts / of_w, prefactors[1] * counts / of_neuron
-        q = pl.program_id(0) * tile.rows + _range(tile.rows)
+        to_columns, to_readout = prefactors[0] * counts / (of_w * of_d_h), prefactors[1] * counts / of_z
+        row = pl.program_id(0) * tile.rows + _range(tile.rows)
         at = pl.program_id(1) * tile.columns + _range(tile.columns)
-        w = triton.load(readout.at[_grid(q, at)], mask=_both(q < count, at < width), other=0.0) * prefactors[1]
-        here = [triton.load(table, mask=at < width, other=1.0) for table in (of_z.at[at], sizes.at[0, at])]
-        for table, scale in ((inwards, gamma / here[0]), (backwards, here[1])):
-            triton.store(table.at[_grid(q, at)], to_half(w * scale[None, :]), mask=_both(q < padded[0], at < padded[1]))
-        most = 2.0**D_Z_EXPONENT * slope * to_columns + 2.0 ** (RESIDUAL_EXPONENT + Z_EXPONENT) * to_readout
+        index, inside = _grid(row, at), at < width
+        zeta = triton.load(of_neuron.at[1, at], mask=inside, other=1.0)
+        omega = triton.load(sizes.at[0, at], mask=inside, other=1.0)
+        tau = prefactors[0] / triton.load(of_neuron.at[0, at], mask=inside, other=1.0)
+        w = triton.load(readout.at[index], mask=_both(row < count, inside), other=0.0) * prefactors[1]
+        for scaled, scale in ((inwards, gamma / zeta), (backwards, omega)):
+            triton.store(scaled.at[index], to_half(w * scale[None, :]), mask=_both(row < padded[0], at < padded[1]))
+        column = triton.load(columns.at[index], mask=_both(row < values, inside), other=0.0) * tau[None, :]
+        high = to_half(column)
+        for n, part in enumerate((high, to_half(column - high.astype(SINGLE)))):
+            triton.store(table.at[_grid(n * values + row, at)], part, mask=_both(row < values, at < padded[1]))
+        most = 2.0**D_Z_EXPONENT * to_columns + 2.0 ** (RESIDUAL_EXPONENT + Z_EXPONENT) * to_readout
         of_run[0] = 1 / gamma
         of_run[1] = jnp.asarray(rho, SINGLE)
         of_run[2] = jnp.where(known, rows * most, 0.0).sum()
         triton.store(of_columns.at[neuron], to_columns, mask=known)
         triton.store(of_readout.at[neuron], to_readout, mask=known)
 
-    shapes = _shape(padded, HALF), _shape(padded, HALF), _shape((3,)), _shape((width,)), _shape((width,))
-    grid = -(-padded[0] // tile.rows), -(-padded[1] // tile.columns)
-    return Scaled(of_z, *_call(kernel, shapes, grid, tile)(readout, of_z, sizes, share[None]))
+    halves = _shape((2 * values, padded[1]), HALF), _shape(padded, HALF), _shape(padded, HALF)
+    shapes = *halves, _shape((3,)), _shape((width,)), _shape((width,))
+    grid = -(-max(values, padded[0]) // tile.rows), -(-padded[1] // tile.columns)
+    found = _call(operands_kernel, shapes, grid, tile)(columns, readout, of_neuron, sizes, share[None])
+    return Scaled(*found[:3], of_neuron, *found[3:])
 
 
 def _sizes(
@@ -118,14 +260,15 @@ def _sizes(
     columns: Float32[Array, "S p N"],
     readout: Float32[Array, "q N"],
     tile: Tile,
-) -> tuple[Float32[Array, "N"], Float32[Array, "3 N"]]:
-    r"""Of every neuron $\zeta$; $\omega$, the most it contributes to an output, and its activation's steepest slope."""
+) -> tuple[Float32[Array, "3 width"], Float32[Array, "2 N"]]:
+    r"""Of every neuron `Scaled.of_neuron`; $\omega$, and the most it contributes to an output."""
     width = columns.shape[2]
-    tile = tile.within(width)
-    # A sum over all outputs of residuals times readout must stay below the limit.
-    exponent = D_Z_EXPONENT - RESIDUAL_EXPONENT - (len(readout) - 1).bit_length()
+    padded = padded_width(width)
+    tile = tile.within(padded)
+    # A sum over all outputs of residuals times readout times slope must stay below the limit.
+    exponent = D_Z_EXPONENT - RESIDUAL_EXPONENT - (len(readout) - 1).bit_length() - function.slope_exponent
 
-    def kernel(columns: Any, readout: Any, of_z: Any, sizes: Any) -> None:
+    def sizes_kernel(columns: Any, readout: Any, of_neuron: Any, sizes: Any) -> None:
         at = pl.program_id(0) * tile.columns + _range(tile.columns)
 
         def largest(table: Any, *first: int) -> Any:
@@ -141,85 +284,72 @@ def _sizes(
             return _loop(-(-length // tile.rows), body, nothing).max(axis=0)
 
         h = sum(largest(columns, s) for s in range(columns.shape[0])) * prefactors[0]
+        tau = jnp.minimum(power_below(h, function.exponent), TAU_MOST)
         value, slope = jnp.zeros_like(h), jnp.zeros_like(h)
         for sample in (sign * size for size in SAMPLES for sign in (1, -1)):
-            y, pull_back = jax.vjp(function, sample * h)
+            y, pull_back = jax.vjp(function.of, sample * h)
             value = jnp.maximum(value, jnp.abs(y))
             slope = jnp.maximum(slope, jnp.abs(pull_back(jnp.ones_like(h))[0]))
+        zeta, chi = power_below(value, Z_EXPONENT), power_below(slope, 0)
+        if function.degree is not None:
+            zeta, chi = tau**function.degree, tau ** (function.degree - 1)
         of_output = largest(readout) * prefactors[1]
-        triton.store(of_z.at[at], power_below(value, Z_EXPONENT), mask=at < width)
-        for n, fact in enumerate((power_below(of_output, exponent), value * of_output, slope)):
+        for n, scale in enumerate((1 / tau, zeta, chi)):
+            triton.store(of_neuron.at[n, at], scale, mask=at < padded)
+        for n, fact in enumerate((power_below(of_output, exponent), value * of_output)):
             triton.store(sizes.at[n, at], fact, mask=at < width)
 
-    shapes = _shape((width,)), _shape((3, width))
-    return tuple(_call(kernel, shapes, (-(-width // tile.columns),), tile)(columns, readout))
-
-
-def look_up_activate(
-    function: Function,
-    prefactors: Prefactors,
-    columns: Float32[Array, "S p N"],
-    inputs: Int32[Array, "row S"],
-    of_z: Float32[Array, "N"],
-    tile: Tile,
-) -> Float16[Array, "row width"]:
-    r"""$\zeta\phi(W^{(1)}x)$, with columns of zeros beyond the network's width."""
-    (rows, variables), width = inputs.shape, columns.shape[2]
-    padded = padded_width(width)
-    tile = tile.within(padded)
-
-    def kernel(columns: Any, inputs: Any, of_z: Any, z: Any) -> None:
-        first, at = pl.program_id(0) * tile.repeats, pl.program_id(1) * tile.columns + _range(tile.columns)
-        inside = jnp.broadcast_to((at < width)[None, :], (tile.rows, tile.columns))
-        scale = triton.load(of_z.at[at], mask=at < width, other=0.0)[None, :]
-
-        def body(n: Any, _: Any) -> Any:
-            row = (first + n) * tile.rows + _range(tile.rows)
-            values = [triton.load(inputs.at[row, s], mask=row < rows, other=0) for s in range(variables)]
-            h = sum(triton.load(columns.at[(s, *_grid(v, at))], mask=inside, other=0.0) for s, v in enumerate(values))
-            y = jnp.where(inside, function(h * prefactors[0]) * scale, 0.0)
-            triton.store(z.at[_grid(row, at)], to_half(y), mask=_both(row < rows, at < padded))
-            return 0
-
-        _loop(tile.repeats, body, 0)
-
-    grid = -(-rows // (tile.rows * tile.repeats)), -(-padded // tile.columns)
-    return _call(kernel, _shape((rows, padded), HALF), grid, tile)(columns, inputs, of_z)
+    shapes = _shape((3, padded)), _shape((2, width))
+    return tuple(_call(sizes_kernel, shapes, (-(-padded // tile.columns),), tile)(columns, readout))
 
 
 LOSSES = ("mse", "cross_entropy")
 """Losses that `residuals` implements."""
-MOST_OUTPUTS = 256
-"""The most outputs that a program of `residuals` can hold."""
 
 
 def residuals(
-    loss: str,
+    loss: str | None,
+    function: Function,
     outputs: int,
-    z: Float16[Array, "row width"],
+    windows: Windows,
+    rows: Rows,
     scaled: Scaled,
-    labels: Int32[Array, "row"],
-    weight: Float32[Array, "row"],
+    labels: Int32[Array, "example"],
+    weight: Float32[Array, "example"],
     tile: Tile,
-) -> tuple[Float32[Array, "tile"], Float16[Array, "row outputs"]]:
-    r"""The weighted losses of every tile's rows, and $\rho$ times what is left of the outputs, $f - \delta_y$ or
-    softmax$(f) - \delta_y$; zero where the weight is."""
-    (rows, width), padded = z.shape, scaled.inwards.shape[0]
-    every = next_power(padded)
-    height = min(tile.rows, max(16, tile.rows * 128 // every))
+) -> tuple[Float32[Array, "tile"], Array]:
+    r"""The weighted losses of every tile's rows, and $\rho$ times what is left of the outputs in 16 bits, $f - \delta_y$
+    or softmax$(f) - \delta_y$, zero where the weight is; without a loss the outputs themselves."""
+    count, (every, width) = len(rows.one_hot), scaled.inwards.shape
+    tile = tile.within(width)
 
-    def kernel(z: Any, readout: Any, of_run: Any, labels: Any, weight: Any, losses: Any, left: Any) -> None:
-        row, q = pl.program_id(0) * height + _range(height), _range(every)
+    def residuals_kernel(*refs: Any) -> None:
+        source, one_hot, bases, used, table, inwards, of_neuron, of_run, labels, weight, losses, left = refs
+        number = pl.program_id(0) * tile.rows // ROWS
+        row, q = pl.program_id(0) * tile.rows + _range(tile.rows), _range(every)
+        column = _range(2 * windows.width)
+        ones = triton.load(one_hot.at[_grid(row, column)])
+        values, _ = windows.in_table([bases[s, number] for s in range(windows.variables)], column)
 
         def body(n: Any, out: Any) -> Any:
             at = n * tile.columns + _range(tile.columns)
-            part = triton.load(z.at[_grid(row, at)], mask=_both(row < rows, at < width), other=0.0)
-            table = triton.load(readout.at[_grid(q, at)], mask=_both(q < padded, at < width), other=0.0)
-            return out + triton.dot(part, table, trans_b=True)
+            h = triton.dot(ones, triton.load(table.at[_grid(values, at)]))
+            readout = triton.load(inwards.at[_grid(q, at)])
+            if function.degree is None:
+                of_h, of_z = (triton.load(of_neuron.at[n, at])[None, :] for n in range(2))
+                z = function.of(h * of_h) * of_z
+            else:
+                z = function.of(h)
+            return _plus(z.astype(HALF), readout, out, trans_b=True)
 
-        out = _loop(-(-width // tile.columns), body, jnp.zeros((height, every), SINGLE)) * of_run[0]
-        label = triton.load(labels.at[row], mask=row < rows, other=0)
-        counts = triton.load(weight.at[row], mask=row < rows, other=0.0)
+        steps = jnp.where(number < used[0], jnp.asarray(width // tile.columns, INTEGER), 0)
+        out = _loop(steps, body, jnp.zeros((tile.rows, every), SINGLE)) * of_run[0]
+        if loss is None:
+            triton.store(left.at[_grid(row, q)], out)
+            losses[pl.program_id(0)] = jnp.asarray(0, SINGLE)
+            return
+        example = triton.load(source.at[row])
+        label, counts = triton.load(labels.at[example]), triton.load(weight.at[example])
         own, real = (q[None, :] == label[:, None]).astype(SINGLE), (q < outputs)[None, :]
         if loss == "mse":
             rest = jnp.where(real, out - own, 0.0)
@@ -233,69 +363,79 @@ def residuals(
             each = jnp.log(total) + top - (out * own).sum(axis=1)
         losses[pl.program_id(0)] = (counts * each).sum()
         value = jnp.where(counts[:, None] > 0, rest * of_run[1], 0.0)
-        triton.store(left.at[_grid(row, q)], to_half(value), mask=_both(row < rows, q < padded))
+        triton.store(left.at[_grid(row, q)], to_half(value))
 
-    shapes = _shape((-(-rows // height),)), _shape((rows, padded), HALF)
-    call = _call(kernel, shapes, (-(-rows // height),), tile)
-    return tuple(call(z, scaled.inwards, scaled.of_run, labels, weight))
-
-
-class ValueRows(NamedTuple):
-    """Index arrays by value of each variable, through which the gradient of the columns is summed."""
-
-    rows: Int32[Any, "S p slot"]
-    """The examples with a given value."""
-    others: Int32[Any, "S others p slot"]
-    """The values of the other variables in these examples, so that no load depends on two others."""
-    counts: Int32[Any, "S p"]
-    """Number of slots in use."""
+    shapes = _shape((count // tile.rows,)), _shape((count, every), SINGLE if loss is None else HALF)
+    call = _call(residuals_kernel, shapes, (count // tile.rows,), tile)
+    return tuple(call(*rows, scaled.table, scaled.inwards, scaled.of_neuron, scaled.of_run, labels, weight))
 
 
-def column_sums(
+def gradients(
     function: Function,
-    prefactors: Prefactors,
-    columns: Float32[Array, "S p N"],
-    d_z: Float[Array, "row width"],
-    by_value: ValueRows,
-    of_columns: Float32[Array, "N"],
+    outputs: int,
+    windows: Windows,
+    rows: Rows,
+    left: Float16[Array, "row padded"],
+    scaled: Scaled,
     tile: Tile,
-) -> Float32[Array, "S p N"]:
-    """For every value of every variable, the sum of the preactivation derivatives over the examples that have it. The
-    derivatives are computed on the fly and never stored."""
-    variables, size, width = columns.shape
-    tile = tile.within(width)
+    parts: int,
+) -> tuple[Float32[Array, "part values N"], Float32[Array, "part outputs N"]]:
+    """The gradients of the columns of all variables and of the readout, in parts of the examples, to be added up."""
+    every, width, size = left.shape[1], scaled.of_columns.shape[0], windows.variables * windows.size
+    tile = tile.within(scaled.table.shape[1])
 
-    def kernel(columns: Any, d_z: Any, rows: Any, others: Any, counts: Any, factor: Any, sums: Any) -> None:
-        value, s = pl.program_id(0), pl.program_id(1)
-        at = pl.program_id(2) * tile.columns + _range(tile.columns)
-        inside = at < width
-        own = triton.load(columns.at[s, value, at], mask=inside, other=0.0)[None, :]
-        count = counts[s, value]
+    def gradients_kernel(*refs: Any) -> None:
+        one_hot, bases, used, table, backwards, of_neuron, of_columns, of_readout, left, d_columns, d_readout = refs
+        part, at = pl.program_id(0), pl.program_id(1) * tile.columns + _range(tile.columns)
+        inside, q, column = at < width, _range(every), _range(windows.width)
+        each = (used[0] + parts - 1) // parts
+        start = part * each
+        readout = triton.load(backwards.at[_grid(q, at)])
+        of_h, of_z, of_d_h = (triton.load(of_neuron.at[n, at])[:, None] for n in range(3))
+        to_columns, to_readout = (
+            triton.load(factor.at[at], mask=inside, other=0.0)[None, :] for factor in (of_columns, of_readout)
+        )
 
-        def load_slots(n: Any) -> Any:
-            slot = n * tile.rows + _range(tile.rows)
-            filled = slot < count
-            other = [triton.load(others.at[s, o, value, slot], mask=filled, other=0) for o in range(variables - 1)]
-            return filled, triton.load(rows.at[s, value, slot], mask=filled, other=0), *other
+        def clear(n: Any, _: Any) -> Any:
+            row = n * 16 + _range(16)
+            nothing = jnp.zeros((16, tile.columns), SINGLE)
+            triton.store(d_columns.at[(part, *_grid(row, at))], nothing, mask=_both(row < size, inside))
+            return 0
 
-        def body(n: Any, carry: Any) -> Any:
-            total, (filled, row, *other) = carry
-            mask = _both(filled, inside)
-            d = triton.load(d_z.at[_grid(row, at)], mask=mask, other=0.0)
-            h = jnp.broadcast_to(own, d.shape)
-            for o, values in enumerate(other):
-                variable = jnp.where(s > o, o, o + 1)
-                h = h + triton.load(columns.at[(variable, *_grid(values, at))], mask=mask, other=0.0)
-            _, pull_back = jax.vjp(function, h * prefactors[0])
-            return total + pull_back(d.astype(SINGLE))[0], load_slots(n + 1)
+        _loop(-(-size // 16), clear, 0)
+        if not interpreted():
+            triton.debug_barrier()
 
-        nothing = jnp.zeros((tile.rows, tile.columns), SINGLE)
-        total, _ = _loop((count + tile.rows - 1) // tile.rows, body, (nothing, load_slots(0)))
-        scale = triton.load(factor.at[at], mask=inside, other=0.0)
-        triton.store(sums.at[s, value, at], total.sum(axis=0) * scale, mask=inside)
+        def body(n: Any, of_outputs: Any) -> Any:
+            number = start + n
+            values, there = windows.in_table([bases[s, number] for s in range(windows.variables)], column)
+            index, known = _grid(jnp.where(there, values, size + column), at), _both(there, inside)
+            before = triton.load(d_columns.at[(part, *index)], mask=known, other=0.0)
+            high, low = (triton.load(table.at[_grid(part * size + values, at)]) for part in range(2))
+            by_value = jnp.zeros((tile.columns, windows.width), SINGLE)
+            for piece in range(ROWS // tile.rows):
+                row = number * ROWS + piece * tile.rows + _range(tile.rows)
+                rest, ones = triton.load(left.at[_grid(row, q)]), triton.load(one_hot.at[_grid(row, column)])
+                h = _plus(high, ones, triton.dot(low, ones, trans_a=True, trans_b=True), True, True)
+                d_z = triton.dot(readout, rest, trans_a=True, trans_b=True)
+                z, pull_back = jax.vjp(function.of, h * of_h if function.degree is None else h)
+                d_h = pull_back(d_z)[0]
+                if function.degree is None:
+                    z, d_h = z * of_z, d_h * of_d_h
+                # First, so that the matrix units go on with it while the sums by value are waited for.
+                of_outputs = _plus(z.astype(HALF), rest, of_outputs)
+                rounded = d_h.astype(HALF)
+                by_value = _plus((d_h - rounded.astype(SINGLE)).astype(HALF), ones, _plus(rounded, ones, by_value))
+            triton.store(d_columns.at[(part, *index)], before + by_value.T * to_columns, mask=known)
+            return of_outputs
 
-    grid = size, variables, -(-width // tile.columns)
-    return _call(kernel, _shape((variables, size, width)), grid, tile)(columns, d_z, *by_value, of_columns)
+        found = _loop(jnp.minimum(each, used[0] - start), body, jnp.zeros((tile.columns, every), SINGLE))
+        triton.store(d_readout.at[(part, *_grid(q, at))], found.T * to_readout, mask=_both(q < outputs, inside))
+
+    shapes = _shape((parts, size, width)), _shape((parts, outputs, width))
+    call = _call(gradients_kernel, shapes, (parts, -(-width // tile.columns)), tile)
+    of = scaled.table, scaled.backwards, scaled.of_neuron, scaled.of_columns, scaled.of_readout
+    return tuple(call(*rows[1:], *of, left))
 
 
 def power_below(bound: Float32[Array, "*shape"], exponent: int) -> Float32[Array, "*shape"]:
@@ -313,8 +453,8 @@ def to_half(x: Float32[Array, "*shape"]) -> Float16[Array, "*shape"]:
 
 
 def padded_width(width: int) -> int:
-    """Number of neurons, padded to rows of 64 bytes."""
-    return round_up(width, 32)
+    """Number of neurons, padded to whole tiles."""
+    return round_up(width, 128) if width > 128 else next_power(width)
 
 
 def round_up(number: int, multiple: int) -> int:
@@ -344,6 +484,11 @@ def _loop(count: Any, body: Callable[[Any, Any], Any], start: Any) -> Any:
 
 def _shape(shape: tuple[int, ...], dtype: Any = SINGLE) -> Any:
     return jax.ShapeDtypeStruct(shape, dtype)
+
+
+def _plus(a: Any, b: Any, total: Any, trans_a: bool = False, trans_b: bool = False) -> Any:
+    """A product added to a sum, which the matrix units do in one."""
+    return triton.dot(a, b, trans_a=trans_a, trans_b=trans_b) + total
 
 
 def interpreted() -> bool:
