@@ -29,7 +29,6 @@ from modgrok.training.kernels.pallas_kernels import (
     HALF,
     SINGLE,
     Tile,
-    ValueRows,
     _both,
     _call,
     _grid,
@@ -60,6 +59,17 @@ OUTPUT, IN, OUT, UNEMBEDDING, ATTENDED, MIDDLE, HIDDEN, LAST = range(8)
 """Places of the scales: of the matrices, and of the operands on the way forward."""
 D_LAST, D_HIDDEN, D_MIDDLE = range(3)
 """Places of the scales on the way back: of the derivatives after the MLP, in it and before it."""
+
+
+class ValueRows(NamedTuple):
+    """Index arrays by value of each variable, through which the gradient of the columns is summed."""
+
+    rows: Int32[Any, "S p slot"]
+    """The examples with a given value."""
+    others: Int32[Any, "S others p slot"]
+    """The values of the other variables in these examples, so that no load depends on two others."""
+    counts: Int32[Any, "S p"]
+    """Number of slots in use."""
 
 
 class Tables(NamedTuple):
