@@ -97,6 +97,17 @@ def test_operands_of_16_bits_stay_in_range(scale):
         assert error < WITHIN * np.linalg.norm(expected[1][name]), name
 
 
+def test_the_loss_of_a_certain_answer_is_not_rounded_to_zero():
+    program, weights, batch = a_case()
+    batch = batch._replace(labels=np.zeros_like(batch.labels))
+    weights["unembedding.weight"][0] = 1.0
+    weights["blocks.mlp.0.out.bias"][:] = 20 / SMALL.width
+    weights["unembedding.weight"][1:] = 0.0
+    found, expected = gradient(kernel_for(program), weights, batch), exactly(program, weights, batch)
+    assert 0 < expected[0] < 1e-6
+    np.testing.assert_allclose(found[0], expected[0], rtol=WITHIN)
+
+
 def test_runs_are_mapped_over(exact):
     cases = [a_case(seed=seed, code="mapped") for seed in range(2)]
     program, stacked = cases[0][0], jax.tree.map(lambda *leaves: jnp.stack(leaves), *((w, b) for _, w, b in cases))
