@@ -5,7 +5,7 @@ more asks for precision `highest`; it and all others take the plain way, which i
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,8 +21,10 @@ from modgrok.shapes import Array, Float, Float16, Float32, Int32
 from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.kernels import pallas_kernels as pallas
 from modgrok.training.kernels.generic import LossAndGrad
-from modgrok.training.kernels.pallas_kernels import MOST_OUTPUTS, ROWS, SINGLE, Rows, Scaled, Tile, Windows, round_up
+from modgrok.training.kernels.pallas_kernels import Scaled
+from modgrok.training.kernels.pallas_tools import HALF, SINGLE, Tile, round_up, to_half
 from modgrok.training.kernels.plain_xla import TwoLayerKernel
+from modgrok.training.kernels.windows import NOBODY, ROWS, Rows, Windows
 from modgrok.training.program import Program
 
 
@@ -35,23 +37,37 @@ class Sizes:
     residuals: Tile = Tile(64, 32)
     gradients: Tile = Tile(32, 64)
     wide: tuple[Tile, Tile] = (Tile(64, 16), Tile(16, 32))
-    """The same two where a program holds more than 128 outputs or columns."""
+    """The last two where there are more than 128 outputs."""
+    whole: Tile | None = None
+    """The last for networks that fit into it, if they have at most 64 outputs and a simple activation: it makes the
+    residuals too."""
+
+    def of_step(self, outputs: int, width: int, simple: bool) -> tuple[Tile | None, Tile]:
+        """The tiles of residuals, if they have a kernel of their own, and of gradients."""
+        if outputs > 128:
+            return self.wide
+        if self.whole is not None and simple and outputs <= 64 and width <= self.whole.columns:
+            return None, self.whole
+        return self.residuals, self.gradients
 
 
+WHOLE = Tile(128, 128, warps=8)
 TILES = {
     "NVIDIA H200": (
         Sizes(
-            sizes=Tile(32, 32),
-            residuals=Tile(64, 64, stages=2),
+            sizes=Tile(64, 32),
+            residuals=Tile(64, 128, stages=3),
             gradients=Tile(64, 64, stages=2),
             wide=(Tile(64, 32, stages=2), Tile(32, 64, warps=8, stages=2)),
+            whole=WHOLE,
         ),
         Sizes(
             sizes=Tile(32, 128, warps=8),
-            operands=Tile(128, 128, warps=8),
-            residuals=Tile(128, 64, warps=8, stages=3),
+            operands=Tile(32, 128),
+            residuals=Tile(128, 64, stages=3),
             gradients=Tile(64, 128, warps=8, stages=2),
             wide=(Tile(128, 32, warps=8, stages=2), Tile(32, 64, warps=8, stages=2)),
+            whole=WHOLE,
         ),
     )
 }
@@ -81,7 +97,7 @@ class Gpu(TwoLayerKernel):
         plain = program.batch_norm or program.codes or program.precision != "float32" or "dropout" in program.features
         if program.platform != "gpu" or plain:
             return False
-        return cls(program).gathers and program.signature.outputs <= MOST_OUTPUTS
+        return cls(program).gathers and program.signature.outputs <= pallas.MOST_OUTPUTS
 
     def windows(self, examples: int) -> Windows:
         sizes = self.program.signature.sizes
@@ -91,11 +107,12 @@ class Gpu(TwoLayerKernel):
         """Coarse, so that many training sets share a compilation; one row at least is to spare."""
         padded, known = round_up(rows + 1, 128), inputs()
         # As many as the longest training set of the batch may ask for.
-        most = max(len(self.windows(n).tiles(known).starts) for n in {padded, int(padded * self.program.on.padding)})
-        return PaddedShape(padded, round_up(most, 4) * ROWS)
+        windows = {self.windows(n) for n in (padded, int(padded * self.program.on.padding))}
+        most = max(len(one.tiles(known).starts) for one in windows)
+        return PaddedShape(padded, round_up(max(1, most), 4) * ROWS)
 
-    def tables(self, inputs: np.ndarray, padded: PaddedShape) -> Any:
-        rows = self.windows(padded.rows).rows(inputs, padded.slots)
+    def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
+        rows = self.windows(padded.rows).rows(inputs, labels, padded.slots)
         return Tables(rows, np.asarray(1 / max(1, len(inputs)), np.float32))
 
     def extra_floats(self, padded: PaddedShape) -> int:
@@ -115,7 +132,7 @@ class Gpu(TwoLayerKernel):
         tiles = _tiles(self.program.runs * len(inputs) * network.width)
         scaled = _scaled(function, prefactors, columns, parameters["readout"], jnp.float32(1), (1, 1.0, True), tiles)
         z = function.of(look_up(columns * prefactors[0], inputs)) * scaled.of_neuron[1, : network.width][None, :]
-        z = jnp.pad(z.astype(pallas.HALF), ((0, 0), (0, scaled.inwards.shape[1] - network.width)))
+        z = jnp.pad(z.astype(HALF), ((0, 0), (0, scaled.inwards.shape[1] - network.width)))
         dimensions = (((1,), (1,)), ((), ()))
         out = jax.lax.dot_general(z, scaled.inwards, dimensions, preferred_element_type=SINGLE)
         return out[:, : signature.outputs] * scaled.of_run[0]
@@ -128,24 +145,28 @@ KERNEL = Gpu
 def _step(kernel: Gpu, parameters: Parameters, batch: Batch) -> tuple[Float[Array, ""], Parameters]:
     program, network, outputs = kernel.program, kernel.network, kernel.program.signature.outputs
     function, prefactors = _function(network.activation), network.scales(program.signature)[:2]
-    columns, readout = parameters["columns"], parameters["readout"]
-    labels, weight, (rows, share) = batch.labels.reshape(-1), batch.weight.reshape(-1), batch.tables
-    windows = Windows(*columns.shape[:2], rows.one_hot.shape[1] // 2)
-    tiles = _tiles(program.runs * len(labels) * network.width)
-    of_residuals, of_gradients = tiles.wide if outputs > 128 else (tiles.residuals, tiles.gradients)
+    columns, readout, (rows, share) = parameters["columns"], parameters["readout"], batch.tables
+    windows = Windows(columns.shape[0], columns.shape[1], rows.one_hot.shape[1] // 2)
+    tiles = _tiles(program.runs * len(rows.labels) * network.width)
+    of_residuals, of_gradients = tiles.of_step(outputs, network.width, function.degree is not None)
     mse, counts = program.loss == "mse", 2 / outputs if program.loss == "mse" else 1.0
-    scaled = _scaled(function, prefactors, columns, readout, share, (len(rows.source), counts, not mse), tiles)
-    inside = program.loss in pallas.LOSSES and program.loss_precision == "float32"
-    loss = program.loss if inside else None
-    losses, left = pallas.residuals(loss, function, outputs, windows, rows, scaled, labels, weight, of_residuals)
-    if not inside:
-        losses, left = _residuals(program, left, scaled, labels[rows.source], weight[rows.source], share * counts)
+    scaled = _scaled(function, prefactors, columns, readout, share, (len(rows.labels), counts, not mse), tiles)
+    known = program.loss in pallas.LOSSES and program.loss_precision == "float32"
+    loss = program.loss if known else None
+    losses: Any = None
+    left: Any = None
+    if of_residuals is not None or not known:
+        tile = of_residuals or tiles.residuals
+        losses, left = pallas.residuals(loss, function, outputs, windows, rows, scaled, share, tile)
+    if not known:
+        losses, left = _residuals(program, left, scaled, rows.labels, share, counts)
     programs = program.runs * -(-network.width // of_gradients.columns)
     parts = max(1, min(rows.bases.shape[1], PROGRAMS // programs))
-    found = pallas.gradients(function, outputs, windows, rows, left, scaled, of_gradients, parts)
+    made, *found = pallas.gradients(loss, function, outputs, windows, rows, left, scaled, share, of_gradients, parts)
     of_columns, of_readout = (part[0] if parts == 1 else part.sum(axis=0) for part in found)
-    loss = jnp.where(jnp.isfinite(scaled.of_run[2]), losses.sum(), jnp.nan)
-    return loss, {"columns": of_columns.reshape(columns.shape), "readout": of_readout}
+    total = (made if losses is None else losses).sum()
+    gradient = {"columns": of_columns.reshape(columns.shape), "readout": of_readout}
+    return jnp.where(jnp.isfinite(scaled.of_run[2]), total, jnp.nan), gradient
 
 
 def _scaled(
@@ -155,17 +176,18 @@ def _scaled(
 
 
 def _residuals(
-    program: Program, out: Float32[Array, "row outputs"], scaled: Scaled, labels: Any, weight: Any, share: Any
-) -> tuple[Float[Array, "row"], Float16[Array, "row outputs"]]:
+    program: Program, out: Float32[Array, "row every"], scaled: Scaled, labels: Any, share: Any, counts: float
+) -> tuple[Float[Array, "row"], Float16[Array, "row every"]]:
     """`pallas.residuals` in plain XLA, for every loss, from the outputs."""
+    weight = jnp.where(labels == NOBODY, 0.0, share)
 
     def weighted(out: Any) -> Any:
-        losses = program.objective.losses(out, labels, None, program.signature.outputs)
+        losses = program.objective.losses(out, jnp.maximum(labels, 0), None, program.signature.outputs)
         return weight.astype(losses.dtype) * losses
 
     losses, pull_back = jax.vjp(weighted, out)
     (d_out,) = pull_back(jnp.ones_like(losses))
-    return losses, pallas.to_half(d_out * (scaled.of_run[1] / share))
+    return losses, to_half(d_out * (scaled.of_run[1] / (share * counts)))
 
 
 def _tiles(activations: int) -> Sizes:
