@@ -10,7 +10,7 @@ import pytest
 from modgrok.networks.transformer import Transformer
 from modgrok.tasks import Split, Task
 from modgrok.training.data import run_data
-from modgrok.training.kernels import fused_transformer, generic, kernel_for, pallas_kernels
+from modgrok.training.kernels import fused_transformer, generic, kernel_for, pallas_tools
 from modgrok.training.program import Program
 
 SMALL = Transformer(32, heads=2, hidden=64)
@@ -131,7 +131,7 @@ def test_padding_changes_nothing():
 
 
 def test_it_can_be_compiled_for_a_gpu(monkeypatch):
-    monkeypatch.setattr(pallas_kernels, "interpreted", lambda: False)
+    monkeypatch.setattr(pallas_tools, "interpreted", lambda: False)
     program, weights, batch = a_case(code="cuda")
     step = jax.jit(lambda w, batch: kernel_for(program).loss_and_grad(w, batch, None, None)[:2])
     assert "triton" in step.trace(weights, batch).lower(lowering_platforms=("cuda",)).as_text()

@@ -25,20 +25,20 @@ from modgrok.shapes import Array, Float, Float32, Int32
 from modgrok.tasks import Signature
 from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.kernels.generic import Kernel, LossAndGrad
-from modgrok.training.kernels.pallas_kernels import (
+from modgrok.training.kernels.pallas_tools import (
     HALF,
     SINGLE,
     Tile,
-    _both,
-    _call,
-    _grid,
-    _loop,
-    _plus,
-    _range,
-    _shape,
+    array,
+    both,
+    cells,
+    launch,
+    loop,
     next_power,
+    plus,
     power_below,
     round_up,
+    span,
 )
 from modgrok.training.kernels.plain_xla import _rows_by_value
 from modgrok.training.program import Program
@@ -115,7 +115,7 @@ class TransformerKernel(Kernel):
         most = max(int(np.bincount(values).max()) for values in inputs().T)
         return PaddedShape(round_up(rows, ROWS), round_up(most, 16))
 
-    def tables(self, inputs: np.ndarray, padded: PaddedShape) -> Any:
+    def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
         size = max(self.program.signature.sizes)
         rows = np.stack([_rows_by_value(values, size, padded.slots) for values in inputs.T])
         others = np.stack([np.pad(inputs[:, 1 - s], (0, 1))[slots] for s, slots in enumerate(rows)]).astype(np.int32)
@@ -188,8 +188,8 @@ def scale_operands(matrices: list[Float32[Array, "_ _"]], others: list[Float32[A
 
     def part(ref: Any, height: int) -> tuple[Any, Any]:
         """What a program takes of an array, and what of that there is."""
-        row, column = pl.program_id(0) * height + _range(height), _range(ref.shape[1])
-        return ref.at[_grid(row, column)], _both(row < ref.shape[0], column >= 0)
+        row, column = pl.program_id(0) * height + span(height), span(ref.shape[1])
+        return ref.at[cells(row, column)], both(row < ref.shape[0], column >= 0)
 
     def find_largest(*refs: Any) -> None:
         *inputs, sizes = refs
@@ -199,7 +199,7 @@ def scale_operands(matrices: list[Float32[Array, "_ _"]], others: list[Float32[A
 
     def scale_matrices(*refs: Any) -> None:
         inputs, sizes, outputs, scales = refs[:4], refs[4], refs[5:9], refs[9]
-        most = [triton.load(sizes.at[_range(PARTS), n]).max() for n in range(8)]
+        most = [triton.load(sizes.at[span(PARTS), n]).max() for n in range(8)]
         of_output, of_in, of_out, _, last, value, in_bias, out_bias = most
         middle = last + width * of_output * value
         z = in_bias + width * of_in * middle
@@ -211,9 +211,9 @@ def scale_operands(matrices: list[Float32[Array, "_ _"]], others: list[Float32[A
             (at, inside), (to, room) = part(ref, height), part(output, height)
             triton.store(to, (triton.load(at, mask=inside, other=0.0) * scale).astype(HALF), mask=room)
 
-    sizes = _call(find_largest, _shape((PARTS, 8)), (PARTS,), Tile(1, 1))(*arrays)
-    shapes = [*(_shape(x.shape, HALF) for x in matrices[:3]), _shape((next_power(len(matrices[3])), width), HALF)]
-    return Operands(*_call(scale_matrices, [*shapes, _shape((12,))], (PARTS,), Tile(1, 1))(*matrices, sizes))
+    sizes = launch(find_largest, array((PARTS, 8)), (PARTS,), Tile(1, 1))(*arrays)
+    shapes = [*(array(x.shape, HALF) for x in matrices[:3]), array((next_power(len(matrices[3])), width), HALF)]
+    return Operands(*launch(scale_matrices, [*shapes, array((12,))], (PARTS,), Tile(1, 1))(*matrices, sizes))
 
 
 def _below(bound: Float32[Array, ""], exponent: int) -> Float32[Array, ""]:
@@ -239,28 +239,28 @@ def forward(
         last, values, scores, output, into, out, unembedding, scales, in_bias, out_bias, *more = refs
         inputs, labels, weight, attended, middle, neurons, final, left, losses, tops = more
         scale = [scales[n] for n in range(8)]
-        row, at, q = pl.program_id(0) * tile.rows + _range(tile.rows), _range(width), _range(every)
+        row, at, q = pl.program_id(0) * tile.rows + span(tile.rows), span(width), span(every)
         token = [triton.load(inputs.at[row, s]) + s * size for s in range(2)]
 
         def attend(h: Any, total: Any) -> Any:
-            c = h * head + _range(head)
+            c = h * head + span(head)
             vectors = [*(_load(values, t, c) for t in token), triton.load(values.at[tokens - 1, c])[None, :]]
             _, mean = _attend([*(triton.load(scores.at[t, h]) for t in token), scores[tokens - 1, h]], vectors)
             part = _store(attended, row, c, mean, scale[ATTENDED])
-            return _plus(part, _load(output, at, c), total, trans_b=True)
+            return plus(part, _load(output, at, c), total, trans_b=True)
 
-        total = _loop(heads, attend, jnp.zeros((tile.rows, width), SINGLE))
+        total = loop(heads, attend, jnp.zeros((tile.rows, width), SINGLE))
         x = total * (1 / (scale[ATTENDED] * scale[OUTPUT])) + triton.load(last.at[at])[None, :]
         operand = _store(middle, row, at, x, scale[MIDDLE])
         growth, of_z = scale[HIDDEN] * scale[OUT], 1 / (scale[MIDDLE] * scale[IN])
 
         def activate(j: Any, total: Any) -> Any:
-            c = j * columns + _range(columns)
+            c = j * columns + span(columns)
             z = triton.dot(operand, _load(into, c, at), trans_b=True) * of_z + triton.load(in_bias.at[c])[None, :]
             part = _store(neurons, row, c, jnp.maximum(z, 0.0), scale[HIDDEN])
-            return _plus(part, _load(out, at, c), total, trans_b=True)
+            return plus(part, _load(out, at, c), total, trans_b=True)
 
-        x = _loop(hidden // columns, activate, (x + triton.load(out_bias.at[at])[None, :]) * growth)
+        x = loop(hidden // columns, activate, (x + triton.load(out_bias.at[at])[None, :]) * growth)
         operand = _store(final, row, at, x, scale[LAST] * (1 / growth))
         logits = triton.dot(operand, _load(unembedding, q, at), trans_b=True)
         logits = jnp.where((q < outputs)[None, :], logits * (1 / (scale[LAST] * scale[UNEMBEDDING])), -jnp.inf)
@@ -277,8 +277,8 @@ def forward(
         tops[pl.program_id(0)] = jnp.abs(rest).max()
         _store(left, row, q, rest, 2.0**RESIDUAL)
 
-    shapes = [_shape((rows, n), HALF) for n in (width, width, hidden, width, every)] + [_shape((tiles,))] * 2
-    call = _call(forward_tile, shapes, (tiles,), tile)
+    shapes = [array((rows, n), HALF) for n in (width, width, hidden, width, every)] + [array((tiles,))] * 2
+    call = launch(forward_tile, shapes, (tiles,), tile)
     *read, left, losses, tops = call(*seen, *operands, *biases, *examples)
     return tuple(read), losses, left, tops
 
@@ -299,8 +299,8 @@ def backward(
         left, tops, neurons, output, into, out, unembedding, scales, *more = refs
         d_middle, d_hidden, d_last, d_attended, sums, of_d = more
         scale, largest = [scales[n] for n in range(4)], [scales[LARGEST + n] for n in range(4)]
-        program, n = pl.program_id(0), _range(next_power(many))
-        row, at = program * tile.rows + _range(tile.rows), _range(width)
+        program, n = pl.program_id(0), span(next_power(many))
+        row, at = program * tile.rows + span(tile.rows), span(width)
         of_last = 2 * triton.load(tops.at[n], mask=n < many, other=0.0).max() * largest[UNEMBEDDING]
         of_hidden = width * largest[OUT] * of_last
         of_middle = of_last + hidden * largest[IN] * of_hidden
@@ -309,37 +309,37 @@ def backward(
             of_d[place] = jnp.asarray(factor, SINGLE)
 
         def unembed(j: Any, total: Any) -> Any:
-            q = j * answers + _range(answers)
-            return _plus(_load(left, row, q), _load(unembedding, q, at), total)
+            q = j * answers + span(answers)
+            return plus(_load(left, row, q), _load(unembedding, q, at), total)
 
         nothing = jnp.zeros((tile.rows, width), SINGLE)
-        d = _loop(every // answers, unembed, nothing) * (2.0**-RESIDUAL / scale[UNEMBEDDING])
+        d = loop(every // answers, unembed, nothing) * (2.0**-RESIDUAL / scale[UNEMBEDDING])
         triton.store(sums.at[program, at], d.sum(axis=0))
         operand = _store(d_last, row, at, d, found[D_LAST])
         growth, of_z = found[D_HIDDEN] * scale[IN], 1 / (found[D_LAST] * scale[OUT])
 
         def activate(j: Any, total: Any) -> Any:
-            c = j * columns + _range(columns)
+            c = j * columns + span(columns)
             z = triton.dot(operand, _load(out, at, c)) * of_z
             z = jnp.where(_load(neurons, row, c) > 0, z, 0.0)
             triton.store(sums.at[program, width + c], z.sum(axis=0))
-            return _plus(_store(d_hidden, row, c, z, found[D_HIDDEN]), _load(into, c, at), total)
+            return plus(_store(d_hidden, row, c, z, found[D_HIDDEN]), _load(into, c, at), total)
 
-        d = _loop(hidden // columns, activate, d * growth) * (1 / growth)
+        d = loop(hidden // columns, activate, d * growth) * (1 / growth)
         triton.store(sums.at[program, width + hidden + at], d.sum(axis=0))
         operand = _store(d_middle, row, at, d, found[D_MIDDLE])
         of_value = 1 / (found[D_MIDDLE] * scale[OUTPUT])
 
         def attend(j: Any, _: Any) -> Any:
-            c = j * narrow + _range(narrow)
-            triton.store(d_attended.at[_grid(row, c)], triton.dot(operand, _load(output, at, c)) * of_value)
+            c = j * narrow + span(narrow)
+            triton.store(d_attended.at[cells(row, c)], triton.dot(operand, _load(output, at, c)) * of_value)
             return 0
 
-        _loop(width // narrow, attend, 0)
+        loop(width // narrow, attend, 0)
 
-    shapes = [_shape((rows, n), HALF) for n in (width, hidden, width)]
-    shapes += [_shape((rows, width)), _shape((rows // tile.rows, hidden + 2 * width)), _shape((4,))]
-    call = _call(backward_tile, shapes, (rows // tile.rows,), tile)
+    shapes = [array((rows, n), HALF) for n in (width, hidden, width)]
+    shapes += [array((rows, width)), array((rows // tile.rows, hidden + 2 * width)), array((4,))]
+    call = launch(backward_tile, shapes, (rows // tile.rows,), tile)
     *d, d_attended, sums, scales = call(left, tops, neurons, *operands)
     return tuple(d), d_attended, sums, scales
 
@@ -354,31 +354,31 @@ def value_sums(
     def value_sum(*refs: Any) -> None:
         values, scores, d_attended, rows, others, counts, of_own, of_last, of_scores = refs
         value, s, h = (pl.program_id(n) for n in range(3))
-        c, count, last = h * head + _range(head), counts[s, value], tokens - 1
+        c, count, last = h * head + span(head), counts[s, value], tokens - 1
         own, shift = jnp.minimum(value + s * size, last), (1 - s) * size
         here, there = triton.load(values.at[own, c])[None, :], triton.load(values.at[last, c])[None, :]
 
         def body(n: Any, carry: Any) -> Any:
-            slot = n * tile.rows + _range(tile.rows)
+            slot = n * tile.rows + span(tile.rows)
             filled = slot < count
             row = triton.load(rows.at[s, value, slot], mask=filled, other=0)
             other = triton.load(others.at[s, value, slot], mask=filled, other=0) + shift
-            mask = _both(filled, c >= 0)
+            mask = both(filled, c >= 0)
             score = triton.load(scores.at[other, h], mask=filled, other=0.0)
-            x = triton.load(values.at[_grid(other, c)], mask=mask, other=0.0)
-            d = triton.load(d_attended.at[_grid(row, c)], mask=mask, other=0.0)
+            x = triton.load(values.at[cells(other, c)], mask=mask, other=0.0)
+            d = triton.load(d_attended.at[cells(row, c)], mask=mask, other=0.0)
             shares, mean = _attend([score, scores[own, h], scores[last, h]], [x, here, there])
             found = shares[1] * d, shares[2] * d, shares[1] * d * (here - mean)
             return tuple(before + more for before, more in zip(carry, found, strict=True))
 
         nothing = jnp.zeros((tile.rows, head), SINGLE)
-        found = _loop((count + tile.rows - 1) // tile.rows, body, (nothing,) * 3)
+        found = loop((count + tile.rows - 1) // tile.rows, body, (nothing,) * 3)
         triton.store(of_own.at[s, value, c], found[0].sum(axis=0))
         triton.store(of_last.at[s, value, c], found[1].sum(axis=0))
         of_scores[s, value, h] = found[2].sum()
 
-    shapes = [_shape((2, most, n)) for n in (width, width, heads)]
-    call = _call(value_sum, shapes, (most, 2, heads), tile)
+    shapes = [array((2, most, n)) for n in (width, width, heads)]
+    call = launch(value_sum, shapes, (most, 2, heads), tile)
     of_own, of_last, of_scores = call(seen.values, seen.scores, d_attended, *tables[:3])
     second = tokens - 1 - size
     # Scores of an example change nothing together, so those of the last position follow from the others.
@@ -395,11 +395,11 @@ def _attend(scores: list[Any], vectors: list[Any]) -> tuple[list[Any], Any]:
 
 
 def _load(ref: Any, rows: Any, columns: Any) -> Any:
-    return triton.load(ref.at[_grid(rows, columns)])
+    return triton.load(ref.at[cells(rows, columns)])
 
 
 def _store(ref: Any, rows: Any, columns: Any, x: Any, scale: Any) -> Any:
     """Scales and rounds to 16 bits; these are also returned."""
     part = (x * scale).astype(HALF)
-    triton.store(ref.at[_grid(rows, columns)], part)
+    triton.store(ref.at[cells(rows, columns)], part)
     return part
