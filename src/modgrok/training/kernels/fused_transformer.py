@@ -54,7 +54,7 @@ PARTS = 16
 PROGRAMS = 128
 """Number of 128 × 128 tiles that a product should have; with fewer, its sum is split into parts."""
 MATRICES = ("blocks.attention.0.output", "blocks.mlp.0.in", "blocks.mlp.0.out", "unembedding")
-WEIGHT, VALUE, OPERAND, RESIDUAL = 8, 8, 15, 14
+WEIGHT, OPERAND, RESIDUAL = 8, 15, 14
 """Scaled numbers stay below two to the power of these."""
 OUTPUT, IN, OUT, UNEMBEDDING, ATTENDED, MIDDLE, HIDDEN, LAST, LARGEST = range(9)
 """Places of the scales of the matrices and of what they multiply; then come the largest entries of the matrices."""
@@ -203,8 +203,8 @@ def scale_operands(matrices: list[Float32[Array, "_ _"]], others: list[Float32[A
         of_output, of_in, of_out, _, last, value, in_bias, out_bias = most
         middle = last + width * of_output * value
         z = in_bias + width * of_in * middle
-        found = [_below(bound, WEIGHT) for bound in most[:4]] + [_below(value, VALUE)]
-        found += [_below(bound, OPERAND) for bound in (middle, z, middle + out_bias + hidden * of_out * z)]
+        found = _scales([*most[:4], value], WEIGHT)
+        found += _scales([middle, z, middle + out_bias + hidden * of_out * z], OPERAND)
         for n, fact in enumerate((*found, *most[:4])):
             scales[n] = fact
         for ref, output, height, scale in zip(inputs, outputs, heights, found, strict=False):
@@ -214,11 +214,6 @@ def scale_operands(matrices: list[Float32[Array, "_ _"]], others: list[Float32[A
     sizes = launch(find_largest, array((PARTS, 8)), (PARTS,), Tile(1, 1))(*arrays)
     shapes = [*(array(x.shape, HALF) for x in matrices[:3]), array((next_power(len(matrices[3])), width), HALF)]
     return Operands(*launch(scale_matrices, [*shapes, array((12,))], (PARTS,), Tile(1, 1))(*matrices, sizes))
-
-
-def _below(bound: Float32[Array, ""], exponent: int) -> Float32[Array, ""]:
-    """The scale for numbers up to this bound; that of very small ones stays far from overflow in products of two."""
-    return jnp.minimum(power_below(bound, exponent), 2.0**50)
 
 
 def forward(
@@ -304,7 +299,7 @@ def backward(
         of_last = 2 * triton.load(tops.at[n], mask=n < many, other=0.0).max() * largest[UNEMBEDDING]
         of_hidden = width * largest[OUT] * of_last
         of_middle = of_last + hidden * largest[IN] * of_hidden
-        found = [_below(bound, OPERAND) for bound in (of_middle, of_hidden, of_last)]
+        found = _scales([of_middle, of_hidden, of_last], OPERAND)
         for place, factor in enumerate((*found, 2.0**RESIDUAL)):
             of_d[place] = jnp.asarray(factor, SINGLE)
 
@@ -312,8 +307,8 @@ def backward(
             q = j * answers + span(answers)
             return plus(_load(left, row, q), _load(unembedding, q, at), total)
 
-        nothing = jnp.zeros((tile.rows, width), SINGLE)
-        d = loop(every // answers, unembed, nothing) * (2.0**-RESIDUAL / scale[UNEMBEDDING])
+        d = loop(every // answers, unembed, jnp.zeros((tile.rows, width), SINGLE))
+        d = d * (2.0**-RESIDUAL / scale[UNEMBEDDING])
         triton.store(sums.at[program, at], d.sum(axis=0))
         operand = _store(d_last, row, at, d, found[D_LAST])
         growth, of_z = found[D_HIDDEN] * scale[IN], 1 / (found[D_LAST] * scale[OUT])
@@ -384,6 +379,11 @@ def value_sums(
     # Scores of an example change nothing together, so those of the last position follow from the others.
     d_values = jnp.concatenate([of_own[0, :size], of_own[1, :second], of_last[0].sum(axis=0)[None]])
     return d_values, jnp.concatenate([of_scores[0, :size], of_scores[1, :second], -of_scores.sum(axis=(0, 1))[None]])
+
+
+def _scales(bounds: list[Any], exponent: int) -> list[Any]:
+    """For numbers up to these bounds; those of very small ones stay far from overflow in products of two."""
+    return [jnp.minimum(power_below(bound, exponent), 2.0**50) for bound in bounds]
 
 
 def _attend(scores: list[Any], vectors: list[Any]) -> tuple[list[Any], Any]:
