@@ -108,6 +108,20 @@ def test_the_loss_of_a_certain_answer_is_not_rounded_to_zero():
     np.testing.assert_allclose(found[0], expected[0], rtol=WITHIN)
 
 
+def test_products_of_scores_and_of_their_derivatives_keep_all_bits():
+    program, weights, _ = a_case()
+    seen = lambda weights: fused_transformer._seen(program.architecture, program.signature, weights)  # noqa: E731
+
+    def slope(weights):
+        found, pull_back = jax.vjp(lambda weights: seen(weights).scores, weights)
+        return pull_back(jnp.ones_like(found))
+
+    products = str(jax.make_jaxpr(slope)(weights)).split("dot_general[")[1:]
+    rounded = [text for text in products if "precision=(Precision.HIGHEST, Precision.HIGHEST)" not in text]
+    assert len(products) > 6
+    assert len(rounded) == 1, "that of the values"
+
+
 def test_runs_are_mapped_over(exact):
     cases = [a_case(seed=seed, code="mapped") for seed in range(2)]
     program, stacked = cases[0][0], jax.tree.map(lambda *leaves: jnp.stack(leaves), *((w, b) for _, w, b in cases))
