@@ -4,6 +4,7 @@ They know full batches in single precision without dropout, and as many values a
 more asks for precision `highest`; it and all others take the plain way, which is also what this one is checked against.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +25,7 @@ from modgrok.training.kernels.generic import LossAndGrad
 from modgrok.training.kernels.pallas_kernels import Scaled
 from modgrok.training.kernels.pallas_tools import HALF, SINGLE, Tile, round_up, to_half
 from modgrok.training.kernels.plain_xla import TwoLayerKernel
-from modgrok.training.kernels.windows import NOBODY, ROWS, Rows, Windows
+from modgrok.training.kernels.windows import NOBODY, ROWS, WIDTHS, Rows, Windows
 from modgrok.training.program import Program
 
 
@@ -97,11 +98,12 @@ class Gpu(TwoLayerKernel):
         plain = program.batch_norm or program.codes or program.precision != "float32" or "dropout" in program.features
         if program.platform != "gpu" or plain:
             return False
-        return cls(program).gathers and program.signature.outputs <= pallas.MOST_OUTPUTS
+        fits = program.signature.outputs <= pallas.MOST_OUTPUTS and len(program.signature.sizes) <= WIDTHS[-1]
+        return cls(program).gathers and fits
 
     def windows(self, examples: int) -> Windows:
         sizes = self.program.signature.sizes
-        return Windows.for_density(len(sizes), max(sizes), examples / float(np.prod(sizes)))
+        return Windows.for_density(len(sizes), max(sizes), examples / math.prod(sizes))
 
     def padded_shape(self, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
         """Coarse, so that many training sets share a compilation; one row at least is to spare."""

@@ -30,7 +30,7 @@ class Windows:
     @classmethod
     def for_density(cls, variables: int, size: int, density: float) -> "Windows":
         """The narrowest whose windows nearly fill a tile, if a share `density` of the table occurs."""
-        for width in WIDTHS:
+        for width in (width for width in WIDTHS if width >= variables):
             found = cls(variables, size, width)
             holds = found.lengths[0] * found.lengths[-1] ** (variables - 1) * density
             if holds >= 0.75 * ROWS or found.lengths == (size,) * variables:
@@ -47,14 +47,14 @@ class Windows:
     def tiles(self, inputs: Integer[np.ndarray, "example S"]) -> "Tiles":
         """Examples in tiles: sorted by the block of the others' values, then by the first variable."""
         blocks = inputs[:, 1:] // np.array(self.lengths[1:], np.int32)
-        block = blocks @ self.size ** np.arange(blocks.shape[1])
-        order = np.lexsort((inputs[:, 0], block))
-        first, block = inputs[order, 0], block[order]
+        order = np.lexsort((inputs[:, 0], *blocks.T))
+        first, blocks = inputs[order, 0], blocks[order]
+        borders = np.flatnonzero((np.diff(blocks, axis=0) != 0).any(axis=1)) + 1
         begins: list[int] = []
-        for here in np.split(np.arange(len(order)), np.flatnonzero(np.diff(block)) + 1):
-            begins += [int(here[0]) + cut for cut in self._cut(first[here])]
+        for here in np.split(np.arange(len(order)), borders):
+            begins += [int(here[0]) + cut for cut in self._cut(first[here])] if len(here) else []
         starts = np.array(begins, np.int64)
-        others = blocks[order[starts]] * np.array(self.lengths[1:], np.int32)
+        others = blocks[starts] * np.array(self.lengths[1:], np.int32)
         return Tiles(order, starts, np.concatenate([first[starts, None], others], axis=1))
 
     def _cut(self, first: Integer[np.ndarray, "example"]) -> list[int]:
@@ -65,7 +65,9 @@ class Windows:
             begin = min(begin + ROWS, int(np.searchsorted(first, first[begin] + self.lengths[0])))
         return begins
 
-    def rows(self, inputs: Integer[np.ndarray, "example S"], labels: Integer[np.ndarray, "example"], count: int) -> "Rows":
+    def rows(
+        self, inputs: Integer[np.ndarray, "example S"], labels: Integer[np.ndarray, "example"], count: int
+    ) -> "Rows":
         """Index arrays of `count` rows."""
         order, starts, bases = self.tiles(inputs)
         tile = np.searchsorted(starts, np.arange(len(order)), side="right") - 1
