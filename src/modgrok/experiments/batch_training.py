@@ -1,11 +1,13 @@
 """Trains one batch, and stores curves, snapshots and checkpoints on the way."""
 
 import itertools
+import threading
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,11 +35,40 @@ FLUSH_SECONDS, CHECKPOINT_SECONDS = 0.5, 5.0
 """Least time between writes of curves, and between checkpoints."""
 DISK_RATE = 3e8
 """Bytes per second that a disk writes: a first guess for the cost of a checkpoint."""
+FILE_SECONDS = 1e-3
+"""Time that a file takes besides, likewise; with hundreds of runs it is most of a checkpoint."""
 PARTS = 8
 """Number of parts into which the steps between two evaluations are divided when a threshold was crossed."""
 ACCURACIES = ("train_accuracy", "test_accuracy")
 Crossed = tuple[int, str]
 """A run of the batch and the curve of it that crossed its threshold."""
+
+
+class Turn:
+    """Around a call of the compiled program. Batches that train at the same time take turns, so that each measures its
+    own speed; the one that began first goes first, so that they do not end at the same time. Not for the main thread,
+    which Ctrl-C may interrupt between any two instructions."""
+
+    _changed = threading.Condition()
+    _began, _busy = 0, False
+    _waiting: ClassVar[set[int]] = set()
+
+    def __init__(self) -> None:
+        with self._changed:
+            Turn._began += 1
+            self._number = Turn._began
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._waiting.add(self._number)
+            self._changed.wait_for(lambda: not Turn._busy and self._number == min(self._waiting))
+            self._waiting.remove(self._number)
+            Turn._busy = True
+
+    def __exit__(self, *error: object) -> None:
+        with self._changed:
+            Turn._busy = False
+            self._changed.notify_all()
 
 
 class Member:
@@ -61,7 +92,7 @@ class BatchTraining:
         """The runs of the batch's axis, in order."""
         self.active = list(range(len(self.members)))
         """Indices of those that still train; the others are frozen."""
-        self.started, self.flushes = time.monotonic(), Pace(FLUSH_SECONDS)
+        self.started = time.monotonic()
         self.steps_per_second = 20.0
         """Updated after every call; determines how many steps one call takes."""
         self.compile_seconds = COMPILE_SECONDS
@@ -71,8 +102,12 @@ class BatchTraining:
         self.evaluated: tuple[int, Any] | None = None
         """Step and state of the last evaluation, kept until the next one if a run refines its crossings."""
         self.live = place_batch(batch, devices, self._sharing())
+        alone = self.live.program.on.separate or threading.current_thread() is threading.main_thread()
+        self.turn: AbstractContextManager[None] = nullcontext() if alone else Turn()
         self._begin()
-        self.checkpoints = Pace(CHECKPOINT_SECONDS, self.live.nbytes / DISK_RATE, self.started)
+        files = FILE_SECONDS * len(self.members)
+        self.flushes = Pace(FLUSH_SECONDS, files)
+        self.checkpoints = Pace(CHECKPOINT_SECONDS, files + self.live.nbytes / DISK_RATE, self.started)
 
     def run(self) -> None:
         """Trains to the end of the schedule, or until every run has ended."""
@@ -146,16 +181,18 @@ class BatchTraining:
         while True:
             count = self._call_steps(target - self.step)
             measured = self.step + count == target
-            began = time.monotonic()
-            self.live.state, values = self.live.advance(self.live.state, self.step, count, measured)
+            with self.turn:
+                began = time.monotonic()
+                self.live.state, found = self.live.advance(self.live.state, self.step, count, measured)
+                seconds = time.monotonic() - began
             self.step += count
-            seconds = time.monotonic() - began
             if self.compiles:
                 self.compile_seconds, self.compiles = max(self.compile_seconds, seconds), False
             if count > 0:
                 self.steps_per_second = count / max(1e-9, seconds)
             self.observer.advanced(self.active_members, self.step, count * len(self.active))
             if measured:
+                values = self.live.fetch(found)
                 if self.evaluated is not None and (crossed := self._crossings(values, range(len(self.members)))):
                     self._refine(*self.evaluated, crossed)
                 self.evaluated = None
@@ -211,10 +248,11 @@ class BatchTraining:
         """Advances in calls short enough to notice Ctrl-C."""
         while True:
             count = self._call_steps(end - start)
-            state, values = self.live.advance(state, start, count, start + count == end)
+            with self.turn:
+                state, found = self.live.advance(state, start, count, start + count == end)
             start += count
             if start == end:
-                return state, values
+                return state, self.live.fetch(found)
             self._maybe_stop()
 
     def _rows(self, step: int, values: dict[str, Any]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Receives the events of training and ignores them; override the ones you need. Called on the training thread."""
+    """Receives the events of training and ignores them; override the ones you need. Called on training
+    threads, one at a time."""
 
     def planned(self, batches: "Sequence[RunBatch]") -> None:
         """Batches about to be trained."""
@@ -98,3 +100,27 @@ def _forwarded(event: str) -> Any:
 
 for _event in [name for name in vars(Observer) if not name.startswith("_")]:
     setattr(Forwarding, _event, _forwarded(_event))
+
+
+class Shared(Forwarding):
+    """Lets several threads tell one observer, one at a time. `stopping` stops them all."""
+
+    def __init__(self, observer: Observer) -> None:
+        super().__init__(observer)
+        self.stopping = False
+        self.lock = threading.RLock()
+
+    def stop_requested(self) -> bool:
+        return self.stopping or super().stop_requested()
+
+
+def _locked(event: str) -> Any:
+    def forward(self: Shared, *told: Any) -> Any:
+        with self.lock:
+            return getattr(self.observer, event)(*told)
+
+    return forward
+
+
+for _event in [name for name in vars(Observer) if not name.startswith("_") and name != "stop_requested"]:
+    setattr(Shared, _event, _locked(_event))

@@ -25,7 +25,7 @@ from modgrok.sealed import exists
 
 SHARE = 0.05
 """The largest share of time spent on one kind of writes; large batches write less often."""
-THREADS = 8
+THREADS = 4
 """Threads that write."""
 MOST_PENDING = 256
 """The most writes that may be pending while training continues."""

@@ -45,10 +45,13 @@ class RunsTogether(LiveBatch):
     def state_shapes(self) -> State:
         return self._randomly.eval_shape(*self._fresh)
 
-    def advance(self, state: State, step: int, count: int, measured: bool) -> tuple[State, dict[str, np.ndarray]]:
-        parts = (state, self.data, self.rates, self.seeds)
-        state, measurement = self._advance(*parts, np.int32(step), np.int32(count), np.bool_(measured))
-        return state, {name: np.asarray(values)[self.slots] for name, values in measurement.items()}
+    def advance(self, state: State, step: int, count: int, measured: bool) -> tuple[State, dict[str, Any]]:
+        parts = (state, self.data, self.rates, self.seeds, np.int32(step), np.int32(count), np.bool_(measured))
+        result: tuple[State, dict[str, Any]] = jax.block_until_ready(self._advance(*parts))
+        return result
+
+    def fetch(self, measurement: dict[str, Any]) -> dict[str, np.ndarray]:
+        return {name: values[self.slots] for name, values in jax.device_get(measurement).items()}
 
     def copy_state(self, state: State) -> State:
         return state  # which `advance` leaves alone
