@@ -5,9 +5,11 @@
 Runs of n + m with p = 31, N = 128, α = 0.6, trained by `modgrok.sweep` as anybody would, from nothing compiled to the
 table. The share counts steps alone: those that batches took, in the time that a step takes in a long call of its own.
 Evaluations and calls of few steps keep a device busy too; `in_calls` counts all of the time in which a call was out.
+Runs are stored in TMPDIR. With --until the run-steps are those that runs took before they ended.
 """
 
 import argparse
+import dataclasses
 import json
 import os
 import tempfile
@@ -22,6 +24,7 @@ from modgrok.experiments.planner import RunBatch, plan_here
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.execution import run_sweep
 from modgrok.training.devices import use_all_cores
+from modgrok.training.program import GPU, PLATFORMS
 from modgrok.training.together import RunsTogether
 
 
@@ -64,7 +67,7 @@ def seconds_per_step(batch: RunBatch, devices: tuple[Any, ...]) -> float:
     live = place_batch(batch, devices, still=True)
     live.begin()
     count, taken = 64, 0.0
-    live.advance(live.state, 0, 1, False)
+    live.state, _ = live.advance(live.state, 0, 1, False)
     while taken < 0.5 and count < 1 << 20:
         count *= 2
         began = time.perf_counter()
@@ -82,9 +85,12 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--evaluations", type=int, default=150)
     parser.add_argument("--until", type=int, help="end runs so many steps after they grok; default: never")
+    parser.add_argument("--together", action="store_true", help="a GPU's path on a CPU, to try this program")
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     use_all_cores()
+    if asked.together:
+        PLATFORMS["cpu"] = dataclasses.replace(GPU, compiler_options={})
     import jax
 
     settings = {"width": asked.width, "steps": asked.steps, "evaluations": asked.evaluations, "until": asked.until}

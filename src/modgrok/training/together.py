@@ -153,14 +153,14 @@ def stacked_shapes(tree: Any, count: int, devices: tuple[Any, ...]) -> Any:
 def unstack(tree: Any, slots: Sequence[int], count: int) -> list[Any]:
     """Some of `count` slots of a stacked tree, on the host: few are fetched one by one, many in a single transfer."""
     if FEW * len(slots) > count:
-        host = jax.tree.map(np.asarray, tree)
+        host = jax.device_get(tree)
         return [jax.tree.map(lambda leaf: np.asarray(leaf[slot]), host) for slot in slots]  # noqa: B023
-    return [jax.tree.map(lambda leaf: np.asarray(_pick(leaf, np.int32(slot))), tree) for slot in slots]  # noqa: B023
+    return [jax.device_get(_pick(tree, np.int32(slot))) for slot in slots]
 
 
 @jax.jit
-def _pick(leaf: Any, slot: Any) -> Any:
-    return jax.lax.dynamic_index_in_dim(leaf, slot, keepdims=False)
+def _pick(tree: Any, slot: Any) -> Any:
+    return jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, slot, keepdims=False), tree)
 
 
 def _freeze(state: State, slots: Sequence[int]) -> State:
