@@ -18,11 +18,10 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.placement import place_batch
 from modgrok.experiments.planner import PlannedRun, RunBatch
-from modgrok.experiments.result import Result, RunProgress
+from modgrok.experiments.result import BatchProgress, Result, RunProgress, Values, row_of
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import BackgroundWriter, Pace, RunWriter, in_parallel
 from modgrok.experiments.store import Store
-from modgrok.experiments.stored_json import finite
 from modgrok.networks import Network
 from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
@@ -105,6 +104,7 @@ class BatchTraining:
         alone = self.live.program.on.separate or threading.current_thread() is threading.main_thread()
         self.turn: AbstractContextManager[None] = nullcontext() if alone else Turn()
         self._begin()
+        self.progress = BatchProgress([member.progress for member in self.members])
         files = FILE_SECONDS * len(self.members)
         self.flushes = Pace(FLUSH_SECONDS, files)
         self.checkpoints = Pace(CHECKPOINT_SECONDS, files + self.live.nbytes / DISK_RATE, self.started)
@@ -192,9 +192,11 @@ class BatchTraining:
                 self.steps_per_second = count / max(1e-9, seconds)
             self.observer.advanced(self.active_members, self.step, count * len(self.active))
             if measured:
-                values = self.live.fetch(found)
-                if self.evaluated is not None and (crossed := self._crossings(values, range(len(self.members)))):
-                    self._refine(*self.evaluated, crossed)
+                values = self._finite(self.live.fetch(found))
+                if self.evaluated is not None:
+                    self.progress.hand_out(self.active)
+                    if crossed := self._crossings(values, range(len(self.members))):
+                        self._refine(*self.evaluated, crossed)
                 self.evaluated = None
                 self._record(values)
                 return
@@ -222,6 +224,7 @@ class BatchTraining:
             for step in sorted(found):
                 self.members[i].progress.add(found[step])
                 self.observer.measured(self.members[i].run, found[step])
+            self.progress.look_again(i)
 
     def _search(
         self, state: Any, low: int, high: int, crossed: set[Crossed], rows: dict[int, dict[int, dict[str, Any]]]
@@ -235,9 +238,8 @@ class BatchTraining:
             if end < high:
                 reached, values = self._go(self.live.copy_state(state), start, end)
                 here = crossed & self._crossings(values, runs)
-                points_here = self._rows(end, values)
                 for i in {i for i, _ in crossed}:
-                    rows[i][end] = points_here[i]
+                    rows[i][end] = row_of(i, end, values)
             if here and end - start > 1:
                 self._search(state, start, end, here, rows)
             state, crossed = reached, crossed - here
@@ -252,28 +254,26 @@ class BatchTraining:
                 state, found = self.live.advance(state, start, count, start + count == end)
             start += count
             if start == end:
-                return state, self.live.fetch(found)
+                return state, self._finite(self.live.fetch(found))
             self._maybe_stop()
 
-    def _rows(self, step: int, values: dict[str, Any]) -> list[dict[str, Any]]:
-        """The point of every run on its curves."""
+    def _finite(self, values: dict[str, Any]) -> Values:
+        """What is recorded, in order."""
         names = recorded_names(self.live.program)
-        columns = [_as_json(values[name]) for name in names]
-        return [{"step": step} | dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        return {name: np.where(np.isfinite(values[name]), values[name], np.nan) for name in names}
 
-    def _record(self, values: dict[str, Any]) -> None:
-        diverged, rows, ended = self.live.diverged_at().tolist(), self._rows(self.step, values), []
-        for i in self.active:
-            member, row = self.members[i], rows[i]
-            member.progress.add(row)
-            self.observer.measured(member.run, row)
+    def _record(self, values: Values) -> None:
+        self.progress.add(self.step, values)
+        active = self.active
+        self.observer.recorded([self.members[i].run for i in active], lambda place: self.progress.last(active[place]))
+        diverged, collapsed, may_stop = self.live.diverged_at(), self.progress.collapsed, self.progress.may_stop
+        ended = []
+        for i in np.intersect1d(active, np.flatnonzero((diverged != NEVER) | collapsed | may_stop)).tolist():
             if diverged[i] != NEVER:
-                member.progress.diverged_at = diverged[i]
+                self.members[i].progress.diverged_at = int(diverged[i])
                 ended.append((i, "diverged"))
-            elif member.progress.collapsed:
-                ended.append((i, "collapsed"))
-            elif member.progress.may_stop:
-                ended.append((i, "finished"))
+            else:
+                ended.append((i, "collapsed" if collapsed[i] else "finished"))
         if self.flushes.due:
             self._flush()
         if ended:
@@ -281,6 +281,7 @@ class BatchTraining:
 
     def _end(self, ended: list[tuple[int, str]]) -> None:
         """Starts to write the results of finished runs, and freezes these."""
+        self.progress.hand_out(self.active)
         gone = [i for i, _ in ended]
         networks, states = dict(zip(gone, self.live.networks(gone), strict=True)), self._last_states(ended)
         step, seconds = self.step, time.monotonic() - self.started
@@ -308,6 +309,7 @@ class BatchTraining:
             self.compiles = True
             self.members = self.active_members
             self.active = list(range(len(self.members)))
+            self.progress = BatchProgress([member.progress for member in self.members])
 
     def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
         """Final states, from which longer runs can continue, of runs that keep snapshots."""
@@ -340,6 +342,7 @@ class BatchTraining:
 
     def _flush(self) -> None:
         with self.flushes.writing():
+            self.progress.hand_out(self.active)
             for member in self.active_members:
                 member.writer.append(member.progress.unwritten())
 
@@ -363,9 +366,3 @@ class BatchTraining:
             write = lambda member, one: member.writer.checkpoint(step, named_tensors(one))  # noqa: E731
             in_parallel(write, self.active_members, states)
         return step
-
-
-def _as_json(values: np.ndarray) -> list[float | None]:
-    """Numbers as JSON has them: None where one is not finite."""
-    numbers = values.tolist()
-    return numbers if np.isfinite(values).all() else [finite(x) for x in numbers]

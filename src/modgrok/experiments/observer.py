@@ -3,7 +3,7 @@
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from modgrok import signals
@@ -27,6 +27,13 @@ class Observer:
 
     def measured(self, run: "Run", row: dict[str, Any]) -> None:
         """A run has one more point on its curves."""
+
+    def recorded(self, runs: "Sequence[Run]", row_of: Callable[[int], dict[str, Any]]) -> None:
+        """Several runs have one more point on their curves, `row_of(i)` that of `runs[i]`; tells `measured` of each, if
+        that is overridden: rows of thousands of runs take long to make."""
+        if type(self).measured is not Observer.measured:
+            for i, run in enumerate(runs):
+                self.measured(run, row_of(i))
 
     def kept(self, run: "Run", step: int, network: Network) -> None:
         """A run has one more snapshot."""
@@ -85,7 +92,7 @@ class Stopping(Speaking):
 
 
 class Forwarding(Observer):
-    """Forwards all events to another observer; a base for wrappers."""
+    """Forwards all events to another observer, points as `recorded`; a base for wrappers."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
