@@ -181,14 +181,13 @@ class BatchProgress:
         """Adds the points since the last time to the rows of active runs."""
         if not self.columns:
             return
-        steps, names, chosen = [step for step, _ in self.columns], ("step", *self.columns[0][1]), list(active)
+        steps, names = [step for step, _ in self.columns], ("step", *self.columns[0][1])
         columns = np.array([list(values.values()) for _, values in self.columns], dtype=float)
-        points: np.ndarray = columns.transpose(2, 0, 1)[chosen]
-        if not (known := np.isfinite(points)).all():
-            points = points.astype(object)
-            points[~known] = None
-        for i, listed in zip(chosen, points.tolist(), strict=True):
-            rows = zip(steps, listed, strict=True)
+        for i in active:  # One by one, so that no call holds up a thread that feeds the device.
+            points: list[list[Any]] = columns[:, :, i].tolist()
+            if not np.isfinite(columns[:, :, i]).all():
+                points = [[finite(x) for x in row] for row in points]
+            rows = zip(steps, points, strict=True)
             self.runs[i].rows += [dict(zip(names, (step, *row), strict=True)) for step, row in rows]
         self.columns = []
 
