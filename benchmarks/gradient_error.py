@@ -55,8 +55,10 @@ def gradient(way: str, experiment: Experiment, weights: dict[str, np.ndarray]) -
     with precision_of(program):
         data = run_data(program, task, examples, kernel_for(program).padded_shape(lambda: inputs, len(inputs)))
         batch: Any = data.batch
-        if way == "TF32" and hasattr(batch.tables, "by_value"):
-            batch = batch._replace(tables=batch.tables.by_value.rows)
+        if way == "TF32":
+            batch = batch._replace(
+                tables=kernel.tables(inputs, examples.labels, kernel.padded_shape(lambda: inputs, len(inputs)))
+            )
         cast = {key: jnp.asarray(value, program.dtype) for key, value in weights.items()}
         step = jax.jit(lambda weights, batch: kernel.loss_and_grad(weights, batch, None, None)[:2])
         return {key: np.asarray(value, np.float64) for key, value in step(cast, batch)[1].items()}

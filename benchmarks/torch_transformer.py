@@ -48,8 +48,11 @@ def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambd
     }
     torch_device = torch_contestants.device(devices[0].platform == "cpu")
     if torch_device is not None:
-        modes = ("eager", "compiled", "graphs") if torch_device == "cuda" else ("eager", "compiled")
-        theirs = {mode: torch_contestants.Elsewhere(Transformer, workload, mode, torch_device) for mode in modes}
+        modes = {"eager": 1, "compiled": 1} | ({"graphs": 1, "graphs_batch": runs} if torch_device == "cuda" else {})
+        theirs = {
+            mode: torch_contestants.Elsewhere(Transformer, workload, count, mode, torch_device)
+            for mode, count in modes.items()
+        }
         contestants |= torch_contestants.compiling(theirs, tell)
     seconds = time_in_turns(contestants, workload.seconds, tell)
     told: dict[str, Any] = {
@@ -65,46 +68,52 @@ def compare_transformers(workload: Workload, tell: Callable[[str], None] = lambd
         told[name] = {"runs": count, "seconds_per_step": step} | speeds
     if torch_device is not None:
         others = [name for name in seconds if name not in ("one", "batch")]
-        ratios = {name: torch_contestants.against(seconds["one"], seconds[name]) for name in others}
+        ours = {name: seconds["batch" if name.endswith("_batch") else "one"] for name in others}
+        ratios = {name: torch_contestants.against(ours[name], seconds[name]) for name in others}
         told["pytorch"] = torch_contestants.about(torch_device) | ratios
     return told | {"devices": len(devices), "cores": os.cpu_count(), "environment": environment(devices[0])}
 
 
 class Transformer(torch_contestants.Descent):
-    """One block of attention and MLP as an expert would write it: only the last position's query, a fused AdamW, the
-    precision that we use; eager, compiled, or compiled and captured in CUDA graphs."""
+    """One block of attention and MLP of some runs as an expert would write it: look-ups in one table of all runs, only
+    the last position's query, a fused AdamW, the precision that we use; eager, compiled, or compiled and captured in
+    CUDA graphs."""
 
-    def __init__(self, workload: Workload, mode: str, device: str) -> None:
+    def __init__(self, workload: Workload, runs: int, mode: str, device: str) -> None:
         import torch
         from torch.nn import functional
 
-        experiment = workload.experiment(0)
-        task, p, d, heads = experiment.load_task(), workload.modulus, workload.width, 4
+        experiments = [workload.experiment(seed) for seed in range(runs)]
+        task, p, d, heads = experiments[0].load_task(), workload.modulus, workload.width, 4
         torch.manual_seed(0)
         torch.set_float32_matmul_precision("high")
-        train = torch.from_numpy(experiment.split.divide(task)[0])
-        tokens = torch.stack([train // p, train % p, torch.full_like(train, p)], dim=1).to(device)
+        train = torch.stack([torch.from_numpy(e.split.divide(task)[0]) for e in experiments])
+        tokens = torch.stack([train // p, train % p, torch.full_like(train, p)], dim=2)
+        tokens = (tokens + (p + 1) * torch.arange(runs)[:, None, None]).to(device)
         answers = torch.from_numpy(task.table.reshape(-1).copy())[train].long().to(device)
 
         def weight(*shape: int, fan: int = d) -> Any:
             return (torch.randn(*shape, device=device) / fan**0.5).requires_grad_()
 
-        e, positions, unembedding = weight(p + 1, d), weight(3, d), weight(p + 1, d, fan=p + 1)
-        query, key, value, output = (weight(d, d) for _ in range(4))
-        w_in, w_out = weight(4 * d, d), weight(d, 4 * d)
-        b_in, b_out = (torch.zeros(size, device=device, requires_grad=True) for size in (4 * d, d))
+        e, positions, unembedding = weight(runs * (p + 1), d), weight(runs, 1, 3, d), weight(runs, p + 1, d, fan=p + 1)
+        query, key, value, output = (weight(runs, d, d) for _ in range(4))
+        w_in, w_out = weight(runs, 4 * d, d), weight(runs, d, 4 * d)
+        b_in, b_out = (torch.zeros(runs, 1, size, device=device, requires_grad=True) for size in (4 * d, d))
         self._parameters = [e, positions, unembedding, query, key, value, output, w_in, w_out, b_in, b_out]
+
+        def times(x: Any, w: Any) -> Any:
+            return torch.bmm(x, w.transpose(1, 2))
 
         def loss(*parameters: Any) -> Any:
             e, positions, unembedding, query, key, value, output, w_in, w_out, b_in, b_out = parameters
             x = functional.embedding(tokens, e) + positions
-            last = x[:, -1]
-            q = (last @ query.T).view(-1, heads, 1, d // heads)
-            k, v = ((x @ w.T).view(-1, 3, heads, d // heads).transpose(1, 2) for w in (key, value))
-            attention = ((q @ k.transpose(2, 3)) * (d // heads) ** -0.5).softmax(dim=-1)
-            h = last + (attention @ v).reshape(-1, d) @ output.T
-            h = h + functional.linear(functional.relu(functional.linear(h, w_in, b_in)), w_out, b_out)
-            return functional.cross_entropy(h @ unembedding.T, answers)
+            last, rows = x[:, :, -1], x.flatten(1, 2)
+            q = times(last, query).view(runs, -1, heads, 1, d // heads)
+            k, v = (times(rows, w).view(runs, -1, 3, heads, d // heads).transpose(2, 3) for w in (key, value))
+            attention = ((q @ k.transpose(3, 4)) * (d // heads) ** -0.5).softmax(dim=-1)
+            h = last + times((attention @ v).reshape(*last.shape), output)
+            h = h + times(functional.relu(times(h, w_in) + b_in), w_out) + b_out
+            return runs * functional.cross_entropy(times(h, unembedding).flatten(0, 1), answers.flatten())
 
         self._loss, self._device = loss if mode == "eager" else torch.compile(loss), device
-        self.descend(experiment, graphs=mode == "graphs")
+        self.descend(experiments[0], graphs=mode.startswith("graphs"))

@@ -34,6 +34,7 @@ CONTESTS = (
     ("speed_p31_h200", "one", "one small network, p = 31, N = 128", "H200"),
     ("speed_p31_h200", "batch", "512 of them at once", "H200"),
     ("speed_transformer_h200", "one", "one transformer, p = 113", "H200"),
+    ("speed_transformer_h200", "batch", "16 of them at once", "H200"),
     ("speed_cpu", "one", "one network, p = 97, N = 500", "2 CPU cores"),
 )
 WORDS = {

@@ -54,7 +54,7 @@ class PaddedShape(NamedTuple):
     rows: int
     """Training examples, padding included."""
     slots: int = 0
-    """Most examples that share a value of a variable, for kernels that gather them."""
+    """Most examples that share a value of a variable, or all rows, for kernels with an order of their own."""
 
 
 def run_data(program: Program, task: Task, examples: Examples, padded: PaddedShape) -> RunData:
@@ -120,7 +120,7 @@ def _batch(
         return padded.reshape(count, length, *values.shape[1:])
 
     weight = np.full(len(labels), 1 / max(1, len(labels)), program.dtype)
-    tables = kernel.tables(inputs, padded)
+    tables = kernel.tables(inputs, labels, padded)
     return Batch(in_blocks(inputs), in_blocks(labels), in_blocks(weight), tables, dealt[1])
 
 

@@ -9,14 +9,17 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from modgrok.networks import Noise, TwoLayer
+from modgrok.networks import TwoLayer
 from modgrok.tasks import Split, Task
 from modgrok.training.data import run_data
-from modgrok.training.kernels import generic, gpu, kernel_for, pallas_kernels, plain_xla
-from modgrok.training.kernels.pallas_kernels import power_below, to_half
+from modgrok.training.kernels import generic, gpu, kernel_for, pallas_kernels, pallas_tools, plain_xla
+from modgrok.training.kernels.pallas_tools import power_below, to_half
+from modgrok.training.kernels.windows import NOBODY, ROWS, Windows
 from modgrok.training.program import Program
 
 ACTIVATIONS = ("quadratic", "relu", "gelu", "abs", "tanh", "silu", "leaky-relu", "sin", "x^3", "x^7")
+TASKS = [((5,), 5), ((7, 7), 7), ((4, 6), 3), ((3, 4, 5), 6), ((2, 2, 2, 2), 2), ((11, 11), 11), ((4, 6), 150)]
+"""Sizes of the variables, and number of answers."""
 WITHIN = 1.5e-3
 """Of a gradient's norm: operands of eleven bits, in sums of a few terms."""
 
@@ -48,8 +51,8 @@ def a_case(sizes, answers, network, loss="mse", seed=0, scale=1.0, platform="gpu
     return program, weights, data
 
 
-def found_by(kernel, weights, batch, noise=None):
-    step = jit(lambda weights, batch: kernel.loss_and_grad(weights, batch, None, noise)[:2])
+def found_by(kernel, weights, batch):
+    step = jit(lambda weights, batch: kernel.loss_and_grad(weights, batch, None, None)[:2])
     as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
     return step(as_single, jax.tree.map(jnp.asarray, batch))
 
@@ -76,7 +79,9 @@ def assert_near(found, exact, within=WITHIN):
 
 @settings(max_examples=5, phases=[Phase.explicit, Phase.generate])
 @given(
-    st.sampled_from([((5,), 5), ((7, 7), 7), ((4, 6), 3), ((3, 4, 5), 6), ((2, 2, 2, 2), 2), ((11, 11), 11)]),
+    st.sampled_from(
+        [((5,), 5), ((7, 7), 7), ((4, 6), 3), ((3, 4, 5), 6), ((2, 2, 2, 2), 2), ((11, 11), 11), ((4, 6), 150)]
+    ),
     st.integers(1, 150),
     st.sampled_from(ACTIVATIONS),
     # Losses that tell outputs from each other by less than these are rounded have no gradient to compare.
@@ -97,7 +102,8 @@ def test_gradients_are_those_of_the_generic_step(task, width, activation, loss_a
     [*((activation, "mse") for activation in ACTIVATIONS), ("quadratic", "cross_entropy"), ("x^3", "hinge")],
 )
 def test_every_activation_and_loss_can_be_compiled_for_a_gpu(activation, loss, monkeypatch):
-    monkeypatch.setattr(pallas_kernels, "interpreted", lambda: False)
+    for module in (pallas_kernels, pallas_tools):
+        monkeypatch.setattr(module, "interpreted", lambda: False)
     program, weights, data = a_case((7, 7, 7), 7, TwoLayer(40, activation), loss)
     step = jax.jit(lambda w, batch: gpu.Gpu(program).loss_and_grad(w, batch, None, None)[:2])
     as_single = {name: jnp.asarray(w, jnp.float32) for name, w in weights.items()}
@@ -105,20 +111,11 @@ def test_every_activation_and_loss_can_be_compiled_for_a_gpu(activation, loss, m
     assert "triton" in lowered.as_text()
 
 
-def test_runs_are_mapped_over():
-    cases = [a_case((7, 7), 7, TwoLayer(33), seed=seed) for seed in range(3)]
+@pytest.mark.parametrize("width", [33, 100])
+def test_runs_are_mapped_over(width):
+    cases = [a_case((7, 7), 7, TwoLayer(width), seed=seed) for seed in range(3)]
     program = cases[0][0]
-    slots = max(data.batch.tables.by_value.rows.shape[2] for _, _, data in cases)
-
-    def padded(batch):
-        by_value = batch.tables.by_value
-        more = slots - by_value.rows.shape[2]
-        widen = lambda x: np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, more)])  # noqa: E731
-        by_value = by_value._replace(rows=widen(by_value.rows), others=widen(by_value.others))
-        return batch._replace(tables=batch.tables._replace(by_value=by_value))
-
-    batches = [padded(data.batch) for _, _, data in cases]
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *batches)
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(data.batch for _, _, data in cases))
     weights = {
         name: jnp.stack([jnp.asarray(w[name], jnp.float32) for _, w, _ in cases]) for name in ("columns", "readout")
     }
@@ -127,6 +124,42 @@ def test_runs_are_mapped_over():
     for run, (_, of_run, data) in enumerate(cases):
         found = losses[run], {name: part[run] for name, part in gradients.items()}
         assert_near(found, exactly(program, of_run, data.batch))
+
+
+@pytest.mark.parametrize("loss", ["mse", "cross_entropy"])
+def test_a_network_that_fits_into_a_tile_makes_its_residuals_there(loss, monkeypatch):
+    whole = gpu.Sizes(whole=pallas_tools.Tile(64, 64))
+    monkeypatch.setattr(gpu, "OTHER_TILES", (whole, whole))
+    monkeypatch.setattr(pallas_kernels, "residuals", None)
+    program, weights, data = a_case((13, 13), 13, TwoLayer(50), loss)
+    assert_near(found_by(gpu.Gpu(program), weights, data.batch), exactly(program, weights, data.batch))
+
+
+@settings(max_examples=30)
+@given(
+    st.sampled_from([(5,), (40,), (7, 7), (31, 31), (97, 97), (5, 9), (11, 11, 11)]),
+    st.floats(0.05, 1),
+    st.integers(0, 1000),
+)
+def test_every_example_has_a_row_whose_columns_say_its_values(sizes, share, seed):
+    random = np.random.default_rng(seed)
+    table = np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), axis=-1).reshape(-1, len(sizes))
+    inputs = table[random.random(len(table)) < share].astype(np.int32)
+    labels = np.arange(len(inputs), dtype=np.int32)
+    windows = Windows.for_density(len(sizes), max(sizes), share)
+    tiles = len(windows.tiles(inputs).starts)
+    rows = windows.rows(inputs, labels, (tiles + 1) * ROWS)
+    (used,) = np.flatnonzero(rows.labels != NOBODY)[None]
+    assert sorted(rows.labels[used]) == labels.tolist()
+    assert np.all(rows.one_hot[rows.labels == NOBODY] == 0)
+    assert rows.used == [tiles]
+    column = jnp.arange(windows.width, dtype=jnp.int32)
+    for row in used[:: max(1, len(used) // 20)]:
+        values, there = windows.in_table(rows.bases[:, row // ROWS], column)
+        hot = np.flatnonzero(rows.one_hot[row, : windows.width])
+        assert np.all(np.asarray(there)[hot])
+        expected = inputs[rows.labels[row]] + max(sizes) * np.arange(len(sizes))
+        assert np.asarray(values)[hot].tolist() == expected.tolist()
 
 
 def test_outputs_are_those_of_the_network():
@@ -169,17 +202,15 @@ def test_a_loss_says_where_a_gradient_is_not_finite(bad):
     assert not np.isfinite(found_by(gpu.Gpu(program), weights, data.batch)[0])
 
 
-def test_dropout_is_the_plain_kernels():
-    program, weights, data = a_case((7, 7), 7, TwoLayer(40), features=frozenset({"dropout"}))
-    noise = Noise(jax.random.key(3), jnp.float32(0.4), jnp.asarray(data.batch.weight[0]), None)
-    found = found_by(gpu.Gpu(program), weights, data.batch, noise)
-    plain = data.batch._replace(tables=data.batch.tables.by_value.rows)
-    expected = found_by(plain_xla.TwoLayerKernel(program), weights, plain, noise)
-    assert_near(found, jax.tree.map(np.asarray, expected))
-
-
 @pytest.mark.parametrize(
-    "changes", [{"precision": "highest"}, {"precision": "float64"}, {"batch_size": 4}, {"platform": "cpu"}]
+    "changes",
+    [
+        {"precision": "highest"},
+        {"precision": "float64"},
+        {"batch_size": 4},
+        {"platform": "cpu"},
+        {"features": frozenset({"dropout"})},
+    ],
 )
 def test_what_needs_more_goes_the_plain_way(changes):
     with jax.enable_x64(changes.get("precision") == "float64"):

@@ -9,7 +9,11 @@ if TYPE_CHECKING:
     from modgrok.training.kernels.generic import Kernel
 
 ANY = "any"
-KERNELS: dict[tuple[str, str], str] = {("two-layer", "gpu"): "gpu", ("two-layer", ANY): "plain_xla"}
+KERNELS: dict[tuple[str, str], str] = {
+    ("two-layer", "gpu"): "gpu",
+    ("two-layer", ANY): "plain_xla",
+    ("transformer", "gpu"): "fused_transformer",
+}
 """The modules of kernels by architecture and platform, imported where they are needed: Pallas takes long."""
 
 

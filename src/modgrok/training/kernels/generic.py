@@ -39,7 +39,7 @@ class Kernel:
         """The padded lengths of a run's arrays, from the number of training inputs and, if they matter, the inputs."""
         return PaddedShape(rows)
 
-    def tables(self, inputs: np.ndarray, padded: PaddedShape) -> Any:
+    def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
         """Index arrays that the kernel needs besides the examples, built on the host; None if there are none."""
         return None
 

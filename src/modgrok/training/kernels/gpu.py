@@ -1,7 +1,7 @@
-"""The paper's network on a GPU: products of 16-bit operands with 32-bit sums, small kernels around them.
+"""The paper's network on a GPU: two kernels that take the gradient, products of 16-bit operands with 32-bit sums.
 
-It knows full batches in single precision. A run that needs more asks for precision `highest`; it, minibatches and batch
-normalization take the plain way, which is also what this one is checked against.
+They know full batches in single precision without dropout, and as many values as fit into a program. A run that needs
+more asks for precision `highest`; it and all others take the plain way, which is also what this one is checked against.
 """
 
 from collections.abc import Callable
@@ -14,69 +14,77 @@ import jax.numpy as jnp
 import numpy as np
 
 from modgrok.networks import Noise
-from modgrok.networks.activation import activation
+from modgrok.networks.activation import activation, degree
 from modgrok.networks.architecture import Parameters
+from modgrok.networks.two_layer import look_up
 from modgrok.shapes import Array, Float, Float16, Float32, Int32
 from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.kernels import pallas_kernels as pallas
 from modgrok.training.kernels.generic import LossAndGrad
-from modgrok.training.kernels.pallas_kernels import HALF, SINGLE, Scaled, Tile, ValueRows
+from modgrok.training.kernels.pallas_kernels import Scaled
+from modgrok.training.kernels.pallas_tools import HALF, SINGLE, Tile, round_up, to_half
 from modgrok.training.kernels.plain_xla import TwoLayerKernel
+from modgrok.training.kernels.windows import NOBODY, ROWS, Rows, Windows
 from modgrok.training.program import Program
 
 
 @dataclass(frozen=True)
-class Tiles:
+class Sizes:
     """The tiles of every kernel."""
 
     sizes: Tile = Tile(16, 128)
     operands: Tile = Tile(8, 128)
-    look_up: Tile = Tile(8, 128, warps=1, repeats=4)
-    residuals: Tile = Tile(64, 64, stages=2)
-    sums: Tile = Tile(4, 128, warps=1)
+    residuals: Tile = Tile(64, 32)
+    gradients: Tile = Tile(32, 64)
+    wide: tuple[Tile, Tile] = (Tile(64, 16), Tile(16, 32))
+    """The last two where there are more than 128 outputs."""
+    whole: Tile | None = None
+    """The last for networks that fit into it, if they have at most 64 outputs and a simple activation: it makes the
+    residuals too."""
+
+    def of_step(self, outputs: int, width: int, simple: bool) -> tuple[Tile | None, Tile]:
+        """The tiles of residuals, if they have a kernel of their own, and of gradients."""
+        if outputs > 128:
+            return self.wide
+        if self.whole is not None and simple and outputs <= 64 and width <= self.whole.columns:
+            return None, self.whole
+        return self.residuals, self.gradients
 
 
+WHOLE = Tile(128, 128, warps=8)
 TILES = {
     "NVIDIA H200": (
-        Tiles(
-            sizes=Tile(32, 32),
-            look_up=Tile(32, 64),
-            residuals=Tile(64, 64, warps=8, stages=3),
-            sums=Tile(8, 128),
+        Sizes(
+            sizes=Tile(64, 32),
+            residuals=Tile(64, 128, stages=3),
+            gradients=Tile(64, 64, stages=2),
+            wide=(Tile(64, 32, stages=2), Tile(32, 64, warps=8, stages=2)),
+            whole=WHOLE,
         ),
-        Tiles(
+        Sizes(
             sizes=Tile(32, 128, warps=8),
-            operands=Tile(128, 128, warps=8),
-            look_up=Tile(8, 128, warps=1, repeats=8),
-            residuals=Tile(128, 64, stages=2),
+            operands=Tile(32, 128),
+            residuals=Tile(128, 64, stages=3),
+            gradients=Tile(64, 128, warps=8, stages=2),
+            wide=(Tile(128, 32, warps=8, stages=2), Tile(32, 64, warps=8, stages=2)),
+            whole=WHOLE,
         ),
     )
 }
 """Measured, by kind of device: many small programs for little work, large ones for much."""
-OTHER_TILES = Tiles(), Tiles()
+OTHER_TILES = Sizes(), Sizes()
 MUCH = 1 << 23
 """Number of activations of all runs from which the larger tiles are used."""
-D_Z = {"mse": HALF}
-"""Storage type of the activation derivatives, by loss; 32 bits by default, since in 16 bits a softmax's gradient would
-be up to 1.8 times less exact than with TF32."""
 PROGRAMS = 128
-"""Number of 128 × 128 tiles that a product should have; with fewer, its sum is split into parts."""
+"""Number of programs that keep a GPU busy; where there would be fewer, sums are made in parts."""
 
 
 class Tables(NamedTuple):
     """Index arrays besides the examples."""
 
-    by_value: ValueRows
+    rows: Rows
     share: Float32[Any, ""]
     """The weight of an example."""
-
-
-class Dropout(NamedTuple):
-    """Which activations are kept, and their scale."""
-
-    mask: Float16[Array, "row width"]
-    growth: Float32[Array, ""]
-    """1 / (1 − rate), by which kept activations are multiplied."""
 
 
 class Gpu(TwoLayerKernel):
@@ -86,27 +94,29 @@ class Gpu(TwoLayerKernel):
 
     @classmethod
     def applies(cls, program: Program) -> bool:
-        plain = program.batch_norm or program.codes or program.precision != "float32"
-        return program.platform == "gpu" and not plain and cls(program).gathers
+        plain = program.batch_norm or program.codes or program.precision != "float32" or "dropout" in program.features
+        if program.platform != "gpu" or plain:
+            return False
+        return cls(program).gathers and program.signature.outputs <= pallas.MOST_OUTPUTS
+
+    def windows(self, examples: int) -> Windows:
+        sizes = self.program.signature.sizes
+        return Windows.for_density(len(sizes), max(sizes), examples / float(np.prod(sizes)))
 
     def padded_shape(self, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
-        """Coarser than in plain XLA, so that more training sets share a compilation; empty slots cost nothing."""
-        plain = super().padded_shape(inputs, rows)
-        return PaddedShape(pallas.round_up(plain.rows, 128), pallas.round_up(plain.slots, 16))
+        """Coarse, so that many training sets share a compilation; one row at least is to spare."""
+        padded, known = round_up(rows + 1, 128), inputs()
+        # As many as the longest training set of the batch may ask for.
+        windows = {self.windows(n) for n in (padded, int(padded * self.program.on.padding))}
+        most = max(len(one.tiles(known).starts) for one in windows)
+        return PaddedShape(padded, round_up(max(1, most), 4) * ROWS)
 
-    def tables(self, inputs: np.ndarray, padded: PaddedShape) -> Any:
-        rows = super().tables(inputs, padded)
-        size = rows.shape[1]
-        there = np.concatenate([inputs, np.zeros_like(inputs[:1])])  # slots that are not filled name the row beyond
-        variables = range(len(rows))
-        # A single variable has no others, and stands in for them.
-        others = [[there[slots, o] for o in variables if o != s or len(rows) == 1] for s, slots in enumerate(rows)]
-        counts = np.stack([np.bincount(values, minlength=size) for values in inputs.T])
-        by_value = ValueRows(rows, np.array(others, np.int32), counts.astype(np.int32))
-        return Tables(by_value, np.asarray(1 / max(1, len(inputs)), np.float32))
+    def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
+        rows = self.windows(padded.rows).rows(inputs, labels, padded.slots)
+        return Tables(rows, np.asarray(1 / max(1, len(inputs)), np.float32))
 
     def extra_floats(self, padded: PaddedShape) -> int:
-        return 0
+        return padded.slots * (self.windows(padded.rows).width + self.padded_answers) // 2
 
     def loss_and_grad(
         self, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, count_correct: Any = None
@@ -114,100 +124,81 @@ class Gpu(TwoLayerKernel):
         """The loss is not a number where the gradient is not finite."""
         if not isinstance(batch.tables, Tables):
             return super().loss_and_grad(parameters, batch, codes, noise, count_correct)
-        program, dropout = self.program, None
-        if noise is not None and noise.rate is not None:
-            width = self.network.width
-            rows = jnp.arange(batch.labels.size, dtype=jnp.int32)
-            mask = noise._replace(row=rows).mask((width,), program.dtype)
-            padded = jnp.pad(mask > 0, ((0, 0), (0, pallas.padded_width(width) - width)))
-            dropout = Dropout(padded.astype(HALF), jnp.asarray(1 / (1 - noise.rate)))
-        return *_step(self, parameters, batch, dropout), jnp.zeros((), program.dtype)
+        return *_step(self, parameters, batch), jnp.zeros((), self.program.dtype)
 
     def outputs(self, parameters: Parameters, inputs: Int32[Array, "row S"]) -> Float32[Array, "row outputs"]:
-        network, columns, readout = self.network, parameters["columns"], parameters["readout"]
-        layers = _function(network.activation), network.scales(self.program.signature)[:2]
+        network, signature, columns = self.network, self.program.signature, parameters["columns"]
+        function, prefactors = _function(network.activation), network.scales(signature)[:2]
         tiles = _tiles(self.program.runs * len(inputs) * network.width)
-        scaled = pallas.scale_operands(
-            *layers, columns, readout, jnp.float32(1), (1, 1.0, True), (tiles.sizes, tiles.operands)
-        )
-        z = pallas.look_up_activate(*layers, columns, inputs, scaled.of_z, tiles.look_up)
-        return _multiply(z, scaled)[:, : self.program.signature.outputs]
+        scaled = _scaled(function, prefactors, columns, parameters["readout"], jnp.float32(1), (1, 1.0, True), tiles)
+        z = function.of(look_up(columns * prefactors[0], inputs)) * scaled.of_neuron[1, : network.width][None, :]
+        z = jnp.pad(z.astype(HALF), ((0, 0), (0, scaled.inwards.shape[1] - network.width)))
+        dimensions = (((1,), (1,)), ((), ()))
+        out = jax.lax.dot_general(z, scaled.inwards, dimensions, preferred_element_type=SINGLE)
+        return out[:, : signature.outputs] * scaled.of_run[0]
 
 
 KERNEL = Gpu
 
 
 @partial(jax.jit, static_argnums=0)  # Traced and lowered once, wherever a program takes a gradient.
-def _step(
-    kernel: Gpu, parameters: Parameters, batch: Batch, dropout: Dropout | None
-) -> tuple[Float[Array, ""], Parameters]:
+def _step(kernel: Gpu, parameters: Parameters, batch: Batch) -> tuple[Float[Array, ""], Parameters]:
     program, network, outputs = kernel.program, kernel.network, kernel.program.signature.outputs
-    layers = _function(network.activation), network.scales(program.signature)[:2]
-    columns, readout = parameters["columns"], parameters["readout"]
-    inputs, labels, weight = batch.inputs.reshape(-1, len(columns)), batch.labels.reshape(-1), batch.weight.reshape(-1)
-    by_value, share = batch.tables
-    tiles = _tiles(program.runs * len(labels) * network.width)
-    counts = 2 / outputs if program.loss == "mse" else 1.0
-    grown = readout if dropout is None else readout * dropout.growth
-    bounds = len(labels), counts, program.loss != "mse"
-    scaled = pallas.scale_operands(*layers, columns, grown, share, bounds, (tiles.sizes, tiles.operands))
-    z = pallas.look_up_activate(*layers, columns, inputs, scaled.of_z, tiles.look_up)
-    z = z if dropout is None else z * dropout.mask
-    if program.loss in pallas.LOSSES and program.loss_precision == "float32" and outputs <= pallas.MOST_OUTPUTS:
-        losses, left = pallas.residuals(program.loss, outputs, z, scaled, labels, weight, tiles.residuals)
-    else:
-        losses, left = _residuals(program, z, scaled, labels, weight, share * counts)
-    d_z = jax.lax.dot_general(
-        left, scaled.backwards, (((1,), (0,)), ((), ())), preferred_element_type=D_Z.get(program.loss, SINGLE)
-    )
-    d_z = d_z if dropout is None else d_z * dropout.mask.astype(d_z.dtype)
-    of_readout = _outer_product(left, z, program.runs)[:outputs, : network.width] * scaled.of_readout[None, :]
-    return jnp.where(jnp.isfinite(scaled.of_run[2]), losses.sum(), jnp.nan), {
-        "columns": pallas.column_sums(*layers, columns, d_z, by_value, scaled.of_columns, tiles.sums),
-        "readout": of_readout if dropout is None else of_readout * dropout.growth,
-    }
+    function, prefactors = _function(network.activation), network.scales(program.signature)[:2]
+    columns, readout, (rows, share) = parameters["columns"], parameters["readout"], batch.tables
+    windows = Windows(columns.shape[0], columns.shape[1], rows.one_hot.shape[1] // 2)
+    tiles = _tiles(program.runs * len(rows.labels) * network.width)
+    of_residuals, of_gradients = tiles.of_step(outputs, network.width, function.degree is not None)
+    mse, counts = program.loss == "mse", 2 / outputs if program.loss == "mse" else 1.0
+    scaled = _scaled(function, prefactors, columns, readout, share, (len(rows.labels), counts, not mse), tiles)
+    known = program.loss in pallas.LOSSES and program.loss_precision == "float32"
+    loss = program.loss if known else None
+    losses: Any = None
+    left: Any = None
+    if of_residuals is not None or not known:
+        tile = of_residuals or tiles.residuals
+        losses, left = pallas.residuals(loss, function, outputs, windows, rows, scaled, share, tile)
+    if not known:
+        losses, left = _residuals(program, left, scaled, rows.labels, share, counts)
+    programs = program.runs * -(-network.width // of_gradients.columns)
+    parts = max(1, min(rows.bases.shape[1], PROGRAMS // programs))
+    made, *found = pallas.gradients(loss, function, outputs, windows, rows, left, scaled, share, of_gradients, parts)
+    of_columns, of_readout = (part[0] if parts == 1 else part.sum(axis=0) for part in found)
+    total = (made if losses is None else losses).sum()
+    gradient = {"columns": of_columns.reshape(columns.shape), "readout": of_readout}
+    return jnp.where(jnp.isfinite(scaled.of_run[2]), total, jnp.nan), gradient
 
 
-def _multiply(z: Float16[Array, "row width"], scaled: Scaled) -> Float32[Array, "row outputs"]:
-    dimensions = (((1,), (1,)), ((), ()))
-    return jax.lax.dot_general(z, scaled.inwards, dimensions, preferred_element_type=SINGLE) * scaled.of_run[0]
+def _scaled(
+    function: Any, prefactors: Any, columns: Any, readout: Any, share: Any, bounds: Any, tiles: Sizes
+) -> Scaled:
+    return pallas.scale_operands(function, prefactors, columns, readout, share, bounds, (tiles.sizes, tiles.operands))
 
 
 def _residuals(
-    program: Program, z: Float16[Array, "row width"], scaled: Scaled, labels: Any, weight: Any, share: Any
-) -> tuple[Float[Array, "row"], Float16[Array, "row outputs"]]:
-    """`pallas.residuals` in plain XLA, for every loss and any number of outputs."""
+    program: Program, out: Float32[Array, "row every"], scaled: Scaled, labels: Any, share: Any, counts: float
+) -> tuple[Float[Array, "row"], Float16[Array, "row every"]]:
+    """`pallas.residuals` in plain XLA, for every loss, from the outputs."""
+    weight = jnp.where(labels == NOBODY, 0.0, share)
 
     def weighted(out: Any) -> Any:
-        losses = program.objective.losses(out, labels, None, program.signature.outputs)
+        losses = program.objective.losses(out, jnp.maximum(labels, 0), None, program.signature.outputs)
         return weight.astype(losses.dtype) * losses
 
-    losses, pull_back = jax.vjp(weighted, _multiply(z, scaled))
+    losses, pull_back = jax.vjp(weighted, out)
     (d_out,) = pull_back(jnp.ones_like(losses))
-    return losses, pallas.to_half(d_out * (scaled.of_run[1] / share))
+    return losses, to_half(d_out * (scaled.of_run[1] / (share * counts)))
 
 
-def _outer_product(
-    left: Float16[Array, "row outputs"], z: Float16[Array, "row width"], runs: int
-) -> Float32[Array, "outputs width"]:
-    """The sum over examples of residuals times activations, split into parts if that keeps more of the GPU busy."""
-    rows, parts = len(z), 1
-    programs = runs * -(-left.shape[1] // 128) * -(-z.shape[1] // 128)
-    while programs * parts < PROGRAMS and rows % (16 * parts) == 0:
-        parts *= 2
-    left, z = (part.reshape(parts, rows // parts, -1) for part in (left, z))
-    dimensions = (((1,), (1,)), ((0,), (0,)))
-    return jax.lax.dot_general(left, z, dimensions, preferred_element_type=SINGLE).sum(axis=0)
-
-
-def _tiles(activations: int) -> Tiles:
+def _tiles(activations: int) -> Sizes:
     little, much = TILES.get(jax.local_devices()[0].device_kind, OTHER_TILES)
     return much if activations >= MUCH else little
 
 
 def _function(name: str) -> pallas.Function:
-    """An activation in terms that Triton supports; it has no error function."""
-    return _gelu if name == "gelu" else activation(name)
+    """Triton has no error function."""
+    of = degree(name)
+    return pallas.Function(_gelu if name == "gelu" else activation(name), of if of in (1, 2) else None)
 
 
 def _gelu(x: Any) -> Any:

@@ -64,7 +64,7 @@ class TwoLayerKernel(Kernel):
         most = max(int(np.bincount(values).max()) for values in inputs().T)
         return PaddedShape(-(-(rows + 1) // 32) * 32, -(-most // 2) * 2)
 
-    def tables(self, inputs: np.ndarray, padded: PaddedShape) -> Any:
+    def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
         """For every variable and value, the rows that have it, padded with a row of weight 0."""
         if not self.gathers:
             return None

@@ -1,0 +1,119 @@
+"""Training examples in tiles that agree in all variables up to a few values, for kernels that look up and sum through
+one-hot matrices: their columns are a window of the values of each variable."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from modgrok.shapes import Float16, Int32, Integer
+
+ROWS = 128
+"""The rows of a tile of examples."""
+NOBODY = -1
+"""The label of a row that is not used."""
+WIDTHS = (32, 64, 128, 256)
+"""Possible numbers of columns of the one-hot matrix."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The columns of the one-hot matrix: a window of the values of each variable."""
+
+    variables: int
+    size: int
+    """Number of values of a variable."""
+    width: int
+    """Number of columns."""
+
+    @classmethod
+    def for_density(cls, variables: int, size: int, density: float) -> "Windows":
+        """The narrowest whose windows nearly fill a tile, if a share `density` of the table occurs."""
+        for width in WIDTHS:
+            found = cls(variables, size, width)
+            holds = found.lengths[0] * found.lengths[-1] ** (variables - 1) * density
+            if holds >= 0.75 * ROWS or found.lengths == (size,) * variables:
+                break
+        return found
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Number of values in the window of each variable."""
+        blocks = -(-self.size // (self.width // self.variables))
+        other = -(-self.size // blocks)
+        return min(self.size, self.width - (self.variables - 1) * other), *(other,) * (self.variables - 1)
+
+    def tiles(self, inputs: Integer[np.ndarray, "example S"]) -> "Tiles":
+        """Examples in tiles: sorted by the block of the others' values, then by the first variable."""
+        blocks = inputs[:, 1:] // np.array(self.lengths[1:], np.int32)
+        block = blocks @ self.size ** np.arange(blocks.shape[1])
+        order = np.lexsort((inputs[:, 0], block))
+        first, block = inputs[order, 0], block[order]
+        begins: list[int] = []
+        for here in np.split(np.arange(len(order)), np.flatnonzero(np.diff(block)) + 1):
+            begins += [int(here[0]) + cut for cut in self._cut(first[here])]
+        starts = np.array(begins, np.int64)
+        others = blocks[order[starts]] * np.array(self.lengths[1:], np.int32)
+        return Tiles(order, starts, np.concatenate([first[starts, None], others], axis=1))
+
+    def _cut(self, first: Integer[np.ndarray, "example"]) -> list[int]:
+        """Where the tiles of examples begin whose first variable rises and keeps to a window."""
+        begins, begin = [], 0
+        while begin < len(first):
+            begins.append(begin)
+            begin = min(begin + ROWS, int(np.searchsorted(first, first[begin] + self.lengths[0])))
+        return begins
+
+    def rows(self, inputs: Integer[np.ndarray, "example S"], labels: Integer[np.ndarray, "example"], count: int) -> "Rows":
+        """Index arrays of `count` rows."""
+        order, starts, bases = self.tiles(inputs)
+        tile = np.searchsorted(starts, np.arange(len(order)), side="right") - 1
+        at = tile * ROWS + np.arange(len(order)) - starts[tile]
+        answers = np.full(count, NOBODY, np.int32)
+        answers[at] = labels[order]
+        one_hot = np.zeros((count, self.width), np.float16)
+        for s, column in enumerate(self._first_columns):
+            one_hot[at, column + inputs[order, s] - bases[tile, s]] = 1
+        padded = np.zeros((self.variables, count // ROWS), np.int32)
+        padded[:, : len(starts)] = bases.T
+        one_hot = np.concatenate([one_hot, one_hot], axis=1)
+        return Rows(answers, one_hot, padded, np.array([len(starts)], np.int32))
+
+    def in_table(self, bases: Any, column: Any) -> tuple[Any, Any]:
+        """Of columns the row of the table of all values, by variable, and whether there is one; the columns beyond are
+        the same again in a second table."""
+        second, column = column // self.width, column % self.width
+        row, there = jnp.zeros_like(column), column < 0
+        for s, (first, length) in enumerate(zip(self._first_columns, self.lengths, strict=True)):
+            value = bases[s] + column - first
+            own = (column >= first) & (column < first + length) & (value < self.size)
+            row, there = jnp.where(own, s * self.size + value, row), there | own
+        return row + second * self.variables * self.size, there
+
+    @property
+    def _first_columns(self) -> list[int]:
+        return [sum(self.lengths[:s]) for s in range(self.variables)]
+
+
+class Tiles(NamedTuple):
+    """Examples in tiles of at most `ROWS`."""
+
+    order: np.ndarray
+    """Index of each example, tile after tile."""
+    starts: np.ndarray
+    """Where each tile begins."""
+    bases: Integer[np.ndarray, "tile S"]
+    """The first value of each variable's window."""
+
+
+class Rows(NamedTuple):
+    """The examples in the order in which the kernels take them."""
+
+    labels: Int32[Any, "row"]
+    """`NOBODY` in rows that are not used."""
+    one_hot: Float16[Any, "row column"]
+    bases: Int32[Any, "S tile"]
+    """The first value of each variable's window."""
+    used: Int32[Any, "1"]
+    """Number of tiles in use."""
