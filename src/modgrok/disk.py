@@ -48,13 +48,13 @@ def write_bytes(path: Path, content: bytes | bytearray) -> None:
     A link is followed, and what is no file (a device, a pipe) is written to as it is.
     """
     with translate_os_errors(path):
-        path = Path(os.path.realpath(path))
+        if path.is_symlink():
+            path = Path(os.path.realpath(path))
         if path.exists() and not path.is_file():
             return _write(os.open(path, os.O_WRONLY), content)
         beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            os.makedirs(path.parent, exist_ok=True)
-            _write(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), content)
+            _write(_opened(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), content)
             os.replace(beside, path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -69,8 +69,7 @@ def write_json(path: Path, value: Any) -> None:
 def append_bytes(path: Path, place: int, content: bytes) -> None:
     """Writes from a place in the file on; what stood there, cut short by a crash, goes. It needs a `sync` to last."""
     with translate_os_errors(path):
-        os.makedirs(path.parent, exist_ok=True)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+        file = _opened(path, os.O_WRONLY | os.O_CREAT)
         try:
             if os.fstat(file).st_size > place:
                 os.ftruncate(file, place)
@@ -116,6 +115,15 @@ def remove_unfinished(folder: Path) -> None:
         remove(path)
 
 
+def _opened(path: Path, how: int) -> int:
+    """A file opened to be written, in a folder that is made if there is none."""
+    try:
+        return os.open(path, how, 0o666)
+    except FileNotFoundError:
+        os.makedirs(path.parent, exist_ok=True)
+        return os.open(path, how, 0o666)
+
+
 def _write(file: int, content: bytes | bytearray, synced: bool = True) -> None:
     """Writes all of it and closes the file."""
     try:
@@ -146,8 +154,7 @@ class Lock:
         """Whether the lock was got; with `wait` it always is, in the end."""
         with translate_os_errors(self.path):
             while True:
-                os.makedirs(self.path.parent, exist_ok=True)
-                file = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o666)
+                file = _opened(self.path, os.O_WRONLY | os.O_CREAT)
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
                     if self._is_in_place(file):

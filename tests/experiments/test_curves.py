@@ -37,7 +37,7 @@ def test_a_file_is_parsed_when_it_has_changed(curves, monkeypatch):
 
 
 def test_the_end_is_found_without_parsing(curves, monkeypatch):
-    end = curves.lines().marks[-1]
+    end = curves.lines().end
     monkeypatch.setattr(Curves, "_parse", None)
     assert Curves(curves.path, "0123456789ab").end() == end
     with pytest.raises(Damaged):
@@ -107,7 +107,7 @@ def test_points_after_a_step_are_dropped(curves):
     ids=lambda line: line[:20],
 )
 def test_a_line_that_is_no_point_is_named_though_its_checksum_fits(curves, line):
-    crc = zlib.crc32(line.encode(), int(curves.lines().marks[-1].crc, 16))
+    crc = zlib.crc32(line.encode(), int(curves.lines().end.crc, 16))
     with curves.path.open("a") as file:
         file.write(f'{line}, "crc": "{crc:08x}"}}\n')
     with pytest.raises(Damaged, match="line 5"):

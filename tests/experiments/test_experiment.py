@@ -239,3 +239,17 @@ def test_a_table_of_another_modulus_is_refused(tmp_path):
     np.save(tmp_path / "table.npy", np.zeros((5, 5), int))
     with pytest.raises(ModgrokError, match="modulo 7"):
         Experiment(str(tmp_path / "table.npy"), modulus=7).resolve()
+
+
+def test_experiments_that_differ_in_their_seed_are_resolved_once():
+    base = Experiment("n + m", 7, width=8)
+    for split_seed in (None, 3):
+        one = dataclasses.replace(base, split_seed=split_seed)
+        found = [one.seeded(seed).resolve() for seed in (1, 2)]
+        alone = [dataclasses.replace(one, seed=seed).resolve() for seed in (1, 2)]
+        assert found == alone
+        assert [e.content_hash for e in found] == [e.content_hash for e in alone]
+        assert [e.split for e in found] == [e.split for e in alone]
+        assert found[0].like is found[1].like
+    with pytest.raises(ModgrokError):
+        base.seeded(-1)

@@ -1,5 +1,6 @@
 """Stored JSON: only what the dataclass declares, and only what was written."""
 
+import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -100,3 +101,11 @@ def test_no_byte_of_a_sealed_file_changes_unnoticed(tmp_path):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
         with pytest.raises(Damaged):
             read_sealed_json(path)
+
+
+@pytest.mark.parametrize("value", [{}, [], 3, {"a": {}, "b": [], "c": {"d": "x, ü", "e": None}, "f": 0.5, "g": True}])
+def test_objects_are_written_as_python_indents_them(tmp_path, value):
+    path = tmp_path / "one.json"
+    write_sealed_json(path, {"value": value, "list": [1, [2, value]]})
+    text = path.read_text()
+    assert text == json.dumps(json.loads(text), indent=1) + "\n"

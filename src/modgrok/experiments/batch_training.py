@@ -1,11 +1,13 @@
 """Trains one batch, and stores curves, snapshots and checkpoints on the way."""
 
 import itertools
+import threading
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,11 +18,10 @@ from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer
 from modgrok.experiments.placement import place_batch
 from modgrok.experiments.planner import PlannedRun, RunBatch
-from modgrok.experiments.result import Result, RunProgress
+from modgrok.experiments.result import BatchProgress, Result, RunProgress, Values, row_of
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import BackgroundWriter, Pace, RunWriter, in_parallel
 from modgrok.experiments.store import Store
-from modgrok.experiments.stored_json import finite
 from modgrok.networks import Network
 from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
@@ -33,11 +34,40 @@ FLUSH_SECONDS, CHECKPOINT_SECONDS = 0.5, 5.0
 """Least time between writes of curves, and between checkpoints."""
 DISK_RATE = 3e8
 """Bytes per second that a disk writes: a first guess for the cost of a checkpoint."""
+FILE_SECONDS = 1e-3
+"""Time that a file takes besides, likewise; with hundreds of runs it is most of a checkpoint."""
 PARTS = 8
 """Number of parts into which the steps between two evaluations are divided when a threshold was crossed."""
 ACCURACIES = ("train_accuracy", "test_accuracy")
 Crossed = tuple[int, str]
 """A run of the batch and the curve of it that crossed its threshold."""
+
+
+class Turn:
+    """Around a call of the compiled program. Batches that train at the same time take turns, so that each measures its
+    own speed; the one that began first goes first, so that they do not end at the same time. Not for the main thread,
+    which Ctrl-C may interrupt between any two instructions."""
+
+    _changed = threading.Condition()
+    _began, _busy = 0, False
+    _waiting: ClassVar[set[int]] = set()
+
+    def __init__(self) -> None:
+        with self._changed:
+            Turn._began += 1
+            self._number = Turn._began
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._waiting.add(self._number)
+            self._changed.wait_for(lambda: not Turn._busy and self._number == min(self._waiting))
+            self._waiting.remove(self._number)
+            Turn._busy = True
+
+    def __exit__(self, *error: object) -> None:
+        with self._changed:
+            Turn._busy = False
+            self._changed.notify_all()
 
 
 class Member:
@@ -61,7 +91,7 @@ class BatchTraining:
         """The runs of the batch's axis, in order."""
         self.active = list(range(len(self.members)))
         """Indices of those that still train; the others are frozen."""
-        self.started, self.flushes = time.monotonic(), Pace(FLUSH_SECONDS)
+        self.started = time.monotonic()
         self.steps_per_second = 20.0
         """Updated after every call; determines how many steps one call takes."""
         self.compile_seconds = COMPILE_SECONDS
@@ -71,8 +101,13 @@ class BatchTraining:
         self.evaluated: tuple[int, Any] | None = None
         """Step and state of the last evaluation, kept until the next one if a run refines its crossings."""
         self.live = place_batch(batch, devices, self._sharing())
+        alone = self.live.program.on.separate or threading.current_thread() is threading.main_thread()
+        self.turn: AbstractContextManager[None] = nullcontext() if alone else Turn()
         self._begin()
-        self.checkpoints = Pace(CHECKPOINT_SECONDS, self.live.nbytes / DISK_RATE, self.started)
+        self.progress = BatchProgress([member.progress for member in self.members])
+        files = FILE_SECONDS * len(self.members)
+        self.flushes = Pace(FLUSH_SECONDS, files)
+        self.checkpoints = Pace(CHECKPOINT_SECONDS, files + self.live.nbytes / DISK_RATE, self.started)
 
     def run(self) -> None:
         """Trains to the end of the schedule, or until every run has ended."""
@@ -146,18 +181,22 @@ class BatchTraining:
         while True:
             count = self._call_steps(target - self.step)
             measured = self.step + count == target
-            began = time.monotonic()
-            self.live.state, values = self.live.advance(self.live.state, self.step, count, measured)
+            with self.turn:
+                began = time.monotonic()
+                self.live.state, found = self.live.advance(self.live.state, self.step, count, measured)
+                seconds = time.monotonic() - began
             self.step += count
-            seconds = time.monotonic() - began
             if self.compiles:
                 self.compile_seconds, self.compiles = max(self.compile_seconds, seconds), False
             if count > 0:
                 self.steps_per_second = count / max(1e-9, seconds)
             self.observer.advanced(self.active_members, self.step, count * len(self.active))
             if measured:
-                if self.evaluated is not None and (crossed := self._crossings(values, range(len(self.members)))):
-                    self._refine(*self.evaluated, crossed)
+                values = self._finite(self.live.fetch(found))
+                if self.evaluated is not None:
+                    self.progress.hand_out(self.active)
+                    if crossed := self._crossings(values, range(len(self.members))):
+                        self._refine(*self.evaluated, crossed)
                 self.evaluated = None
                 self._record(values)
                 return
@@ -185,6 +224,7 @@ class BatchTraining:
             for step in sorted(found):
                 self.members[i].progress.add(found[step])
                 self.observer.measured(self.members[i].run, found[step])
+            self.progress.look_again(i)
 
     def _search(
         self, state: Any, low: int, high: int, crossed: set[Crossed], rows: dict[int, dict[int, dict[str, Any]]]
@@ -198,9 +238,8 @@ class BatchTraining:
             if end < high:
                 reached, values = self._go(self.live.copy_state(state), start, end)
                 here = crossed & self._crossings(values, runs)
-                points_here = self._rows(end, values)
                 for i in {i for i, _ in crossed}:
-                    rows[i][end] = points_here[i]
+                    rows[i][end] = row_of(i, end, values)
             if here and end - start > 1:
                 self._search(state, start, end, here, rows)
             state, crossed = reached, crossed - here
@@ -211,31 +250,30 @@ class BatchTraining:
         """Advances in calls short enough to notice Ctrl-C."""
         while True:
             count = self._call_steps(end - start)
-            state, values = self.live.advance(state, start, count, start + count == end)
+            with self.turn:
+                state, found = self.live.advance(state, start, count, start + count == end)
             start += count
             if start == end:
-                return state, values
+                return state, self._finite(self.live.fetch(found))
             self._maybe_stop()
 
-    def _rows(self, step: int, values: dict[str, Any]) -> list[dict[str, Any]]:
-        """The point of every run on its curves."""
+    def _finite(self, values: dict[str, Any]) -> Values:
+        """What is recorded, in order."""
         names = recorded_names(self.live.program)
-        columns = [_as_json(values[name]) for name in names]
-        return [{"step": step} | dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        return {name: np.where(np.isfinite(values[name]), values[name], np.nan) for name in names}
 
-    def _record(self, values: dict[str, Any]) -> None:
-        diverged, rows, ended = self.live.diverged_at().tolist(), self._rows(self.step, values), []
-        for i in self.active:
-            member, row = self.members[i], rows[i]
-            member.progress.add(row)
-            self.observer.measured(member.run, row)
+    def _record(self, values: Values) -> None:
+        self.progress.add(self.step, values)
+        active = self.active
+        self.observer.recorded([self.members[i].run for i in active], lambda place: self.progress.last(active[place]))
+        diverged, collapsed, may_stop = self.live.diverged_at(), self.progress.collapsed, self.progress.may_stop
+        ended = []
+        for i in np.intersect1d(active, np.flatnonzero((diverged != NEVER) | collapsed | may_stop)).tolist():
             if diverged[i] != NEVER:
-                member.progress.diverged_at = diverged[i]
+                self.members[i].progress.diverged_at = int(diverged[i])
                 ended.append((i, "diverged"))
-            elif member.progress.collapsed:
-                ended.append((i, "collapsed"))
-            elif member.progress.may_stop:
-                ended.append((i, "finished"))
+            else:
+                ended.append((i, "collapsed" if collapsed[i] else "finished"))
         if self.flushes.due:
             self._flush()
         if ended:
@@ -243,6 +281,7 @@ class BatchTraining:
 
     def _end(self, ended: list[tuple[int, str]]) -> None:
         """Starts to write the results of finished runs, and freezes these."""
+        self.progress.hand_out(self.active)
         gone = [i for i, _ in ended]
         networks, states = dict(zip(gone, self.live.networks(gone), strict=True)), self._last_states(ended)
         step, seconds = self.step, time.monotonic() - self.started
@@ -270,6 +309,7 @@ class BatchTraining:
             self.compiles = True
             self.members = self.active_members
             self.active = list(range(len(self.members)))
+            self.progress = BatchProgress([member.progress for member in self.members])
 
     def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
         """Final states, from which longer runs can continue, of runs that keep snapshots."""
@@ -302,6 +342,7 @@ class BatchTraining:
 
     def _flush(self) -> None:
         with self.flushes.writing():
+            self.progress.hand_out(self.active)
             for member in self.active_members:
                 member.writer.append(member.progress.unwritten())
 
@@ -325,9 +366,3 @@ class BatchTraining:
             write = lambda member, one: member.writer.checkpoint(step, named_tensors(one))  # noqa: E731
             in_parallel(write, self.active_members, states)
         return step
-
-
-def _as_json(values: np.ndarray) -> list[float | None]:
-    """Numbers as JSON has them: None where one is not finite."""
-    numbers = values.tolist()
-    return numbers if np.isfinite(values).all() else [finite(x) for x in numbers]

@@ -35,12 +35,19 @@ class Lines:
     """Contents of a curves file, without a last line that a crash truncated."""
 
     rows: list[dict[str, Any]]
-    marks: list[Mark]
-    """After no row, one row, …"""
+    crcs: list[int]
+    """Checksums after no row, one row, …"""
     ends: list[int]
     """Bytes of no row, one row, …"""
     whole: bool
     """Whether the last line is complete."""
+
+    def mark(self, rows: int) -> Mark:
+        return Mark(rows, f"{self.crcs[rows]:08x}")
+
+    @property
+    def end(self) -> Mark:
+        return self.mark(len(self.rows))
 
 
 class Curves:
@@ -56,7 +63,7 @@ class Curves:
         altered."""
         state = self._state()
         if state is None:
-            return Lines([], [_mark(0, self._start)], [0], True)
+            return Lines([], [self._start], [0], True)
         if self._read is None or self._read[0] != state:
             self._read = state, self._parse(read_file(self.path))
         return self._read[1]
@@ -66,18 +73,20 @@ class Curves:
         complete, crc = read_file(self.path).split(b"\n")[:-1] if self._state() else [], self._start
         for number, line in enumerate(complete, start=1):
             crc, _ = self._body(line, number, crc)
-        return _mark(len(complete), crc)
+        return Mark(len(complete), f"{crc:08x}")
 
     def append(self, rows: list[dict[str, Any]]) -> None:
         lines = self.lines()
-        marks, ends, text = list(lines.marks), list(lines.ends), b""
-        for row in rows:
-            body = _encoded(row)[:-1].encode()
-            marks.append(_mark(marks[-1].rows + 1, zlib.crc32(body, int(marks[-1].crc, 16))))
-            text += body + f', "crc": "{marks[-1].crc}"}}\n'.encode()
+        crcs, ends, text = list(lines.crcs), list(lines.ends), bytearray()
+        crc = crcs[-1]
+        # All rows in one call, three times as fast; they hold numbers alone, so that braces are between them only.
+        for body in _encoded(rows)[2:-2].encode().split(b"}, {") if rows else ():
+            crc = zlib.crc32(body, zlib.crc32(b"{", crc))
+            crcs.append(crc)
+            text += b'{%b, "crc": "%08x"}\n' % (body, crc)
             ends.append(lines.ends[-1] + len(text))
-        append_bytes(self.path, lines.ends[-1], text)
-        self._read = self._state(), Lines(lines.rows + rows, marks, ends, True)
+        append_bytes(self.path, lines.ends[-1], bytes(text))
+        self._read = self._state(), Lines(lines.rows + rows, crcs, ends, True)
 
     def cut_after(self, step: int) -> None:
         """Removes all points after a step."""
@@ -90,16 +99,16 @@ class Curves:
         *complete, rest = content.split(b"\n")
         rows: list[dict[str, Any]] = []
         crc, end = self._start, 0
-        marks, ends = [_mark(0, crc)], [0]
+        crcs, ends = [crc], [0]
         for number, line in enumerate(complete, start=1):
             crc, row = self._line(line, number, crc)
             if rows and (row["step"] <= rows[-1]["step"] or row.keys() != rows[-1].keys()):
                 raise Damaged(f"{self.path} has a line {number} that does not belong after the one above.")
             end += len(line) + 1
             rows.append(row)
-            marks.append(_mark(number, crc))
+            crcs.append(crc)
             ends.append(end)
-        return Lines(rows, marks, ends, not rest)
+        return Lines(rows, crcs, ends, not rest)
 
     def _body(self, line: bytes, number: int, crc: int) -> tuple[int, bytes]:
         """The checksum after a line, and the line without it."""
@@ -128,7 +137,3 @@ class Curves:
         except OSError as error:
             raise ModgrokError(f"{self.path} cannot be read: {error.strerror}.") from error
         return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _mark(rows: int, crc: int) -> Mark:
-    return Mark(rows, f"{crc:08x}")

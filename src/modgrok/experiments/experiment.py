@@ -223,8 +223,26 @@ class Experiment:
             self.__dict__["_resolved"] = dataclasses.replace(self)._resolved
         return self._resolved
 
+    def seeded(self, seed: int, split_seed: int | None = None) -> "Experiment":
+        """The same with another seed, for thousands of them: what does not depend on it is not checked, or resolved,
+        again."""
+        found, own = object.__new__(Experiment), {"seed": OWN["seed"].checked(seed), "_like": self.like}
+        kept = {name: value for name, value in vars(self).items() if name not in ("_resolved", "content_hash", "split")}
+        vars(found).update(kept | own | ({} if split_seed is None else {"split_seed": split_seed}))
+        return found
+
+    @property
+    def like(self) -> "Experiment":
+        """The experiment from which this one differs in its seed alone: one object for all those that `seeded` made."""
+        found: Experiment = vars(self).get("_like", self)
+        return found
+
     @cached_property
     def _resolved(self) -> "Experiment":
+        if self.like is not self:
+            resolved = self.like._resolved.seeded(self.seed, self.seed if self.split_seed is None else None)
+            resolved.__dict__["_resolved"] = resolved
+            return resolved
         return self.resolve_for(None if self.task.startswith(TABLE) else self.load_task())
 
     def resolve_for(self, found: Task | None) -> "Experiment":
@@ -295,7 +313,7 @@ class Experiment:
         given = tuple((name, value) for name, value in own.items() if value is not None)
         return load_task(self.task, self.modulus, tables, given)
 
-    @property
+    @cached_property
     def split(self) -> Split:
         """The split that fraction, sampling, labels and seed define."""
         seed = self.seed if self.split_seed is None else self.split_seed

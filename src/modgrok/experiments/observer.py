@@ -2,7 +2,8 @@
 
 import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from modgrok import signals
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Receives the events of training and ignores them; override the ones you need. Called on the training thread."""
+    """Receives the events of training and ignores them; override the ones you need. Called on training
+    threads, one at a time."""
 
     def planned(self, batches: "Sequence[RunBatch]") -> None:
         """Batches about to be trained."""
@@ -25,6 +27,13 @@ class Observer:
 
     def measured(self, run: "Run", row: dict[str, Any]) -> None:
         """A run has one more point on its curves."""
+
+    def recorded(self, runs: "Sequence[Run]", row_of: Callable[[int], dict[str, Any]]) -> None:
+        """Several runs have one more point on their curves, `row_of(i)` that of `runs[i]`; tells `measured` of each, if
+        that is overridden: rows of thousands of runs take long to make."""
+        if type(self).measured is not Observer.measured:
+            for i, run in enumerate(runs):
+                self.measured(run, row_of(i))
 
     def kept(self, run: "Run", step: int, network: Network) -> None:
         """A run has one more snapshot."""
@@ -83,7 +92,7 @@ class Stopping(Speaking):
 
 
 class Forwarding(Observer):
-    """Forwards all events to another observer; a base for wrappers."""
+    """Forwards all events to another observer, points as `recorded`; a base for wrappers."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
@@ -98,3 +107,27 @@ def _forwarded(event: str) -> Any:
 
 for _event in [name for name in vars(Observer) if not name.startswith("_")]:
     setattr(Forwarding, _event, _forwarded(_event))
+
+
+class Shared(Forwarding):
+    """Lets several threads tell one observer, one at a time. `stopping` stops them all."""
+
+    def __init__(self, observer: Observer) -> None:
+        super().__init__(observer)
+        self.stopping = False
+        self.lock = threading.RLock()
+
+    def stop_requested(self) -> bool:
+        return self.stopping or super().stop_requested()
+
+
+def _locked(event: str) -> Any:
+    def forward(self: Shared, *told: Any) -> Any:
+        with self.lock:
+            return getattr(self.observer, event)(*told)
+
+    return forward
+
+
+for _event in [name for name in vars(Observer) if not name.startswith("_") and name != "stop_requested"]:
+    setattr(Shared, _event, _locked(_event))

@@ -33,11 +33,13 @@ def place_batch(
     """The runs of a batch, ready to train; a single run may be shared by `sharing` devices. Runs that stand still take
     the same steps with weights that do not change."""
     program, used = assign_devices(batch.program, len(batch.members), batch.padded_shape.rows, devices, sharing)
+    # Those of runs that differ in their seeds are the same.
+    rates = {id(e.like): rates_of(e) for e in {id(e.like): e for e in batch.experiments}.values()}
     zero = {name: np.zeros((), program.dtype) for name in MOVING} if still else {}
     runs = [
         RunInputs(
             run_data(program, member.task, member.examples, batch.padded_shape),
-            {name: zero.get(name, rate) for name, rate in rates_of(member.experiment).items()},
+            {name: zero.get(name, rate) for name, rate in rates[id(member.experiment.like)].items()},
             np.uint32(member.experiment.seed),
             np.asarray(1.0 if still else member.experiment.init_scale, program.dtype),
         )

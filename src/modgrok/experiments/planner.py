@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class PlannedRun:
         examples = self.examples
         return examples.inputs[examples.trained]
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Length of the training set; of the test set where examples are fresh at every step."""
         trained, tested = self.experiment.split.counts(self.task)
@@ -115,11 +116,15 @@ def plan_experiments(
     """Resolved experiments in batches of equal programs and schedules, no larger than `most` allows; the longest
     training sets go first. Checkpoints are looked up when they train."""
     groups: dict[Any, list[PlannedRun]] = {}
+    known: dict[int, tuple[Task, list[PlannedRun]]] = {}
     for e in experiments:
-        member = PlannedRun(e, e.load_task(store.tables))
-        program = program_of(e, member.task, platform)
-        key = (program, e.steps, e.evaluations, e.snapshots, bool(e.parent), member.evaluated)
-        groups.setdefault(key, []).append(member)
+        if id(e.like) not in known:
+            task = e.load_task(store.tables)
+            program = program_of(e, task, platform)
+            key = (program, e.steps, e.evaluations, e.snapshots, bool(e.parent), evaluated_examples(e, task))
+            known[id(e.like)] = task, groups.setdefault(key, [])
+        task, group = known[id(e.like)]
+        group.append(PlannedRun(e, task))
     return [batch for key, group in groups.items() for batch in _cut(key[0], group, most)]
 
 
@@ -129,8 +134,8 @@ def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence
     import jax
 
     used = tuple(devices or jax.local_devices())
-    tasks = [experiment.load_task(store.tables) for experiment in experiments]
-    check_memory(experiments, tasks, used[0].platform == "cpu")
+    unlike = list({id(e.like): e.like for e in experiments}.values())
+    check_memory(unlike, [e.load_task(store.tables) for e in unlike], used[0].platform == "cpu")
     return plan_experiments(experiments, store, used[0].platform, batch_limit(used))
 
 

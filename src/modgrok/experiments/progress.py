@@ -4,7 +4,7 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -78,6 +78,9 @@ class LiveProgress(Stopping):
 
     def measured(self, run: Any, row: dict[str, Any]) -> None:
         self.latest = row
+
+    def recorded(self, runs: Sequence[Any], row_of: Callable[[int], dict[str, Any]]) -> None:
+        self.measured(runs[-1], row_of(len(runs) - 1))
 
     def ended(self, run: Any, result: Result) -> None:
         self.ended_runs += 1

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from modgrok.experiments.experiment import Experiment
-from modgrok.experiments.stored_json import build
+from modgrok.experiments.stored_json import build, finite
 from modgrok.measures import Crossing, crossing
 from modgrok.training.recording import SCORES, is_norm
 
@@ -76,10 +76,6 @@ def bad_ends(statuses: Iterable[str]) -> dict[str, int]:
     return {status: found[status] for status in BAD_ENDS}
 
 
-COLLAPSE = 1e-6
-"""Weights below this share of their initial norm are dead: the gradient is cubic in them."""
-
-
 class RunProgress:
     """The curves of one run while it trains."""
 
@@ -88,43 +84,19 @@ class RunProgress:
         self.rows: list[dict[str, Any]] = []
         self.written = 0
         self.diverged_at: int | None = None
-        self.grokked: int | None = None
-        """`grokked_at` of the rows so far."""
-        self.dead: dict[str, float] = {}
-        """The norm of each group of weights below which it is dead."""
 
     def add(self, row: dict[str, Any]) -> None:
-        if not self.rows:
-            norms = {name: norm for name, norm in row.items() if name.startswith("norm_") and norm is not None}
-            self.dead = {name: COLLAPSE * norm for name, norm in norms.items()}
         self.rows.append(row)
-        score = row["test_accuracy"]
-        reached = score is not None and score >= self.experiment.threshold and self.experiment.evaluations > 0
-        if self.grokked is None and reached:
-            self.grokked = row["step"]
 
     def restore(self, rows: list[dict[str, Any]]) -> None:
         """Continues from curves on disk."""
-        for row in rows:
-            self.add(row)
+        self.rows += rows
         self.written = len(rows)
 
     def unwritten(self) -> list[dict[str, Any]]:
         """Rows since the last call."""
         fresh, self.written = self.rows[self.written :], len(self.rows)
         return fresh
-
-    @property
-    def collapsed(self) -> bool:
-        """Whether a group of weights has died; norms that are not finite mean divergence instead."""
-        last = self.rows[-1]
-        return any(last[name] is not None and last[name] < norm for name, norm in self.dead.items())
-
-    @property
-    def may_stop(self) -> bool:
-        """Whether the run has grokked and then trained for `until` more steps."""
-        until = self.experiment.until
-        return until is not None and self.grokked is not None and self.rows[-1]["step"] >= self.grokked + until
 
     def crossing(self, curve: str) -> Crossing:
         """When a curve reached the threshold; never without evaluations."""
@@ -155,3 +127,76 @@ class RunProgress:
             grokked_interpolated=grokked.interpolated,
             measures={name: last[name] for name in last if name not in (*SCORES, "step") and not is_norm(name)},
         )
+
+
+COLLAPSE = 1e-6
+"""Weights below this share of their initial norm are dead: the gradient is cubic in them."""
+Values = dict[str, np.ndarray]
+"""What is recorded of every run of a batch at one step, by name; NaN where a number is not finite."""
+
+
+def row_of(run: int, step: int, values: Values) -> dict[str, Any]:
+    """A point on the curves of one run."""
+    return {"step": step} | {name: finite(column[run]) for name, column in values.items()}
+
+
+class BatchProgress:
+    """What the curves of all runs of a batch say together: which have died or may stop. Points are kept as columns
+    until runs need them as rows, because a row for each run at each evaluation takes Python as long as a GPU the
+    steps."""
+
+    def __init__(self, runs: Sequence[RunProgress]) -> None:
+        self.runs = list(runs)
+        experiments = [run.experiment for run in runs]
+        self.thresholds = np.array([e.threshold if e.evaluations > 0 else np.inf for e in experiments])
+        self.until = np.array([np.inf if e.until is None else e.until for e in experiments])
+        self.grokked = np.full(len(runs), np.inf)
+        """`grokked_at` of the points so far; infinite before."""
+        self.dead: Values = {}
+        """The norm of each group of weights below which it is dead."""
+        self.columns: list[tuple[int, Values]] = []
+        """Points that the runs do not have as rows yet."""
+        for i, run in enumerate(runs):
+            self.look_again(i)
+            for name, norm in run.rows[0].items() if run.rows else ():
+                if name.startswith("norm_"):
+                    nowhere = np.full(len(runs), np.nan)
+                    self.dead.setdefault(name, nowhere)[i] = np.nan if norm is None else COLLAPSE * norm
+
+    def look_again(self, run: int) -> None:
+        """After rows were added to a run by itself."""
+        at = self.runs[run].crossing("test_accuracy").at if self.runs[run].rows else None
+        self.grokked[run] = np.inf if at is None else at
+
+    def add(self, step: int, values: Values) -> None:
+        self.dead = self.dead or {n: COLLAPSE * x.astype(float) for n, x in values.items() if n.startswith("norm_")}
+        self.grokked[(values["test_accuracy"] >= self.thresholds) & np.isinf(self.grokked)] = step
+        self.columns.append((step, values))
+
+    def last(self, run: int) -> dict[str, Any]:
+        """The last point of a run."""
+        return row_of(run, *self.columns[-1])
+
+    def hand_out(self, active: Iterable[int]) -> None:
+        """Adds the points since the last time to the rows of active runs."""
+        if not self.columns:
+            return
+        steps, names = [step for step, _ in self.columns], ("step", *self.columns[0][1])
+        columns = np.array([list(values.values()) for _, values in self.columns], dtype=float)
+        for i in active:  # One by one, so that no call holds up a thread that feeds the device.
+            points: list[list[Any]] = columns[:, :, i].tolist()
+            if not np.isfinite(columns[:, :, i]).all():
+                points = [[finite(x) for x in row] for row in points]
+            rows = zip(steps, points, strict=True)
+            self.runs[i].rows += [dict(zip(names, (step, *row), strict=True)) for step, row in rows]
+        self.columns = []
+
+    @property
+    def collapsed(self) -> np.ndarray:
+        """In which runs a group of weights has died; norms that are not finite mean divergence instead."""
+        return np.any([self.columns[-1][1][name] < norm for name, norm in self.dead.items()], axis=0)
+
+    @property
+    def may_stop(self) -> np.ndarray:
+        """Which runs have grokked and then trained for `until` more steps."""
+        return self.columns[-1][0] >= self.grokked + self.until

@@ -325,9 +325,11 @@ class Run:
 
     def _check_curves(self, kept: Manifest | None) -> None:
         """Whether the curves go on from where a checkpoint or a result saw them; those of a result end there."""
-        marks = self._curves.lines().marks
-        if kept is not None and (len(marks) <= kept.curves.rows or marks[kept.curves.rows] != kept.curves):
-            raise self._other_curves(kept)
+        lines = self._curves.lines()
+        if kept is not None:
+            rows = kept.curves.rows
+            if not 0 <= rows <= len(lines.rows) or lines.mark(rows) != kept.curves:
+                raise self._other_curves(kept)
 
 
 def _manifest(content: Any, path: Path) -> Manifest:

@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,8 +26,8 @@ from modgrok.sealed import exists
 
 SHARE = 0.05
 """The largest share of time spent on one kind of writes; large batches write less often."""
-THREADS = 8
-"""Threads that write."""
+THREADS = 2
+"""Threads that write for one batch; more would wait for Python, and have training wait for it."""
 MOST_PENDING = 256
 """The most writes that may be pending while training continues."""
 PENDING_BYTES = 1 << 28
@@ -43,12 +44,13 @@ class RunWriter:
     def begin(self, experiment: Experiment, environment: dict[str, Any]) -> None:
         """Writes the settings of a fresh run. What a run that was stopped before its first step left behind is
         deleted, checkpoints first, because they list the other files."""
-        remove_unfinished(self.folder)
-        self.remove_checkpoints()
-        for name in (CURVES, STATE):
-            remove(self.folder / name)
-        for step in self.run.snapshots:
-            remove(self.run.snapshot_path(step))
+        if exists(self.folder) and os.listdir(self.folder) != ["lock"]:
+            remove_unfinished(self.folder)
+            self.remove_checkpoints()
+            for name in (CURVES, STATE):
+                remove(self.folder / name)
+            for step in self.run.snapshots:
+                remove(self.run.snapshot_path(step))
         write_settings(self.folder, experiment.as_dict(), environment)
         self.run.__dict__["experiment"] = experiment
 
@@ -99,7 +101,7 @@ class RunWriter:
         """`Manifest` as JSON, of files that are on the disk."""
         if exists(self.curves.path):
             sync(self.curves.path)
-        return {"curves": dataclasses.asdict(self.curves.lines().marks[-1]), "snapshots": self.run.snapshots}
+        return {"curves": dataclasses.asdict(self.curves.lines().end), "snapshots": self.run.snapshots}
 
     @contextmanager
     def _naming_checkpoint(self) -> Iterator[None]:

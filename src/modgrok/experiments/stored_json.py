@@ -4,7 +4,9 @@ import dataclasses
 import json
 import math
 import types
+from collections.abc import Callable
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -21,8 +23,29 @@ LARGEST = 2**63
 
 def write_sealed_json(path: Path, value: dict[str, Any]) -> None:
     """Writes an object with the digest of its file as its first entry."""
-    text = json.dumps({"digest": UNSEALED} | value, indent=1, allow_nan=False)
-    write_bytes(path, seal((text + "\n").encode()))
+    write_bytes(path, seal(f"{_indented({'digest': UNSEALED} | value)}\n".encode()))
+
+
+def _indented(value: Any, margin: str = "\n") -> str:
+    """`json.dumps(value, indent=1)`, which takes Python long: here all numbers and texts in a row are one call."""
+    inside = margin + " "
+    encode, between = _encoder(inside), "," + inside
+    if isinstance(value, dict) and value:
+        entries = []
+        for nested, some in groupby(value.items(), lambda item: isinstance(item[1], dict | list | tuple)):
+            if nested:
+                entries += [encode({name: None})[1:-5] + _indented(entry, inside) for name, entry in some]
+            else:
+                entries.append(encode(dict(some))[1:-1])
+        return "{" + inside + between.join(entries) + margin + "}"
+    if isinstance(value, list | tuple) and value:
+        return "[" + inside + between.join(_indented(entry, inside) for entry in value) + margin + "]"
+    return encode(value)
+
+
+@cache
+def _encoder(separator: str) -> Callable[[Any], str]:
+    return json.JSONEncoder(allow_nan=False, separators=("," + separator, ": ")).encode
 
 
 def read_sealed_json(path: Path) -> dict[str, Any]:

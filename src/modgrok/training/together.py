@@ -45,10 +45,13 @@ class RunsTogether(LiveBatch):
     def state_shapes(self) -> State:
         return self._randomly.eval_shape(*self._fresh)
 
-    def advance(self, state: State, step: int, count: int, measured: bool) -> tuple[State, dict[str, np.ndarray]]:
-        parts = (state, self.data, self.rates, self.seeds)
-        state, measurement = self._advance(*parts, np.int32(step), np.int32(count), np.bool_(measured))
-        return state, {name: np.asarray(values)[self.slots] for name, values in measurement.items()}
+    def advance(self, state: State, step: int, count: int, measured: bool) -> tuple[State, dict[str, Any]]:
+        parts = (state, self.data, self.rates, self.seeds, np.int32(step), np.int32(count), np.bool_(measured))
+        result: tuple[State, dict[str, Any]] = jax.block_until_ready(self._advance(*parts))
+        return result
+
+    def fetch(self, measurement: dict[str, Any]) -> dict[str, np.ndarray]:
+        return {name: values[self.slots] for name, values in jax.device_get(measurement).items()}
 
     def copy_state(self, state: State) -> State:
         return state  # which `advance` leaves alone
@@ -150,14 +153,14 @@ def stacked_shapes(tree: Any, count: int, devices: tuple[Any, ...]) -> Any:
 def unstack(tree: Any, slots: Sequence[int], count: int) -> list[Any]:
     """Some of `count` slots of a stacked tree, on the host: few are fetched one by one, many in a single transfer."""
     if FEW * len(slots) > count:
-        host = jax.tree.map(np.asarray, tree)
+        host = jax.device_get(tree)
         return [jax.tree.map(lambda leaf: np.asarray(leaf[slot]), host) for slot in slots]  # noqa: B023
-    return [jax.tree.map(lambda leaf: np.asarray(_pick(leaf, np.int32(slot))), tree) for slot in slots]  # noqa: B023
+    return [jax.device_get(_pick(tree, np.int32(slot))) for slot in slots]
 
 
 @jax.jit
-def _pick(leaf: Any, slot: Any) -> Any:
-    return jax.lax.dynamic_index_in_dim(leaf, slot, keepdims=False)
+def _pick(tree: Any, slot: Any) -> Any:
+    return jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, slot, keepdims=False), tree)
 
 
 def _freeze(state: State, slots: Sequence[int]) -> State:

@@ -16,7 +16,7 @@ from modgrok.experiments.stored_json import build, read_sealed_json, write_seale
 from modgrok.experiments.sweeps.sweep import Sweep
 from modgrok.experiments.sweeps.table import Results, sweep_table
 
-WRITE_SECONDS = 2.0
+WRITE_SECONDS = 5.0
 """Least time between two versions of a growing table; large tables, which take longer to write, come more rarely."""
 
 

@@ -68,7 +68,13 @@ class Sweep:
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
         """Every experiment of the sweep, the last axis fastest; all are checked before the first can start."""
-        found = tuple(dataclasses.replace(self.experiment, **settings) for settings in self.combinations())
+        unlike: dict[tuple[str, ...], Experiment] = {}
+        found = []
+        for settings in self.combinations():
+            seed, others = settings.pop("seed", self.experiment.seed), tuple(map(repr, settings.values()))
+            if others not in unlike:
+                unlike[others] = dataclasses.replace(self.experiment, **settings, seed=seed)
+            found.append(unlike[others].seeded(seed))
         checked: dict[Any, Experiment] = {(e.task, e.modulus, e.fraction, e.examples): e for e in found}
         for e in checked.values():
             task = e.load_task()
@@ -78,7 +84,7 @@ class Sweep:
                     f"A split needs inputs on both sides, and a fraction of {e.fraction} of the {trained + tested} "
                     f"inputs of {describe_task(e)} does not leave them."
                 )
-        return found
+        return tuple(found)
 
     def combinations(self) -> Iterator[dict[str, Any]]:
         """The varying settings of every run."""

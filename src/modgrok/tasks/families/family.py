@@ -90,10 +90,14 @@ def _from_text(text: str, modulus: int | None, settings: dict[str, Any]) -> Task
     raise Unknown(f"There is no family of tasks called {word!r}; {hint}", f"task {text!r}")
 
 
+FLAGS = re.DOTALL | re.IGNORECASE
+"""Of the patterns of families."""
+
+
 def family_of(text: str) -> Family | None:
     """The family that a text belongs to; None where there is none."""
     text = text.strip().removesuffix(UNORDERED).rstrip()
-    fitting = (one for one in reversed(FAMILIES.values()) if re.fullmatch(one.pattern, text, re.DOTALL | re.IGNORECASE))
+    fitting = (one for one in reversed(FAMILIES.values()) if re.fullmatch(one.pattern, text, FLAGS))
     return next(fitting, None)
 
 

@@ -27,7 +27,7 @@ WORTH_BATCHES = 3
 """With fewer batches left, starting a process takes as long as compiling here."""
 
 SWITCH_SECONDS = 5e-4
-"""Switch interval of the interpreter, so that tracing does not hold up training."""
+"""Switch interval of the interpreter."""
 
 Wait = Callable[[RunBatch], None]
 Process: TypeAlias = "subprocess.Popen[bytes]"
@@ -51,28 +51,34 @@ def compiling_ahead(batches: Sequence[RunBatch]) -> Iterator[Wait]:
         yield lambda batch: None
         return
     tracing: dict[Any, Future[None]] = {}
+    with switching_often(), ThreadPoolExecutor(1) as tracer, Compilers(later, workers) as compilers:
+
+        def trace(shape: Any, batch: RunBatch) -> None:
+            compilers.settle(shape)
+            if not compilers.closed:
+                precompile(*_job(batch), devices)
+
+        def ready(batch: RunBatch) -> None:
+            shape = _shape(batch)
+            if shape in tracing:
+                wait([tracing[shape]])
+            else:
+                compilers.settle(shape)
+            later.pop(shape, None)
+            following = next(iter(later), None)
+            if following is not None and following not in tracing:
+                tracing[following] = tracer.submit(trace, following, later[following])
+
+        yield ready
+
+
+@contextlib.contextmanager
+def switching_often() -> Iterator[None]:
+    """Threads take turns ten times as often as usual, so that none holds up another that feeds the device."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
-        with ThreadPoolExecutor(1) as tracer, Compilers(later, workers) as compilers:
-
-            def trace(shape: Any, batch: RunBatch) -> None:
-                compilers.settle(shape)
-                if not compilers.closed:
-                    precompile(*_job(batch), devices)
-
-            def ready(batch: RunBatch) -> None:
-                shape = _shape(batch)
-                if shape in tracing:
-                    wait([tracing[shape]])
-                else:
-                    compilers.settle(shape)
-                later.pop(shape, None)
-                following = next(iter(later), None)
-                if following is not None and following not in tracing:
-                    tracing[following] = tracer.submit(trace, following, later[following])
-
-            yield ready
+        yield
     finally:
         sys.setswitchinterval(before)
 
