@@ -1,5 +1,5 @@
-"""Batches train on this process's devices, each spread over all of them: on a CPU one after another, elsewhere two at a
-time, of which Python prepares, records and writes one while the devices take steps of the other."""
+"""Batches train on this process's devices, each spread over all of them, one after another; on a single GPU two at a
+time, of which Python prepares, records and writes one while the device takes steps of the other."""
 
 import threading
 from collections import deque
@@ -39,12 +39,15 @@ class LocalEngine(Engine):
         return measure_speed(batch)
 
     def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
+        import jax
+
         with compiling_ahead(batches) as wait_for:
             training = _Training(batches, store, Shared(observer), wait_for)
-            if len(batches) < 2 or batches[0].program.on.separate:
-                training.work()
-            else:
+            # Devices that fetch one array together would wait for each other if two threads asked them.
+            if len(batches) > 1 and not batches[0].program.on.separate and len(jax.local_devices()) == 1:
                 training.work_at_once(min(AT_ONCE, len(batches)))
+            else:
+                training.work()
         return training.failures
 
 
