@@ -167,6 +167,12 @@ MEASURED = (
     ("speed_cpu.json", "the same on a CPU", "2 cores", "python benchmarks/speed.py --seconds 12"),
     ("speed_cpu16.json", "the same on a CPU", "16 cores", "JAX_PLATFORMS=cpu python benchmarks/speed.py"),
     ("sweep_throughput.json", "a sweep beside single runs", "2 cores", "python benchmarks/sweep_throughput.py"),
+    (
+        "sweep_share_h200.json",
+        "10 000 small runs",
+        "H200",
+        "python benchmarks/sweep_share.py --runs 10000 --steps 20000",
+    ),
     ("ray_overhead.json", "1 000 tiny runs on Ray, here", "2 cores", "python benchmarks/ray_overhead.py"),
     (
         "second_start.txt",
@@ -178,6 +184,7 @@ MEASURED = (
     ("lab_speed.txt", "how fast the page answers", "2 cores", "python benchmarks/lab_speed.py"),
     ("same_bits_h200.txt", "when bits are equal on a GPU", "H200", "python benchmarks/same_bits.py"),
     ("gradient_error.md", "errors of 16-bit gradients", "H200", "python benchmarks/gradient_error.py"),
+    ("transformer_error_h200.txt", "the same, a transformer", "H200", "python benchmarks/transformer_error.py"),
     ("torch_models.txt", "transformers equal PyTorch's", "2 cores", "python benchmarks/torch_models.py"),
     ("torch_optimizers.txt", "optimizers equal PyTorch's", "2 cores", "python benchmarks/torch_optimizers.py"),
     (
@@ -210,6 +217,9 @@ def _result(file: str) -> str:
     if file.startswith("speed"):
         found = read(file.removesuffix(".json"))
         return f"{time(found['one']['seconds_per_step'])} a step"
+    if file.startswith("sweep_share"):
+        found = read("sweep_share_h200")
+        return f"{found['wall_seconds']:.0f} s, {found['share']:.0%} of them in steps"
     if file.startswith("sweep"):
         return f"{number(read('sweep_throughput')['ratio'], 2)} times the rate"
     if file.startswith("ray"):

@@ -111,7 +111,7 @@ class Gpu(TwoLayerKernel):
         # As many as the longest training set of the batch may ask for.
         windows = {self.windows(n) for n in (padded, int(padded * self.program.on.padding))}
         most = max(len(one.tiles(known).starts) for one in windows)
-        return PaddedShape(padded, round_up(max(1, most), 4) * ROWS)
+        return PaddedShape(padded, round_up(max(1, most), 4 if most > 16 else 2) * ROWS)
 
     def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
         rows = self.windows(padded.rows).rows(inputs, labels, padded.slots)
