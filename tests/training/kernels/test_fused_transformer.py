@@ -10,7 +10,7 @@ import pytest
 from modgrok.networks.transformer import Transformer
 from modgrok.tasks import Split, Task
 from modgrok.training.data import run_data
-from modgrok.training.kernels import fused_transformer, generic, kernel_for, pallas_tools
+from modgrok.training.kernels import fused_transformer, generic, kernel_for, pallas_tools, transformer_kernels
 from modgrok.training.program import Program
 
 SMALL = Transformer(32, heads=2, hidden=64)
@@ -29,7 +29,7 @@ def _single_precision():
 @pytest.fixture
 def exact(monkeypatch):
     """Operands of 32 bits, so that nothing but the order of sums differs."""
-    monkeypatch.setattr(fused_transformer, "HALF", jnp.float32)
+    monkeypatch.setattr(transformer_kernels, "HALF", jnp.float32)
 
 
 def a_case(sizes=(7, 7), answers=7, network=SMALL, seed=0, scale=1.0, share=0.6, **changes):

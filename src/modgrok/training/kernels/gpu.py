@@ -118,7 +118,7 @@ class Gpu(TwoLayerKernel):
         return Tables(rows, np.asarray(1 / max(1, len(inputs)), np.float32))
 
     def extra_floats(self, padded: PaddedShape) -> int:
-        return padded.slots * (self.windows(padded.rows).width + self.padded_answers) // 2
+        return padded.slots * (self.windows(padded.rows).width + self.padded_answers // 2)
 
     def loss_and_grad(
         self, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, count_correct: Any = None

@@ -69,7 +69,7 @@ class TwoLayerKernel(Kernel):
         if not self.gathers:
             return None
         size = max(self.program.signature.sizes)
-        return np.stack([_rows_by_value(values, size, padded.slots) for values in inputs.T])
+        return np.stack([rows_by_value(values, size, padded.slots) for values in inputs.T])
 
     def extra_floats(self, padded: PaddedShape) -> int:
         sizes = self.program.signature.sizes
@@ -195,7 +195,8 @@ def _sums(
     return before + jnp.stack(sums)
 
 
-def _rows_by_value(values: np.ndarray, size: int, slot_count: int) -> np.ndarray:
+def rows_by_value(values: np.ndarray, size: int, slot_count: int) -> np.ndarray:
+    """For every value the examples that have it, padded with the one beyond."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     rank = np.arange(len(values)) - np.searchsorted(ordered, ordered)
