@@ -10,7 +10,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from modgrok.networks import TwoLayer
+from modgrok.networks import activation as activations
 from modgrok.tasks import Split, Task
+from modgrok.training import losses
 from modgrok.training.data import run_data
 from modgrok.training.kernels import generic, gpu, kernel_for, pallas_kernels, pallas_tools, plain_xla
 from modgrok.training.kernels.pallas_tools import power_below, to_half
@@ -149,7 +151,7 @@ def test_every_example_has_a_row_whose_columns_say_its_values(sizes, share, seed
         table = np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), axis=-1).reshape(-1, len(sizes))
         inputs = table[random.random(len(table)) < share].astype(np.int32)
     labels = np.arange(len(inputs), dtype=np.int32)
-    windows = Windows.for_density(len(sizes), max(sizes), share)
+    windows = Windows.for_density(sizes, share) or Windows(len(sizes), max(sizes), 256)
     tiles = len(windows.tiles(inputs).starts)
     rows = windows.rows(inputs, labels, (tiles + 1) * ROWS)
     (used,) = np.flatnonzero(rows.labels != NOBODY)[None]
@@ -174,6 +176,38 @@ def test_outputs_are_those_of_the_network():
         for kernel in (gpu.Gpu(program), generic.Kernel(program))
     )
     assert error(found, np.asarray(expected)) < WITHIN
+
+
+def test_an_activation_that_is_steepest_at_zero_stays_in_range():
+    program, weights, data = a_case((11, 11), 11, TwoLayer(32, "tanh"))
+    weights["columns"] *= 60
+    assert_near(found_by(gpu.Gpu(program), weights, data.batch), exactly(program, weights, data.batch))
+
+
+def test_examples_that_fill_no_tiles_go_the_plain_way(monkeypatch):
+    assert Windows.for_density((97,) * 12, 5000 / 97**12) is None
+    monkeypatch.setattr(Windows, "for_density", lambda *_: None)
+    program, weights, data = a_case((7, 7), 7, TwoLayer(6))
+    assert kernel_for(program) == gpu.Gpu(program)
+    assert not isinstance(data.batch.tables, gpu.Tables)
+    assert_near(found_by(gpu.Gpu(program), weights, data.batch), exactly(program, weights, data.batch))
+    weights["columns"][0, 1, 2] = np.inf
+    assert not np.isfinite(found_by(gpu.Gpu(program), weights, data.batch)[0])
+
+
+def test_losses_and_activations_of_your_own_go_the_plain_way(monkeypatch):
+    monkeypatch.setitem(losses.LOSSES, "own", losses.LOSSES["mse"])
+    monkeypatch.setitem(activations.ACTIVATIONS, "own", activations.ACTIVATIONS["relu"])
+    for network, loss in ((TwoLayer(6), "own"), (TwoLayer(6, "own"), "mse")):
+        program, _, _ = a_case((5, 5), 5, network, loss)
+        assert kernel_for(program) == plain_xla.TwoLayerKernel(program)
+
+
+@pytest.mark.parametrize(("sizes", "share", "most"), [((1000, 2), 0.8, 16), ((2, 500), 0.5, 5), ((97, 97), 0.5, 44)])
+def test_windows_fill_their_tiles(sizes, share, most):
+    table = np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), axis=-1).reshape(-1, 2)
+    inputs = table[np.random.default_rng(0).random(len(table)) < share]
+    assert len(Windows.for_density(sizes, share).tiles(inputs).starts) <= most
 
 
 def test_neurons_of_any_size_keep_their_digits():

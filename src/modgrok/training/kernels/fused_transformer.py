@@ -34,9 +34,10 @@ from modgrok.training.kernels.transformer_kernels import (
 )
 from modgrok.training.program import Program
 
-FORWARD, BACKWARD = Tile(64, 64, stages=3), Tile(64, 64, stages=2)
-"""Examples, and neurons of the MLP; measured on an H200. Two programs share a multiprocessor: one multiplies while the
+TILES = {"NVIDIA H200": (Tile(64, 64, stages=3), Tile(64, 64, stages=2))}
+"""Examples, and neurons of the MLP, forward and backward. Two programs share a multiprocessor: one multiplies while the
 other activates."""
+OTHER_TILES = Tile(64, 64), Tile(64, 64)
 SUMS = Tile(16, 32, warps=1)
 ROWS = 128
 """Training sets are padded to a multiple of this, so that no tile needs a mask."""
@@ -58,7 +59,7 @@ class TransformerKernel(Kernel):
         plain &= (program.loss, program.precision, program.loss_precision) == ("cross_entropy", "float32", "float32")
         full = program.batch_size is None and program.rule is None and "dropout" not in program.features
         head, width, hidden = network.width // network.heads, network.width, network.hidden or 4 * network.width
-        fits = width >= 32 and hidden >= max(64, width) and max(width, network._tokens(signature)) <= 256
+        fits = 32 <= width <= 128 and hidden >= max(64, width) and network._tokens(signature) <= 256
         fits &= all(next_power(size) == size for size in (head, width, hidden))
         return program.platform == "gpu" and plain and full and fits
 
@@ -94,8 +95,9 @@ def _step(kernel: TransformerKernel, parameters: Parameters, batch: Batch) -> tu
     operands = scale_operands(matrices, [seen.last, seen.values, *biases])
     width, bounds = network.width, (program.signature.sizes[0], len(matrices[UNEMBEDDING]))
     examples = batch.inputs.reshape(-1, 2), batch.labels.reshape(-1), batch.weight.reshape(-1)
-    read, losses, left, tops = forward(seen, operands, biases, examples, bounds, FORWARD)
-    d, d_attended, sums, scales = backward(left, tops, read[2], operands, BACKWARD)
+    ahead, back = TILES.get(jax.local_devices()[0].device_kind, OTHER_TILES)
+    read, losses, left, tops = forward(seen, operands, biases, examples, bounds, ahead)
+    d, d_attended, sums, scales = backward(left, tops, read[2], operands, back)
     d_values, d_scores = value_sums(seen, d_attended, tables, bounds[0], SUMS)
     sums = sums.sum(axis=0) * tables.share
     (gradient,) = pull_seen(Seen(sums[-width:], d_values * tables.share, d_scores * tables.share))

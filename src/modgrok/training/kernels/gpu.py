@@ -1,12 +1,13 @@
-"""The paper's network on a GPU: two kernels that take the gradient, products of 16-bit operands with 32-bit sums.
+"""The paper's network on a GPU: kernels that take the gradient, products of 16-bit operands with 32-bit sums.
 
-They know full batches in single precision without dropout, and as many values as fit into a program. A run that needs
-more asks for precision `highest`; it and all others take the plain way, which is also what this one is checked against.
+They know full batches in single precision without dropout, losses and activations whose size is known, and up to 256
+outputs. A run that needs more bits asks for precision `highest`; it and all others take the plain way, which is also
+what this one is checked against.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,8 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from modgrok.networks import Noise
-from modgrok.networks.activation import activation, degree
+from modgrok.networks import Noise, TwoLayer
+from modgrok.networks.activation import MONOMIAL, OWN_ACTIVATIONS, activation, degree
 from modgrok.networks.architecture import Parameters
 from modgrok.networks.two_layer import look_up
 from modgrok.shapes import Array, Float, Float16, Float32, Int32
@@ -23,9 +24,10 @@ from modgrok.training.data import Batch, PaddedShape
 from modgrok.training.kernels import pallas_kernels as pallas
 from modgrok.training.kernels.generic import LossAndGrad
 from modgrok.training.kernels.pallas_kernels import Scaled
-from modgrok.training.kernels.pallas_tools import HALF, SINGLE, Tile, round_up, to_half
+from modgrok.training.kernels.pallas_tools import HALF, SINGLE, Tile, next_power, round_up, to_half
 from modgrok.training.kernels.plain_xla import TwoLayerKernel
-from modgrok.training.kernels.windows import NOBODY, ROWS, WIDTHS, Rows, Windows
+from modgrok.training.kernels.windows import NOBODY, ROWS, Rows, Windows
+from modgrok.training.losses import OWN_LOSSES
 from modgrok.training.program import Program
 
 
@@ -43,8 +45,16 @@ class Sizes:
     """The last for networks that fit into it, if they have at most 64 outputs and a simple activation: it makes the
     residuals too."""
 
-    def of_step(self, outputs: int, width: int, simple: bool) -> tuple[Tile | None, Tile]:
-        """The tiles of residuals, if they have a kernel of their own, and of gradients."""
+    def of_step(self, outputs: int, width: int, simple: bool, columns: int) -> tuple[Tile | None, Tile]:
+        """The tiles of residuals, if they have a kernel of their own, and of gradients; `columns` of one-hot matrices.
+        Where these are large, loading ahead would take more shared memory than there is."""
+        residuals, gradients = self._of_network(outputs, width, simple)
+        if columns * (2 if outputs > 128 else 1) > 64:
+            gradients = replace(gradients, stages=1)
+            residuals = residuals and replace(residuals, stages=1)
+        return residuals, gradients
+
+    def _of_network(self, outputs: int, width: int, simple: bool) -> tuple[Tile | None, Tile]:
         if outputs > 128:
             return self.wide
         if self.whole is not None and simple and outputs <= 64 and width <= self.whole.columns:
@@ -89,7 +99,7 @@ class Tables(NamedTuple):
 
 
 class Gpu(TwoLayerKernel):
-    """Falls back to plain XLA for examples that have no tables of its own."""
+    """Falls back to plain XLA where the examples are too sparse in their table to fill tiles."""
 
     guards = True
 
@@ -98,34 +108,42 @@ class Gpu(TwoLayerKernel):
         plain = program.batch_norm or program.codes or program.precision != "float32" or "dropout" in program.features
         if program.platform != "gpu" or plain:
             return False
-        fits = program.signature.outputs <= pallas.MOST_OUTPUTS and len(program.signature.sizes) <= WIDTHS[-1]
-        return cls(program).gathers and fits
+        network = program.architecture
+        assert isinstance(network, TwoLayer)
+        known = network.activation in OWN_ACTIVATIONS or MONOMIAL.fullmatch(network.activation) is not None
+        fits = program.loss in OWN_LOSSES and program.signature.outputs <= pallas.MOST_OUTPUTS
+        return cls(program).gathers and known and fits
 
-    def windows(self, examples: int) -> Windows:
+    def windows(self, examples: int) -> Windows | None:
         sizes = self.program.signature.sizes
-        return Windows.for_density(len(sizes), max(sizes), examples / math.prod(sizes))
+        return Windows.for_density(sizes, examples / math.prod(sizes))
 
     def padded_shape(self, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
-        """Coarse, so that many training sets share a compilation; one row at least is to spare."""
-        padded, known = round_up(rows + 1, 128), inputs()
-        # As many as the longest training set of the batch may ask for.
-        windows = {self.windows(n) for n in (padded, int(padded * self.program.on.padding))}
-        most = max(len(one.tiles(known).starts) for one in windows)
-        return PaddedShape(padded, round_up(max(1, most), 4 if most > 16 else 2) * ROWS)
+        """Coarse, so that many training sets share a compilation."""
+        plain = super().padded_shape(inputs, rows)
+        if (windows := self.windows(plain.rows)) is None:
+            return plain
+        most = max(1, len(windows.tiles(inputs()).starts))
+        return PaddedShape(plain.rows, round_up(most, 4 if most > 16 else 2) * ROWS)
 
     def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
-        rows = self.windows(padded.rows).rows(inputs, labels, padded.slots)
-        return Tables(rows, np.asarray(1 / max(1, len(inputs)), np.float32))
+        if (windows := self.windows(padded.rows)) is None:
+            return super().tables(inputs, labels, padded)
+        return Tables(windows.rows(inputs, labels, padded.slots), np.asarray(1 / max(1, len(inputs)), np.float32))
 
     def extra_floats(self, padded: PaddedShape) -> int:
-        return padded.slots * (self.windows(padded.rows).width + self.padded_answers // 2)
+        if (windows := self.windows(padded.rows)) is None:
+            return super().extra_floats(padded)
+        return padded.slots * (windows.width + 2 * next_power(self.program.signature.outputs))
 
     def loss_and_grad(
         self, parameters: Parameters, batch: Batch, codes: Any, noise: Noise | None, count_correct: Any = None
     ) -> LossAndGrad:
         """The loss is not a number where the gradient is not finite."""
         if not isinstance(batch.tables, Tables):
-            return super().loss_and_grad(parameters, batch, codes, noise, count_correct)
+            loss, gradient, right = super().loss_and_grad(parameters, batch, codes, noise, count_correct)
+            finite = jnp.isfinite(sum(part.sum() for part in jax.tree.leaves(gradient)))
+            return jnp.where(finite, loss, jnp.nan), gradient, right
         return *_step(self, parameters, batch), jnp.zeros((), self.program.dtype)
 
     def outputs(self, parameters: Parameters, inputs: Int32[Array, "row S"]) -> Float32[Array, "row outputs"]:
@@ -150,7 +168,7 @@ def _step(kernel: Gpu, parameters: Parameters, batch: Batch) -> tuple[Float[Arra
     columns, readout, (rows, share) = parameters["columns"], parameters["readout"], batch.tables
     windows = Windows(columns.shape[0], columns.shape[1], rows.one_hot.shape[1] // 2)
     tiles = _tiles(program.runs * len(rows.labels) * network.width)
-    of_residuals, of_gradients = tiles.of_step(outputs, network.width, function.degree is not None)
+    of_residuals, of_gradients = tiles.of_step(outputs, network.width, function.degree is not None, windows.width)
     mse, counts = program.loss == "mse", 2 / outputs if program.loss == "mse" else 1.0
     scaled = _scaled(function, prefactors, columns, readout, share, (len(rows.labels), counts, not mse), tiles)
     known = program.loss in pallas.LOSSES and program.loss_precision == "float32"
@@ -158,7 +176,7 @@ def _step(kernel: Gpu, parameters: Parameters, batch: Batch) -> tuple[Float[Arra
     losses: Any = None
     left: Any = None
     if of_residuals is not None or not known:
-        tile = of_residuals or tiles.residuals
+        tile = of_residuals or replace(tiles.residuals, stages=1)
         losses, left = pallas.residuals(loss, function, outputs, windows, rows, scaled, share, tile)
     if not known:
         losses, left = _residuals(program, left, scaled, rows.labels, share, counts)

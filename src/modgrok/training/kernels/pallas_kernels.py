@@ -1,4 +1,4 @@
-r"""Four small kernels in Pallas (Triton) that take a step of the paper's network on a GPU.
+r"""Kernels in Pallas (Triton) that take a step of the paper's network on a GPU.
 
 All sums run on the matrix units, the look-ups and the sums over the examples that share a value too: as products with
 the one-hot matrix of the inputs, tile by tile, while activations and their derivatives never leave the registers. The
@@ -47,7 +47,7 @@ TABLE_EXPONENT, Z_EXPONENT, READOUT_EXPONENT, RESIDUAL_EXPONENT, D_Z_EXPONENT = 
 """Scaled numbers stay below two to the power of these."""
 TAU_MOST = 2.0**60
 r"""The most that $\tau$ may be, so that its square is a number."""
-SAMPLES = (1.0, 0.62, 0.38, 0.24)
+SAMPLES = (1.0, 0.62, 0.38, 0.24, 0.0)
 """Points at which an activation is evaluated to bound it, in units of the largest preactivation."""
 MOST_OUTPUTS = 256
 """The most outputs that a program can hold."""
@@ -70,7 +70,7 @@ class Function:
 
     @property
     def slope_exponent(self) -> int:
-        """The same for the slope at them."""
+        """Scaled slopes stay below two to the power of this."""
         return self.exponent + 1 if self.degree == 2 else 0
 
 
@@ -200,7 +200,7 @@ def _sizes(
 
 
 LOSSES = ("mse", "cross_entropy")
-"""Losses that `residuals` implements."""
+"""Losses that kernels implement."""
 
 
 def residuals(

@@ -1,6 +1,7 @@
 """Training examples in tiles that agree in all variables up to a few values, for kernels that look up and sum through
 one-hot matrices: their columns are a window of the values of each variable."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ ROWS = 128
 NOBODY = -1
 """The label of a row that is not used."""
 WIDTHS = (32, 64, 128, 256)
-"""Possible numbers of columns of the one-hot matrix."""
+"""Widths that a one-hot matrix may have."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,16 @@ class Windows:
     """Number of columns."""
 
     @classmethod
-    def for_density(cls, variables: int, size: int, density: float) -> "Windows":
-        """The narrowest whose windows nearly fill a tile, if a share `density` of the table occurs."""
-        for width in (width for width in WIDTHS if width >= variables):
-            found = cls(variables, size, width)
-            holds = found.lengths[0] * found.lengths[-1] ** (variables - 1) * density
-            if holds >= 0.75 * ROWS or found.lengths == (size,) * variables:
-                break
-        return found
+    def for_density(cls, sizes: tuple[int, ...], density: float) -> "Windows | None":
+        """The narrowest whose windows nearly fill a tile, if a share `density` of the table of these sizes occurs; None
+        if even the widest would leave most of it empty."""
+        for width in (width for width in WIDTHS if width >= len(sizes)):
+            found = cls(len(sizes), max(sizes), width)
+            values = [min(length, size) for length, size in zip(found.lengths, sizes, strict=True)]
+            holds = math.prod(values) * density
+            if holds >= 0.75 * ROWS or tuple(values) == sizes:
+                return found
+        return found if len(sizes) <= WIDTHS[-1] and holds >= ROWS / 8 else None
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -83,8 +86,8 @@ class Windows:
         return Rows(answers, one_hot, padded, np.array([len(starts)], np.int32))
 
     def in_table(self, bases: Any, column: Any) -> tuple[Any, Any]:
-        """Of columns the row of the table of all values, by variable, and whether there is one; the columns beyond are
-        the same again in a second table."""
+        """For each column its row in the table of all values, by variable, and whether there is one; columns from
+        `width` on mean a second copy of the table."""
         second, column = column // self.width, column % self.width
         row, there = jnp.zeros_like(column), column < 0
         for s, (first, length) in enumerate(zip(self._first_columns, self.lengths, strict=True)):
