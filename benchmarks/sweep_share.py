@@ -4,7 +4,8 @@
 
 Runs of n + m with p = 31, N = 128, α = 0.6, trained by `modgrok.sweep` as anybody would, from nothing compiled to the
 table. The share counts steps alone: those that batches took, in the time that a step takes in a long call of its own.
-Evaluations and calls of few steps keep a device busy too; `in_calls` counts all of the time in which a call was out.
+Evaluations and calls of few steps keep a device busy too; `in_calls` counts all of the time in which a call was out,
+the first calls' compilation included. The rest is what came before the first call, after the last, and the pauses.
 Runs are stored in TMPDIR. With --until the run-steps are those that runs took before they ended.
 """
 
@@ -55,11 +56,24 @@ class Calls:
     @property
     def seconds(self) -> float:
         """During which at least one call was out."""
-        total, until = 0.0, 0.0
+        return self.ended - self.began - sum(self.pauses)
+
+    @property
+    def began(self) -> float:
+        return min(began for began, *_ in self.found)
+
+    @property
+    def ended(self) -> float:
+        return max(ended for _, ended, _ in self.found)
+
+    @property
+    def pauses(self) -> list[float]:
+        """Between the first call and the last, in seconds."""
+        found, until = [], self.began
         for began, ended, _ in sorted(self.found):
-            total += max(0.0, ended - max(began, until))
+            found.append(max(0.0, began - until))
             until = max(until, ended)
-        return total
+        return found
 
 
 def seconds_per_step(batch: RunBatch, devices: tuple[Any, ...]) -> float:
@@ -112,6 +126,10 @@ def main() -> None:
         "wall_seconds": round(wall, 2),
         "in_steps": round(calls.steps * step, 2),
         "in_calls": round(calls.seconds, 2),
+        "before_calls": round(calls.began - began, 2),
+        "after_calls": round(began + wall - calls.ended, 2),
+        "pauses": round(sum(calls.pauses), 2),
+        "pauses_over_50_ms": round(sum(pause for pause in calls.pauses if pause > 0.05), 2),
         "share": round(calls.steps * step / wall, 4),
         "microseconds_per_step": round(1e6 * step, 2),
         "calls": len(calls.found),

@@ -3,9 +3,9 @@
 import itertools
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
 
@@ -28,6 +28,9 @@ from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensor
 
 CALL_SECONDS = 0.4
 """Approximate duration of one call of the compiled program, and so the delay of Ctrl-C."""
+BETWEEN_SECONDS = 0.01
+"""The same for a batch that trains beside an earlier one, and takes what that leaves while it records: with calls as
+long as the other's they would keep step, end together, and leave the device idle while the next two are prepared."""
 SHARED_BY = "shared_by"
 """Entry of the run's environment: how many devices shared it. More than two round differently from one."""
 FLUSH_SECONDS, CHECKPOINT_SECONDS = 0.5, 5.0
@@ -45,19 +48,38 @@ Crossed = tuple[int, str]
 
 class Turn:
     """Around a call of the compiled program. Batches that train at the same time take turns, so that each measures its
-    own speed; the one that began first goes first, so that they do not end at the same time. Not for the main thread,
-    which Ctrl-C may interrupt between any two instructions."""
+    own speed; the one that began first goes first. Not for the main thread, which Ctrl-C may interrupt between any two
+    instructions."""
 
     _changed = threading.Condition()
     _began, _busy = 0, False
+    _training: ClassVar[set[int]] = set()
     _waiting: ClassVar[set[int]] = set()
 
-    def __init__(self) -> None:
+    def __init__(self, alone: bool) -> None:
+        self.alone = alone
         with self._changed:
             Turn._began += 1
             self._number = Turn._began
 
+    @contextmanager
+    def training(self) -> Iterator[None]:
+        """Around all calls of a batch."""
+        if not self.alone:
+            self._training.add(self._number)
+        try:
+            yield
+        finally:
+            self._training.discard(self._number)
+
+    @property
+    def follows(self) -> bool:
+        """Whether a batch that began before trains too."""
+        return not self.alone and any(number < self._number for number in tuple(self._training))
+
     def __enter__(self) -> None:
+        if self.alone:
+            return
         with self._changed:
             self._waiting.add(self._number)
             self._changed.wait_for(lambda: not Turn._busy and self._number == min(self._waiting))
@@ -65,6 +87,8 @@ class Turn:
             Turn._busy = True
 
     def __exit__(self, *error: object) -> None:
+        if self.alone:
+            return
         with self._changed:
             Turn._busy = False
             self._changed.notify_all()
@@ -101,8 +125,7 @@ class BatchTraining:
         self.evaluated: tuple[int, Any] | None = None
         """Step and state of the last evaluation, kept until the next one if a run refines its crossings."""
         self.live = place_batch(batch, devices, self._sharing())
-        alone = self.live.program.on.separate or threading.current_thread() is threading.main_thread()
-        self.turn: AbstractContextManager[None] = nullcontext() if alone else Turn()
+        self.turn = Turn(self.live.program.on.separate or threading.current_thread() is threading.main_thread())
         self._begin()
         self.progress = BatchProgress([member.progress for member in self.members])
         files = FILE_SECONDS * len(self.members)
@@ -114,7 +137,7 @@ class BatchTraining:
         evaluated, kept = (set(steps.tolist()) for steps in self.batch.schedule)
         targets = sorted(step for step in evaluated if step > self.step or (step == 0 and self.step == 0))
         try:
-            with BackgroundWriter() as self.writing:
+            with BackgroundWriter() as self.writing, self.turn.training():
                 self._train(targets, kept)
         except KeyboardInterrupt:
             # It may have come between any two instructions, so what is in memory is not to be trusted.
@@ -203,7 +226,8 @@ class BatchTraining:
             self._maybe_stop()
 
     def _call_steps(self, most: int) -> int:
-        return min(most, max(1, int(CALL_SECONDS * self.steps_per_second)))
+        seconds = BETWEEN_SECONDS if self.turn.follows else CALL_SECONDS
+        return min(most, max(1, int(seconds * self.steps_per_second)))
 
     def _crossings(self, values: dict[str, Any], runs: Iterable[int]) -> set[Crossed]:
         """Which accuracies of active runs with `refine` reach their threshold here for the first time."""

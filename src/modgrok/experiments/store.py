@@ -227,6 +227,8 @@ def check_intact(run: Run, snapshots: bool = False) -> None:
 
 
 def _needs_repair(run: Run) -> bool:
+    if not exists(run.folder):
+        return False
     try:
         check_intact(run, snapshots=True)
     except Damaged:

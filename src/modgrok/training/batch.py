@@ -54,13 +54,14 @@ class LiveBatch(ABC):
         """Shapes and dtypes of one run's state."""
 
     @abstractmethod
-    def advance(self, state: Any, step: int, count: int, measured: bool) -> tuple[Any, dict[str, Any]]:
+    def advance(self, state: Any, step: int, count: int, measured: bool) -> tuple[Any, Any]:
         """Takes `count` steps, then measures every run if `measured`; may use up the memory of the given state. Returns
         when the devices are done, with measurements for `fetch`."""
 
-    def fetch(self, measurement: dict[str, Any]) -> dict[str, np.ndarray]:
+    def fetch(self, measurement: Any) -> dict[str, np.ndarray]:
         """The measurement of each run, on the host."""
-        return measurement
+        found: dict[str, np.ndarray] = measurement
+        return found
 
     @abstractmethod
     def copy_state(self, state: Any) -> Any:

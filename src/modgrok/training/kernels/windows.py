@@ -77,12 +77,12 @@ class Windows:
         at = tile * ROWS + np.arange(len(order)) - starts[tile]
         answers = np.full(count, NOBODY, np.int32)
         answers[at] = labels[order]
-        one_hot = np.zeros((count, self.width), np.float16)
+        one_hot = np.zeros((count, 2 * self.width), np.float16)
         for s, column in enumerate(self._first_columns):
-            one_hot[at, column + inputs[order, s] - bases[tile, s]] = 1
+            columns = column + inputs[order, s] - bases[tile, s]
+            one_hot[at, columns] = one_hot[at, self.width + columns] = 1
         padded = np.zeros((self.variables, count // ROWS), np.int32)
         padded[:, : len(starts)] = bases.T
-        one_hot = np.concatenate([one_hot, one_hot], axis=1)
         return Rows(answers, one_hot, padded, np.array([len(starts)], np.int32))
 
     def in_table(self, bases: Any, column: Any) -> tuple[Any, Any]:

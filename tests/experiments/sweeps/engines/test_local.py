@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from modgrok.errors import Interrupted
-from modgrok.experiments import Experiment, Observer, Store
+from modgrok.experiments import Experiment, Observer, Store, batch_training
 from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines import local
 from modgrok.experiments.sweeps.execution import plan
@@ -55,11 +55,21 @@ def test_two_batches_at_a_time_end_with_the_bits_of_one_after_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     observer = Listening()
+    monkeypatch.setattr(batch_training, "BETWEEN_SECONDS", 0.0)  # The later takes one step a call.
     found = train(tmp_path / "two", observer)
     assert len(observer.threads) == local.AT_ONCE
     assert sorted(observer.ends) == sorted(found.ids)
     monkeypatch.setattr(local, "AT_ONCE", 1)
     assert weights(found) == weights(train(tmp_path / "one", Observer()))
+
+
+def test_the_later_batch_follows_until_the_earlier_has_trained() -> None:
+    first, second, alone = (batch_training.Turn(alone) for alone in (False, False, True))
+    with second.training():
+        assert not second.follows
+        with first.training(), alone.training():
+            assert [turn.follows for turn in (first, second, alone)] == [False, True, False]
+        assert not second.follows
 
 
 def test_stopping_stores_both_and_the_same_again_resumes(tmp_path: Path) -> None:
