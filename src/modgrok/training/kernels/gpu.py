@@ -120,11 +120,11 @@ class Gpu(TwoLayerKernel):
 
     def padded_shape(self, inputs: Callable[[], np.ndarray], rows: int) -> PaddedShape:
         """Coarse, so that many training sets share a compilation."""
-        plain = super().padded_shape(inputs, rows)
-        if (windows := self.windows(plain.rows)) is None:
-            return plain
+        padded = round_up(rows + 1, 128)
+        if (windows := self.windows(padded)) is None:
+            return super().padded_shape(inputs, rows)._replace(rows=padded)
         most = max(1, len(windows.tiles(inputs()).starts))
-        return PaddedShape(plain.rows, round_up(most, 4 if most > 16 else 2) * ROWS)
+        return PaddedShape(padded, round_up(most, 4 if most > 16 else 2) * ROWS)
 
     def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
         if (windows := self.windows(padded.rows)) is None:
