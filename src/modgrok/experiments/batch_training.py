@@ -3,11 +3,10 @@
 import itertools
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import Future
-from contextlib import contextmanager
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from modgrok.experiments.result import BatchProgress, Result, RunProgress, Value
 from modgrok.experiments.run import Run
 from modgrok.experiments.run_writer import BackgroundWriter, Pace, RunWriter, in_parallel
 from modgrok.experiments.store import Store
+from modgrok.experiments.turn import Turn
 from modgrok.networks import Network
 from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
@@ -44,54 +44,6 @@ PARTS = 8
 ACCURACIES = ("train_accuracy", "test_accuracy")
 Crossed = tuple[int, str]
 """A run of the batch and the curve of it that crossed its threshold."""
-
-
-class Turn:
-    """Around a call of the compiled program. Batches that train at the same time take turns, so that each measures its
-    own speed; the one that began first goes first. Not for the main thread, which Ctrl-C may interrupt between any two
-    instructions."""
-
-    _changed = threading.Condition()
-    _began, _busy = 0, False
-    _training: ClassVar[set[int]] = set()
-    _waiting: ClassVar[set[int]] = set()
-
-    def __init__(self, alone: bool) -> None:
-        self.alone = alone
-        with self._changed:
-            Turn._began += 1
-            self._number = Turn._began
-
-    @contextmanager
-    def training(self) -> Iterator[None]:
-        """Around all calls of a batch."""
-        if not self.alone:
-            self._training.add(self._number)
-        try:
-            yield
-        finally:
-            self._training.discard(self._number)
-
-    @property
-    def follows(self) -> bool:
-        """Whether a batch that began before trains too."""
-        return not self.alone and any(number < self._number for number in tuple(self._training))
-
-    def __enter__(self) -> None:
-        if self.alone:
-            return
-        with self._changed:
-            self._waiting.add(self._number)
-            self._changed.wait_for(lambda: not Turn._busy and self._number == min(self._waiting))
-            self._waiting.remove(self._number)
-            Turn._busy = True
-
-    def __exit__(self, *error: object) -> None:
-        if self.alone:
-            return
-        with self._changed:
-            Turn._busy = False
-            self._changed.notify_all()
 
 
 class Member:

@@ -13,6 +13,7 @@ from modgrok.experiments.sweeps import Sweep
 from modgrok.experiments.sweeps.engines import local
 from modgrok.experiments.sweeps.execution import plan
 from modgrok.experiments.sweeps.table import Results
+from modgrok.experiments.turn import Turn
 from modgrok.training.program import GPU, PLATFORMS
 
 BASE = Experiment("n + m", 7, width=8, fraction=0.6, steps=40, evaluations=10, snapshots=2)
@@ -64,7 +65,7 @@ def test_two_batches_at_a_time_end_with_the_bits_of_one_after_another(
 
 
 def test_the_later_batch_follows_until_the_earlier_has_trained() -> None:
-    first, second, alone = (batch_training.Turn(alone) for alone in (False, False, True))
+    first, second, alone = (Turn(alone) for alone in (False, False, True))
     with second.training():
         assert not second.follows
         with first.training(), alone.training():
