@@ -4,7 +4,7 @@ import itertools
 import threading
 import time
 from collections.abc import Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from modgrok.experiments.run_writer import BackgroundWriter, Pace, RunWriter, in
 from modgrok.experiments.store import Store
 from modgrok.experiments.turn import Turn
 from modgrok.networks import Network
+from modgrok.training.devices import precision_of
 from modgrok.training.evaluation import recorded_names
 from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensors
 
@@ -33,6 +34,8 @@ BETWEEN_SECONDS = 0.01
 long as the other's they would keep step, end together, and leave the device idle while the next two are prepared."""
 SHARED_BY = "shared_by"
 """Entry of the run's environment: how many devices shared it. More than two round differently from one."""
+SHRINK_SECONDS = 1.0
+"""What it takes to move the runs of a batch into a smaller one, by way of the host."""
 FLUSH_SECONDS, CHECKPOINT_SECONDS = 0.5, 5.0
 """Least time between writes of curves, and between checkpoints."""
 DISK_RATE = 3e8
@@ -70,10 +73,8 @@ class BatchTraining:
         self.started = time.monotonic()
         self.steps_per_second = 20.0
         """Updated after every call; determines how many steps one call takes."""
-        self.compile_seconds = COMPILE_SECONDS
-        """Longest first call of a program of this batch, at least the usual: a transformer's takes 20 s on a GPU."""
-        self.compiles = True
-        """Whether the next call is the first of its program."""
+        self.smaller: tuple[int, Future[None]] | None = None
+        """Number of runs of a smaller batch, and when its program is compiled."""
         self.evaluated: tuple[int, Any] | None = None
         """Step and state of the last evaluation, kept until the next one if a run refines its crossings."""
         self.live = place_batch(batch, devices, self._sharing())
@@ -161,8 +162,6 @@ class BatchTraining:
                 self.live.state, found = self.live.advance(self.live.state, self.step, count, measured)
                 seconds = time.monotonic() - began
             self.step += count
-            if self.compiles:
-                self.compile_seconds, self.compiles = max(self.compile_seconds, seconds), False
             if count > 0:
                 self.steps_per_second = count / max(1e-9, seconds)
             self.observer.advanced(self.active_members, self.step, count * len(self.active))
@@ -254,6 +253,8 @@ class BatchTraining:
             self._flush()
         if ended:
             self._end(ended)
+        if len(self.active) in range(1, len(self.members)):
+            self._shrink()
 
     def _end(self, ended: list[tuple[int, str]]) -> None:
         """Starts to write the results of finished runs, and freezes these."""
@@ -277,15 +278,8 @@ class BatchTraining:
             member = self.members[i]
             self.writing.begin(partial(write, i, member, status), partial(self.observer.ended, member.run))
         self.active = [i for i in self.active if i not in gone]
-        if not self.active:
-            return
-        self.live.state = self.live.freeze(self.live.state, gone)
-        if self._worth_shrinking():
-            self.live.shrink(self.active)
-            self.compiles = True
-            self.members = self.active_members
-            self.active = list(range(len(self.members)))
-            self.progress = BatchProgress([member.progress for member in self.members])
+        if self.active:
+            self.live.end(gone)
 
     def _last_states(self, ended: list[tuple[int, str]]) -> dict[int, dict[str, np.ndarray]]:
         """Final states, from which longer runs can continue, of runs that keep snapshots."""
@@ -293,13 +287,42 @@ class BatchTraining:
         states = self.live.states(self.live.state, kept) if kept else []
         return {i: named_tensors(state) for i, state in zip(kept, states, strict=True)}
 
-    def _worth_shrinking(self) -> bool:
-        """Whether a smaller batch would save more time than its compilation takes; where runs take their steps
-        separately, those that have ended cost none."""
-        if self.live.program.on.separate or 2 * len(self.active) > len(self.members):
-            return False
+    def _shrink(self) -> None:
+        """Goes on with a smaller batch where that saves time. Its program is compiled while this one trains on; runs
+        that end meanwhile come along."""
+        if self.smaller is None:
+            if self._saved_seconds(COMPILE_SECONDS) > SHRINK_SECONDS:
+                self.smaller = len(self.active), self._compile_smaller(len(self.active))
+            return
+        count, compiled = self.smaller
+        if not compiled.done() or compiled.exception() is not None:
+            return
+        self.smaller = None
+        if self._saved_seconds() > SHRINK_SECONDS:
+            ended = [i for i in range(len(self.members)) if i not in set(self.active)]
+            stay = self.active + ended[: count - len(self.active)]
+            self.progress.hand_out(self.active)
+            self.live.shrink(stay)
+            self.members, self.active = [self.members[i] for i in stay], list(range(len(self.active)))
+            self.progress = BatchProgress([member.progress for member in self.members])
+
+    def _compile_smaller(self, count: int) -> Future[None]:
+        def compile_it() -> None:
+            with precision_of(self.live.program):
+                self.live.compile_smaller(count)
+
+        threads = ThreadPoolExecutor(1)
+        try:
+            return threads.submit(compile_it)
+        finally:
+            threads.shutdown(wait=False)
+
+    def _saved_seconds(self, later: float = 0.0) -> float:
+        """What active runs would save with a batch of their own from so many seconds on; nothing where runs take their
+        steps separately."""
+        idle = self.live.idle_share * (len(self.members) - len(self.active))
         left = (self.batch.schedule[0][-1] - self.step) / self.steps_per_second
-        return left * (1 - len(self.active) / len(self.members)) > 2 * self.compile_seconds
+        return (left - later) * idle / (idle + len(self.active))
 
     @property
     def active_members(self) -> list[Member]:

@@ -14,7 +14,7 @@ from modgrok.training.compilation_cache import enable_cache
 from modgrok.training.data import PaddedShape, run_data
 from modgrok.training.devices import precision_of, run_bytes
 from modgrok.training.program import Program
-from modgrok.training.together import compiled_batch, lay_out, stacked_shapes
+from modgrok.training.together import compile_advance, compiled_batch, lay_out, stacked_shapes
 
 MEASURED_SECONDS = 0.3
 """Duration of a speed measurement."""
@@ -78,17 +78,15 @@ def precompile(program: Program, padded: PaddedShape, first: PlannedRun, count: 
     enable_cache()
     with precision_of(program):
         program, used = assign_devices(program, count, padded.rows, devices)
-        randomly, _, advance = compiled_batch(program, used)
-        count = len(lay_out(count, len(used))[0])
+        randomly = compiled_batch(program, used)[0]
+        slots = len(lay_out(count, len(used))[0])
         parts = (
             run_data(program, first.task, first.examples, padded),
             rates_of(first.experiment),
             np.uint32(0),
             np.ones((), program.dtype),
         )
-        data, rates, seeds, scales = (stacked_shapes(part, count, used) for part in parts)
+        data, rates, seeds, scales = (stacked_shapes(part, slots, used) for part in parts)
         fresh = (seeds, scales, rates)
-        state = randomly.eval_shape(*fresh)
-        placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=seeds.sharding), state)
         randomly.lower(*fresh).compile()
-        advance.lower(placed, data, rates, seeds, np.int32(0), np.int32(1), np.bool_(False)).compile()
+        compile_advance(program, used, count, randomly.eval_shape(*fresh), data, rates, seeds)

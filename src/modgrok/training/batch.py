@@ -39,6 +39,8 @@ class LiveBatch(ABC):
     program: Program
     devices: tuple[Any, ...]
     state: Any
+    idle_share: float
+    """Share of a run's time that it still takes after its end."""
 
     @abstractmethod
     def begin(self, weights: Sequence[Parameters] | None = None) -> None:
@@ -87,6 +89,13 @@ class LiveBatch(ABC):
     @abstractmethod
     def data_of(self, runs: Sequence[int]) -> list[RunData]:
         """Of some runs, on the host."""
+
+    def end(self, runs: Iterable[int]) -> None:
+        """Freezes runs for good."""
+        self.state = self.freeze(self.state, runs)
+
+    def compile_smaller(self, count: int) -> None:  # noqa: B027
+        """Compiles what `count` of the runs need, so that `shrink` to as many goes on at once. For another thread."""
 
     def shrink(self, runs: Sequence[int]) -> None:  # noqa: B027
         """Continues with some of the runs only, renumbered."""

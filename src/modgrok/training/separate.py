@@ -33,6 +33,8 @@ SHARED_DATA = RunData(Batch(BLOCKS, BLOCKS, BLOCKS, EVERYWHERE, BLOCKS), *[EVERY
 class SeparateRuns(LiveBatch):
     """The state is a list with one entry per run; None if the run is frozen."""
 
+    idle_share = 0.0
+
     def __init__(self, program: Program, runs: Sequence[RunInputs], devices: tuple[Any, ...]) -> None:
         self.program, self.devices = program, devices
         self._data_sharding, self._sharding = shardings(program, devices)

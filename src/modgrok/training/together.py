@@ -25,6 +25,8 @@ FEW = 8
 class RunsTogether(LiveBatch):
     """The state has a leading axis of slots, equally many on every device; idle slots hold frozen copies of a run."""
 
+    idle_share = 1.0
+
     def __init__(self, program: Program, runs: Sequence[RunInputs], devices: tuple[Any, ...]) -> None:
         self._choose(program, devices, len(runs))
         self.data, self.rates, self.seeds, self.scales = (self._stacked(values) for values in zip(*runs, strict=True))
@@ -72,6 +74,10 @@ class RunsTogether(LiveBatch):
 
     def data_of(self, runs: Sequence[int]) -> list[RunData]:
         return unstack(self.data, self._slots(runs), len(self.axis))
+
+    def compile_smaller(self, count: int) -> None:
+        program, devices = assign_devices(self.program, count, 0, self.devices)
+        compile_advance(program, devices, count, self.state, self.data, self.rates, self.seeds)
 
     def shrink(self, runs: Sequence[int]) -> None:
         before, parts = self._slots(runs), (self.state, self.data, self.rates, self.seeds, self.scales)
@@ -128,6 +134,15 @@ def compiled_batch(program: Program, devices: tuple[Any, ...]) -> tuple[Any, Any
         return jax.jit(many, out_shardings=NamedSharding(mesh, RUNS), compiler_options=options)
 
     return over_runs(start_randomly, 3), over_runs(start, 2), over_runs(_advance, 4, 3)
+
+
+def compile_advance(program: Program, devices: tuple[Any, ...], runs: int, *parts: Any) -> None:
+    """Compiles `advance` for a number of runs, whose state, data, rates and seeds are like these stacked ones."""
+    count, sharding = len(lay_out(runs, len(devices))[0]), NamedSharding(Mesh(np.array(devices), ("runs",)), RUNS)
+    like = lambda leaf: jax.ShapeDtypeStruct((count, *leaf.shape[1:]), leaf.dtype, sharding=sharding)  # noqa: E731
+    shapes = jax.tree.map(like, parts)
+    advance = compiled_batch(program, devices)[2]
+    advance.lower(*shapes, np.int32(0), np.int32(1), np.bool_(False)).compile()
 
 
 def _advance(program: Program, *parts: Any) -> tuple[State, Any]:
