@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from modgrok.experiments import Store, planner
-from modgrok.experiments.planner import batch_limit, plan_experiments
+from modgrok.experiments.planner import batch_limit, for_two_at_once, plan_experiments
 from modgrok.training import devices
 from modgrok.training.devices import cores
 
@@ -138,3 +138,15 @@ def test_cores_are_those_this_process_may_use(monkeypatch):
     assert cores() == 2
     monkeypatch.delattr("os.sched_getaffinity")
     assert cores() >= 1
+
+
+def test_short_batches_train_evenly_beside_long_ones_and_children_last(planned):
+    long = [planned(steps=steps) for steps in (200_000, 100_000)]
+    short = [planned(steps=1000 + i) for i in range(3)]
+    child = planned(steps=10, parent="0123456789abcdef@40")
+    experiments = [child, *short, *long]
+    batches = plan_on(experiments, [Device("gpu")])
+    steps = [batch.experiments[0].steps for batch in for_two_at_once(batches)]
+    assert steps == [200_000, 1000, 1001, 100_000, 1002, 10]
+    assert for_two_at_once(batches[:2]) == batches[1:2] + batches[:1]
+    assert for_two_at_once([]) == []

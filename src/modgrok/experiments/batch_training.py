@@ -30,8 +30,8 @@ from modgrok.training.loop import NEVER, State, from_named_tensors, named_tensor
 CALL_SECONDS = 0.4
 """Approximate duration of one call of the compiled program, and so the delay of Ctrl-C."""
 BETWEEN_SECONDS = 0.01
-"""The same for a batch that trains beside an earlier one, and takes what that leaves while it records: with calls as
-long as the other's they would keep step, end together, and leave the device idle while the next two are prepared."""
+"""The same for a batch that trains beside one that goes first, and takes what that leaves while it records: with calls
+as long as the other's they would keep step, end together, and leave the device idle while the next two are prepared."""
 SHARED_BY = "shared_by"
 """Entry of the run's environment: how many devices shared it. More than two round differently from one."""
 SHRINK_SECONDS = 1.0
@@ -78,7 +78,8 @@ class BatchTraining:
         self.evaluated: tuple[int, Any] | None = None
         """Step and state of the last evaluation, kept until the next one if a run refines its crossings."""
         self.live = place_batch(batch, devices, self._sharing())
-        self.turn = Turn(self.live.program.on.separate or threading.current_thread() is threading.main_thread())
+        alone = self.live.program.on.separate or threading.current_thread() is threading.main_thread()
+        self.turn = Turn(alone, batch.short)
         self._begin()
         self.progress = BatchProgress([member.progress for member in self.members])
         files = FILE_SECONDS * len(self.members)

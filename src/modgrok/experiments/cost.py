@@ -99,12 +99,14 @@ def gpu_seconds(parts: Sequence[Work]) -> float:
     for part in parts:
         batches.setdefault(part.program, []).append(part)
     return sum(
-        max(
-            sum(part.flops for part in some) / program.architecture.h200_flops,
-            GPU_STEP_SECONDS * max(part.steps for part in some),
-        )
+        batch_seconds(program, sum(part.flops for part in some), max(part.steps for part in some))
         for program, some in batches.items()
     )
+
+
+def batch_seconds(program: Program, flops: float, steps: int) -> float:
+    """Time of a batch on an H200, from the FLOPs of all its runs."""
+    return max(flops / program.architecture.h200_flops, GPU_STEP_SECONDS * steps)
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from modgrok.experiments.cost import COMPILE_SECONDS, check_memory, evaluated_examples
+from modgrok.experiments.cost import COMPILE_SECONDS, batch_seconds, check_memory, evaluated_examples
 from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.store import Store
@@ -92,6 +92,17 @@ class RunBatch:
         ]
         return sum(self.program.step_flops(length) for length in rows)
 
+    @property
+    def seconds(self) -> float:
+        """On an H200, if all runs train to their last step."""
+        steps = self.experiments[0].steps or 0
+        return batch_seconds(self.program, steps * self.step_flops, steps)
+
+    @property
+    def short(self) -> bool:
+        """Whether it takes less time than its compilation."""
+        return self.seconds < COMPILE_SECONDS
+
     def halves(self) -> tuple["RunBatch", "RunBatch"]:
         middle = len(self.members) // 2
         parts = (self.members[:middle], self.members[middle:])
@@ -137,6 +148,20 @@ def plan_here(experiments: Sequence[Experiment], store: Store, devices: Sequence
     unlike = list({id(e.like): e.like for e in experiments}.values())
     check_memory(unlike, [e.load_task(store.tables) for e in unlike], used[0].platform == "cpu")
     return plan_experiments(experiments, store, used[0].platform, batch_limit(used))
+
+
+def for_two_at_once(batches: Sequence[RunBatch]) -> list[RunBatch]:
+    """Batches in an order for two workers: short ones, which mostly wait for compilations and files, evenly among long
+    ones, whose steps keep the device busy meanwhile. Runs that start from others' weights stay behind these."""
+    free = [batch for batch in batches if not batch.experiments[0].parent]
+    long, short = [batch for batch in free if not batch.short], [batch for batch in free if batch.short]
+    ends = np.cumsum([batch.seconds for batch in long])
+    beside = np.searchsorted(ends, np.linspace(0, ends[-1], len(short), endpoint=False), side="right") if long else 0
+    places = np.concatenate([np.arange(len(long)), np.broadcast_to(beside, len(short)) + 0.5])
+    return [
+        *((long + short)[i] for i in np.argsort(places, kind="stable")),
+        *(batch for batch in batches if batch.experiments[0].parent),
+    ]
 
 
 def batch_limit(devices: Sequence[Any]) -> BatchLimit:

@@ -64,12 +64,15 @@ def test_two_batches_at_a_time_end_with_the_bits_of_one_after_another(
     assert weights(found) == weights(train(tmp_path / "one", Observer()))
 
 
-def test_the_later_batch_follows_until_the_earlier_has_trained() -> None:
-    first, second, alone = (Turn(alone) for alone in (False, False, True))
+def test_the_later_batch_follows_until_the_earlier_has_trained_and_a_long_one_a_short_one() -> None:
+    first, second, short = Turn(False), Turn(False), Turn(False, short=True)
+    alone = Turn(True)
     with second.training():
         assert not second.follows
         with first.training(), alone.training():
             assert [turn.follows for turn in (first, second, alone)] == [False, True, False]
+            with short.training():
+                assert [turn.follows for turn in (first, second, short)] == [True, True, False]
         assert not second.follows
 
 

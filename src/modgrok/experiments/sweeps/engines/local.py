@@ -11,7 +11,7 @@ from modgrok.errors import Interrupted, ModgrokError
 from modgrok.experiments.cost import Speed
 from modgrok.experiments.experiment import Experiment
 from modgrok.experiments.observer import Observer, Shared
-from modgrok.experiments.planner import Failure, RunBatch, out_of_memory, plan_here
+from modgrok.experiments.planner import Failure, RunBatch, for_two_at_once, out_of_memory, plan_here
 from modgrok.experiments.store import Store
 from modgrok.experiments.sweeps.engines import Engine
 from modgrok.experiments.sweeps.engines.compilers import Wait, compiling_ahead, switching_often
@@ -41,10 +41,13 @@ class LocalEngine(Engine):
     def train(self, batches: Sequence[RunBatch], store: Store, observer: Observer) -> list[Failure]:
         import jax
 
+        # Devices that fetch one array together would wait for each other if two threads asked them.
+        at_once = len(batches) > 1 and not batches[0].program.on.separate and len(jax.local_devices()) == 1
+        if at_once:
+            batches = for_two_at_once(batches)
         with compiling_ahead(batches) as wait_for:
             training = _Training(batches, store, Shared(observer), wait_for)
-            # Devices that fetch one array together would wait for each other if two threads asked them.
-            if len(batches) > 1 and not batches[0].program.on.separate and len(jax.local_devices()) == 1:
+            if at_once:
                 training.work_at_once(min(AT_ONCE, len(batches)))
             else:
                 training.work()
