@@ -6,8 +6,8 @@ run takes its steps in a call of its own.
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -110,12 +110,17 @@ class LiveBatch(ABC):
         program = self.program
         parameters = self.weights(runs)
         if program.batch_norm:
-            settled = jax.jit(partial(settle, program))
+            settled = _compiled_settle(program)
             parameters = [
                 {name: np.asarray(value) for name, value in settled(*one).items()}
                 for one in zip(parameters, self.data_of(runs), strict=True)
             ]
         return [Network(program.architecture, program.signature, one) for one in parameters]
+
+
+@lru_cache(maxsize=64)
+def _compiled_settle(program: Program) -> Callable[..., Parameters]:
+    return jax.jit(partial(settle, program))
 
 
 def assign_devices(
