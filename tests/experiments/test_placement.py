@@ -1,4 +1,4 @@
-"""Speed is that of whole steps, whatever the settings make of the weights."""
+"""Speed is that of whole steps, whatever the settings make of the weights; equal examples are laid out once."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 
-from modgrok.experiments import Experiment, Store
+from modgrok.experiments import Experiment, Store, placement
 from modgrok.experiments.placement import measure_speed, place_batch
 from modgrok.experiments.planner import plan_here
 from modgrok.training.loop import NEVER
@@ -39,3 +39,21 @@ def test_runs_that_would_diverge_are_measured_standing_still(settings: dict[str,
     assert diverged(still=True) == NEVER
     assert diverged(still=False) != NEVER
     assert measure_speed(batch).run_steps_per_second > 0
+
+
+def test_runs_with_the_same_examples_lay_them_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    varied: list[dict[str, Any]] = [{}, {"lr": 0.1}, {"seed": 1}, {"seed": 1, "split_seed": 0}, {"wrong_labels": 0.5}]
+    experiments = [Experiment("n + m", 5, width=8, steps=20, **{"seed": 0} | more).resolve() for more in varied]
+    (batch,) = plan_here(experiments, Store(tmp_path))
+    made, run_data = list[Any](), placement.run_data
+
+    def counted(*asked: Any) -> Any:
+        made.append(asked)
+        return run_data(*asked)
+
+    monkeypatch.setattr(placement, "run_data", counted)
+    placed = place_batch(batch, tuple(jax.local_devices()))
+    assert len(made) == 3
+    for data, member in zip(placed.data_of(range(len(varied))), batch.members, strict=True):
+        alone = run_data(batch.program, member.task, member.examples, batch.padded_shape)
+        jax.tree.map(np.testing.assert_array_equal, data, alone)

@@ -36,9 +36,13 @@ def place_batch(
     # Those of runs that differ in their seeds are the same.
     rates = {id(e.like): rates_of(e) for e in {id(e.like): e for e in batch.experiments}.values()}
     zero = {name: np.zeros((), program.dtype) for name in MOVING} if still else {}
+    data = {
+        key: run_data(program, member.task, member.examples, batch.padded_shape)
+        for key, member in {member.examples_key: member for member in batch.members}.items()
+    }
     runs = [
         RunInputs(
-            run_data(program, member.task, member.examples, batch.padded_shape),
+            data[member.examples_key],
             {name: zero.get(name, rate) for name, rate in rates[id(member.experiment.like)].items()},
             np.uint32(member.experiment.seed),
             np.asarray(1.0 if still else member.experiment.init_scale, program.dtype),

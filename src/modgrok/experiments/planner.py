@@ -11,7 +11,7 @@ from modgrok.experiments.cost import COMPILE_SECONDS, batch_seconds, check_memor
 from modgrok.experiments.experiment import Experiment, describe_task
 from modgrok.experiments.programs import program_of
 from modgrok.experiments.store import Store
-from modgrok.tasks import Examples, Task
+from modgrok.tasks import Examples, Split, Task
 from modgrok.training.data import PaddedShape
 from modgrok.training.devices import runs_per_device
 from modgrok.training.kernels import kernel_for
@@ -39,6 +39,11 @@ class PlannedRun:
     def examples(self) -> Examples:
         """Built anew at every call, so that a plan of thousands of runs does not hold them all."""
         return self.experiment.split.examples_of(self.task)
+
+    @property
+    def examples_key(self) -> tuple[Split, Task]:
+        """Equal for runs with the same examples, which sweeps over rates and strengths have in common."""
+        return self.experiment.split, self.task
 
     def trained_inputs(self) -> np.ndarray:
         """Inputs of the training set."""
@@ -192,7 +197,8 @@ def _padded_shape(program: Program, members: list[PlannedRun]) -> PaddedShape:
     """The shape that fits all members; the first is the longest."""
     if program.dynamic_blocks:
         return PaddedShape(members[0].rows)
-    shapes = [kernel_for(program).padded_shape(member.trained_inputs, members[0].rows) for member in members]
+    unlike = {member.examples_key: member for member in members}.values()
+    shapes = [kernel_for(program).padded_shape(member.trained_inputs, members[0].rows) for member in unlike]
     return PaddedShape(*(max(lengths) for lengths in zip(*shapes, strict=True)))
 
 
