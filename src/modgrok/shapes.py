@@ -8,7 +8,21 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
-    from jaxtyping import Array, Bool, Complex, Float, Float16, Float32, Inexact, Int, Int32, Integer, Shaped, UInt64
+    from jaxtyping import (
+        Array,
+        Bool,
+        Complex,
+        Float,
+        Float16,
+        Float32,
+        Inexact,
+        Int,
+        Int32,
+        Integer,
+        Shaped,
+        UInt16,
+        UInt64,
+    )
 else:
 
     class Unchecked:
@@ -18,4 +32,4 @@ else:
             return Any
 
     Array = Any
-    Bool = Complex = Float = Float16 = Float32 = Inexact = Int = Int32 = Integer = Shaped = UInt64 = Unchecked
+    Bool = Complex = Float = Float16 = Float32 = Inexact = Int = Int32 = Integer = Shaped = UInt16 = UInt64 = Unchecked

@@ -55,6 +55,8 @@ class PaddedShape(NamedTuple):
     """Training examples, padding included."""
     slots: int = 0
     """Most examples that share a value of a variable, or all rows, for kernels with an order of their own."""
+    lists: int = 0
+    """Of examples that share a value, for kernels that take them one by one."""
 
 
 def run_data(program: Program, task: Task, examples: Examples, padded: PaddedShape) -> RunData:

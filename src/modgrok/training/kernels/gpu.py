@@ -21,11 +21,13 @@ from modgrok.networks.architecture import Parameters
 from modgrok.networks.two_layer import look_up
 from modgrok.shapes import Array, Float, Float16, Float32, Int32
 from modgrok.training.data import Batch, PaddedShape
+from modgrok.training.kernels import cuda, quadratic
 from modgrok.training.kernels import pallas_kernels as pallas
 from modgrok.training.kernels.generic import LossAndGrad
 from modgrok.training.kernels.pallas_kernels import Scaled
 from modgrok.training.kernels.pallas_tools import HALF, SINGLE, Tile, next_power, round_up, to_half
 from modgrok.training.kernels.plain_xla import TwoLayerKernel
+from modgrok.training.kernels.quadratic import Geometry, Lists
 from modgrok.training.kernels.windows import NOBODY, ROWS, Rows, Windows
 from modgrok.training.losses import OWN_LOSSES
 from modgrok.training.program import Program
@@ -94,6 +96,7 @@ class Tables(NamedTuple):
     """Index arrays besides the examples."""
 
     rows: Rows
+    lists: Lists | None
     share: Float32[Any, ""]
     """The weight of an example."""
 
@@ -114,6 +117,11 @@ class Gpu(TwoLayerKernel):
         fits = program.loss in OWN_LOSSES and program.signature.outputs <= pallas.MOST_OUTPUTS
         return cls(program).gathers and known and fits
 
+    @property
+    def has_lists(self) -> bool:
+        """Whether there are faster kernels, for many runs."""
+        return cuda.usable(self.program.platform) and quadratic.applies(self.program)
+
     def windows(self, examples: int) -> Windows | None:
         sizes = self.program.signature.sizes
         return Windows.for_density(sizes, examples / math.prod(sizes))
@@ -123,13 +131,20 @@ class Gpu(TwoLayerKernel):
         padded = round_up(rows + 1, 128)
         if (windows := self.windows(padded)) is None:
             return super().padded_shape(inputs, rows)._replace(rows=padded)
-        most = max(1, len(windows.tiles(inputs()).starts))
-        return PaddedShape(padded, round_up(most, 4 if most > 16 else 2) * ROWS)
+        examples = inputs()
+        most = max(1, len(windows.tiles(examples).starts))
+        lists = quadratic.lists_for(examples, max(self.program.signature.sizes)) if self.has_lists else 0
+        return PaddedShape(padded, round_up(most, 4 if most > 16 else 2) * ROWS, lists)
 
     def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
         if (windows := self.windows(padded.rows)) is None:
             return super().tables(inputs, labels, padded)
-        return Tables(windows.rows(inputs, labels, padded.slots), np.asarray(1 / max(1, len(inputs)), np.float32))
+        lists = None
+        if self.has_lists:
+            tiles = quadratic.tiles_for(padded.rows, max(self.program.signature.sizes))
+            lists = quadratic.lists(inputs, labels, Geometry.of(self.program, tiles, padded.lists, 1))
+        rows = windows.rows(inputs, labels, padded.slots)
+        return Tables(rows, lists, np.asarray(1 / max(1, len(inputs)), np.float32))
 
     def extra_floats(self, padded: PaddedShape) -> int:
         if (windows := self.windows(padded.rows)) is None:
@@ -165,7 +180,10 @@ KERNEL = Gpu
 def _step(kernel: Gpu, parameters: Parameters, batch: Batch) -> tuple[Float[Array, ""], Parameters]:
     program, network, outputs = kernel.program, kernel.network, kernel.program.signature.outputs
     function, prefactors = _function(network.activation), network.scales(program.signature)[:2]
-    columns, readout, (rows, share) = parameters["columns"], parameters["readout"], batch.tables
+    columns, readout, (rows, lists, share) = parameters["columns"], parameters["readout"], batch.tables
+    if lists is not None and program.runs * len(rows.labels) * network.width >= quadratic.ENOUGH:
+        total, *found = quadratic.gradients(program, columns, readout, lists, share)
+        return total, dict(zip(("columns", "readout"), found, strict=True))
     windows = Windows(columns.shape[0], columns.shape[1], rows.one_hot.shape[1] // 2)
     tiles = _tiles(program.runs * len(rows.labels) * network.width)
     of_residuals, of_gradients = tiles.of_step(outputs, network.width, function.degree is not None, windows.width)

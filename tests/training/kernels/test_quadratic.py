@@ -1,0 +1,151 @@
+"""The CUDA kernels on a CPU, their instructions emulated, against the network's formula in double precision."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from modgrok.networks import TwoLayer
+from modgrok.tasks import Signature
+from modgrok.training.kernels import cuda, quadratic
+from modgrok.training.kernels.quadratic import NOBODY, Geometry
+from modgrok.training.program import Program
+
+WITHIN = 5e-4
+"""Of a gradient's norm: operands have eleven bits."""
+COMPILER = shutil.which("g++")
+
+
+def geometry(sizes, outputs, width, rows, lists, loss="mse", runs=1):
+    program = Program(
+        TwoLayer(width=width), Signature(sizes, outputs), loss, "adam", frozenset(), None, "float32", "float32", "gpu"
+    )
+    return Geometry.of(program, quadratic.tiles_for(rows, max(sizes)), lists, runs)
+
+
+def a_case(sizes, outputs, width, share, loss="mse", runs=1, scale=1.0):
+    """Kernels, and examples, weights of every run."""
+    random = np.random.default_rng(0)
+    pairs = np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), axis=-1).reshape(-1, 2)
+    rows = max(1, int(share * len(pairs)))
+    examples = []
+    for _ in range(runs):
+        inputs = pairs[random.permutation(len(pairs))[:rows]]
+        examples.append((inputs, random.integers(0, outputs, rows)))
+    lists = max(quadratic.lists_for(inputs, max(sizes)) for inputs, _ in examples)
+    kernels = geometry(sizes, outputs, width, rows, lists, loss, runs)
+    columns = scale * random.standard_normal((runs, 2, max(sizes), width))
+    readout = scale * random.standard_normal((runs, outputs, width))
+    return kernels, examples, columns.astype(np.float32), readout.astype(np.float32)
+
+
+def emulated(kernels, examples, columns, readout, folder):
+    """What the kernels find."""
+    if COMPILER is None:
+        assert not os.environ.get("CI"), "The kernels are tested with g++, which is not here."
+        pytest.skip("The CUDA kernels are tested with g++, which is not here.")
+    names = [launch.name for launch in kernels.launches]
+    text = Path(__file__).with_name("emulated.hpp").read_text() + kernels.source.replace("extern __shared__", "//")
+    for name in names:
+        text += f'\nextern "C" void emulate_{name}(int* grid, int threads, void** arguments)'
+        text += f" {{ launch(grid, threads, call<{name}>, arguments); }}\n"
+    file, library = folder / "kernels.cpp", folder / "kernels.so"
+    file.write_text(text)
+    subprocess.run([COMPILER, "-O1", "-w", "-shared", "-fPIC", "-std=c++17", file, "-o", library], check=True)
+    code = ctypes.CDLL(str(library))
+    lists = [quadratic.lists(inputs, labels, kernels) for inputs, labels in examples]
+    arrays = {"columns": columns, "readout": readout}
+    arrays["share"] = np.array([1 / len(labels) for _, labels in examples], np.float32)
+    arrays |= {name: np.stack(parts) for name, parts in zip(lists[0]._fields, zip(*lists, strict=True), strict=True)}
+    for launch in kernels.launches:
+        for name, (shape, dtype) in launch.outputs.items():
+            arrays[name] = np.full((kernels.runs, *shape), np.nan, dtype)
+        used = [np.ascontiguousarray(arrays[name]) for name in (*launch.inputs, *launch.outputs)]
+        pointers = (ctypes.c_void_p * len(used))(*(array.ctypes.data for array in used))
+        getattr(code, f"emulate_{launch.name}")((ctypes.c_int * 3)(*launch.grid), launch.threads, pointers)
+    with np.errstate(invalid="ignore"):
+        return arrays["losses"].sum(axis=1), arrays["d_columns"], arrays["d_readout"].sum(axis=1)
+
+
+def exactly(kernels, inputs, labels, columns, readout):
+    """Loss and gradients of one run by automatic differentiation."""
+    with jax.enable_x64(True):
+
+        def loss(columns, readout):
+            h = kernels.hidden * (columns[0][inputs[:, 0]] + columns[1][inputs[:, 1]])
+            out = kernels.output * h**2 @ readout.T
+            if kernels.loss == "mse":
+                return ((out - jax.nn.one_hot(labels, kernels.outputs, dtype=out.dtype)) ** 2).mean()
+            return (jax.nn.logsumexp(out, axis=1) - jnp.take_along_axis(out, labels[:, None], 1)[:, 0]).mean()
+
+        weights = jnp.asarray(columns, jnp.float64), jnp.asarray(readout, jnp.float64)
+        return jax.tree.map(np.asarray, jax.value_and_grad(loss, (0, 1))(*weights))
+
+
+@pytest.mark.parametrize(
+    ("case", "processors"),
+    [
+        ({"sizes": (5, 5), "outputs": 5, "width": 132, "share": 0.6}, 132),
+        ({"sizes": (7, 4), "outputs": 40, "width": 68, "share": 1.0, "loss": "cross_entropy", "scale": 3.0}, 132),
+        ({"sizes": (13, 13), "outputs": 13, "width": 300, "share": 0.5, "runs": 2, "scale": 30.0}, 1),
+        ({"sizes": (53, 53), "outputs": 53, "width": 132, "share": 0.8}, 2),
+        ({"sizes": (3, 90), "outputs": 3, "width": 132, "share": 0.9, "loss": "cross_entropy"}, 1),
+    ],
+)
+def test_losses_and_gradients(case, processors, tmp_path, monkeypatch):
+    monkeypatch.setattr(quadratic, "PROCESSORS", processors)
+    kernels, examples, columns, readout = a_case(**case)
+    found = emulated(kernels, examples, columns, readout, tmp_path)
+    for run, (inputs, labels) in enumerate(examples):
+        loss, (d_columns, d_readout) = exactly(kernels, inputs, labels, columns[run], readout[run])
+        np.testing.assert_allclose(found[0][run], loss, rtol=WITHIN)
+        for got, expected in zip(found[1:], (d_columns.reshape(-1, kernels.width), d_readout), strict=True):
+            assert np.linalg.norm(got[run] - expected) < WITHIN * np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan, 1e30])
+def test_the_loss_is_no_number_where_the_gradient_is_none(value, tmp_path):
+    kernels, examples, columns, readout = a_case((5, 5), 5, 132, 0.6)
+    columns[0, 1, 2, 3] = value
+    assert not np.isfinite(emulated(kernels, examples, columns, readout, tmp_path)[0][0])
+
+
+@pytest.mark.parametrize("count", [0, 1, 40, 97 * 97])
+def test_lists_hold_every_example_once(count):
+    pairs = np.stack(np.divmod(np.random.default_rng(1).permutation(97 * 97)[:count], 97), axis=-1)
+    kernels = geometry((97, 97), 97, 500, count, quadratic.lists_for(pairs, 97))
+    labels = np.arange(count)  # so that each names its example
+    found = quadratic.lists(pairs, labels, kernels)
+    held = found.pairs[:, 2:].ravel()
+    assert sorted(held[held != NOBODY]) == list(range(count))
+    assert not (found.pairs[32 * found.used[0] :, 2:] != NOBODY).any()
+    # Pair i of a tile's sixteen is its rows i and i + 8.
+    of_row = found.pairs[:, 2:].reshape(-1, 8, 2).transpose(0, 2, 1).ravel()
+    line = 2 * kernels.pitch
+    for value in range(2 * 97):
+        lists = slice(found.firsts[value], found.firsts[value + 1])
+        rows = found.sources[lists] // line
+        there = rows < 64 * kernels.tiles
+        assert sorted(of_row[rows[there]]) == list(np.flatnonzero(pairs[:, value // 97] == value % 97))
+        steps, of, ends = found.others[lists, 64:67].T
+        assert (there.sum(axis=1) <= 16 * steps).all()
+        assert (of == value).all()
+        assert ends.sum() == 3
+        assert (ends[0] & 1) + (ends[-1] & 2) == 3
+
+
+def test_sizes_of_launches():
+    program = geometry((97, 97), 97, 500, 100, 64)
+    assert program.parts == 16
+    many = geometry((97, 97), 97, 500, 4704, 64, runs=128)
+    assert (many.parts, many.spans) == (1, 1)
+    for kernels in (program, many, geometry((127, 127), 113, 2000, 127**2, 128, runs=500)):
+        assert all(launch.memory <= 227 << 10 for launch in kernels.launches)
+    assert not cuda.usable("cpu")
+    assert not cuda.usable("gpu")  # in this process
