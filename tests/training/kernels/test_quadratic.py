@@ -70,7 +70,8 @@ def emulated(kernels, examples, columns, readout, folder):
         pointers = (ctypes.c_void_p * len(used))(*(array.ctypes.data for array in used))
         getattr(code, f"emulate_{launch.name}")((ctypes.c_int * 3)(*launch.grid), launch.threads, pointers)
     with np.errstate(invalid="ignore"):
-        return arrays["losses"].sum(axis=1), arrays["d_columns"], arrays["d_readout"].sum(axis=1)
+        d_readout = arrays["d_readout"].reshape(kernels.runs, kernels.parts, kernels.outputs, kernels.width)
+        return arrays["losses"].sum(axis=1), arrays["d_columns"], d_readout.sum(axis=1)
 
 
 def exactly(kernels, inputs, labels, columns, readout):
@@ -133,10 +134,11 @@ def test_lists_hold_every_example_once(count):
         rows = found.sources[lists] // line
         there = rows < 64 * kernels.tiles
         assert sorted(of_row[rows[there]]) == list(np.flatnonzero(pairs[:, value // 97] == value % 97))
-        steps, of, ends = found.others[lists, 64:67].T
+        steps, of, ends, after = found.others[lists, 64:68].T
         assert (there.sum(axis=1) <= 16 * steps).all()
         assert (of == value).all()
         assert ends.sum() == 3
+        assert after[-1] == (value + 1) % (2 * 97)
         assert (ends[0] & 1) + (ends[-1] & 2) == 3
 
 

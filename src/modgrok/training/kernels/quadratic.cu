@@ -31,44 +31,70 @@ INLINE bool is_finite(float x) { return fabsf(x) <= 3.4028235e38f; }
 
 INLINE float larger(float x, float y) { return y > x || y != y ? y : x; }
 
+INLINE void widen(float4& found, float4 x) {
+  found.x = larger(found.x, fabsf(x.x)), found.y = larger(found.y, fabsf(x.y));
+  found.z = larger(found.z, fabsf(x.z)), found.w = larger(found.w, fabsf(x.w));
+}
+
 // Chunks of neurons in the order in which the other kernels copy them: their columns, value after value, where pieces of
 // 32 bytes change places with the value, so that threads which read different values meet in no bank; their readout in
-// 16 bits, each neuron scaled by a power of two. And the largest |a| + |b| of every neuron and its largest readout.
-constexpr int SCALERS = 512, SHARES = SCALERS / CHUNK;
+// 16 bits, prefactor included, each neuron scaled by a power of two. And of every neuron the largest |a| + |b| and the
+// largest readout.
+constexpr int SCALERS = 512, LANES = CHUNK / 4, SHARES = SCALERS / LANES;
 extern "C" __global__ void __launch_bounds__(SCALERS)
     scale(const float* columns, const float* readout, float* table, uint4* inwards, float* bounds) {
-  __shared__ float largest[3][SHARES][CHUNK], held[OUTPUTS][CHUNK + 1];
-  int run = blockIdx.y, lane = threadIdx.x % CHUNK, part = threadIdx.x / CHUNK, first = blockIdx.x * CHUNK;
+  __shared__ float largest[3][SHARES / 2][CHUNK], held[OUTPUTS][CHUNK + 1];
+  int run = blockIdx.y, lane = threadIdx.x % LANES * 4, share = threadIdx.x / LANES, first = blockIdx.x * CHUNK;
   bool exists = first + lane < WIDTH;
-  columns += (size_t)run * VALUES * WIDTH + first;
-  readout += (size_t)run * OUTPUTS * WIDTH + first;
+  columns += (size_t)run * VALUES * WIDTH + first + lane;
+  readout += (size_t)run * OUTPUTS * WIDTH + first + lane;
   table += ((size_t)run * CHUNKS + blockIdx.x) * TABLE / 4;
-  float found[3] = {0, 0, 0};
+  float4 none = make_float4(0, 0, 0, 0), found[3] = {none, none, none};
   for (int s = 0; s < 2; s++) {
-#pragma unroll 16
-    for (int row = s * SIZE + part; row < (s + 1) * SIZE; row += SHARES) {
-      float x = exists ? columns[row * WIDTH + lane] : 0.f;
-      table[row * CHUNK + (lane ^ ((row & 3) << 3))] = x;
-      found[s] = larger(found[s], fabsf(x));
+#pragma unroll
+    for (int n = 0; n < (SIZE + SHARES - 1) / SHARES; n++) {
+      int row = s * SIZE + share + n * SHARES;
+      if (row < (s + 1) * SIZE) {
+        float4 x = exists ? *(const float4*)(columns + row * WIDTH) : none;
+        *(float4*)(table + row * CHUNK + (lane ^ ((row & 3) << 3))) = x;
+        widen(found[s], x);
+      }
     }
   }
-#pragma unroll 16
-  for (int q = part; q < OUTPUTS; q += SHARES) {
-    float x = exists ? readout[q * WIDTH + lane] : 0.f;
-    held[q][lane] = x;
-    found[2] = larger(found[2], fabsf(x));
+#pragma unroll
+  for (int n = 0; n < (OUTPUTS + SHARES - 1) / SHARES; n++) {
+    int q = share + n * SHARES;
+    if (q < OUTPUTS) {
+      float4 x = exists ? *(const float4*)(readout + q * WIDTH) : none;
+      x.x *= OUTPUT, x.y *= OUTPUT, x.z *= OUTPUT, x.w *= OUTPUT;
+      held[q][lane] = x.x, held[q][lane + 1] = x.y, held[q][lane + 2] = x.z, held[q][lane + 3] = x.w;
+      widen(found[2], x);
+    }
   }
-  for (int i = 0; i < 3; i++) largest[i][part][lane] = found[i];
+#pragma unroll
+  for (int i = 0; i < 3; i++) {
+    float4 other;
+    other.x = __shfl_xor_sync(~0u, found[i].x, LANES), other.y = __shfl_xor_sync(~0u, found[i].y, LANES);
+    other.z = __shfl_xor_sync(~0u, found[i].z, LANES), other.w = __shfl_xor_sync(~0u, found[i].w, LANES);
+    widen(found[i], other);
+    if (share % 2 == 0) {
+      float* to = largest[i][share / 2] + lane;
+      to[0] = found[i].x, to[1] = found[i].y, to[2] = found[i].z, to[3] = found[i].w;
+    }
+  }
   __syncthreads();
-  if (part < 3) {
+  if (threadIdx.x < 3 * CHUNK) {
+    int i = threadIdx.x / CHUNK, neuron = threadIdx.x % CHUNK;
     float most = 0;
-    for (int other = 0; other < SHARES; other++) most = larger(most, largest[part][other][lane]);
-    largest[part][0][lane] = most;
+#pragma unroll
+    for (int other = 0; other < SHARES / 2; other++) most = larger(most, largest[i][other][neuron]);
+    largest[i][0][neuron] = most;
   }
   __syncthreads();
-  if (part == 0) {
-    bounds[(run * 2 + 0) * PADDED + first + lane] = largest[0][0][lane] + largest[1][0][lane];
-    bounds[(run * 2 + 1) * PADDED + first + lane] = largest[2][0][lane];
+  if (threadIdx.x < CHUNK) {
+    int neuron = threadIdx.x;
+    bounds[(run * 2 + 0) * PADDED + first + neuron] = largest[0][0][neuron] + largest[1][0][neuron];
+    bounds[(run * 2 + 1) * PADDED + first + neuron] = largest[2][0][neuron];
   }
   inwards += ((size_t)run * CHUNKS + blockIdx.x) * (INWARDS / PIECE);
   for (int item = threadIdx.x; item < CHUNK / 8 * ANSWERS; item += SCALERS) {
@@ -148,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(forward::THREADS, 1)
   // What the largest neuron and all of them contribute to an output decides the scales of this run.
   float most = 0, total = 0;
   for (int k = thread; k < WIDTH; k += THREADS) {
-    float of_neuron = HIDDEN * bounds[k] * HIDDEN * bounds[k] * fabsf(OUTPUT) * bounds[PADDED + k];
+    float of_neuron = HIDDEN * bounds[k] * HIDDEN * bounds[k] * bounds[PADDED + k];
     most = fmaxf(most, of_neuron);
     total += of_neuron;
   }
@@ -165,10 +191,10 @@ extern "C" __global__ void __launch_bounds__(forward::THREADS, 1)
   float sure = total;
   for (int k = thread; k < PADDED; k += THREADS) {
     float of_w = power_below(bounds[PADDED + k], READOUT_EXPONENT), tau = power_below(bounds[k], H_EXPONENT);
-    factors[k] = k < WIDTH ? fminf(gamma * (OUTPUT * HIDDEN * HIDDEN) * inverse_power(of_w), 1e30f) : 0.f;
+    factors[k] = k < WIDTH ? fminf(gamma * (HIDDEN * HIDDEN) * inverse_power(of_w), 1e30f) : 0.f;
     if (k < WIDTH) {
       float largest =
-          (float)ROWS * (1 << H_EXPONENT) * (1 << RESIDUAL_EXPONENT) * (bounds[k] + OUTPUTS * bounds[PADDED + k]);
+          (float)ROWS * (1 << H_EXPONENT) * (1 << RESIDUAL_EXPONENT) * (bounds[k] + OUTPUTS / OUTPUT * bounds[PADDED + k]);
       sure += largest + largest * (share[run] * COUNTED / rho) * inverse_power(tau) * (4 * HIDDEN * HIDDEN * OUTPUT);
     }
   }
@@ -447,18 +473,22 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     unsigned operands[2][SLOTS / 16][4];
     float2 now = make_float2(0, 0), next = now;
     int stage = 0, next_stage = 0, parity = 0;
-    uint2 about = make_uint2(0, 0), next_about = about;  // sixteens and value; whether it is the value's first, last list
-    auto prepare = [&](unsigned(&to)[SLOTS / 16][4]) {
+    // Sixteens and value, whether it is the value's first or last list, and the next list's value.
+    uint2 about = make_uint2(0, 0), next_about = about;
+    auto prepare = [&](unsigned value, unsigned(&to)[SLOTS / 16][4]) {
+      unsigned own_row = PARTS == 1 ? value : value - first_value + SIZE + table_row;
+      next = load2(at + ((own_row * LINE) | (bank ^ ((value & 3) << 5))));
       barrier_wait(full + 8 * next_stage, parity);
       unsigned row = entries + next_stage * ENTRIES + c * 8;
+      uint2 packed[SLOTS / 16];
+#pragma unroll
+      for (int step = 0; step < SLOTS / 16; step++) packed[step] = load_entries(row + step * 32);
       next_about = load_entries(entries + next_stage * ENTRIES + 2 * SLOTS);
-      unsigned value = next_about.x >> 16, own_row = PARTS == 1 ? value : value - first_value + SIZE + table_row;
-      next = load2(at + ((own_row * LINE) | (bank ^ ((value & 3) << 5))));
       float own_h[2] = {next.x * taus[0], next.y * taus[1]};
 #pragma unroll
       for (int step = 0; step < SLOTS / 16; step++) {
-        uint2 packed = load_entries(row + step * 32);
-        unsigned where[4] = {packed.x << 5, packed.x >> 11, packed.y << 5, packed.y >> 11};
+        uint2 both = packed[step];
+        unsigned where[4] = {both.x << 5, both.x >> 11, both.y << 5, both.y >> 11};
         float2 h[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -474,7 +504,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     auto take = [&](unsigned(&of)[SLOTS / 16][4], unsigned(&ahead)[SLOTS / 16][4], bool more) {
       begin_products();
       sum_products<SLOTS / 16>(products, of, tile + stage * (TILE / 16), about.x & 0xffff, !(about.y & 1));
-      if (more) prepare(ahead);
+      if (more) prepare(about.y >> 16, ahead);
       wait_products<0>();
 #pragma unroll
       for (int step = 0; step < SLOTS / 16; step++) keep(of[step]);
@@ -501,7 +531,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     };
     if (begin < end) {
       barrier_wait(there, 0);
-      prepare(operands[0]);
+      prepare(first_value, operands[0]);
       advance();
     }
     int v = begin;

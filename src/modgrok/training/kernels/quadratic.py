@@ -47,7 +47,7 @@ class Lists(NamedTuple):
     """Where the residuals of its examples begin."""
     others: UInt16[Any, "list entry"]
     """Where the columns of their other variable lie, in the order in which threads read them; then the number of
-    sixteens in use, the value, and 1 for its first list plus 2 for its last."""
+    sixteens in use, the value, 1 for its first list plus 2 for its last, and the value of the next list."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Geometry:
         left = ("left", ((64 * self.tiles + 1, self.pitch), HALF))
         gradients = {
             "d_columns": ((values, self.width), SINGLE),
-            "d_readout": ((self.parts, self.outputs, self.width), SINGLE),
+            "d_readout": ((self.parts,) * (self.parts > 1) + (self.outputs, self.width), SINGLE),
         }
         return (
             Launch(
@@ -243,7 +243,8 @@ def gradients(program: Program, columns: Any, readout: Any, found: Lists, share:
         tiles, count = arrays["pairs"].shape[1] // 32, arrays["sources"].shape[1]
         kernels = Geometry.of(program, tiles, count, len(columns))
         made = cuda.run(kernels.launches, kernels.cuda_source, len(columns), arrays)
-        return made["losses"].sum(axis=1), made["d_columns"], made["d_readout"].sum(axis=1)
+        parts = made["d_readout"]  # A sum over a single part would copy it.
+        return made["losses"].sum(axis=1), made["d_columns"], parts if kernels.parts == 1 else parts.sum(axis=1)
 
     loss, d_columns, d_readout = cuda.over_runs(of_runs)(columns, readout, jnp.asarray(share), *found)
     return loss, d_columns.reshape(columns.shape), d_readout
@@ -282,7 +283,8 @@ def _by_value(
     entries[:used, :SLOTS] = (_offset(rows) >> 5)[:, in_order.ravel()]
     numbers = np.arange(used)
     first_or_last = (firsts[value_of] == numbers) + 2 * (firsts[value_of + 1] == numbers + 1)
-    entries[:used, SLOTS : SLOTS + 3] = np.stack([steps, value_of, first_or_last], axis=1)
+    after = np.append(value_of[1:], 0)
+    entries[:used, SLOTS : SLOTS + 4] = np.stack([steps, value_of, first_or_last, after], axis=1)
     return firsts.astype(np.int32), sources, entries
 
 
