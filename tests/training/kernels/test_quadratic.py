@@ -149,5 +149,13 @@ def test_sizes_of_launches():
     assert (many.parts, many.spans) == (1, 1)
     for kernels in (program, many, geometry((127, 127), 113, 2000, 127**2, 128, runs=500)):
         assert all(launch.memory <= 227 << 10 for launch in kernels.launches)
+
+
+def test_no_driver_is_too_old_for_the_version():
+    text = "// made\n.version 9.5\n.target sm_90a\n.version of something else"
+    assert cuda.for_drivers(text) == text.replace("9.5", cuda.VERSION)
+
+
+def test_usable_only_where_there_is_such_a_gpu():
     assert not cuda.usable("cpu")
     assert not cuda.usable("gpu")  # in this process

@@ -2,6 +2,7 @@
 
 import ctypes
 import importlib.util
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,8 @@ import jax.numpy as jnp
 HOPPER = "9.0"
 """The compute capability whose matrix units the kernels are written for."""
 OPTIONS = ("--gpu-architecture=compute_90a", "--std=c++17", "-default-device")
+VERSION = "8.1"
+"""Of PTX: the first that knows all instructions of the kernels."""
 SPECIAL = str.maketrans({"\\": r"\5C", '"': r"\22", "\n": r"\0A", "\t": r"\09"})
 """How a string in XLA's configuration writes them."""
 
@@ -90,12 +93,18 @@ def ptx(source: str) -> str:
     failed = compiler.nvrtcCompileProgram(program, len(OPTIONS), options)
     what = "ProgramLog" if failed else "PTX"
     getattr(compiler, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
-    text = ctypes.create_string_buffer(size.value)
-    getattr(compiler, f"nvrtcGet{what}")(program, text)
+    buffer = ctypes.create_string_buffer(size.value)
+    getattr(compiler, f"nvrtcGet{what}")(program, buffer)
     compiler.nvrtcDestroyProgram(ctypes.byref(program))
+    text = buffer.value.decode()
     if failed:
-        raise RuntimeError(f"NVRTC did not compile the kernels: {text.value.decode()}")
-    return text.value.decode()
+        raise RuntimeError(f"NVRTC did not compile the kernels: {text}")
+    return for_drivers(text)
+
+
+def for_drivers(text: str) -> str:
+    """PTX in the version it needs: a driver refuses one that is newer than itself, as that of a newer NVRTC."""
+    return re.sub(r"(?m)^\.version .*$", f".version {VERSION}", text, count=1)
 
 
 @cache
@@ -103,9 +112,10 @@ def _compiler() -> Any:
     """NVRTC, or None where there is none."""
     spec = importlib.util.find_spec("nvidia")
     folders = [Path(folder) for folder in (spec.submodule_search_locations if spec else None) or ()]
-    for library in [*(str(file) for folder in folders for file in folder.rglob("libnvrtc.so.*")), "libnvrtc.so"]:
+    installed = [file for folder in folders for file in folder.rglob("libnvrtc.so.*")]
+    for library, folder in [*((str(file), file.parent) for file in installed), ("libnvrtc.so", None)]:
         try:
-            for part in Path(library).parent.glob("libnvrtc-builtins.so*"):
+            for part in folder.glob("libnvrtc-builtins.so*") if folder else ():
                 ctypes.CDLL(str(part))
             return ctypes.CDLL(library)
         except OSError:
