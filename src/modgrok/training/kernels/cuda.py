@@ -45,13 +45,15 @@ def usable(platform: str) -> bool:
 
 
 def run(launches: tuple[Launch, ...], source: str, runs: int, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Launches the kernels one after another; every array has a leading axis of runs."""
+    """Launches the kernels one after another, each compiled alone, as the source allows with a macro of its name; every
+    array has a leading axis of runs."""
     for launch in launches:
         shapes = [jax.ShapeDtypeStruct((runs, *shape), dtype) for shape, dtype in launch.outputs.values()]
         numbers = zip(("grid_x", "grid_y", "grid_z"), launch.grid, strict=True)
         sizes = {**dict(numbers), "block_x": launch.threads, "block_y": 1, "block_z": 1}
         sizes["shared_mem_bytes"] = launch.memory
-        texts = {"name": launch.name, "kernel_type": "ptx", "kernel_data": ptx(source).translate(SPECIAL)}
+        code = ptx(f"#define {launch.name.upper()}\n{source}").translate(SPECIAL)
+        texts = {"name": launch.name, "kernel_type": "ptx", "kernel_data": code}
         fields = [f'{name} = "{text}"' for name, text in texts.items()]
         fields += [f"{name} = {number} : i32" for name, number in sizes.items()]
         call = jax.ffi.ffi_call(

@@ -29,6 +29,7 @@ INLINE float inverse_power(float power) { return __int_as_float(0x7f000000 - __f
 
 INLINE bool is_finite(float x) { return fabsf(x) <= 3.4028235e38f; }
 
+#ifdef SCALE
 INLINE float larger(float x, float y) { return y > x || y != y ? y : x; }
 
 INLINE void widen(float4& found, float4 x) {
@@ -112,7 +113,9 @@ extern "C" __global__ void __launch_bounds__(SCALERS)
     inwards[item] = make_uint4(words[0], words[1], words[2], words[3]);
   }
 }
+#endif
 
+#ifdef RESIDUALS
 // The losses of the examples, and what is left of their answers, in 16 bits and scaled by `of_run[0]`; `of_run[1]` is
 // finite only if all gradients are.
 namespace forward {
@@ -338,7 +341,9 @@ extern "C" __global__ void __launch_bounds__(forward::THREADS, 1)
     }
   }
 }
+#endif
 
+#ifdef GRADIENTS
 // The gradients of 128 neurons: two groups of warps multiply, one copies the residuals of value after value.
 namespace backward {
 constexpr int NEURONS = 128, ATOM = ANSWERS > 32 ? 128 : 64, PIECES = ATOM / PIECE, ATOMS = (BLOCKS + PIECES - 1) / PIECES;
@@ -553,3 +558,4 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     }
   }
 }
+#endif
