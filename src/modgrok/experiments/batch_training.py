@@ -290,13 +290,17 @@ class BatchTraining:
 
     def _shrink(self) -> None:
         """Goes on with a smaller batch where that saves time. Its program is compiled while this one trains on; runs
-        that end meanwhile come along."""
+        that end meanwhile come along. Python waits for a compilation that has begun before it exits."""
         if self.smaller is None:
             if self._saved_seconds(COMPILE_SECONDS) > SHRINK_SECONDS:
                 self.smaller = len(self.active), self._compile_smaller(len(self.active))
             return
         count, compiled = self.smaller
-        if not compiled.done() or compiled.exception() is not None:
+        if not compiled.done():
+            return
+        if (failure := compiled.exception()) is not None:
+            self.observer.remark(f"The whole batch trains on, since a smaller one did not compile: {failure}")
+            self.smaller = count, Future()  # not tried again
             return
         self.smaller = None
         if self._saved_seconds() > SHRINK_SECONDS:

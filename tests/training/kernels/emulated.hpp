@@ -84,10 +84,7 @@ inline float __shfl_xor_sync(unsigned, float x, int distance) {
 typedef unsigned long long Descriptor;
 inline unsigned shared_address(const void* pointer) { return (unsigned)((const unsigned char*)pointer - memory); }
 inline unsigned char* at_address(unsigned address) { return memory + (int)address; }
-inline void copy_async(unsigned to, const void* from, bool exists) {
-  if (exists) memcpy(at_address(to), from, 16);
-  else memset(at_address(to), 0, 16);
-}
+inline void copy_async(unsigned to, const void* from) { memcpy(at_address(to), from, 16); }
 inline void publish() {}
 
 struct Barrier { uint16_t arrivals, pending; uint32_t phase; };
@@ -117,6 +114,7 @@ inline unsigned to_halves(float low, float high) {
   return word;
 }
 inline void hold(float&) {}
+template <int COUNT> void hold(float (&)[COUNT]) {}
 inline void keep(const unsigned (&)[4]) {}
 inline void begin_products() {}
 inline void commit_products() {}
@@ -187,7 +185,7 @@ static void launch(const int* grid, int threads, void (*kernel)(void**), void** 
   for (blockIdx.z = 0; blockIdx.z < grid[2]; blockIdx.z++)
     for (blockIdx.y = 0; blockIdx.y < grid[1]; blockIdx.y++)
       for (blockIdx.x = 0; blockIdx.x < grid[0]; blockIdx.x++) {
-        memset(memory, 0x7e, sizeof memory);  // what nobody wrote is no number
+        memset(memory, 0xff, sizeof memory);  // NaN, until it is written
         for (int i = 0; i < threads; i++) {
           Fiber* fiber = new Fiber;
           getcontext(&fiber->context);

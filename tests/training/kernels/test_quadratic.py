@@ -13,7 +13,7 @@ import pytest
 
 from modgrok.networks import TwoLayer
 from modgrok.tasks import Signature
-from modgrok.training.kernels import cuda, quadratic
+from modgrok.training.kernels import cuda, kernel_for, quadratic
 from modgrok.training.kernels.quadratic import NOBODY, Geometry
 from modgrok.training.program import Program
 
@@ -22,10 +22,13 @@ WITHIN = 5e-4
 COMPILER = shutil.which("g++")
 
 
+def program_of(sizes, outputs, width, loss="mse", activation="quadratic"):
+    network = TwoLayer(width=width, activation=activation)
+    return Program(network, Signature(sizes, outputs), loss, "adam", frozenset(), None, "float32", "float32", "gpu")
+
+
 def geometry(sizes, outputs, width, rows, lists, loss="mse", runs=1):
-    program = Program(
-        TwoLayer(width=width), Signature(sizes, outputs), loss, "adam", frozenset(), None, "float32", "float32", "gpu"
-    )
+    program = program_of(sizes, outputs, width, loss)
     return Geometry.of(program, quadratic.tiles_for(rows, max(sizes)), lists, runs)
 
 
@@ -99,7 +102,9 @@ def exactly(kernels, inputs, labels, columns, readout):
         ({"sizes": (5, 5), "outputs": 5, "width": 132, "share": 0.6}, 132),
         ({"sizes": (7, 4), "outputs": 40, "width": 68, "share": 1.0, "loss": "cross_entropy", "scale": 3.0}, 132),
         ({"sizes": (13, 13), "outputs": 13, "width": 300, "share": 0.5, "runs": 2, "scale": 30.0}, 1),
-        ({"sizes": (53, 53), "outputs": 53, "width": 132, "share": 0.8}, 2),
+        ({"sizes": (3, 2), "outputs": 3, "width": 132, "share": 0.9}, 1),
+        ({"sizes": (9, 9), "outputs": 70, "width": 72, "share": 0.7}, 132),
+        ({"sizes": (41, 41), "outputs": 41, "width": 132, "share": 0.8}, 2),
         ({"sizes": (3, 90), "outputs": 3, "width": 132, "share": 0.9, "loss": "cross_entropy"}, 1),
     ],
 )
@@ -114,7 +119,7 @@ def test_losses_and_gradients(case, processors, tmp_path, monkeypatch):
             assert np.linalg.norm(got[run] - expected) < WITHIN * np.linalg.norm(expected)
 
 
-def test_the_loss_is_no_number_where_the_gradient_is_none(tmp_path):
+def test_the_loss_is_not_finite_where_the_gradient_is_not(tmp_path):
     kernels, examples, columns, readout = a_case((5, 5), 5, 132, 0.6)
     code = built(kernels, tmp_path)
     for value in (np.inf, np.nan, 1e30):
@@ -164,3 +169,29 @@ def test_no_driver_is_too_old_for_the_version():
 def test_usable_only_where_there_is_such_a_gpu():
     assert not cuda.usable("cpu")
     assert not cuda.usable("gpu")  # in this process
+
+
+@pytest.mark.parametrize(("here", "there"), [(True, False), (False, True), (True, True)])
+def test_a_batch_may_be_planned_on_a_machine_without_such_a_gpu(here, there, monkeypatch):
+    kernel = kernel_for(program_of((11, 11), 11, 132))
+    pairs = np.stack(np.divmod(np.arange(0, 121, 2), 11), axis=-1).astype(np.int32)
+    monkeypatch.setattr(cuda, "usable", lambda platform: here)
+    padded = kernel.padded_shape(lambda: pairs, len(pairs))
+    monkeypatch.setattr(cuda, "usable", lambda platform: there)
+    tables = kernel.tables(pairs, pairs.sum(axis=1) % 11, padded)
+    assert padded.lists >= 22
+    assert (tables.lists is not None) == there
+
+
+def test_networks_that_the_kernels_know():
+    assert quadratic.applies(program_of((97, 97), 97, 500))
+    for other in (
+        program_of((97, 97), 97, 502),
+        program_of((97, 97), 97, 10_000),
+        program_of((97, 97), 97, 500, activation="relu"),
+        program_of((31, 31), 31, 128),
+        program_of((128, 97), 97, 500),
+        program_of((11, 11, 11), 11, 500),
+        program_of((97, 97), 97, 500, "hinge"),
+    ):
+        assert not quadratic.applies(other)

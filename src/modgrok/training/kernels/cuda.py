@@ -2,6 +2,7 @@
 
 import ctypes
 import importlib.util
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,12 +37,24 @@ class Launch:
     """Shape and dtype of one run's."""
 
 
+TRIAL = Launch("trial", (1, 1, 1), 1, 0, ("x",), {"y": ((1,), jnp.float32)})
+TRIAL_SOURCE = 'extern "C" __global__ void trial(const float* x, float* y) { y[0] = x[0] + 1; }'
+
+
 @cache
 def usable(platform: str) -> bool:
-    """Whether these kernels run on this process's devices of a platform."""
-    if platform != "gpu" or jax.default_backend() != "gpu":
+    """Whether these kernels run on this process's devices of a platform: one that adds 1 is tried."""
+    if platform != "gpu" or jax.default_backend() != "gpu" or _compiler() is None:
         return False
-    return jax.local_devices()[0].compute_capability == HOPPER and _compiler() is not None
+    if jax.local_devices()[0].compute_capability != HOPPER:
+        return False
+    one = jnp.ones((1, 1), jnp.float32)
+    try:
+        found = jax.jit(lambda x: run((TRIAL,), TRIAL_SOURCE, 1, {"x": x})["y"])(one)
+        return float(found[0, 0]) == 2
+    except Exception as error:
+        logging.getLogger("modgrok").warning("Kernels in CUDA do not run here, so others are used: %s", error)
+        return False
 
 
 def run(launches: tuple[Launch, ...], source: str, runs: int, arrays: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +127,7 @@ def _compiler() -> Any:
     """NVRTC, or None where there is none."""
     spec = importlib.util.find_spec("nvidia")
     folders = [Path(folder) for folder in (spec.submodule_search_locations if spec else None) or ()]
-    installed = [file for folder in folders for file in folder.rglob("libnvrtc.so.*")]
+    installed = sorted((file for folder in folders for file in folder.rglob("libnvrtc.so.*")), reverse=True)
     for library, folder in [*((str(file), file.parent) for file in installed), ("libnvrtc.so", None)]:
         try:
             for part in folder.glob("libnvrtc-builtins.so*") if folder else ():

@@ -117,11 +117,6 @@ class Gpu(TwoLayerKernel):
         fits = program.loss in OWN_LOSSES and program.signature.outputs <= pallas.MOST_OUTPUTS
         return cls(program).gathers and known and fits
 
-    @property
-    def has_lists(self) -> bool:
-        """Whether there are faster kernels, for many runs."""
-        return cuda.usable(self.program.platform) and quadratic.applies(self.program)
-
     def windows(self, examples: int) -> Windows | None:
         sizes = self.program.signature.sizes
         return Windows.for_density(sizes, examples / math.prod(sizes))
@@ -133,14 +128,16 @@ class Gpu(TwoLayerKernel):
             return super().padded_shape(inputs, rows)._replace(rows=padded)
         examples = inputs()
         most = max(1, len(windows.tiles(examples).starts))
-        lists = quadratic.lists_for(examples, max(self.program.signature.sizes)) if self.has_lists else 0
+        # Whatever this process runs on: batches may be planned elsewhere.
+        takes = quadratic.applies(self.program)
+        lists = quadratic.lists_for(examples, max(self.program.signature.sizes)) if takes else 0
         return PaddedShape(padded, round_up(most, 4 if most > 16 else 2) * ROWS, lists)
 
     def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
         if (windows := self.windows(padded.rows)) is None:
             return super().tables(inputs, labels, padded)
         lists = None
-        if self.has_lists:
+        if padded.lists and cuda.usable(self.program.platform):
             tiles = quadratic.tiles_for(padded.rows, max(self.program.signature.sizes))
             lists = quadratic.lists(inputs, labels, Geometry.of(self.program, tiles, padded.lists, 1))
         rows = windows.rows(inputs, labels, padded.slots)

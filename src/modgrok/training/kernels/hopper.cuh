@@ -7,8 +7,8 @@ typedef unsigned long long Descriptor;
 
 INLINE unsigned shared_address(const void* pointer) { return (unsigned)__cvta_generic_to_shared(pointer); }
 
-INLINE void copy_async(unsigned to, const void* from, bool exists) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(exists ? 16 : 0) : "memory");
+INLINE void copy_async(unsigned to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // Shows the matrix units what this thread knows to be in shared memory.
 INLINE void publish() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
@@ -26,7 +26,8 @@ INLINE void copy_block(unsigned to, const void* from, int bytes, unsigned barrie
 INLINE void barrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// Arrives when all copies that this thread has begun are there.
+// Arrives when all copies that this thread has begun are there. As in other libraries, no fence follows for products
+// that read them.
 INLINE void barrier_arrive_copied(unsigned barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
@@ -60,8 +61,13 @@ INLINE unsigned to_halves(float low, float high) {
   return both;
 }
 
-// A number that is loaded here, not where it is used.
+// Numbers that are there now: loaded here, not where they are used, or sums that products have been waited for.
 INLINE void hold(float& x) { asm volatile("" : "+f"(x)); }
+template <int COUNT>
+INLINE void hold(float (&x)[COUNT]) {
+#pragma unroll
+  for (int n = 0; n < COUNT; n++) hold(x[n]);
+}
 
 // The registers of operands are in use until here.
 INLINE void keep(const unsigned (&a)[4]) { asm volatile("" ::"r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])); }

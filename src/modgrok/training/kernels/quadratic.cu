@@ -6,16 +6,17 @@
 // gradients, nothing is scattered, and every sum has one order.
 //
 // Macros set by the host: SIZE values of a variable, WIDTH neurons, OUTPUTS, ANSWERS (outputs in whole eights), PITCH
-// (the length of a row of residuals), TILES of 64 examples, LISTS of up to 64 examples with one value, GROUPS and EACH
-// (groups of four warps in `residuals`, and tiles of each), SPANS and PARTS (programs among which a run's tiles and its
-// values are divided), HIDDEN and OUTPUT (prefactors), COUNTED (weight of a residual in the gradient), CROSS_ENTROPY.
+// (the length of a row of residuals), TILES of 64 examples, LISTS of up to SLOTS examples with one value, CHUNK (neurons
+// that are copied at a time), MEMORY (bytes of shared memory for that), GROUPS and EACH (groups of four warps in
+// `residuals`, and tiles of each), SPANS and PARTS (programs among which a run's tiles and its values are divided),
+// HIDDEN and OUTPUT (prefactors), COUNTED (weight of a residual in the gradient), CROSS_ENTROPY; and the names of the
+// kernels that are compiled.
 
-constexpr int CHUNK = 64, CHUNKS = (WIDTH + CHUNK - 1) / CHUNK, PADDED = CHUNK * CHUNKS;
+constexpr int CHUNKS = (WIDTH + CHUNK - 1) / CHUNK, PADDED = CHUNK * CHUNKS;
 constexpr int BLOCKS = ANSWERS / 8, VALUES = 2 * SIZE, ROWS = 64 * TILES + 1;  // the last one is zero
-constexpr int SLOTS = 64, PIECE = 16, CORE = 128;  // bytes of a copy and of an 8 by 8 block of 16-bit numbers
+constexpr int PIECE = 16, CORE = 128;  // bytes of a copy and of an 8 by 8 block of 16-bit numbers
 constexpr int LINE = 4 * CHUNK;  // bytes of the columns of one value in a chunk of neurons
 constexpr int TABLE = VALUES * LINE, INWARDS = CHUNK / 8 * BLOCKS * CORE;  // bytes of a chunk's columns and readout
-constexpr int MEMORY = 220 * 1024;  // bytes of shared memory for stages
 constexpr int READOUT_EXPONENT = 10, GAMMA_EXPONENT = 15, H_EXPONENT = 8, RESIDUAL_EXPONENT = 14;
 
 // The power of two that scales a positive number to between half of 2^exponent and it; 1 if it is 0 or infinite.
@@ -122,6 +123,7 @@ namespace forward {
 constexpr int SECOND = SIZE * LINE, STAGE = TABLE + INWARDS;
 constexpr int FIT = (MEMORY - PADDED * 4) / STAGE, STAGES = FIT < CHUNKS + 1 ? FIT : CHUNKS + 1;
 constexpr int THREADS = 128 * GROUPS, AT_ONCE = GROUPS * EACH, ROUNDS = (TILES + AT_ONCE * SPANS - 1) / (AT_ONCE * SPANS);
+static_assert(STAGES >= 2, "shared memory holds two chunks");
 }
 extern "C" __global__ void __launch_bounds__(forward::THREADS, 1)
     residuals(const unsigned char* table, const unsigned char* inwards, const float* bounds, const float* share,
@@ -139,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(forward::THREADS, 1)
       losses[((size_t)run * TILES + tile) * 4 + thread] = 0;
     }
   }
-  if (rounds == 0) return;
+  if (rounds == 0 && blockIdx.x > 0) return;  // the first program says something of every run
   unsigned stages = shared_address(memory), full = shared_address(barriers), empty = full + 8 * STAGES;
   float* factors = (float*)(memory + STAGES * STAGE);
   bounds += (size_t)run * 2 * PADDED;
@@ -171,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(forward::THREADS, 1)
   }
   __syncthreads();
   if (thread == 0) {
-    for (int i = 0; i < STAGES - 1; i++) copy(i, i, 1, now);  // an empty stage is not waited for
+    for (int i = 0; i < STAGES - 1 && rounds > 0; i++) copy(i, i, 1, now);  // an empty stage is not waited for
   }
 
   // What the largest neuron and all of them contribute to an output decides the scales of this run.
@@ -290,6 +292,8 @@ extern "C" __global__ void __launch_bounds__(forward::THREADS, 1)
       if (lane == 0) barrier_arrive(done);
     }
 
+#pragma unroll
+    for (int i = 0; i < EACH; i++) hold(out[i]);
     now = next;
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
@@ -352,6 +356,7 @@ constexpr int EACH_PART = PARTS == 1 ? VALUES : (SIZE + PARTS / 2 - 1) / (PARTS 
 constexpr int TABLE_ROWS = PARTS == 1 ? VALUES : SIZE + EACH_PART;
 constexpr int COLUMNS = NEURONS / CHUNK * TABLE_ROWS * LINE, FIT = (MEMORY - COLUMNS) / (TILE + ENTRIES);
 constexpr int STAGES = FIT < 8 ? FIT : 8;
+static_assert(STAGES >= 2, "shared memory holds two lists");
 constexpr int AT_ONCE = 128 / PIECES, COPIES = (SLOTS + AT_ONCE - 1) / AT_ONCE;  // slots of one copy of all threads
 }
 // The products of the first `count` sixteens of slots, in a row for each count: a branch between them makes them wait.
@@ -377,8 +382,9 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   __shared__ __align__(8) unsigned long long barriers[2 * STAGES + 1];
   int run = blockIdx.z, part = blockIdx.y, first = blockIdx.x * NEURONS, thread = threadIdx.x;
   int own = PARTS == 1 ? 0 : part / (PARTS / 2);  // the variable of this part's values
-  int first_value = PARTS == 1 ? 0 : own * SIZE + part % (PARTS / 2) * EACH_PART;
-  int last_value = max(first_value, min(first_value + EACH_PART, (PARTS == 1 ? 2 : own + 1) * SIZE));
+  int last = (PARTS == 1 ? 2 : own + 1) * SIZE;  // of the values of this part's variable, or of both
+  int first_value = PARTS == 1 ? 0 : min(own * SIZE + part % (PARTS / 2) * EACH_PART, last);
+  int last_value = min(first_value + EACH_PART, last);
   int begin = firsts[run * (VALUES + 1) + first_value], end = firsts[run * (VALUES + 1) + last_value];
   int table_row = PARTS == 1 ? 0 : (1 - own) * SIZE;
   unsigned stages = (shared_address(memory) + 1023) / 1024 * 1024, entries = stages + STAGES * TILE;
@@ -397,13 +403,13 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   if (thread >= 256) {
     leave_registers<40>();
     int copier = thread - 256, slot = copier / PIECES, piece = copier % PIECES, next[COPIES];
-    if (copier == 0) {
+    if (copier == 0 && begin < end) {
       for (int i = 0; i < NEURONS / CHUNK; i++) {
         int chunk = min(blockIdx.x * (NEURONS / CHUNK) + i, CHUNKS - 1);
         const unsigned char* from = table + ((size_t)run * CHUNKS + chunk) * TABLE;
         unsigned to = read + i * TABLE_ROWS * LINE;
         copy_block(to, from + table_row * LINE, (PARTS == 1 ? VALUES : SIZE) * LINE, there);
-        if (PARTS > 1 && begin < end) {
+        if (PARTS > 1) {
           copy_block(to + SIZE * LINE, from + first_value * LINE, (last_value - first_value) * LINE, there);
         }
       }
@@ -439,12 +445,12 @@ extern "C" __global__ void __launch_bounds__(384, 1)
           const unsigned char* row = left + from[n];
 #pragma unroll
           for (int atom = 0; atom < ATOMS; atom++) {
-            if (atom * PIECES + piece < BLOCKS) copy_async(to + (atom * SLOTS + n * AT_ONCE) * ATOM, row + atom * ATOM, true);
+            if (atom * PIECES + piece < BLOCKS) copy_async(to + (atom * SLOTS + n * AT_ONCE) * ATOM, row + atom * ATOM);
           }
         }
       }
       if (copies_entry) {
-        copy_async(entries + stage * ENTRIES + copier * PIECE, others + v * (ENTRIES / PIECE) + copier, true);
+        copy_async(entries + stage * ENTRIES + copier * PIECE, others + v * (ENTRIES / PIECE) + copier);
       }
       barrier_arrive_copied(full + 8 * stage);
       if (++stage == STAGES) stage = 0, parity ^= 1;
@@ -513,6 +519,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       wait_products<0>();
 #pragma unroll
       for (int step = 0; step < SLOTS / 16; step++) keep(of[step]);
+      hold(products);
       if (lane == 0) barrier_arrive(empty + 8 * stage);
       if (!(about.y & 2)) return;
       float parts[2][2] = {{0, 0}, {0, 0}};

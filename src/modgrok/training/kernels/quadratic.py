@@ -18,19 +18,23 @@ from modgrok.training.kernels.pallas_tools import HALF, SINGLE, round_up
 from modgrok.training.program import Program
 
 FOLDER = Path(__file__).parent
-MOST_VALUES, MOST_OUTPUTS = 127, 120
-"""Of a variable, and of the network: what shared memory and registers hold."""
+MOST_VALUES, MOST_OUTPUTS, MOST_NEURONS = 127, 120, 8192
+"""Of a variable, of answers, and of the hidden layer: what shared memory and registers hold."""
 ENOUGH = 1 << 25
 """Number of activations of all runs from which these kernels are faster; below, their longer start weighs more."""
 PROCESSORS = 132
 GROUPS, EACH = 3, 2
 """Groups of four warps in `residuals`, and the tiles that each holds."""
-CHUNK, SLOTS, MEMORY = 64, 64, 220 << 10
-"""As in quadratic.cu."""
+CHUNK = 64
+"""Neurons that are copied into shared memory at a time."""
+SLOTS = 64
+"""Examples of a list."""
+MEMORY = 220 << 10
+"""Bytes of shared memory for what is copied."""
 NOBODY = -1
 """The label of an example that is not there."""
 SLOT_OF = np.array([0, 1, 8, 9])
-"""Examples of a sixteen that one thread reads, from twice its number in the row on."""
+"""Of 16 slots, those that one thread reads, from twice its number in the row on."""
 
 
 class Lists(NamedTuple):
@@ -47,7 +51,7 @@ class Lists(NamedTuple):
     """Where the residuals of its examples begin."""
     others: UInt16[Any, "list entry"]
     """Where the columns of their other variable lie, in the order in which threads read them; then the number of
-    sixteens in use, the value, 1 for its first list plus 2 for its last, and the value of the next list."""
+    groups of 16 slots in use, the value, 1 for its first list plus 2 for its last, and the value of the next list."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class Geometry:
 
     @property
     def spans(self) -> int:
-        """Programs among which a run's rounds are divided: those that end first."""
+        """Programs among which a run's rounds are divided: the number that finishes soonest."""
 
         def turns(spans: int) -> int:
             return -(-self.runs * spans // PROCESSORS) * -(-self.rounds // spans)
@@ -125,6 +129,9 @@ class Geometry:
             "PITCH": self.pitch,
             "TILES": self.tiles,
             "LISTS": self.lists,
+            "CHUNK": CHUNK,
+            "SLOTS": SLOTS,
+            "MEMORY": MEMORY,
             "GROUPS": GROUPS,
             "EACH": EACH,
             "SPANS": self.spans,
@@ -190,7 +197,8 @@ class Geometry:
 def applies(program: Program) -> bool:
     network, signature = program.architecture, program.signature
     assert isinstance(network, TwoLayer)
-    fits = max(signature.sizes) <= MOST_VALUES and signature.outputs <= MOST_OUTPUTS and network.width % 4 == 0
+    fits = max(signature.sizes) <= MOST_VALUES and signature.outputs <= MOST_OUTPUTS
+    fits &= network.width <= MOST_NEURONS and network.width % 4 == 0
     known = program.loss in LOSSES and program.loss_precision == "float32"
     large = network.width > 128 or signature.outputs > 64
     return len(signature.sizes) == 2 and network.activation == "quadratic" and fits and known and large
@@ -276,7 +284,8 @@ def _by_value(
     sources = np.full((lists, SLOTS), -1, np.int64)
     sources[at, slot] = np.arange(len(values))
     start = np.where(value_of < size, size, 0)[:, None]
-    rows = start + (np.arange(SLOTS)[None, :] % 8 // 2 - start) % 4  # of no example, in the slot's own bank
+    # Rows of no example, in the slot's own bank.
+    rows = np.minimum(start + (np.arange(SLOTS)[None, :] % 8 // 2 - start) % 4, start + size - 1)
     rows[at, slot] = others
     in_order = np.arange(0, SLOTS, 16)[:, None, None] + 2 * np.arange(4)[None, :, None] + SLOT_OF[None, None, :]
     entries, used = np.zeros((lists, SLOTS + 8), np.uint16), len(value_of)
