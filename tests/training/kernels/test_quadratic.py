@@ -14,7 +14,9 @@ import pytest
 from modgrok.networks import TwoLayer
 from modgrok.tasks import Signature
 from modgrok.training.kernels import cuda, kernel_for, quadratic
-from modgrok.training.kernels.quadratic import NOBODY, Geometry
+from modgrok.training.kernels.quadratic import Geometry
+from modgrok.training.kernels.value_lists import lists_for, lists_of, tiles_for
+from modgrok.training.kernels.windows import NOBODY
 from modgrok.training.program import Program
 
 WITHIN = 5e-4
@@ -29,7 +31,7 @@ def program_of(sizes, outputs, width, loss="mse", activation="quadratic"):
 
 def geometry(sizes, outputs, width, rows, lists, loss="mse", runs=1):
     program = program_of(sizes, outputs, width, loss)
-    return Geometry.of(program, quadratic.tiles_for(rows, max(sizes)), lists, runs)
+    return Geometry.of(program, tiles_for(rows, max(sizes)), lists, runs)
 
 
 def a_case(sizes, outputs, width, share, loss="mse", runs=1, scale=1.0):
@@ -41,7 +43,7 @@ def a_case(sizes, outputs, width, share, loss="mse", runs=1, scale=1.0):
     for _ in range(runs):
         inputs = pairs[random.permutation(len(pairs))[:rows]]
         examples.append((inputs, random.integers(0, outputs, rows)))
-    lists = max(quadratic.lists_for(inputs, max(sizes)) for inputs, _ in examples)
+    lists = max(lists_for(inputs, max(sizes)) for inputs, _ in examples)
     kernels = geometry(sizes, outputs, width, rows, lists, loss, runs)
     columns = scale * random.standard_normal((runs, 2, max(sizes), width))
     readout = scale * random.standard_normal((runs, outputs, width))
@@ -66,7 +68,8 @@ def built(kernels, folder):
 
 def emulated(code, kernels, examples, columns, readout):
     """What the kernels find."""
-    lists = [quadratic.lists(inputs, labels, kernels) for inputs, labels in examples]
+    shape = kernels.size, kernels.tiles, kernels.lists, kernels.pitch
+    lists = [lists_of(inputs, labels, *shape) for inputs, labels in examples]
     arrays = {"columns": columns, "readout": readout}
     arrays["share"] = np.array([1 / len(labels) for _, labels in examples], np.float32)
     arrays |= {name: np.stack(parts) for name, parts in zip(lists[0]._fields, zip(*lists, strict=True), strict=True)}
@@ -130,9 +133,9 @@ def test_the_loss_is_not_finite_where_the_gradient_is_not(tmp_path):
 @pytest.mark.parametrize("count", [0, 1, 40, 97 * 97])
 def test_lists_hold_every_example_once(count):
     pairs = np.stack(np.divmod(np.random.default_rng(1).permutation(97 * 97)[:count], 97), axis=-1)
-    kernels = geometry((97, 97), 97, 500, count, quadratic.lists_for(pairs, 97))
+    kernels = geometry((97, 97), 97, 500, count, lists_for(pairs, 97))
     labels = np.arange(count)  # so that each names its example
-    found = quadratic.lists(pairs, labels, kernels)
+    found = lists_of(pairs, labels, 97, kernels.tiles, kernels.lists, kernels.pitch)
     held = found.pairs[:, 2:].ravel()
     assert sorted(held[held != NOBODY]) == list(range(count))
     assert not (found.pairs[32 * found.used[0] :, 2:] != NOBODY).any()

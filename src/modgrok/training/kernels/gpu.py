@@ -27,7 +27,8 @@ from modgrok.training.kernels.generic import LossAndGrad
 from modgrok.training.kernels.pallas_kernels import Scaled
 from modgrok.training.kernels.pallas_tools import HALF, SINGLE, Tile, next_power, round_up, to_half
 from modgrok.training.kernels.plain_xla import TwoLayerKernel
-from modgrok.training.kernels.quadratic import Geometry, Lists
+from modgrok.training.kernels.quadratic import Geometry
+from modgrok.training.kernels.value_lists import Lists, lists_for, lists_of, tiles_for
 from modgrok.training.kernels.windows import NOBODY, ROWS, Rows, Windows
 from modgrok.training.losses import OWN_LOSSES
 from modgrok.training.program import Program
@@ -130,7 +131,7 @@ class Gpu(TwoLayerKernel):
         most = max(1, len(windows.tiles(examples).starts))
         # Whatever this process runs on: batches may be planned elsewhere.
         takes = quadratic.applies(self.program)
-        lists = quadratic.lists_for(examples, max(self.program.signature.sizes)) if takes else 0
+        lists = lists_for(examples, max(self.program.signature.sizes)) if takes else 0
         return PaddedShape(padded, round_up(most, 4 if most > 16 else 2) * ROWS, lists)
 
     def tables(self, inputs: np.ndarray, labels: np.ndarray, padded: PaddedShape) -> Any:
@@ -138,8 +139,9 @@ class Gpu(TwoLayerKernel):
             return super().tables(inputs, labels, padded)
         lists = None
         if padded.lists and cuda.usable(self.program.platform):
-            tiles = quadratic.tiles_for(padded.rows, max(self.program.signature.sizes))
-            lists = quadratic.lists(inputs, labels, Geometry.of(self.program, tiles, padded.lists, 1))
+            tiles = tiles_for(padded.rows, max(self.program.signature.sizes))
+            kernels = Geometry.of(self.program, tiles, padded.lists, 1)
+            lists = lists_of(inputs, labels, kernels.size, tiles, padded.lists, kernels.pitch)
         rows = windows.rows(inputs, labels, padded.slots)
         return Tables(rows, lists, np.asarray(1 / max(1, len(inputs)), np.float32))
 
