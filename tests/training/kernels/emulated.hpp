@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #define INLINE inline
 #define __device__
@@ -41,16 +40,17 @@ Place blockIdx, threadIdx;
 
 struct Fiber {
   ucontext_t context;
-  std::vector<char> stack = std::vector<char>(1 << 16);
-  bool done = false;
+  bool done;
 };
-static std::vector<Fiber*> fibers;
+constexpr size_t STACK = 1 << 16;
+static Fiber fibers[1024];
+static char* stacks = (char*)malloc(1024 * STACK);
 static ucontext_t scheduler;
 static int current, members;
 
 static void pause() {
   int me = current;
-  swapcontext(&fibers[me]->context, &scheduler);
+  swapcontext(&fibers[me].context, &scheduler);
   current = me, threadIdx.x = me;
 }
 
@@ -165,8 +165,8 @@ static void** arguments;
 static void (*work)(void**);
 static void enter() {
   work(arguments);
-  fibers[current]->done = true;
-  swapcontext(&fibers[current]->context, &scheduler);
+  fibers[current].done = true;
+  swapcontext(&fibers[current].context, &scheduler);
 }
 
 // A kernel's arguments from an array of pointers.
@@ -187,23 +187,20 @@ static void launch(const int* grid, int threads, void (*kernel)(void**), void** 
       for (blockIdx.x = 0; blockIdx.x < grid[0]; blockIdx.x++) {
         memset(memory, 0xff, sizeof memory);  // NaN, until it is written
         for (int i = 0; i < threads; i++) {
-          Fiber* fiber = new Fiber;
-          getcontext(&fiber->context);
-          fiber->context.uc_stack.ss_sp = fiber->stack.data();
-          fiber->context.uc_stack.ss_size = fiber->stack.size();
-          makecontext(&fiber->context, enter, 0);
-          fibers.push_back(fiber);
+          fibers[i].done = false;
+          getcontext(&fibers[i].context);
+          fibers[i].context.uc_stack.ss_sp = stacks + i * STACK;
+          fibers[i].context.uc_stack.ss_size = STACK;
+          makecontext(&fibers[i].context, enter, 0);
         }
         for (int left = threads; left > 0;) {
           left = 0;
           for (int i = 0; i < threads; i++) {
-            if (fibers[i]->done) continue;
+            if (fibers[i].done) continue;
             current = i, threadIdx.x = i;
-            swapcontext(&scheduler, &fibers[i]->context);
-            left += !fibers[i]->done;
+            swapcontext(&scheduler, &fibers[i].context);
+            left += !fibers[i].done;
           }
         }
-        for (Fiber* fiber : fibers) delete fiber;
-        fibers.clear();
       }
 }
