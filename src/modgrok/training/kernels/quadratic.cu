@@ -117,8 +117,8 @@ extern "C" __global__ void __launch_bounds__(SCALERS)
 #endif
 
 #ifdef RESIDUALS
-// The losses of the examples, and what is left of their answers, in 16 bits and scaled by `of_run[0]`; `of_run[1]` is
-// finite only if all gradients are.
+// The losses of the examples, NaN unless all gradients are sure to be finite, and what is left of their answers, in 16
+// bits and scaled by `rhos`, one for each run.
 namespace forward {
 constexpr int SECOND = SIZE * LINE, STAGE = TABLE + INWARDS;
 constexpr int FIT = (MEMORY - PADDED * 4) / STAGE, STAGES = FIT < CHUNKS + 1 ? FIT : CHUNKS + 1;
@@ -127,7 +127,7 @@ static_assert(STAGES >= 2, "shared memory holds two chunks");
 }
 extern "C" __global__ void __launch_bounds__(forward::THREADS, 1)
     residuals(const unsigned char* table, const unsigned char* inwards, const float* bounds, const float* share,
-              const int4* pairs, const int* used, float* losses, unsigned* left, float* of_run) {
+              const int4* pairs, const int* used, float* losses, unsigned* left, float* rhos) {
   using namespace forward;
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ float sums[2][THREADS / 32];
@@ -209,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(forward::THREADS, 1)
   __syncthreads();
   sure = 0;
   for (int i = 0; i < THREADS / 32; i++) sure += sums[0][i];
-  if (blockIdx.x == 0 && thread == 0) of_run[2 * run] = rho, of_run[2 * run + 1] = sure;
+  if (blockIdx.x == 0 && thread == 0) rhos[run] = rho;
   float weight = is_finite(sure) ? share[run] : __int_as_float(0x7fffffff);
   hold(weight);
 
@@ -375,7 +375,7 @@ INLINE void sum_products(float (&sums)[4 * BLOCKS], const unsigned (*operands)[4
 
 extern "C" __global__ void __launch_bounds__(384, 1)
     gradients(const float* readout, const unsigned char* table, const float* bounds, const float* share,
-              const float* of_run, const unsigned char* left, const int* firsts, const int* sources, const uint4* others,
+              const float* rhos, const unsigned char* left, const int* firsts, const int* sources, const uint4* others,
               float* d_columns, float* d_readout) {
   using namespace backward;
   extern __shared__ __align__(1024) unsigned char memory[];
@@ -474,7 +474,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 #pragma unroll
     for (int i = 0; i < 2; i++) {
       taus[i] = exists ? power_below(bounds[run * 2 * PADDED + neuron + i], H_EXPONENT) : 1.f;
-      factors[i] = share[run] * COUNTED / of_run[2 * run] * inverse_power(taus[i]) * (HIDDEN * HIDDEN * OUTPUT);
+      factors[i] = share[run] * COUNTED / rhos[run] * inverse_power(taus[i]) * (HIDDEN * HIDDEN * OUTPUT);
 #pragma unroll
       for (int n = 0; n < 2 * BLOCKS; n++) weights[i][n] *= 2 * factors[i];
     }

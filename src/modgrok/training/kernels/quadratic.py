@@ -22,6 +22,7 @@ MOST_VALUES, MOST_OUTPUTS, MOST_NEURONS = 127, 120, 8192
 ENOUGH = 1 << 25
 """Number of activations of all runs from which these kernels are faster; below, their longer start weighs more."""
 PROCESSORS = 132
+"""Multiprocessors of an H100 or H200, which each run one program at a time."""
 GROUPS, EACH = 3, 2
 """Groups of four warps in `residuals`, and the tiles that each holds."""
 MEMORY = 220 << 10
@@ -155,14 +156,14 @@ class Geometry:
                 128 * GROUPS,
                 stages * stage + 4 * padded,
                 ("table", "inwards", "bounds", "share", "pairs", "used"),
-                dict([("losses", ((4 * self.tiles,), SINGLE)), left, ("of_run", ((2,), SINGLE))]),
+                dict([("losses", ((4 * self.tiles,), SINGLE)), left, ("rhos", ((), SINGLE))]),
             ),
             Launch(
                 "gradients",
                 (-(-self.width // 128), self.parts, runs),
                 384,
                 columns + min(8, (MEMORY - columns) // of_list) * of_list + 1024,
-                ("readout", "table", "bounds", "share", "of_run", "left", "firsts", "sources", "others"),
+                ("readout", "table", "bounds", "share", "rhos", "left", "firsts", "sources", "others"),
                 gradients,
             ),
         )
